@@ -9,6 +9,8 @@ function enhance(root) {
   for (const time of $$("time[title]", root)) {
     time.title = new Date(time.dateTime).toLocaleString([], { dateStyle: "full", timeStyle: "long" });
   }
+  for (const file of $$("[data-read]", root)) file.parentElement.hidden = false;
+  for (const slider of $$("[data-slider]", root)) slider.hidden = false;
   for (const select of $$("[data-press]", root)) {
     const button = document.getElementById(select.dataset.press);
     if (button) button.hidden = true;
@@ -140,7 +142,9 @@ document.addEventListener("submit", (event) => {
   submitInPlace(form, button, ids);
 });
 
-document.addEventListener("change", (event) => {
+document.addEventListener("change", async (event) => {
+  const [file] = event.target.files ?? [];
+  if (file) document.getElementById(event.target.dataset.read).value = await file.text();
   const button = document.getElementById(event.target.dataset.press);
   if (button) button.form.requestSubmit(button);
 });
@@ -184,6 +188,9 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("input", (event) => {
+  const { id, value, dataset } = event.target;
+  const other = dataset.slider ? document.getElementById(dataset.slider) : id && $(`[data-slider="${id}"]`);
+  if (other) other.value = value;
   if (event.target.matches("#palette input")) search(event.target.value).catch(() => {});
 });
 

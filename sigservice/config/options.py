@@ -292,7 +292,7 @@ OPTIONS: tuple[Option, ...] = tuple(
     + _section(
         "Client metrics",
         ("metrics.hourlyRetentionHours", "SERVICE_CLIENT_METRICS_RETENTION_HOURS",
-         number(1, 8760, "hours"), 48, "Age after which metrics of flags are deleted."),
+         number(1, 8760, "hours"), 720, "Age after which metrics of flags are deleted."),
         ("metrics.applicationsLimit", "SERVICE_CLIENT_APPLICATIONS_LIMIT",
          number(1, 100_000), 1000,
          "Maximum number of application names that client tokens report per environment; reports "

@@ -1,8 +1,8 @@
 """Selects flags of projects in an environment for the playground, and explains them."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ from sigservice.repository.projects import environments
 from sigservice.repository.projects import projects as repository
 from sigservice.services.flags import client_features, strategies
 from sigservice.services.flags.client_features import Query
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.problems import Problems
 
 Json = dict[str, Any]
@@ -51,10 +52,42 @@ def select_flags(
     return Selection(environment, flags, document)
 
 
+def explain_draft(
+    conn: Connection,
+    target: FeatureEnvironment,
+    draft: Json,
+    strategy_id: str | None,
+    context: Fields,
+) -> Explanation:
+    """Explains the flag as if it were enabled in the environment and had `draft`, a strategy in
+    the format of the admin API, in the place of a strategy or after the others. Raises
+    NotFoundError, BadDataError."""
+    saved = strategies.list_strategies(conn, target)
+    if strategy_id is None:
+        saved.append(draft)
+    else:
+        saved = [draft if strategy["id"] == strategy_id else strategy for strategy in saved]
+    selection = select_flags(conn, target.environment, [target.project], target.feature)
+    active = [strategy for strategy in saved if not strategy["disabled"]]
+    flags = [
+        flag | {"enabled": True, "strategies": active}
+        for flag in selection.flags
+        if flag["name"] == target.feature
+    ]
+    selection = replace(selection, flags=flags)
+    (explanation,) = explain_flags(conn, selection, context, 1, {target.feature: saved})
+    return explanation
+
+
 def explain_flags(
-    conn: Connection, selection: Selection, context: Fields, limit: int
+    conn: Connection,
+    selection: Selection,
+    context: Fields,
+    limit: int,
+    drafts: Mapping[str, list[Json]] | None = None,
 ) -> list[Explanation]:
-    """Explains the first `limit` flags. Raises BadDataError when they have too many parts."""
+    """Explains the first `limit` flags; `drafts` are strategies of flags that replace the stored
+    ones. Raises BadDataError when they have too many parts."""
     flags, document = selection.flags[:limit], selection.document
     names = {flag["name"] for flag in flags}
     parent_names = {parent["feature"] for flag in flags for parent in flag.get("dependencies", ())}
@@ -65,4 +98,5 @@ def explain_flags(
         # The document lacks a segment that was assigned between the two reads.
         ids = [id for id in row["segments"] if id in segments]
         by_flag[row["feature"]].append(strategies.to_json(row | {"segments": ids}))
+    by_flag.update(drafts or {})
     return explain(flags, parents, segments, by_flag, context)

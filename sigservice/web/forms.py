@@ -30,6 +30,11 @@ class Field:
         return self.id or self.name
 
     @property
+    def is_percentage(self) -> bool:
+        """Whether static/app.js shows a slider beside the number."""
+        return self.type == "number" and self.attributes.get("max") == 100
+
+    @property
     def element(self) -> str:
         return self.type if self.type in ("select", "textarea") else "input"
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sigservice.web.forms import Field
+from sigservice.web.forms import Field, ProblemDetails
 
 FormRow = dict[str, Any]
 # Options of a route. 30 constraints, 100 variants and the 1000 values of a segment fit.
@@ -16,10 +16,16 @@ GROWING_FORM: dict[str, Any] = {"form_fields": 1000, "form_limit": 1_000_000}
 
 @dataclass(frozen=True)
 class FieldRow:
-    """The fields of one row, which a button removes."""
+    """The fields of one row, which a button removes. A row with a `summary` is folded to one line:
+    the summary and `chips`."""
 
     fields: Sequence[Field]
     checkboxes: Sequence[Field] = ()
+    summary: str = ""
+    chips: Sequence[str] = ()
+
+    def has_errors(self, problems: ProblemDetails) -> bool:
+        return any(field.find_errors(problems) for field in (*self.fields, *self.checkboxes))
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,8 @@ class GrowingSection:
     rows: Sequence[FieldRow]
     fields: Sequence[Field] = ()
     max_rows: int | None = None
+    template: str = ""  # printed after the rows, with `values`
+    values: Any = None
 
     @property
     def can_grow(self) -> bool:

@@ -1,10 +1,10 @@
-"""The bars of 24-hour charts, for inline SVGs of 144 by 24 and 240 by 48 units."""
+"""The bars of charts, for inline SVGs of 144 by 24 (24 hours) and 240 by 48 units."""
 
 from collections.abc import Mapping
 from typing import Any
 
 HOURS, STEP, HEIGHT = 24, 6, 24
-WIDE_STEP, HALF = 10, 24
+WIDE, HALF = 240, 24
 
 
 def build_bars(values_by_hours_ago: Mapping[int, float]) -> list[dict[str, int]]:
@@ -19,17 +19,26 @@ def build_bars(values_by_hours_ago: Mapping[int, float]) -> list[dict[str, int]]
     return bars
 
 
-def build_exposure_bars(by_hours_ago: Mapping[int, tuple[int, int]]) -> list[dict[str, Any]]:
-    """Two {x, y, height, kind} for each hour with (yes, no) evaluations: yes above the middle
-    line, no below it, at the same scale."""
-    hours = {ago: pair for ago, pair in by_hours_ago.items() if 0 <= ago < HOURS}
-    busiest = max((max(pair) for pair in hours.values()), default=0)
+def build_exposure_bars(
+    by_slots_ago: Mapping[int, tuple[int, int]], slots: int
+) -> list[dict[str, Any]]:
+    """Two {x, y, width, height, kind} for each of `slots` with (yes, no) evaluations: yes above
+    the middle line, no below it, at the same scale. The newest slot is on the right."""
+    pairs = {ago: pair for ago, pair in by_slots_ago.items() if 0 <= ago < slots}
+    busiest = max((max(pair) for pair in pairs.values()), default=0)
+    step = WIDE // slots
     bars = []
-    for ago, pair in sorted(hours.items(), reverse=True):
+    for ago, pair in sorted(pairs.items(), reverse=True):
         for kind, count in zip(("yes", "no"), pair, strict=True):
             if count:
                 height = max(1, round(HALF * count / busiest))
-                y = HALF - height if kind == "yes" else HALF
-                x = (HOURS - 1 - ago) * WIDE_STEP
-                bars.append({"x": x, "y": y, "height": height, "kind": kind})
+                bars.append(
+                    {
+                        "x": WIDE - (ago + 1) * step,
+                        "y": HALF - height if kind == "yes" else HALF,
+                        "width": step - 2,
+                        "height": height,
+                        "kind": kind,
+                    }
+                )
     return bars

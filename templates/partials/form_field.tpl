@@ -35,5 +35,8 @@
 <p class="wrong" id="{{field.element_id}}-problem">{{errors}}</p>
 % end
 % include("partials/control.tpl", field=field)
+% if field.is_percentage:
+<input type="range" min="0" max="100" step="1" value="{{field.value}}" data-slider="{{field.element_id}}" aria-hidden="true" tabindex="-1" hidden>
+% end
 </div>
 % end

@@ -6,14 +6,21 @@
 <p class="wrong">{{errors}}</p>
 % end
 % for number, row in enumerate(section.rows):
-<fieldset id="{{section.name}}.{{number}}">
-<legend>{{section.item.capitalize()}} {{number + 1}}</legend>
-<div class="fields">
-% include("partials/form_fields.tpl", fields=row.fields)
-</div>
-% include("partials/form_fields.tpl", fields=row.checkboxes)
-<p class="actions"><button class="quiet" name="do" value="remove-{{section.name}}.{{number}}" formaction="{{action}}#{{section.name}}" formnovalidate data-swap="editor">Remove<span class="hidden"> {{section.item}} {{number + 1}}</span></button></p>
-</fieldset>
+% if row.summary:
+<details class="row" {{"open" if row.has_errors(problems) else ""}}>
+<summary><bdi>{{row.summary}}</bdi>
+% for chip in row.chips:
+<bdi class="chip">{{chip}}</bdi>
+% end
+</summary>
+% include("partials/growing_row.tpl", section=section, number=number, row=row)
+</details>
+% else:
+% include("partials/growing_row.tpl", section=section, number=number, row=row)
+% end
+% end
+% if section.template:
+% include(section.template, values=section.values)
 % end
 % include("partials/form_fields.tpl", fields=section.fields)
 % if section.can_grow:

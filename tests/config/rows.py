@@ -359,7 +359,7 @@ OURS = (
     ),
     number("signals.payloadLimit", "SERVICE_SIGNAL_PAYLOAD_LIMIT", 102_400, (-1, 0)),
     number("signals.retentionDays", "SERVICE_SIGNALS_RETENTION_DAYS", 180, (-1,), code=0),
-    number("metrics.hourlyRetentionHours", "SERVICE_CLIENT_METRICS_RETENTION_HOURS", 48, (-1, 0)),
+    number("metrics.hourlyRetentionHours", "SERVICE_CLIENT_METRICS_RETENTION_HOURS", 720, (-1, 0)),
     number("metrics.applicationsLimit", "SERVICE_CLIENT_APPLICATIONS_LIMIT", 1000, (-1, 0)),
     number("metrics.frontendApplicationsLimit", "SERVICE_FRONTEND_APPLICATIONS_LIMIT", 100, (0,)),
     number("metrics.instancesLimit", "SERVICE_CLIENT_INSTANCES_LIMIT", 10_000, (-1, 0)),

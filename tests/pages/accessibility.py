@@ -90,7 +90,8 @@ def landmarks_are_there(soup: BeautifulSoup) -> Iterator[str]:
 @rule
 def controls_are_labelled(soup: BeautifulSoup) -> Iterator[str]:
     for tag in soup.find_all(["input", "select", "textarea"]):
-        if tag.get("type") != "hidden" and not name_of(soup, tag):
+        is_hidden = tag.get("type") == "hidden" or tag.get("aria-hidden") == "true"
+        if not is_hidden and not name_of(soup, tag):
             yield str(tag)
     ids = ids_of(soup)
     for label in soup.find_all("label"):

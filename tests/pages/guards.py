@@ -20,8 +20,11 @@ VIEW_PAGES = (
     "/admin/features/{name}",
     "/admin/features/{name}/flag",
     "/admin/segments",
+    "/admin/projects/{project}/overview",
+    "/admin/projects/{project}/export",
 )
 EDIT_PAGES = (
+    "/admin/projects/{project}/import",
     "/admin/projects/{project}/edit",
     "/admin/context/new",
     "/admin/context/{field}/edit",
@@ -101,6 +104,11 @@ ACTION_SET = {
 }
 EDIT_FORMS = {
     "/admin/projects/{project}/edit": {"name": "New", "default_stickiness": "random"},
+    "/admin/projects/{project}/import": {
+        "environment": "production",
+        "data": '{{"features": [{{"name": "imported"}}]}}',
+        "do": "import",
+    },
     "/admin/projects/{project}/environments/{environment}/link": {},
     "/admin/projects/{project}/environments/{environment}/unlink": {},
     "/admin/context/new": {"name": "region"},
@@ -122,6 +130,9 @@ EDIT_FORMS = {
     f"{STRATEGIES}/new": STRATEGY,
     f"{STRATEGIES}/{{strategy_id}}": STRATEGY,
     f"{STRATEGIES}/{{strategy_id}}/delete": {},
+    "/admin/features/{name}/environments/{environment}/evaluate": {
+        "draft": '{{"name": "default"}}'
+    },
     f"{STRATEGIES}/{{strategy_id}}/move": {"to": "up"},
     f"{STRATEGIES}/{{strategy_id}}/on": {},
     f"{STRATEGIES}/{{strategy_id}}/off": {},
@@ -197,6 +208,7 @@ PAGES = VIEW_PAGES + EDIT_PAGES + ADMIN_PAGES
 JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ofrep", "/ready")
 # What is so already.
 UNCHANGING = (
+    "/admin/features/{name}/environments/{environment}/evaluate",
     "/admin/features/{name}/favorite/remove",
     "/admin/signals/{id}/on",
     "/admin/signals/{id}/tokens/{token_id}/previous-secret/delete",

@@ -63,7 +63,7 @@ def test_application_page_has_instances_and_flags(sdk, ada, vera):
     page = vera.get(PATH).click("shop")
     assert heading(page) == "Application shop"
     flag, instance = rows(page)
-    assert flag == "one development 3 exposed, 4 not exposed in the last 48 hours project default"
+    assert flag == "one development 3 exposed, 4 not exposed in the last 720 hours project default"
     assert instance.startswith("a development py:1 last seen just now")
     assert "192.0.2.7" not in page.text
     assert "192.0.2.7" in ada.get(PATH).click("shop").text

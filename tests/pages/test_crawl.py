@@ -40,6 +40,7 @@ WRONG_STRATEGY = {
     "variants.0.payload": "{",
 }
 ACTIONS = "/admin/projects/default/actions"
+PROJECT_PAGES = ("overview", "export", "import")
 ACTION_OPTIONS = {
     "maxRunsPerHour": 9,
     "continueOnFailure": True,
@@ -321,6 +322,7 @@ def test_links_lead_to_every_page(site):
         "/admin/projects/new",
         "/admin/projects/default/edit",
         "/admin/projects/shop/edit",
+        *(f"/admin/projects/{id}/{page}" for id in ("default", "shop") for page in PROJECT_PAGES),
         "/admin/projects/shop/delete",
         ACTIONS,
         f"{ACTIONS}/new",
@@ -358,6 +360,11 @@ def test_viewer_sees_only_what_is_allowed(site):
         "/docs",
         "/admin/applications",
         "/admin/projects",
+        *(
+            f"/admin/projects/{id}/{page}"
+            for id in ("default", "shop")
+            for page in PROJECT_PAGES[:2]
+        ),
         "/admin/environments",
         "/admin/context",
         "/admin/features",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+import pytest
+
 from sigservice.repository.usage import impact_metrics
 from sigservice.repository.usage.impact_metrics import SeriesRow
 from tests.pages.page_reader import alert, find_error, follow, form_to, heading, notice
@@ -119,32 +121,72 @@ def test_page_summarizes_strategies(vera, flags):
     assert form["action"] == "/admin/features/checkout/favorite"
 
 
-def test_usage_is_a_chart_by_hour_and_a_table(ada, flags, database):
+@pytest.fixture
+def add_usage(flags, database):
+    """`add_usage((hours ago, application, yes, no), …)` of checkout in production."""
     flags.create_flag()
-    conn = database.connect()
-    with conn.cursor() as cursor:
-        for ago, app, yes, no in ((0, "a", 3, 1), (0, "b", 3, 0), (5, "a", 0, 3), (30, "a", 9, 9)):
-            cursor.execute(
-                "INSERT INTO client_metrics (feature, app_name, environment, hour, yes, no) VALUES "
-                "('checkout', %s, 'production', "
-                "date_trunc('hour', now()) - make_interval(hours => %s), %s, %s)",
-                (app, ago, yes, no),
-            )
-    conn.close()
+
+    def add(*rows):
+        conn = database.connect()
+        with conn.cursor() as cursor:
+            for ago, app, yes, no in rows:
+                cursor.execute(
+                    "INSERT INTO client_metrics (feature, app_name, environment, hour, yes, no)"
+                    " VALUES ('checkout', %s, 'production',"
+                    " date_trunc('hour', now()) - make_interval(hours => %s), %s, %s)",
+                    (app, ago, yes, no),
+                )
+                cursor.execute(
+                    "INSERT INTO client_metrics_variants"
+                    " (feature, app_name, environment, hour, variant, count)"
+                    " VALUES ('checkout', %s, 'production',"
+                    " date_trunc('hour', now()) - make_interval(hours => %s), %s, %s)",
+                    (app, ago, f"v-{app}", 1000 * yes),
+                )
+        conn.close()
+
+    return add
+
+
+def test_usage_is_a_chart_by_hour_and_a_table(ada, add_usage):
+    add_usage((0, "a", 3, 1), (0, "b", 3, 0), (5, "a", 0, 3), (30, "a", 9, 9))
     page = ada.get("/admin/features/checkout")
     card = page.html.find(id="in-production")
-    assert (
-        card.svg["aria-label"] == "6 exposed and 4 not exposed in the last 24 hours in production"
-    )
+    chart = card.select_one(".chart svg")
+    assert chart["aria-label"] == "6 exposed and 4 not exposed in the last 24 hours in production"
     bars = {
         (bar["class"][0], int(bar["x"])): (int(bar["y"]), int(bar["height"]))
-        for bar in card.svg.find_all("rect")
+        for bar in chart.find_all("rect")
     }
     assert bars == {("yes", 230): (0, 24), ("no", 230): (24, 4), ("no", 180): (24, 12)}
     rows = [[cell.get_text() for cell in row.find_all("td")] for row in card.tbody.find_all("tr")]
     assert [row[1:] for row in rows] == [["0", "3"], ["6", "1"]]
     assert "6 exposed (60%, upwards), 4 not exposed" in card.get_text()
-    assert not page.html.find(id="in-development").find("svg")
+    assert not page.html.find(id="in-development").find(class_="chart")
+
+
+USAGE = {
+    "usage=1h": "6 exposed and 1 not exposed in the last hour",
+    "usage=24h": "6 exposed and 4 not exposed in the last 24 hours",
+    "usage=7d": "15 exposed and 13 not exposed in the last 7 days",
+    "usage=30d": "22 exposed and 13 not exposed in the last 30 days",
+    "usage=30d&app=b": "3 exposed and 0 not exposed in the last 30 days",
+    "usage=none": "6 exposed and 4 not exposed in the last 24 hours",
+}
+
+
+@pytest.mark.parametrize("query", USAGE)
+def test_usage_has_a_period_and_an_application(ada, add_usage, query):
+    add_usage((0, "a", 3, 1), (0, "b", 3, 0), (5, "a", 0, 3), (30, "a", 9, 9), (700, "a", 7, 0))
+    card = ada.get(f"/admin/features/checkout?{query}").html.find(id="in-production")
+    assert card.select_one(".chart svg")["aria-label"] == f"{USAGE[query]} in production"
+
+
+def test_usage_has_the_variants_of_the_period(ada, add_usage):
+    add_usage((0, "a", 3, 1), (0, "b", 5, 0), (30, "c", 9, 9))
+    card = ada.get("/admin/features/checkout").html.find(id="in-production")
+    chips = [chip.get_text() for chip in card.select(".chips .chip")]
+    assert chips == ["v-b 5,000", "v-a 3,000"]
 
 
 def test_impact_metrics_are_listed_by_variant(ada, flags, service):

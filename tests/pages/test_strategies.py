@@ -380,3 +380,89 @@ def test_save_with_a_new_type_says_that_nothing_is_saved_and_keeps_the_rest(ada,
     form["parameters.IPs"] = "10.0.0.1"
     form.submit(status=303)
     assert flags.list_strategies()[0]["title"] == "for ada"
+
+
+def test_a_complete_constraint_is_one_line_with_its_values(ada, flags):
+    constraint = {"contextName": "country", "operator": "IN", "values": ["DE", "FR"]}
+    id = flags.add_strategy(constraints=[constraint | {"inverted": True}])
+    page = ada.get(f"{PRODUCTION}/{id}")
+    row = page.html.find(id="constraints.0").find_parent("details")
+    assert not row.has_attr("open")
+    assert " ".join(row.summary.get_text(" ").split()) == "country NOT IN DE FR"
+
+
+def test_a_new_constraint_and_one_with_an_error_are_open(ada):
+    form = fill(form_to(ada.get(NEW), NEW))
+    page = form.submit("do", value="add-constraints")
+    assert not page.html.find(id="constraints.0").find_parent("details")
+    form = fill(
+        form_to(page, NEW),
+        constraints__0__contextName="age",
+        constraints__0__operator="NUM_GT",
+        constraints__0__values="many",
+    )
+    page = form.submit(status=400)
+    assert page.html.find(id="constraints.0").find_parent("details").has_attr("open")
+
+
+def test_weights_are_a_bar_that_sums_to_100_percent(ada, flags):
+    variants = [
+        {"name": "a", "weight": 500, "weightType": "fix"},
+        {"name": "b"},
+        {"name": "c"},
+    ]
+    id = flags.add_strategy(variants=variants)
+    path = f"{PRODUCTION}/{id}"
+    page = ada.get(path)
+    assert page.html.find("figcaption").string == "a 50%, b 25%, c 25% = 100%"
+    bars = [int(bar["width"]) for bar in page.html.find(class_="weights").find_all("rect")]
+    assert bars == [500, 250, 250]
+    form = fill(form_to(page, path), variants__0__weight="10")
+    page = form.submit("do", value="weights")
+    assert page.html.find("figcaption").string == "a 10%, b 45%, c 45% = 100%"
+    form = fill(form_to(page, path), variants__0__weight="120")
+    assert not form.submit("do", value="weights").html.find("figcaption")
+
+
+def evaluate(ada, path=NEW, **fields):
+    form = fill(form_to(ada.get(path), path), **fields)
+    return form.submit("do", value="evaluate", status=200)
+
+
+def test_a_draft_is_evaluated_and_not_saved(ada, flags):
+    page = evaluate(ada, name="flexibleRollout", parameters__rollout="0")
+    assert page.html.find(id="result").find(class_="result").string == "off"
+    page = evaluate(ada, parameters__rollout="100")
+    assert page.html.find(id="result").find(class_="result").string == "on"
+    assert flags.list_strategies() == []
+    assert not flags.is_on()
+
+
+def test_a_draft_is_evaluated_for_a_context(ada, flags):
+    constraint = {"contextName": "country", "operator": "IN", "values": ["DE"]}
+    id = flags.add_strategy(constraints=[constraint])
+    page = evaluate(ada, f"{PRODUCTION}/{id}", constraints__0__values="FR")
+    action = "/admin/features/checkout/environments/production/evaluate"
+    for country, state in (("DE", "off"), ("FR", "on")):
+        form = fill(form_to(page, action), properties=f"country={country}")
+        page = form.submit(status=200)
+        assert page.html.find(id="result").find(class_="result").string == state
+
+
+def test_a_wrong_context_of_a_draft_is_named(ada):
+    page = evaluate(ada)
+    form = fill(form_to(page, "/admin/features/checkout/environments/production/evaluate"))
+    page = fill(form, properties="country").submit(status=400)
+    assert "must be in the form key=value" in find_error(page, "properties")
+
+
+@pytest.mark.parametrize("draft", ["", "x", "[]", '{"name": "unknown"}', '{"name": 1}'])
+def test_an_invalid_draft_is_refused(ada, draft):
+    body = {"csrf": ada.csrf, "draft": draft}
+    ada.post("/admin/features/checkout/environments/production/evaluate", body, status=400)
+
+
+def test_an_invalid_draft_of_the_form_shows_its_problems(ada):
+    form = fill(form_to(ada.get(NEW), NEW), parameters__rollout="101")
+    page = form.submit("do", value="evaluate", status=400)
+    assert find_error(page, "parameters.rollout")

@@ -17,6 +17,34 @@ def list_hours(conn: Connection, feature: str, hours: int) -> list[Row]:
     return fetch_all(conn, _SQL["list_client_metrics_hours"], feature=feature, hours=hours)
 
 
+def list_slots(
+    conn: Connection, feature: str, *, hours: int, slot_hours: int, app_name: str | None
+) -> list[Row]:
+    """{environment, ago, yes, no} of the slots with metrics in the last `hours`, oldest first.
+    `ago` counts slots; `app_name` None: of all applications."""
+    return fetch_all(
+        conn,
+        _SQL["list_client_metrics_slots"],
+        feature=feature,
+        hours=hours,
+        slot_hours=slot_hours,
+        app_name=app_name,
+    )
+
+
+def list_variant_sums(
+    conn: Connection, feature: str, *, hours: int, app_name: str | None
+) -> list[Row]:
+    """{environment, variant, count}, the most frequent first."""
+    return fetch_all(
+        conn,
+        _SQL["list_client_metrics_variant_sums"],
+        feature=feature,
+        hours=hours,
+        app_name=app_name,
+    )
+
+
 def list_app_names(conn: Connection, feature: str) -> list[str]:
     return [
         row["app_name"]

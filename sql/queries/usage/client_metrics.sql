@@ -24,6 +24,31 @@ WHERE feature = %(feature)s
 GROUP BY environment, hour
 ORDER BY hour, environment;
 
+-- name: list_client_metrics_slots
+-- Sums of slots of `slot_hours` hours for a chart, in the last `hours` hours, of one application or all
+-- (NULL); `ago` is 0 for the slot with the current hour.
+SELECT environment,
+       (extract(epoch FROM date_trunc('hour', now(), 'UTC') - hour) / 3600)::int / %(slot_hours)s
+           AS ago,
+       sum(yes)::bigint AS yes, sum(no)::bigint AS no
+FROM client_metrics
+WHERE feature = %(feature)s
+  AND hour > date_trunc('hour', now(), 'UTC') - make_interval(hours => %(hours)s)
+  AND (%(app_name)s::text IS NULL OR app_name = %(app_name)s)
+GROUP BY environment, ago
+ORDER BY environment, ago DESC;
+
+-- name: list_client_metrics_variant_sums
+-- The most frequent variants of the same hours and applications.
+SELECT environment, variant, sum(count)::bigint AS count
+FROM client_metrics_variants
+WHERE feature = %(feature)s
+  AND hour > date_trunc('hour', now(), 'UTC') - make_interval(hours => %(hours)s)
+  AND (%(app_name)s::text IS NULL OR app_name = %(app_name)s)
+GROUP BY environment, variant
+ORDER BY environment, count DESC, variant
+LIMIT 100;
+
 -- name: list_client_metrics_apps
 SELECT DISTINCT app_name
 FROM client_metrics

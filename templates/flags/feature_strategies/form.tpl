@@ -38,6 +38,7 @@
 </fieldset>
 <p class="actions save">
 <button>Save strategy</button>
+<button class="quiet" name="do" value="evaluate" formtarget="_blank">Evaluate<span class="hidden"> this draft (opens a new tab)</span></button>
 <a href="{{url(path)}}">Cancel</a>
 </p>
 </form>

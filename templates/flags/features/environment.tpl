@@ -42,23 +42,30 @@
 </p>
 % chart = environment["chart"]
 % if chart:
-<h4>Last 24 hours</h4>
+<h4>{{chart["heading"]}}</h4>
 % include("partials/exposure_chart.tpl", chart=chart)
 <p class="hint">{{chart["summary"]}}</p>
+% if chart["variants"]:
+<p class="chips"><span class="muted">Variants</span>
+% for text in chart["variants"]:
+<bdi class="chip">{{text}}</bdi>
+% end
+</p>
+% end
 <details>
 <summary>Show as table<span class="hidden"> for {{name}}</span></summary>
 <table>
-<thead><tr><th scope="col">Hour</th><th scope="col">Exposed</th><th scope="col">Not exposed</th></tr></thead>
+<thead><tr><th scope="col">From</th><th scope="col">Exposed</th><th scope="col">Not exposed</th></tr></thead>
 <tbody>
-% for hour in chart["hours"]:
+% for row in chart["rows"]:
 <tr><td>
-% include("partials/time.tpl", at=hour["hour"])
-</td><td>{{hour["yes"]}}</td><td>{{hour["no"]}}</td></tr>
+% include("partials/time.tpl", at=row["start"])
+</td><td>{{number(row["yes"])}}</td><td>{{number(row["no"])}}</td></tr>
 % end
 </tbody>
 </table>
 </details>
 % elif is_on or environment["strategies"]:
-<p class="muted">No evaluations in the last 24 h</p>
+<p class="muted">No evaluations in this period</p>
 % end
 </section>

@@ -25,6 +25,14 @@
 <div class="columns">
 <div id="environments">
 <h2 class="hidden">Environments</h2>
+% if usage_fields:
+<form method="get" class="inline filter">
+% for field in usage_fields:
+% include("partials/filter_field.tpl", field=field)
+% end
+<button class="quiet">Show</button>
+</form>
+% end
 % for environment in environments:
 % include("flags/features/environment.tpl", environment=environment)
 % end
@@ -39,7 +47,7 @@
 </div>
 <div class="side">
 <dl>
-<div><dt>Project</dt><dd>{{row["project"]}}</dd></div>
+<div><dt>Project</dt><dd><a href="{{url('/admin/projects', row['project'], 'overview')}}">{{row["project"]}}</a></dd></div>
 <div><dt>Type</dt><dd>{{type_name}}</dd></div>
 % if row["stale"]:
 <div><dt>Lifecycle</dt><dd>Stale: ready to be removed from code</dd></div>
@@ -65,6 +73,7 @@ never
 <li>
 % include("partials/time.tpl", at=event["created_at"])
 % include("system/events/sentence.tpl", event=event)
+% include("system/events/origin.tpl", event=event)
 </li>
 % end
 </ul>

@@ -30,17 +30,7 @@
 % end
 <span class="muted">{{flag.project}}</span>
 </summary>
-<p>{{flag.why}}</p>
-% if flag.is_random:
-<p class="hint">Random stickiness: results vary per request. With a user ID or session ID, default stickiness is deterministic.</p>
-% end
-% if flag.payload:
-<p>Variant payload:</p>
-<pre tabindex="0"><code>{{flag.payload}}</code></pre>
-% end
-% if flag.strategies:
-% include("flags/playground/checks.tpl", checks=flag.strategies)
-% end
+% include("flags/playground/reasons.tpl", flag=flag)
 <p><a href="{{url(flag_path(flag.name))}}#in-{{values["environment"]}}">Open <bdi>{{flag.name}}</bdi></a></p>
 </details>
 </li>

@@ -1,5 +1,4 @@
 % rebase("layout.tpl", title=title, live=False)
-<p><a href="{{url('/admin/projects')}}">Projects</a></p>
 <h1><bdi>{{project["name"] if project else "New project"}}</bdi></h1>
 % include("partials/problems.tpl")
 % if project:

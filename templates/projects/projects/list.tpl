@@ -9,7 +9,7 @@
 <ul class="cards">
 % for project in projects:
 <li class="card">
-<h2><bdi>{{project["name"]}}</bdi></h2>
+<h2><a href="{{url('/admin/projects', project['id'], 'overview')}}"><bdi>{{project["name"]}}</bdi></a></h2>
 % if project["description"]:
 <p>{{project["description"]}}</p>
 % end

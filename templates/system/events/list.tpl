@@ -32,6 +32,11 @@
 </code></pre>
 % end
 </details>
+% if event["run"]:
+<p class="origin">
+% include("system/events/origin.tpl", event=event)
+</p>
+% end
 </li>
 % end
 </ol>

@@ -72,6 +72,7 @@
 <li>
 % include("partials/time.tpl", at=event["created_at"])
 % include("system/events/sentence.tpl", event=event)
+% include("system/events/origin.tpl", event=event)
 </li>
 % end
 </ul>

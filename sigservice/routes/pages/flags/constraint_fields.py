@@ -12,7 +12,7 @@ from sigservice.services.flags.strategy_summaries import OPERATORS
 from sigservice.web.forms import Field, Form
 from sigservice.web.growing_forms import FieldRow, FormRow, GrowingSection, find_rows, split_lines
 
-MAX_LEGAL_VALUES = 20
+MAX_LEGAL_VALUES, MAX_CHIPS = 20, 10
 BLANK: FormRow = {
     "contextName": "",
     "operator": "IN",
@@ -93,7 +93,6 @@ def _make_row(at: str, row: FormRow, legal_values: Sequence[Row]) -> FieldRow:
                 "Context field",
                 row["contextName"],
                 hint="Sent by the SDK, e.g. userId",
-                is_required=True,
                 attributes={"list": "context-fields"},
             ),
             Field(f"{at}.operator", "Operator", operator, "select", choices=OPERATOR_CHOICES),
@@ -103,7 +102,19 @@ def _make_row(at: str, row: FormRow, legal_values: Sequence[Row]) -> FieldRow:
             Field(f"{at}.inverted", "Negate (NOT)", row["inverted"], "checkbox"),
             Field(f"{at}.caseInsensitive", CASE_LABEL, row["caseInsensitive"], "checkbox"),
         ],
+        *_summarize(row),
     )
+
+
+def _summarize(row: FormRow) -> tuple[str, list[str]]:
+    """The beginning of a row that is complete, and its first values as chips."""
+    values = split_lines(row["values"])
+    if not (row["contextName"] and values and row["operator"] in OPERATORS):
+        return "", []
+    more = len(values) - MAX_CHIPS
+    chips = [*values[:MAX_CHIPS], f"{more} more"] if more > 0 else values
+    label = OPERATORS[row["operator"]][row["inverted"]]
+    return f"{row['contextName']} {label}", chips
 
 
 def to_form_problems(details: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

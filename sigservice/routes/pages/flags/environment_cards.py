@@ -1,14 +1,13 @@
 """What the page of a flag shows for each environment: strategies, variants and usage."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from sigservice.db.statements import Row
+from sigservice.routes.pages.flags.usage_charts import Usage
 from sigservice.services.flags import strategy_summaries
 from sigservice.web.helpers import join_path
-from sigservice.web.sparkline import build_exposure_bars
 
 BUILT_IN = "default"  # the environment that each database begins with
 
@@ -16,18 +15,16 @@ BUILT_IN = "default"  # the environment that each database begins with
 def make_cards(
     feature: dict[str, Any],
     segment_names: Mapping[int, str],
-    usage: Sequence[Row],
+    usage: Usage,
     now: datetime,
     *,
     asks_first: bool,
 ) -> list[dict[str, Any]]:
-    """`usage` are the hours of the last day in all environments; `asks_first` is the project's
-    setting for production environments."""
+    """`asks_first` is the project's setting for production environments."""
     cards = []
     path = join_path("/admin/features", feature["name"], "environments")
     for environment in feature["environments"]:
         name = environment["name"]
-        hours = [row for row in usage if row["environment"] == name]
         query = urlencode({"flag": feature["name"], "environment": name})
         cards.append(
             environment
@@ -46,7 +43,7 @@ def make_cards(
                 "others": [e["name"] for e in feature["environments"] if e["name"] != name],
                 "variants": strategy_summaries.summarize_variants(environment["variants"]),
                 "question": ask_for_switch(feature["name"], environment) if asks_first else "",
-                "chart": _make_chart(name, hours, now) if hours else None,
+                "chart": usage.make_chart(name, now),
                 "playground": f"/admin/playground?{query}",
             }
         )
@@ -63,20 +60,3 @@ def ask_for_switch(name: str, environment: Mapping[str, Any]) -> str:
     if environment["type"] != "production":
         return ""
     return f"{'Disable' if environment['enabled'] else 'Enable'} {name} in {environment['name']}?"
-
-
-def _make_chart(environment: str, hours: Sequence[Row], now: datetime) -> dict[str, Any]:
-    this_hour = now.replace(minute=0, second=0, microsecond=0)
-    counts = {
-        int((this_hour - row["hour"]).total_seconds() // 3600): (row["yes"], row["no"])
-        for row in hours
-    }
-    yes, no = sum(row["yes"] for row in hours), sum(row["no"] for row in hours)
-    percentage = round(100 * yes / (yes + no)) if yes else 0
-    return {
-        "bars": build_exposure_bars(counts),
-        "label": f"{yes:,} exposed and {no:,} not exposed in the last 24 hours in {environment}",
-        "summary": f"{yes:,} exposed ({percentage}%, upwards), {no:,} not exposed (downwards)"
-        " · per hour",
-        "hours": hours,
-    }

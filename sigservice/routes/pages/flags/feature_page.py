@@ -15,10 +15,10 @@ from sigservice.repository.flags import segments
 from sigservice.repository.projects import projects
 from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
-from sigservice.repository.usage import client_metrics
 from sigservice.routes.pages.flags import feature_fields
 from sigservice.routes.pages.flags.environment_cards import make_cards
 from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
+from sigservice.routes.pages.flags.usage_charts import read_usage
 from sigservice.routes.pages.system.events import make_event_view
 from sigservice.services.flags import dependencies, feature_view, strategy_summaries
 from sigservice.services.flags.features import Metadata
@@ -30,7 +30,6 @@ from sigservice.web.body import read_number, read_query
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 from sigservice.web.respond import Undo
-from sigservice.web.sparkline import HOURS
 
 TABLE = "flag-table"
 MAX_EVENTS = 10
@@ -121,7 +120,7 @@ def render_feature(
     with context.database.transaction() as conn:
         row = find_feature(conn, name)
         feature = feature_view.build_view(conn, row["project"], name, identity.user_id)
-        usage = client_metrics.list_hours(conn, name, HOURS)
+        usage = read_usage(conn, name, read_query(request.environ))
         impact = impact_metrics.summarize(conn, name, "day")
         filter = event_service.restrict_to_readable(identity, EventFilter(features=[name]))
         event_rows = events.list_newest(conn, filter, limit=MAX_EVENTS)
@@ -160,6 +159,7 @@ def render_feature(
         environments=make_cards(
             feature, segment_names, usage, context.clock.now(), asks_first=asks_first
         ),
+        usage_fields=usage.make_fields() if usage.app_names else [],
         impact=make_impact_rows(impact, context.clock.now()),
         dependencies=[
             dependency | {"summary": strategy_summaries.summarize_parent(dependency)}

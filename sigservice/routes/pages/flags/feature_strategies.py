@@ -11,6 +11,7 @@ from sigservice.errors import AppError, NotFoundError
 from sigservice.repository.flags import segments as segments_repository
 from sigservice.routes.pages.flags import constraint_fields, strategy_fields
 from sigservice.routes.pages.flags.feature_page import find_feature
+from sigservice.routes.pages.flags.strategy_draft import render_draft
 from sigservice.routes.pages.flags.strategy_fields import StrategyChoices, StrategyValues
 from sigservice.services.flags import strategies, strategy_summaries
 from sigservice.services.flags.feature_states import FeatureEnvironment
@@ -114,6 +115,8 @@ def _submit(context: Context, identity: Identity, subject: FormSubject, form: Fo
     """Adds a strategy, or replaces the existing one."""
     flag_environment, limit = subject.flag_environment, context.config["strategySegmentsLimit"]
     values = strategy_fields.read_values(form, subject.choices)
+    if form.get("do") == "evaluate":
+        return _evaluate(context, identity, subject, values)
     if form.get("do") or form.get("shown_type") != form.get("name"):
         # A button changes the form, or the type is new and its parameters aren't filled in yet.
         values = strategy_fields.apply_button(values, form.get("do", ""))
@@ -132,6 +135,19 @@ def _submit(context: Context, identity: Identity, subject: FormSubject, form: Fo
             raise
         return _render_form(context, identity, subject, values, error)
     return _redirect(context, flag_environment, "strategy-saved")
+
+
+def _evaluate(
+    context: Context, identity: Identity, subject: FormSubject, values: StrategyValues
+) -> HTTPResponse:
+    id = subject.strategy["id"] if subject.strategy else None
+    try:
+        draft = strategy_fields.to_strategy(values, subject.choices, subject.strategy)
+        return render_draft(context, identity, subject.flag_environment, draft, id, {})
+    except AppError as error:
+        if error.status >= 500:
+            raise
+        return _render_form(context, identity, subject, values, error)
 
 
 def _make_crumb(flag_environment: FeatureEnvironment) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """The playground, page: how flags evaluate for a context, and why. The URL holds the input."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from bottle import HTTPResponse, request
@@ -7,6 +8,7 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import AppError, BadDataError
+from sigservice.evaluation.fields import Fields
 from sigservice.flags.evaluation_context import make_context
 from sigservice.flags.playground import explain_flags, select_flags
 from sigservice.flags.reasons import Reasons, build_reasons
@@ -44,10 +46,9 @@ def show_playground(context: Context, identity: Identity) -> HTTPResponse:
         except AppError as problem:
             if problem.status != 400:
                 raise
-            error = _name_fields(problem)
+            error = name_fields(problem)
     with context.database.transaction() as conn:
         environment_rows, project_rows = environments.list_all(conn), projects.list_all(conn)
-    properties, hint = values["properties"], "One key=value per line, e.g. country=DE"
     return respond.page(
         context,
         "flags/playground/show",
@@ -55,7 +56,7 @@ def show_playground(context: Context, identity: Identity) -> HTTPResponse:
         form_error=error,
         title="Playground",
         fields=_make_fields(values, environment_rows, project_rows),
-        properties=Field("properties", "Custom context", properties, "textarea", hint),
+        properties=make_properties_field(values),
         values=values,
         flags=flags,
         total=total,
@@ -76,19 +77,33 @@ def _make_fields(
         Field("environment", "Environment", environment, "select", choices=make_choices(names)),
         Field("project", "Project", project, "select", choices=ids),
         Field("flag", "Flag", values["flag"], hint="Optional. Part of its name."),
-        *(
-            Field(name, label, values[name], hint=hint)
-            for name, (label, hint) in CONTEXT_FIELDS.items()
-        ),
+        *make_context_fields(values),
     ]
+
+
+def make_context_fields(values: Mapping[str, str]) -> list[Field]:
+    return [
+        Field(name, label, values[name], hint=hint)
+        for name, (label, hint) in CONTEXT_FIELDS.items()
+    ]
+
+
+def make_properties_field(values: Mapping[str, str]) -> Field:
+    hint = "One key=value per line, e.g. country=DE"
+    return Field("properties", "Custom context", values["properties"], "textarea", hint)
+
+
+def read_context(values: Mapping[str, str], environment: str) -> Fields:
+    """The context that the fields describe. Raises BadDataError."""
+    fields: dict[str, Any] = {name: values[name] for name in CONTEXT_FIELDS}
+    fields["properties"] = _parse_properties(values["properties"])
+    return make_context(fields, environment=environment)
 
 
 def _explain(context: Context, values: dict[str, str]) -> tuple[list[Reasons], int]:
     """The first flags and the number of all that match. Raises BadDataError."""
     environment, project = values["environment"], values["project"] or "*"
-    fields: dict[str, Any] = {name: values[name] for name in CONTEXT_FIELDS}
-    fields["properties"] = _parse_properties(values["properties"])
-    evaluation_context = make_context(fields, environment=environment)
+    evaluation_context = read_context(values, environment)
     with context.database.transaction() as conn:
         selection = select_flags(conn, environment, [project], values["flag"])
         explanations = explain_flags(conn, selection, evaluation_context, MAX_FLAGS)
@@ -107,7 +122,7 @@ def _parse_properties(text: str) -> dict[str, str]:
     return properties
 
 
-def _name_fields(error: AppError) -> AppError:
+def name_fields(error: AppError) -> AppError:
     """The error with the names of the form's fields as paths."""
     for detail in error.details:
         path = detail.get("path", "").partition(".")[0].partition("[")[0]

@@ -10,6 +10,8 @@ from sigservice.web.growing_forms import FieldRow, FormRow, GrowingSection
 BLANK = {"name": "", "weightType": "variable", "weight": "", "payloadType": "", "payload": ""}
 WEIGHT_TYPES = [("variable", "Variable (equal split)"), ("fix", "Fixed")]
 PAYLOAD_TYPES = make_choices(("string", "number", "json", "csv"), ("", "none"))
+COLORS = 6
+UPDATES_BAR = {"data-press": "update-weights"}
 # The form has percentages, the service stores thousandths and names them in its messages.
 WEIGHT_PROBLEM = "The weight must be from 0 to 100, with at most one decimal."
 SUM_PROBLEM = "The fixed weights must not add up to more than 100%."
@@ -55,7 +57,30 @@ def make_section(rows: Sequence[FormRow], stickiness: Field) -> GrowingSection:
         "Optional. Split exposed users between variants (A/B test, remote config).",
         [_make_row(f"variants.{number}", row) for number, row in enumerate(rows)],
         [stickiness] if rows else [],
+        template="flags/feature_strategies/weights.tpl",
+        values=_make_bar(rows),
     )
+
+
+def _make_bar(rows: Sequence[FormRow]) -> dict[str, Any] | None:
+    """The weights as parts of a bar of 1000 units: fixed weights first get theirs, the others share
+    the rest. None without variants, and while a weight is invalid."""
+    fixed = {
+        number: _parse_weight(row["weight"])
+        for number, row in enumerate(rows)
+        if row["weightType"] == "fix"
+    }
+    rest, others = 1000 - sum(fixed.values()), len(rows) - len(fixed)
+    if not rows or rest < 0 or (rest and not others) or any(w < 0 for w in fixed.values()):
+        return None
+    shares = [(rest + place) // others for place in range(others)]
+    parts, x = [], 0
+    for number, row in enumerate(rows):
+        width = fixed[number] if number in fixed else shares.pop()
+        parts.append({"x": x, "width": width, "color": number % COLORS, "name": row["name"]})
+        x += width
+    label = ", ".join(f"{part['name'] or '?'} {part['width'] / 10:g}%" for part in parts)
+    return {"parts": parts, "label": f"{label} = 100%"}
 
 
 def _make_row(at: str, row: FormRow) -> FieldRow:
@@ -64,8 +89,15 @@ def _make_row(at: str, row: FormRow) -> FieldRow:
     return FieldRow(
         [
             Field(f"{at}.name", "Name", row["name"], is_required=True),
-            Field(f"{at}.weightType", "Weight type", weight_type, "select", choices=WEIGHT_TYPES),
-            Field(f"{at}.weight", "Weight (%)", row["weight"], hint=hint),
+            Field(
+                f"{at}.weightType",
+                "Weight type",
+                weight_type,
+                "select",
+                choices=WEIGHT_TYPES,
+                attributes=UPDATES_BAR,
+            ),
+            Field(f"{at}.weight", "Weight (%)", row["weight"], hint=hint, attributes=UPDATES_BAR),
             Field(
                 f"{at}.payloadType", "Payload type", payload_type, "select", choices=PAYLOAD_TYPES
             ),

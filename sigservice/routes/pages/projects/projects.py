@@ -55,7 +55,8 @@ def _render_new(
     context: Context, identity: Identity, values: dict[str, str], **more: Any
 ) -> HTTPResponse:
     page = {"title": "New project", "project": None, "fields": _fields(context, values)} | more
-    return respond.page(context, "projects/projects/form", identity, **page)
+    above = [("Projects", "/admin/projects")]
+    return respond.page(context, "projects/projects/form", identity, breadcrumbs=above, **page)
 
 
 @router.get("/admin/projects/new", needs=ADMIN)
@@ -91,7 +92,10 @@ def _render_edit(
     confirms = row["confirms_production"]
     fields.append(Field("confirms_production", CONFIRMATION, confirms, "checkbox"))
     page = {"title": f"Project {row['name']} ({id})", "project": row, "fields": fields} | more
-    return respond.page(context, "projects/projects/form", identity, links=links, **page)
+    above = [("Projects", "/admin/projects"), (row["name"], f"/admin/projects/{id}/overview")]
+    return respond.page(
+        context, "projects/projects/form", identity, breadcrumbs=above, links=links, **page
+    )
 
 
 @router.get("/admin/projects/<project>/edit", needs=EDIT)

@@ -47,5 +47,5 @@ def search_names(context: Context, identity: Identity) -> HTTPResponse:
 def _to_result(kind: str, name: str, id: str) -> tuple[str, str, str]:
     if kind == "Flag":
         return kind, name, flag_path(name)
-    end = {"Signal endpoint": ("log",), "Project": ("edit",)}.get(kind, ())
+    end = {"Signal endpoint": ("log",), "Project": ("overview",)}.get(kind, ())
     return kind, name, join_path(PATHS[kind], id, *end)

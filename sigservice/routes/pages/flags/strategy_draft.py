@@ -1,0 +1,98 @@
+"""Evaluates a strategy that is not saved yet, for a context: the form of a strategy opens this
+page."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.errors import AppError, BadDataError
+from sigservice.flags.playground import explain_draft
+from sigservice.flags.reasons import Reasons, build_reasons
+from sigservice.routes.pages.flags.feature_page import find_feature
+from sigservice.routes.pages.flags.playground import (
+    CONTEXT_FIELDS,
+    make_context_fields,
+    make_properties_field,
+    name_fields,
+    read_context,
+)
+from sigservice.services.flags import strategies, strategy_summaries
+from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.flags.strategies import Strategy
+from sigservice.services.identity import EDIT, Identity
+from sigservice.web import respond
+from sigservice.web.body import to_struct
+from sigservice.web.forms import Form
+from sigservice.web.growing_forms import GROWING_FORM
+from sigservice.web.guards import PageGuard
+from sigservice.web.helpers import join_path
+from sigservice.web.links import flag_path
+from sigservice.web.router import Router
+
+PATH = "/admin/features/<name>/environments/<environment>/evaluate"
+
+router = Router(PageGuard)
+
+
+@router.post(PATH, needs=EDIT, **GROWING_FORM)
+def evaluate_draft(
+    context: Context, identity: Identity, name: str, environment: str, form: Form
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        target = FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
+        strategies.list_strategies(conn, target)  # raises NotFoundError
+    try:
+        body = msgspec.json.decode(form.get("draft", ""))
+        draft = to_struct(body, Strategy)
+    except msgspec.DecodeError:
+        raise BadDataError("draft must be JSON.", path="draft") from None
+    return render_draft(context, identity, target, draft, form.get("strategy") or None, form)
+
+
+def render_draft(
+    context: Context,
+    identity: Identity,
+    target: FeatureEnvironment,
+    draft: Strategy,
+    strategy_id: str | None,
+    form: Mapping[str, str],
+) -> HTTPResponse:
+    """The page for the draft of a strategy, of a new one if `strategy_id` is None. Raises
+    BadDataError for an invalid draft, NotFoundError."""
+    values = {name: form.get(name, "").strip() for name in ("properties", *CONTEXT_FIELDS)}
+    limit = context.config["strategySegmentsLimit"]
+    reasons: Reasons | None = None
+    error: AppError | None = None
+    with context.database.transaction() as conn:
+        fields = strategies.validate(
+            conn, draft, target.feature, project=target.project, max_segments=limit
+        )
+        strategy: dict[str, Any] = {"id": strategy_id or "", "title": None, "disabled": False}
+        strategy |= fields | {"sortOrder": 0}
+        try:
+            evaluation_context = read_context(values, target.environment)
+            explanation = explain_draft(conn, target, strategy, strategy_id, evaluation_context)
+            reasons = build_reasons(explanation, target.environment)
+        except BadDataError as problem:
+            error = name_fields(problem)
+    return respond.page(
+        context,
+        "flags/playground/draft",
+        identity,
+        form_error=error,
+        title=f"Evaluate a draft of {target.feature} in {target.environment}",
+        breadcrumbs=[("Flags", "/admin/features"), (target.feature, flag_path(target.feature))],
+        target=target,
+        action=join_path(
+            "/admin/features", target.feature, "environments", target.environment, "evaluate"
+        ),
+        draft=msgspec.json.encode(draft).decode(),
+        strategy_id=strategy_id or "",
+        chips=strategy_summaries.list_strategy_chips(strategy, {}),
+        fields=make_context_fields(values),
+        properties=make_properties_field(values),
+        flag=reasons,
+    )

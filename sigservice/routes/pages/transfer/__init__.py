@@ -1,0 +1,1 @@
+"""Pages that export and import the flags of a project."""

@@ -1,0 +1,137 @@
+"""Pages that export the flags of a project, and import flags after showing what would change."""
+
+from typing import Any
+
+import msgspec
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.errors import AppError, BadDataError
+from sigservice.repository.projects import environments
+from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.projects import projects
+from sigservice.services.transfer import feature_export, feature_import
+from sigservice.services.transfer.snapshot_import import ImportLimits
+from sigservice.web import respond
+from sigservice.web.body import read_query
+from sigservice.web.forms import Field, Form, make_choices
+from sigservice.web.guards import PageGuard
+from sigservice.web.router import Router
+
+PROJECT = "/admin/projects/<project>"
+# An export of 5 MB, which the API takes, is longer in a form: quotes and braces have 3 characters.
+FORM_LIMIT = 10 * 1024 * 1024
+
+router = Router(PageGuard)
+
+
+@router.get(f"{PROJECT}/export", needs=VIEW)
+def show_export(context: Context, identity: Identity, project: str) -> HTTPResponse:
+    """The form, or the file if the query names an environment."""
+    row, names = _find_project(context, project)
+    if environment := read_query(request.environ).get("environment"):
+        with context.database.transaction(bulkhead="search", snapshot=True) as conn:
+            document = feature_export.export_features(conn, environment, project=project)
+        name = f"flags-{project}-{environment}-{context.clock.now():%Y-%m-%d}.json"
+        return respond.json(document, content_disposition=f'attachment; filename="{name}"')
+    return respond.page(
+        context,
+        "transfer/project_transfer/export",
+        identity,
+        title=f"Export flags of {row['name']}",
+        breadcrumbs=_list_breadcrumbs(row),
+        project=row,
+        fields=[_make_environment_field(names, "")],
+    )
+
+
+@router.get(f"{PROJECT}/import", needs=EDIT)
+def show_import(context: Context, identity: Identity, project: str) -> HTTPResponse:
+    return _render_import(context, identity, project, {})
+
+
+@router.post(f"{PROJECT}/import", needs=EDIT, form_limit=FORM_LIMIT)
+def import_into_project(
+    context: Context, identity: Identity, project: str, form: Form
+) -> HTTPResponse:
+    """Shows the difference; writes it if the button of that page was pressed."""
+    environment, is_confirmed = form.get("environment", ""), form.get("do") == "import"
+    limits = ImportLimits.from_config(context.config)
+    _find_project(context, project)
+    try:
+        document = feature_import.parse_document(_parse_json(form.get("data", "")))
+        with context.database.transaction() as conn:
+            changes = feature_import.import_features(
+                conn, project, environment, document, identity, limits
+            )
+            if not is_confirmed:
+                conn.rollback()
+    except AppError as error:
+        if error.status not in (400, 409):
+            raise
+        for detail in error.details:
+            if detail.get("path", "").startswith("data"):
+                message = f"{detail['message']} ({detail['path']})"
+                detail |= {"path": "data", "message": message}
+        return _render_import(context, identity, project, form, form_error=error)
+    entries = [
+        {"kind": entry.kind, "name": entry.name, "text": entry.description}
+        for entry in changes.entries
+    ]
+    more: dict[str, Any] = {"notice": "Flags imported."} if is_confirmed else {}
+    return _render_import(
+        context, identity, project, form, entries=entries, is_done=is_confirmed, **more
+    )
+
+
+def _render_import(
+    context: Context, identity: Identity, project: str, form: Form, **more: Any
+) -> HTTPResponse:
+    row, names = _find_project(context, project)
+    return respond.page(
+        context,
+        "transfer/project_transfer/import",
+        identity,
+        title=f"Import flags into {row['name']}",
+        breadcrumbs=_list_breadcrumbs(row),
+        project=row,
+        fields=[
+            _make_environment_field(names, form.get("environment", "")),
+            Field(
+                "data",
+                "Export",
+                form.get("data", ""),
+                "textarea",
+                "The JSON of an export of this or another server.",
+                attributes={"rows": 8},
+            ),
+        ],
+        **({"entries": None, "is_done": False} | more),
+    )
+
+
+def _find_project(context: Context, project: str) -> tuple[dict[str, Any], list[str]]:
+    """The project and the names of its environments. Raises NotFoundError."""
+    with context.database.transaction() as conn:
+        row = projects.get(conn, project)
+        links = environments.list_by_project(conn, project)
+    return row, [link["name"] for link in links if link["visible"]]
+
+
+def _list_breadcrumbs(row: dict[str, Any]) -> list[tuple[str, str]]:
+    return [("Projects", "/admin/projects"), (row["name"], f"/admin/projects/{row['id']}/overview")]
+
+
+def _make_environment_field(names: list[str], value: str) -> Field:
+    return Field("environment", "Environment", value, "select", choices=make_choices(names))
+
+
+def _parse_json(text: str) -> dict[str, Any]:
+    """Raises BadDataError."""
+    try:
+        value = msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise BadDataError(f"The export must be JSON: {error}.", path="data") from None
+    if not isinstance(value, dict):
+        raise BadDataError("The export must be a JSON object.", path="data")
+    return value
