@@ -91,7 +91,6 @@ function findAlike(element, root = document) {
 async function submitInPlace(form, button, ids) {
   const body = new URLSearchParams(new FormData(form, button));
   const action = new URL(button?.getAttribute("formaction") ?? form.action, location.href);
-  const focused = document.activeElement;
   form.setAttribute("aria-busy", "true");
   const answer = await fetch(action, { method: "POST", body, headers: { Accept: "text/html" } })
     .catch(() => null)
@@ -107,9 +106,10 @@ async function submitInPlace(form, button, ids) {
     enhance(document);
     return $("#main")?.focus();
   }
+  const focused = document.activeElement; // now: Tab may have moved on since the change
   for (const [old, fresh] of parts) old?.replaceWith(fresh);
   parts.forEach(([, fresh]) => enhance(fresh));
-  const row = action.hash && document.getElementById(action.hash.slice(1));
+  const row = !button?.hidden && action.hash && document.getElementById(action.hash.slice(1));
   const target = row ? $("input:not([type=hidden]), select, textarea", row) : !focused.isConnected && findAlike(focused);
   (target || focused).focus({ preventScroll: !row });
   const notice = page.getElementById("notice");

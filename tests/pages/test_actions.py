@@ -260,8 +260,8 @@ def test_odd_forms_are_no_error_of_ours(ada, sets, name, value):
 
 def test_recipe_fills_the_form(ada, sets):
     form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
-    form["recipe"], form["name"] = "alertmanager", "my name"
-    page = press(form, "template")
+    form["name"] = "my name"
+    page = press(form, "template:alertmanager")
     filled = form_to(page, f"{PATH}/new")
     assert filled["name"].value == "my name"
     assert filled["filters.0.path"].value
@@ -340,3 +340,55 @@ def test_endpoint_that_is_deleted_names_its_sets(ada, sets, endpoint):
     page = ada.get(f"/admin/signals/{endpoint['id']}/delete")
     assert "kill checkout in default off" in main(page)
     assert heading(follow(page, "kill checkout in default")) == "kill checkout"
+
+
+def test_a_template_is_a_tile_that_stays_selected(ada, sets):
+    page = press(form_to(ada.get(f"{PATH}/new"), f"{PATH}/new"), "template:grafana")
+    (selected,) = page.html.find_all(class_="tile", attrs={"aria-pressed": "true"})
+    assert selected.string == "Grafana Alerting"
+    page = press(form_to(page, f"{PATH}/new"), "add-actions")
+    assert len(page.html.find_all(class_="tile", attrs={"aria-pressed": "true"})) == 1
+
+
+def test_a_click_on_a_field_of_the_newest_signal_adds_a_filter(ada, sets, endpoint, token, send):
+    send(endpoint, token, {"labels": {"severity": "page=now"}})
+    form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
+    form["source"] = str(endpoint["id"])
+    page = press(form, "look")
+    (button,) = page.html.select(".paths button")
+    page = press(form_to(page, f"{PATH}/new"), button["value"])
+    form = form_to(page, f"{PATH}/new")
+    assert form["filters.0.path"].value == "labels.severity"
+    assert form["filters.0.values"].value.strip() == "page=now"
+
+
+@pytest.mark.parametrize("do", ["filter:", "filter:x", "filter:[1]", "template:none", "template:"])
+def test_an_unknown_button_changes_nothing(ada, sets, do):
+    page = ada.post(f"{PATH}/new", {"csrf": ada.csrf, "name": "x", "do": do}, status=200)
+    assert "filters.0.path" not in form_to(page, f"{PATH}/new").fields
+
+
+def test_options_are_folded_until_there_are_some(ada, sets):
+    page = ada.get(f"{PATH}/new")
+    assert not page.html.find(id="options").find_parent("details").has_attr("open")
+    id = sets.set("kill", options={"cooldownSeconds": 60})
+    page = ada.get(f"{PATH}/{id}")
+    assert page.html.find(id="options").find_parent("details").has_attr("open")
+
+
+def test_the_form_tests_the_set_with_the_newest_signal(ada, sets, endpoint, token, send):
+    id = sets.set("kill")
+    send(endpoint, token, {"n": 1})
+    page = form_to(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}/test").submit(status=200)
+    assert "Would run" in page.html.find(id="result").get_text()
+
+
+def test_the_setup_of_alertmanager_can_be_pasted(ada, sets, endpoint):
+    yaml = pytest.importorskip("yaml")
+    form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
+    form["source"] = str(endpoint["id"])
+    setup = press(form, "template:alertmanager").html.find(id="setup").get_text()
+    configuration = yaml.safe_load(setup.split("\n\n")[1])
+    (receiver,) = configuration["receivers"]
+    url = receiver["webhook_configs"][0]["url"]
+    assert url.endswith("/api/signal-endpoint/deploys")

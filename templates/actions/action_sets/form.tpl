@@ -1,5 +1,4 @@
 % rebase("layout.tpl", title=title, live=False)
-<p><a href="{{url('/admin/projects', project, 'actions')}}">Actions of {{project}}</a></p>
 <div class="heading">
 <h1><bdi>{{heading}}</bdi></h1>
 % if row:
@@ -14,13 +13,17 @@
 % include("partials/problems.tpl")
 % include("partials/csrf.tpl")
 <button class="hidden" tabindex="-1" aria-hidden="true">Save</button>
-% if row:
 <input type="hidden" name="recipe" value="{{values.recipe}}">
-% else:
-<div class="actions">
-% include("partials/form_field.tpl", field=template_field)
-<button class="quiet" id="apply-template" name="do" value="template" formaction="{{action}}" formnovalidate data-swap="editor">Apply</button>
+% if not row:
+<fieldset id="templates">
+<legend>Template</legend>
+<p class="hint">Fills in the filters and options for alerts of this sender.</p>
+<div class="tiles">
+% for tile in tiles:
+<button class="quiet tile" name="do" value="template:{{tile['name']}}" formaction="{{action}}" formnovalidate data-swap="editor" aria-pressed="{{'true' if tile['is_selected'] else 'false'}}">{{tile["title"]}}</button>
+% end
 </div>
+</fieldset>
 % end
 % if selected_template:
 <section class="empty">
@@ -32,10 +35,24 @@
 % include("partials/form_fields.tpl", fields=general)
 % include("actions/action_sets/trigger.tpl")
 % include("actions/action_sets/actions.tpl")
+<details {{"open" if has_options or problems else ""}}>
+<summary>Options and notifications</summary>
 % include("actions/action_sets/options.tpl")
 % include("actions/action_sets/notifications.tpl")
+</details>
 <p class="actions save">
 <button>Save action set</button>
 <a href="{{url('/admin/projects', project, 'actions')}}">Cancel</a>
 </p>
 </form>
+% if row:
+<section class="card" id="test">
+<h2>Test</h2>
+<form method="post" action="{{url('/admin/projects', project, 'actions', row['id'], 'test')}}" data-swap="result">
+% include("partials/csrf.tpl")
+<p class="hint">Dry run of the saved action set with its newest signal. Nothing changes and no one is notified.</p>
+<button class="quiet">Run test with the newest signal</button>
+</form>
+<section id="result"></section>
+</section>
+% end

@@ -1,5 +1,4 @@
 % rebase("layout.tpl", title=title, live=False)
-<p><a href="{{url('/admin/projects', project, 'actions')}}">Actions of {{project}}</a></p>
 <div class="heading">
 <h1>Test <bdi>{{row["name"]}}</bdi></h1>
 <a href="{{url('/admin/projects', project, 'actions', row['id'])}}">Edit</a>

@@ -19,10 +19,10 @@ Sample of the template: no signal received yet\\
 <pre tabindex="0"><code>{{payload}}</code></pre>
 </details>
 <details id="paths">
-<summary>Available fields</summary>
+<summary>Available fields: click one to add a filter</summary>
 <dl class="paths">
-% for path, text in paths:
-<div><dt><code>{{path}}</code></dt><dd><bdi>{{text}}</bdi></dd></div>
+% for path, text, button in paths:
+<div><dt><button class="quiet" name="do" value="{{button}}" formaction="{{action}}#filters.{{len(filters.rows)}}" formnovalidate data-swap="editor"><span class="hidden">Add a filter: </span><code>{{path}}</code></button></dt><dd><bdi>{{text}}</bdi></dd></div>
 % end
 </dl>
 </details>

@@ -27,8 +27,9 @@ from sigservice.web.guards import PageGuard
 from sigservice.web.links import make_signal_url
 from sigservice.web.router import Router
 
-SETS = "/admin/projects/<project>/actions"
-MAX_PAYLOAD, MAX_PATHS, MAX_VALUE = 20_000, 100, 80
+SETS_OF = "/admin/projects"
+SETS = f"{SETS_OF}/<project>/actions"
+MAX_PAYLOAD, MAX_PATHS, MAX_VALUE, MAX_FILTER_VALUE = 20_000, 100, 80, 200
 
 
 NOT_SAVED = "Nothing is saved yet: fill in the fields of the new action, then save."
@@ -123,6 +124,10 @@ def _render_form(
         ]
         latest = _load_latest_payload(conn, values)
     set_names = {str(item["id"]): item["name"] for item in rows}
+    above = [
+        ("Actions", "/admin/actions"),
+        (f"Actions of {project}", f"{SETS_OF}/{project}/actions"),
+    ]
     return respond.page(
         context,
         "actions/action_sets/form",
@@ -130,6 +135,7 @@ def _render_form(
         status=error.status if error else 200,
         title=f"Problem: {heading}" if error else f"{heading} – actions of {project}",
         problems=form_values.to_form_problems(values, error.details) if error else [],
+        breadcrumbs=above,
         heading=heading,
         notice=notice,
         setup=_make_setup(context, values, endpoints),
@@ -137,7 +143,7 @@ def _render_form(
         row=row,
         values=values,
         selected_template=TEMPLATES.get(values.recipe),
-        template_field=form_fields.make_template_field(values),
+        tiles=form_fields.list_tiles(values),
         general=form_fields.make_general_fields(values),
         source=form_fields.make_source_field(values, endpoints),
         has_endpoints=bool(endpoints),
@@ -146,6 +152,7 @@ def _render_form(
         has_accounts=bool(accounts),
         actions=form_fields.make_action_rows(values, kinds, set_names),
         max_actions=limits.actions,
+        has_options=form_fields.has_options(values),
         option_checkboxes=form_fields.make_option_checkboxes(values),
         option_numbers=form_fields.make_option_numbers(values),
         resolved=form_fields.make_resolved_fields(values),
@@ -179,8 +186,9 @@ def _load_latest_payload(conn: Connection, values: FormValues) -> dict[str, Any]
         "latest_at": rows[0]["created_at"] if rows else None,
         "payload": msgspec.json.format(payload, indent=2)[:MAX_PAYLOAD] if payload else "",
         "paths": [
-            (path, payload_paths.to_text(value)[:MAX_VALUE])
+            (path, text[:MAX_VALUE], form_values.make_filter_button(path, text))
             for path, value in list(flat.items())[:MAX_PATHS]
+            if len(text := payload_paths.to_text(value)) <= MAX_FILTER_VALUE
         ],
         "suggested": list(dict.fromkeys([*wildcard_paths, *flat]))[: 2 * MAX_PATHS],
     }

@@ -52,12 +52,20 @@ class ActionRow:
     suggestions: Mapping[str, Sequence[str]]  # by the ID of a datalist
 
 
-APPLIES, LOADS = {"data-press": "apply-template"}, {"data-press": "load-signal"}
+LOADS = {"data-press": "load-signal"}
 
 
-def make_template_field(values: FormValues) -> Field:
-    choices = [("", "None"), *((name, item.title) for name, item in TEMPLATES.items())]
-    return Field("recipe", "Template", values.recipe, "select", choices=choices, attributes=APPLIES)
+def list_tiles(values: FormValues) -> list[dict[str, Any]]:
+    """{name, title, is_selected} of each template."""
+    return [
+        {"name": name, "title": item.title, "is_selected": name == values.recipe}
+        for name, item in TEMPLATES.items()
+    ]
+
+
+def has_options(values: FormValues) -> bool:
+    """Whether the options and notifications aren't those of a blank form."""
+    return bool(values.enabled_options or any(values.options.values()) or values.notifications)
 
 
 def make_general_fields(values: FormValues) -> list[Field]:

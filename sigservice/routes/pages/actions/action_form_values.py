@@ -125,16 +125,31 @@ def is_complete(form: dict[str, str]) -> bool:
 
 def change_form(values: FormValues, button: str) -> FormValues:
     """The values after a button that applies a template, or adds, removes or moves a row."""
-    if button == "template":
-        if values.recipe not in TEMPLATES:
-            return values
-        return apply_template(values, values.recipe, TEMPLATES[values.recipe])
+    kind, _, argument = button.partition(":")
+    if kind == "template":
+        name = argument or values.recipe
+        return apply_template(values, name, TEMPLATES[name]) if name in TEMPLATES else values
+    if kind == "filter":
+        return _add_filter(values, argument)
     return replace(
         values,
         filters=change_rows(values.filters, "filters", BLANK_FILTER, button),
         actions=_move_up(change_rows(values.actions, "actions", BLANK_ACTION, button), button),
         notifications=change_rows(values.notifications, "notifications", BLANK_CHANNEL, button),
     )
+
+
+def make_filter_button(path: str, text: str) -> str:
+    """The button that adds a filter for a field of a payload and its text."""
+    return f"filter:{msgspec.json.encode([path, text]).decode()}"
+
+
+def _add_filter(values: FormValues, argument: str) -> FormValues:
+    try:
+        path, text = msgspec.json.decode(argument, type=tuple[str, str])
+    except msgspec.MsgspecError:
+        return values
+    return replace(values, filters=[*values.filters, BLANK_FILTER | {"path": path, "values": text}])
 
 
 def apply_template(values: FormValues, name: str, template: ActionSetTemplate) -> FormValues:

@@ -46,6 +46,11 @@ def _render_form(
         context,
         "actions/action_sets/test",
         identity,
+        breadcrumbs=[
+            ("Actions", "/admin/actions"),
+            (f"Actions of {project}", f"/admin/projects/{project}/actions"),
+            (row["name"], f"/admin/projects/{project}/actions/{row['id']}"),
+        ],
         project=project,
         row=row,
         endpoint=endpoint,

@@ -64,15 +64,17 @@ def make_section(rows: Sequence[FormRow], stickiness: Field) -> GrowingSection:
 
 def _make_bar(rows: Sequence[FormRow]) -> dict[str, Any] | None:
     """The weights as parts of a bar of 1000 units: fixed weights first get theirs, the others share
-    the rest. None without variants, and while a weight is invalid."""
+    the rest. Without parts while they can't be split; None without variants."""
+    if not rows:
+        return None
     fixed = {
         number: _parse_weight(row["weight"])
         for number, row in enumerate(rows)
         if row["weightType"] == "fix"
     }
     rest, others = 1000 - sum(fixed.values()), len(rows) - len(fixed)
-    if not rows or rest < 0 or (rest and not others) or any(w < 0 for w in fixed.values()):
-        return None
+    if rest < 0 or (rest and not others) or any(weight < 0 for weight in fixed.values()):
+        return {"parts": [], "label": "The weights must add up to 100%."}
     shares = [(rest + place) // others for place in range(others)]
     parts, x = [], 0
     for number, row in enumerate(rows):
