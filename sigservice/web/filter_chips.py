@@ -6,13 +6,21 @@ from urllib.parse import urlencode
 from sigservice.web.forms import Field
 
 
-def make_chips(fields: Sequence[Field], page: Mapping[str, str]) -> list[dict[str, str]]:
-    """{text, link} of each filter; the link is the query of the list without it."""
+def make_chips(
+    fields: Sequence[Field], page: Mapping[str, str], needs: Mapping[str, str] | None = None
+) -> list[dict[str, str]]:
+    """{text, link} of each filter; the link is the query of the list without it, and without the
+    filters that are invalid alone: `needs` has their names with the filter that they need."""
+    needs = needs or {}
     chips = []
     for field in fields:
         if not (value := page.get(field.name)):
             continue
         text = dict(field.choices).get(value, value)
-        others = {name: other for name, other in page.items() if name != field.name}
+        others = {
+            name: other
+            for name, other in page.items()
+            if name != field.name and needs.get(name) != field.name
+        }
         chips.append({"text": f"{field.label}: {text}", "link": urlencode(others)})
     return chips

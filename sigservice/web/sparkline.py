@@ -1,6 +1,6 @@
 """The bars of charts, for inline SVGs of 144 by 24 (24 hours) and 240 by 48 units."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 HOURS, STEP, HEIGHT = 24, 6, 24
@@ -17,6 +17,11 @@ def build_bars(values_by_hours_ago: Mapping[int, float]) -> list[dict[str, int]]
         height = max(2, round(HEIGHT * count / busiest))
         bars.append({"x": (HOURS - 1 - ago) * STEP, "y": HEIGHT - height, "height": height})
     return bars
+
+
+def build_marks(hours_ago: Iterable[int]) -> list[int]:
+    """The x of a mark above the bar of each hour."""
+    return sorted((HOURS - 1 - ago) * STEP for ago in hours_ago if 0 <= ago < HOURS)
 
 
 def build_exposure_bars(

@@ -3,4 +3,7 @@
 % for bar in bars:
 <rect x="{{bar['x']}}" y="{{bar['y']}}" width="5" height="{{bar['height']}}"></rect>
 % end
+% for x in marks:
+<path d="M{{x}} 0h5l-2.5 4z"></path>
+% end
 </svg>

@@ -63,6 +63,15 @@ def test_card_shows_url_tokens_and_signals(ada, web, make, endpoint, token, send
     ]
 
 
+def test_chart_marks_the_hours_in_which_a_set_ran(ada, endpoint, token, send, sets):
+    sets.set("kill")
+    send(endpoint, token, {})
+    sets.work()
+    card = next(c for c in cards(ada.get("/admin/signals")) if c.h2.get_text() == "deploys")
+    assert card.svg["aria-label"] == "1 signal and 1 run in the last 24 hours"
+    assert len(card.svg.find_all("path")) == 1
+
+
 def test_sparkline_has_a_bar_for_each_hour_of_24(ada, database, endpoint, token, send):
     ids = [send(endpoint, token, {})["id"] for _ in range(6)]
     hours = (0, 0, 1, 12, 23, 30)

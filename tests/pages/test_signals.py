@@ -349,3 +349,22 @@ def test_export_links_have_the_filter(ada, log, endpoint, token, send):
     assert [
         json.loads(line)["payload"]["n"] for line in ada.get(link["href"]).text.splitlines()
     ] == [1]
+
+
+def test_a_click_on_a_value_lists_the_signals_that_have_it(ada, endpoint, token, send):
+    signal = send(endpoint, token, {"labels": {"team": "pay"}})
+    send(endpoint, token, {"labels": {"team": "web"}})
+    page = ada.get(f"/admin/signals/{endpoint['id']}/log/{signal['id']}")
+    (link,) = page.html.select(".tree a")
+    page = page.goto(link["href"])
+    assert payloads(page) == [{"labels": {"team": "pay"}}]
+    chips = [chip.bdi.get_text() for chip in page.html.find(class_="chips").find_all("a", "chip")]
+    assert chips == ["Path: labels.team", "Value: pay"]
+
+
+def test_the_chip_of_a_path_removes_its_value(log, endpoint, token, send):
+    send(endpoint, token, {"n": 1})
+    page = log("?path=n&value=1&status=firing")
+    assert rows(page) == []
+    (chip,) = (a for a in page.html.find_all("a", "chip") if "Path" in a.get_text())
+    assert chip["href"] == "?status=firing"

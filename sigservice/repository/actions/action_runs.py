@@ -113,3 +113,8 @@ def list_last(conn: Connection, action_set_ids: list[int]) -> list[Row]:
 
 def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
     return execute(conn, _SQL["delete_old_runs"], days=days, chunk=chunk)
+
+
+def count_by_hour(conn: Connection) -> list[Row]:
+    """{endpoint_id, hours_ago, runs} of the last 24 hours."""
+    return fetch_all(conn, _SQL["count_runs_by_hour"])

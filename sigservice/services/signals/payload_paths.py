@@ -135,6 +135,9 @@ def _list_members(path: str, value: dict[str, Any] | list[Any]) -> Iterator[tupl
     if isinstance(value, list):
         return ((f"{path}[{n}]", item) for n, item in enumerate(value))
     prefix = f"{path}." if path else ""
-    return (
-        (f"{prefix}{key}", member) for key, member in value.items() if _VALID_KEY.fullmatch(key)
-    )
+    return ((f"{prefix}{key}", member) for key, member in value.items() if is_valid_key(key))
+
+
+def is_valid_key(key: str) -> bool:
+    """Whether a path can express the key."""
+    return bool(_VALID_KEY.fullmatch(key))

@@ -202,6 +202,19 @@ FROM action_runs
 WHERE signal_id = ANY(%(signal_ids)s)
 ORDER BY id;
 
+-- name: count_runs_by_hour
+-- The runs that signals of each endpoint started; `hours_ago` 0 is the current hour. The BRIN index on
+-- created_at bounds the scan.
+SELECT s.source_id AS endpoint_id,
+       (extract(epoch FROM date_trunc('hour', now()) - date_trunc('hour', r.created_at)) / 3600)::int
+           AS hours_ago,
+       count(*) AS runs
+FROM action_runs r
+JOIN action_sets s ON s.id = r.action_set_id
+WHERE r.created_at >= date_trunc('hour', now()) - interval '23 hours'
+  AND r.cause = 'signal' AND r.state <> 'suppressed'
+GROUP BY s.source_id, hours_ago;
+
 -- name: list_last_runs
 -- The newest run of each set: one index look-up for each.
 SELECT r.action_set_id, r.id, r.state, r.reason, r.cause, r.dry_run, r.created_at, r.finished_at

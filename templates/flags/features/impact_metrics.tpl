@@ -12,7 +12,7 @@
 <td><bdi>{{metric["variant"]}}</bdi></td>
 <td>{{metric["summary"]}}</td>
 <td>
-% include("partials/sparkline.tpl", label=metric["label"], bars=metric["bars"])
+% include("partials/sparkline.tpl", label=metric["label"], bars=metric["bars"], marks=[])
 </td>
 </tr>
 % end

@@ -58,8 +58,11 @@ never
 </dd></div>
 % end
 <div><dt>Last 24 hours</dt><dd>
-% include("partials/sparkline.tpl", bars=endpoint["bars"], label=endpoint["chart_label"])
-{{endpoint["total"]}}
+% include("partials/sparkline.tpl", bars=endpoint["bars"], marks=endpoint["marks"], label=endpoint["chart_label"])
+{{number(endpoint["total"])}}
+% if endpoint["runs"]:
+<span class="muted">▾ {{plural(endpoint["runs"], "run")}}</span>
+% end
 </dd></div>
 </dl>
 <p class="actions">

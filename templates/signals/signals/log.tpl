@@ -1,5 +1,4 @@
 % rebase("layout.tpl", title=title, live=live)
-<p><a href="{{url('/admin/signals')}}">Signal endpoints</a></p>
 <div class="heading">
 <h1>Signals: {{endpoint["name"]}}\\
 % include("signals/silence/badge.tpl", silence=silence)
@@ -23,10 +22,8 @@
 </div>
 </details>
 <button class="quiet">Filter</button>
-% if is_filtered:
-<a href="?">Clear filters</a>
-% end
 </form>
+% include("partials/chips.tpl")
 % if live:
 <p class="hint">● Live · <a href="?{{pause_query}}">Pause</a></p>
 % elif is_paused:

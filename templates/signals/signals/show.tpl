@@ -1,5 +1,4 @@
 % rebase("layout.tpl", title=title, live=False)
-<p><a href="{{url('/admin/signals', endpoint['id'], 'log')}}">Signals: {{endpoint["name"]}}</a></p>
 <div class="heading">
 <h1>Signal {{signal["id"]}}</h1>
 <form method="post" action="{{url('/admin/signals', endpoint['id'], 'log', signal['id'], 'replay')}}">
@@ -47,5 +46,13 @@
 </section>
 <section>
 <h2>Payload</h2>
-<pre tabindex="0"><code>{{signal["formatted"]}}</code></pre>
+% if tree.children:
+<p class="hint">Click a value to list the signals that have it.</p>
+% include("signals/signals/tree.tpl", node=tree)
+% end
+<details {{"" if tree.children else "open"}}>
+<summary>JSON</summary>
+<pre tabindex="0"><code id="payload">{{signal["formatted"]}}</code></pre>
+</details>
+<p><button type="button" class="quiet" data-copy="payload" hidden>Copy JSON</button></p>
 </section>

@@ -1,6 +1,6 @@
 % if summary.status:
-<span class="badge {{'wrong' if summary.status == 'firing' else ''}}">{{summary.status}}</span>
+<span class="chip {{'wrong' if summary.status == 'firing' else ''}}">{{summary.status}}</span>
 % end
 % if summary.severity:
-<span class="badge">{{summary.severity}}</span>
+<span class="chip">{{summary.severity}}</span>
 % end

@@ -1,7 +1,7 @@
 % include("signals/signals/states.tpl", summary=summary)
 <span class="preview">
 % for field in summary.fields:
-<span>\\
+<span class="part">\\
 % if field.label:
 <bdi>{{field.label}}</bdi>: \\
 % end

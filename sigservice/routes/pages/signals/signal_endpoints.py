@@ -9,7 +9,7 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import AppError
-from sigservice.repository.actions import action_sets
+from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.signals import (
     refused_calls,
     signal_endpoint_tokens,
@@ -32,7 +32,7 @@ from sigservice.web.guards import PageGuard
 from sigservice.web.helpers import plural
 from sigservice.web.links import make_signal_url
 from sigservice.web.router import Router
-from sigservice.web.sparkline import build_bars
+from sigservice.web.sparkline import build_bars, build_marks
 
 MAX_COUNT = 10_000
 NOTICES = {
@@ -57,12 +57,15 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
         tokens = signal_endpoint_tokens.list_all(conn)
         last_received = signals.find_last_received(conn)
         hours = signals.count_by_hour(conn)
+        run_hours = action_runs.count_by_hour(conn)
         refused = {row["endpoint_id"]: row for row in refused_calls.count(conn)}
         checks = silence_checks.find_all(conn)
     endpoints = []
     for row in rows:
         counts = {h["hours_ago"]: h["signals"] for h in hours if h["endpoint_id"] == row["id"]}
-        total = sum(counts.values())
+        runs = {h["hours_ago"]: h["runs"] for h in run_hours if h["endpoint_id"] == row["id"]}
+        total, run_total = sum(counts.values()), sum(runs.values())
+        run_text = f" and {plural(run_total, 'run')}" if run_total else ""
         url = make_signal_url(context, request.environ, row["name"])
         endpoints.append(
             row
@@ -73,7 +76,9 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
                 "refused": refused.get(row["id"]),
                 "silence": signal_endpoints.describe_silence(row, checks.get(row["id"])),
                 "bars": build_bars(counts),
-                "chart_label": f"{plural(total, 'signal')} in the last 24 hours",
+                "marks": build_marks(runs),
+                "chart_label": f"{plural(total, 'signal')}{run_text} in the last 24 hours",
+                "runs": run_total,
                 "total": total,
             }
         )

@@ -16,6 +16,7 @@ from sigservice.routes.pages.signals import signal_log_filter
 from sigservice.services.actions import signal_outcomes
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signal_export, signal_search, signals
+from sigservice.services.signals.payload_tree import build_tree
 from sigservice.services.signals.signal_search import SignalFilter, SignalPage
 from sigservice.services.signals.signal_summaries import (
     Summarizer,
@@ -24,6 +25,7 @@ from sigservice.services.signals.signal_summaries import (
 )
 from sigservice.web import respond
 from sigservice.web.body import read_query
+from sigservice.web.filter_chips import make_chips
 from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
 from sigservice.web.links import make_signal_url
@@ -54,6 +56,7 @@ def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
         endpoint = signal_endpoints.get(conn, id)
         check = silence_checks.find_all(conn, id).get(id)
         tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
+        fields = signal_log_filter.make_fields(values, tokens)
         page = SignalPage([], None)
         if error is None:
             page = signal_search.list_page(
@@ -94,7 +97,9 @@ def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
             name: urlencode(parameters | {"format": name}) for name in signal_export.FORMATS
         },
         call_url=Field("call-url", "Webhook URL", url),
-        **signal_log_filter.make_fields(values, tokens),
+        chips=make_chips([*fields["filters"], *fields["more_filters"]], values, {"value": "path"}),
+        breadcrumbs=[("Signal endpoints", "/admin/signals")],
+        **fields,
     )
 
 
@@ -105,11 +110,16 @@ def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -
         row = signals.get(conn, id, signal_id)
         evaluations = signal_outcomes.list_evaluations(conn, id, [signal_id])
         triggered_sets = action_sets.list_of_endpoint(conn, id)
+    log = f"/admin/signals/{id}/log"
     return respond.page(
         context,
         "signals/signals/show",
         identity,
         title=f"Signal {signal_id}",
+        breadcrumbs=[("Signal endpoints", "/admin/signals"), (f"Signals: {endpoint['name']}", log)],
+        log_path=f"{context.prefix}{log}",
+        tree=build_tree(msgspec.json.decode(row["payload"])),
+        make_query=lambda node: urlencode({"path": node.path, "value": node.text}),
         endpoint=endpoint,
         signal=row
         | {
