@@ -79,6 +79,15 @@ class TemporaryDatabase:
             conn.close()
 
 
+# The rows of a migration that pages change.
+_RESET_LIFETIMES = """
+UPDATE feature_types SET lifetime_days = new.days
+FROM (VALUES ('release', 40), ('experiment', 40), ('operational', 7), ('kill-switch', NULL),
+    ('permission', NULL)) AS new (id, days)
+WHERE feature_types.id = new.id AND lifetime_days IS DISTINCT FROM new.days;
+"""
+
+
 def _delete_rows(conn: Any) -> None:
     with conn.cursor() as cursor:
         cursor.execute(
@@ -89,7 +98,8 @@ def _delete_rows(conn: Any) -> None:
         names = [row[0] for row in cursor.fetchall()]  # quoted by format()
         # Ten times as fast as TRUNCATE; without triggers the order does not matter.
         deletes = "".join(f"DELETE FROM {name};" for name in names)  # noqa: S608
-        cursor.execute(f"SET session_replication_role = replica; {deletes}")
+        reset = _RESET_LIFETIMES if names else ""  # no table before the first start
+        cursor.execute(f"SET session_replication_role = replica; {deletes}{reset}")
 
 
 class FakeClock(Clock):

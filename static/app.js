@@ -5,15 +5,8 @@ const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
 // What a page needs once, and again for each part that is swapped in.
 function enhance(root) {
-  for (const button of $$("[data-copy]", root)) button.hidden = false;
   for (const time of $$("time[title]", root)) {
     time.title = new Date(time.dateTime).toLocaleString([], { dateStyle: "full", timeStyle: "long" });
-  }
-  for (const file of $$("[data-read]", root)) file.parentElement.hidden = false;
-  for (const slider of $$("[data-slider]", root)) slider.hidden = false;
-  for (const select of $$("[data-press]", root)) {
-    const button = document.getElementById(select.dataset.press);
-    if (button) button.hidden = true;
   }
 }
 

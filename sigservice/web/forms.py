@@ -72,6 +72,11 @@ def read_whole_number(text: str, default: Default) -> int | Default:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
 
 
+def read_id(text: str) -> int:
+    """The ID of a row, 0 (which no row has) if the text is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
 def make_choices(values: Iterable[str], *first: tuple[str, str]) -> list[tuple[str, str]]:
     """The choices of a select whose values are their own texts, after those of `first`."""
     return [*first, *((value, value) for value in values)]

@@ -96,6 +96,7 @@ _SECTIONS = (
                     MenuItem("/admin/integrations", "Integrations", "ADMIN"),
                     MenuItem("/admin/environments", "Environments"),
                     MenuItem("/admin/context", "Context fields"),
+                    MenuItem("/admin/types", "Types"),
                 ],
             ),
             MenuGroup(

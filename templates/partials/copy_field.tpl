@@ -1,4 +1,4 @@
 <span class="copy">
 <input id="{{field.element_id}}" type="text" readonly value="{{field.value}}" aria-label="{{field.label}}" size="{{len(field.value)}}">
-<button type="button" class="quiet" data-copy="{{field.element_id}}" aria-label="Copy {{field.label}}" hidden>Copy</button>
+<button type="button" class="quiet needs-script" data-copy="{{field.element_id}}" aria-label="Copy {{field.label}}">Copy</button>
 </span>

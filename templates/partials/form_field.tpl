@@ -36,7 +36,7 @@
 % end
 % include("partials/control.tpl", field=field)
 % if field.is_percentage:
-<input type="range" min="0" max="100" step="1" value="{{field.value}}" data-slider="{{field.element_id}}" aria-hidden="true" tabindex="-1" hidden>
+<input type="range" min="0" max="100" step="1" value="{{field.value}}" data-slider="{{field.element_id}}" aria-hidden="true" tabindex="-1" class="needs-script">
 % end
 </div>
 % end

@@ -68,10 +68,10 @@ def send(web):
 @pytest.fixture
 def addresses(place):
     if os.environ.get("EVERY_PAGE"):
-        return [(form, path.format(**place)) for path in PAGES for form in FORMS]
+        return [(form, guards.at(path, place)) for path in PAGES for form in FORMS]
     rotation = random.sample([*FORMS], len(FORMS))
     return [
-        (rotation[number % len(FORMS)], path.format(**place))
+        (rotation[number % len(FORMS)], guards.at(path, place))
         for number, path in enumerate(MAIN_PAGES)
     ]
 

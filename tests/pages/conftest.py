@@ -26,6 +26,9 @@ STATE_PATHS = (
     "/api/admin/projects/default/features",
     "/api/admin/segments",
     "/api/admin/projects/default/actions",
+    "/api/admin/strategies",
+    "/api/admin/tag-types",
+    "/api/admin/feature-types",
 )
 ReadState = Callable[[], dict[str, Any]]
 Send = Callable[..., dict[str, Any]]
@@ -118,6 +121,8 @@ def place(
     create("environments", name="staging", type="test", enabled=False)
     create("environments", name="zone", type="test")
     create("context", name="plan")
+    create("tag-types", name="owner")
+    create("strategies", name="byRegion", parameters=[])
     account = create("service-account", username="robot")
     flags.create_flag("parent")
     name = flags.create_flag("checkout", tags=[{"type": "simple", "value": "shop"}])
@@ -145,6 +150,9 @@ def place(
         "project": "shop",
         "environment": "staging",
         "field": "plan",
+        "tag_type": "owner",
+        "strategy_type": "byRegion",
+        "feature_type": "release",
         "name": name,
         "strategy_id": strategy_id,
         "segment_id": flags.create_segment(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from tests.conftest import Cast
 
 STRATEGIES = "/admin/features/{name}/environments/{environment}/strategies"
@@ -20,12 +22,21 @@ VIEW_PAGES = (
     "/admin/features/{name}",
     "/admin/features/{name}/flag",
     "/admin/segments",
+    "/admin/types",
     "/admin/projects/{project}/overview",
     "/admin/projects/{project}/export",
+    "/profile/tokens",
 )
 EDIT_PAGES = (
+    "/admin/types/tags/new",
+    "/admin/types/tags/{tag_type}/edit",
+    "/admin/types/tags/{tag_type}/delete",
+    "/admin/types/strategies/new",
+    "/admin/types/strategies/{strategy_type}/edit",
+    "/admin/types/strategies/{strategy_type}/delete",
     "/admin/projects/{project}/import",
     "/admin/projects/{project}/edit",
+    "/admin/projects/{project}/environments/{environment}/default-strategy",
     "/admin/context/new",
     "/admin/context/{field}/edit",
     "/admin/context/{field}/delete",
@@ -40,6 +51,7 @@ EDIT_PAGES = (
     "/admin/segments/{segment_id}/delete",
 )
 ADMIN_PAGES = (
+    "/admin/types/flags/{feature_type}/edit",
     "/admin/signals",
     "/admin/signals/new",
     "/admin/signals/{id}",
@@ -91,6 +103,12 @@ VIEW_FORMS = {
         "confirm": "Other-Horse-8",
     },
     "/profile/sessions": {"session": "others"},
+    "/profile/tokens": {
+        "description": "mine",
+        "expiresAt": (datetime.now(UTC) + timedelta(30)).date().isoformat(),
+        "password": Cast.PASSWORD,
+    },
+    "/profile/tokens/delete": {"token": "{own_token_id}"},
 }
 STRATEGY = {"name": "userWithId", "shown_type": "userWithId", "parameters.userIds": "eve"}
 ACTION_SET = {
@@ -103,6 +121,14 @@ ACTION_SET = {
     "actions.0.params.tag": "simple:shop",
 }
 EDIT_FORMS = {
+    "/admin/types/tags/new": {"name": "team"},
+    "/admin/types/tags/{tag_type}/edit": {"description": "Who owns it"},
+    "/admin/types/tags/{tag_type}/delete": {},
+    "/admin/types/strategies/new": {"name": "byPlan"},
+    "/admin/types/strategies/{strategy_type}/edit": {"description": "By plan"},
+    "/admin/types/strategies/{strategy_type}/deprecate": {},
+    "/admin/types/strategies/{strategy_type}/reactivate": {},
+    "/admin/types/strategies/{strategy_type}/delete": {},
     "/admin/projects/{project}/edit": {"name": "New", "default_stickiness": "random"},
     "/admin/projects/{project}/import": {
         "environment": "production",
@@ -111,6 +137,7 @@ EDIT_FORMS = {
     },
     "/admin/projects/{project}/environments/{environment}/link": {},
     "/admin/projects/{project}/environments/{environment}/unlink": {},
+    "/admin/projects/{project}/environments/{environment}/default-strategy": STRATEGY,
     "/admin/context/new": {"name": "region"},
     "/admin/context/{field}/edit": {"description": "What is paid"},
     "/admin/context/{field}/delete": {},
@@ -143,6 +170,7 @@ EDIT_FORMS = {
 }
 ARCHIVED_ONLY = ("/admin/features/{name}/revive", "/admin/features/{name}/delete")
 ADMIN_FORMS = {
+    "/admin/types/flags/{feature_type}/edit": {"lifetimeDays": "41"},
     "/admin/projects/new": {"name": "Other", "default_stickiness": "default"},
     "/admin/projects/{project}/delete": {},
     "/admin/environments/new": {"name": "other", "type": "test"},
@@ -208,6 +236,7 @@ PAGES = VIEW_PAGES + EDIT_PAGES + ADMIN_PAGES
 JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ofrep", "/ready")
 # What is so already.
 UNCHANGING = (
+    "/admin/types/strategies/{strategy_type}/reactivate",
     "/admin/features/{name}/environments/{environment}/evaluate",
     "/admin/features/{name}/favorite/remove",
     "/admin/signals/{id}/on",
@@ -245,7 +274,8 @@ FOREIGN = (
 
 
 def at(path, place, **other):
-    """The address; flags are looked at where they are on."""
-    here = {"environment": "production"} if path.startswith("/admin/features") else {}
+    """The address; flags are looked at where they are on, default strategies where they exist."""
+    in_production = path.startswith("/admin/features") or path.endswith("/default-strategy")
+    here = {"environment": "production"} if in_production else {}
     here |= {"project": "default"} if "/actions" in path else {}
     return path.format(**(place | here | other))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -102,3 +103,11 @@ def crawl(web: webtest.TestApp, start: str = "/") -> dict[str, webtest.TestRespo
             if not query or queries[path] <= MAX_QUERIES:
                 waiting.append(target)
     return pages
+
+
+def create_own_token(user: webtest.TestApp) -> int:
+    """The ID of a personal token of the signed-in user, who has `Cast.PASSWORD`."""
+    expires_at = (datetime.now(UTC) + timedelta(1)).isoformat()
+    body = {"description": "own", "expiresAt": expires_at, "password": PASSWORD}
+    headers = {"X-CSRF-Token": user.csrf}
+    return user.post_json("/api/admin/user/tokens", body, headers=headers).json["id"]

@@ -91,6 +91,8 @@ def fill(service: Service, web: webtest.TestApp, clock: FakeClock) -> int:
     for path, body in (
         ("projects", {"name": "Shop", "description": "What sells", "environments": []}),
         ("environments", {"name": "staging", "type": "test", "enabled": False}),
+        ("tag-types", {"name": "owner", "description": "Who owns it"}),
+        ("strategies", {"name": "byRegion", "parameters": [{"name": "region", "type": "list"}]}),
         ("context", {"name": "plan", "legalValues": [{"value": "free"}], "stickiness": True}),
     ):
         web.post_json(f"/api/admin/{path}", body, headers=ADMIN)
@@ -176,6 +178,10 @@ def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
         "/admin/context/new": {"name": "a b", "values": "a\na"},
         "/admin/context/plan/edit": {"values": "x" * 101},
         "/admin/context/userId/delete": {},
+        "/admin/types/flags/release/edit": {"lifetimeDays": "x"},
+        "/admin/types/strategies/new": {"parameters.0.type": "x"},
+        "/admin/types/tags/new": {"name": "o"},
+        "/profile/tokens": {"expiresAt": "x"},
         "/admin/features/new": {"name": "a b", "project": "none", "type": "none", "tags": "x"},
         "/admin/features/checkout/edit": {"type": "release", "description": "x" * 5001},
         "/admin/features/checkout/clone": {"clone_name": ""},
@@ -265,6 +271,8 @@ def test_links_lead_to_every_page(site):
     for pattern, mark in (
         ("(?<=/admin/features/)(checkout|parent|new(?=/)|old)", "@"),
         ("(?<=[@]/environments/)[^/]+", "@"),
+        ("(?<=/types/)(flags|strategies|tags)/[^/]+(?=/)", r"\1/@"),
+        ("(?<=/projects/)(default|shop)/environments/[^/]+", "@/environments/@"),
         ("[0-9a-f]{8}-[0-9a-f-]{27}", "#"),
         ("[0-9]+", "#"),
     ):
@@ -272,7 +280,17 @@ def test_links_lead_to_every_page(site):
     assert kinds == {
         "/",
         "/profile",
+        "/profile/tokens",
         "/docs",
+        "/admin/types",
+        "/admin/types/flags/@/edit",
+        "/admin/types/strategies/new",
+        "/admin/types/strategies/@/edit",
+        "/admin/types/strategies/@/delete",
+        "/admin/types/tags/new",
+        "/admin/types/tags/@/edit",
+        "/admin/types/tags/@/delete",
+        "/admin/projects/@/environments/@/default-strategy",
         "/admin/actions",
         "/admin/projects/default/actions",
         "/admin/projects/default/actions/new",
@@ -357,7 +375,9 @@ def test_viewer_sees_only_what_is_allowed(site):
     assert {path for path in paths if not path.startswith("/admin/features/")} == {
         "/",
         "/profile",
+        "/profile/tokens",
         "/docs",
+        "/admin/types",
         "/admin/applications",
         "/admin/projects",
         *(
@@ -389,6 +409,7 @@ def test_viewer_sees_only_what_is_allowed(site):
             "/logout",
             "/profile/password",
             "/profile/sessions",
+            "/profile/tokens",
             "/admin/features",
             None,
         }

@@ -39,6 +39,18 @@ def unlink(conn: Connection, project: str, environment: str, by: Identity) -> No
         revisions.bump(conn, environment)
 
 
+def find_default_strategy(
+    conn: Connection, project: str, environment: str
+) -> dict[str, Any] | None:
+    """None if the project has none there. Raises NotFoundError (project, environment)."""
+    projects.get(conn, project)
+    for row in project_environments.list_by_project(conn, project):
+        if row["environment"] == environment:
+            text = row["default_strategy"]
+            return msgspec.json.decode(text) if text else None
+    raise NotFoundError(f"The project {project} doesn't use the environment {environment}.")
+
+
 def set_default_strategy(
     conn: Connection,
     project: str,
@@ -62,21 +74,15 @@ def set_default_strategy(
             if name in checked["parameters"]
         }
     }
-    before = {
-        row["environment"]: row["default_strategy"]
-        for row in project_environments.list_by_project(conn, project)
-    }
-    if environment not in before:
-        raise NotFoundError(f"The project {project} doesn't use the environment {environment}.")
+    before = find_default_strategy(conn, project, environment)
     text = msgspec.json.encode(strategy).decode()
     project_environments.update_default_strategy(conn, project, environment, text)
-    old = before[environment]
     events.record(
         conn,
         "default-strategy-updated",
         by,
         data=strategy,
-        pre_data=msgspec.json.decode(old) if old else None,
+        pre_data=before,
         project=project,
         environment=environment,
     )

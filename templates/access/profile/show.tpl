@@ -7,6 +7,7 @@
 % end
 <div><dt>Role</dt><dd>{{identity.role}}</dd></div>
 </dl>
+<p><a href="{{url('/profile/tokens')}}">Your API tokens</a></p>
 % if not authentication.has_passwords:
 <p class="hint">{{authentication.note}}</p>
 % else:

@@ -17,29 +17,7 @@
 <section id="tokens">
 <h2>Tokens</h2>
 <p class="hint">{{len(tokens)}} of {{token_limit}} tokens. Tokens grant admin API access with this role.</p>
-% if tokens:
-<ul class="cards">
-% for token in tokens:
-<li class="card">
-<h3><bdi>{{token["description"]}}</bdi></h3>
-<dl>
-<div><dt>Token</dt><dd><code>{{token["secret_prefix"]}}…</code></dd></div>
-<div><dt>Expires</dt><dd>
-% include("partials/time.tpl", at=token["expires_at"])
-</dd></div>
-<div><dt>Last used</dt><dd>
-% if token["seen_at"]:
-% include("partials/time.tpl", at=token["seen_at"])
-% else:
-never
-% end
-</dd></div>
-</dl>
-<p class="actions"><a href="{{url('/admin/service-accounts', account['id'], 'tokens', token['id'], 'delete')}}">Delete<span class="hidden"> token {{token["description"]}}</span></a></p>
-</li>
-% end
-</ul>
-% end
+% include("access/personal_tokens/cards.tpl")
 % if len(tokens) < token_limit:
 <form method="post" action="{{url('/admin/service-accounts', account['id'], 'tokens')}}">
 % include("partials/csrf.tpl")

@@ -13,7 +13,7 @@
 <input type="hidden" name="actions.{{number}}.shown" value="{{row.kind.value}}">
 <div class="actions">
 % include("partials/form_field.tpl", field=row.kind)
-<button class="quiet" id="change-actions.{{number}}" name="do" value="kind" formaction="{{action}}#actions.{{number}}" formnovalidate data-swap="editor">Change action<span class="hidden"> {{number + 1}}</span></button>
+<button class="quiet without-script" id="change-actions.{{number}}" name="do" value="kind" formaction="{{action}}#actions.{{number}}" formnovalidate data-swap="editor">Change action<span class="hidden"> {{number + 1}}</span></button>
 </div>
 <div class="fields">
 % include("partials/form_fields.tpl", fields=row.parameters)

@@ -29,7 +29,7 @@
 <section class="empty">
 <h2>Setup in {{selected_template.title}}</h2>
 <pre tabindex="0"><code id="setup">{{setup}}</code></pre>
-<p><button type="button" class="quiet" data-copy="setup" hidden>Copy setup</button></p>
+<p><button type="button" class="quiet needs-script" data-copy="setup">Copy setup</button></p>
 </section>
 % end
 % include("partials/form_fields.tpl", fields=general)

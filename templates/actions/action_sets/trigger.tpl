@@ -2,7 +2,7 @@
 <legend>Trigger</legend>
 <div class="actions">
 % include("partials/form_field.tpl", field=source)
-<button class="quiet" id="load-signal" name="do" value="look" formaction="{{action}}#when" formnovalidate data-swap="editor">Load latest signal</button>
+<button class="quiet without-script" id="load-signal" name="do" value="look" formaction="{{action}}#when" formnovalidate data-swap="editor">Load latest signal</button>
 </div>
 % if not has_endpoints:
 <p class="hint">No signal endpoint yet. <a href="{{url('/admin/signals/new')}}">Create signal endpoint</a></p>

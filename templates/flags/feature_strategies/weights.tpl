@@ -9,5 +9,5 @@
 % end
 <figcaption>{{values["label"]}}</figcaption>
 </figure>
-<p class="actions"><button class="quiet" id="update-weights" name="do" value="weights" formaction="{{action}}#variants" formnovalidate data-swap="editor">Update weights</button></p>
+<p class="actions"><button class="quiet without-script" id="update-weights" name="do" value="weights" formaction="{{action}}#variants" formnovalidate data-swap="editor">Update weights</button></p>
 % end

@@ -29,15 +29,3 @@
 </li>
 % end
 </ul>
-% for kind, rows in types.items():
-<h2>{{kind}}</h2>
-<ul class="rows">
-% for type in rows:
-<li><strong>{{type.get("id") or type["name"]}}</strong>
-% if type.get("deprecated"):
-<span class="badge">deprecated</span>
-% end
-<span>{{type["description"] or ""}}</span></li>
-% end
-</ul>
-% end

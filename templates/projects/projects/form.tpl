@@ -25,6 +25,9 @@
 % include("partials/csrf.tpl")
 <button class="switch" role="switch" aria-checked="{{'true' if link['visible'] else 'false'}}" aria-label="Use {{link['name']}}">{{"Enabled" if link["visible"] else "Disabled"}}</button>
 </form>
+% if link["visible"]:
+<a href="{{url('/admin/projects', project['id'], 'environments', link['name'], 'default-strategy')}}">Default strategy<span class="hidden"> in {{link["name"]}}</span></a>
+% end
 </li>
 % end
 </ul>

@@ -11,7 +11,7 @@
 <label for="secret">{{"Secret" if instructions else "Token"}}</label>
 <span class="copy">
 <textarea id="secret" rows="2" readonly>{{secret}}</textarea>
-<button type="button" class="quiet" data-copy="secret" aria-label="Copy {{"secret" if instructions else "token"}}" hidden>Copy</button>
+<button type="button" class="quiet needs-script" data-copy="secret" aria-label="Copy {{"secret" if instructions else "token"}}">Copy</button>
 </span>
 </div>
 % end
@@ -22,7 +22,7 @@
 <label for="call-url">URL</label>
 <span class="copy">
 <textarea id="call-url" rows="2" readonly>{{call_url}}</textarea>
-<button type="button" class="quiet" data-copy="call-url" aria-label="Copy URL" hidden>Copy</button>
+<button type="button" class="quiet needs-script" data-copy="call-url" aria-label="Copy URL">Copy</button>
 </span>
 </div>
 % end
@@ -40,7 +40,7 @@
 % end
 <p class="actions">
 % if not instructions:
-<button type="button" class="quiet" data-copy="curl" hidden>Copy command</button>
+<button type="button" class="quiet needs-script" data-copy="curl">Copy command</button>
 % end
 <a class="button" href="{{url('/admin/signals', endpoint['id'], 'log')}}">View signals</a>
 <a href="{{url('/admin/signals', endpoint['id'])}}">Back to {{endpoint["name"]}}</a>

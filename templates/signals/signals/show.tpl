@@ -54,5 +54,5 @@
 <summary>JSON</summary>
 <pre tabindex="0"><code id="payload">{{signal["formatted"]}}</code></pre>
 </details>
-<p><button type="button" class="quiet" data-copy="payload" hidden>Copy JSON</button></p>
+<p><button type="button" class="quiet needs-script" data-copy="payload">Copy JSON</button></p>
 </section>

@@ -4,7 +4,7 @@
 <form method="post" action="{{url('/admin/projects', project['id'], 'import')}}">
 % include("partials/csrf.tpl")
 % include("partials/form_fields.tpl")
-<p class="field" hidden><label for="file">Or choose a file</label>
+<p class="field needs-script"><label for="file">Or choose a file</label>
 <input type="file" id="file" accept="application/json,.json" data-read="data"></p>
 % if entries is None or is_done:
 <button name="do" value="preview">Show changes</button>

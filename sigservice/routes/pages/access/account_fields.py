@@ -25,3 +25,12 @@ def make_new_password_fields() -> list[Field]:
 def make_role_field(roles: Sequence[Row], value: str) -> Field:
     choices = [(role["name"], f"{role['name']}: {role['description']}") for role in roles]
     return Field("rootRole", "Role", value, "select", choices=choices)
+
+
+def make_personal_token_fields(description: str, expires_at: str) -> list[Field]:
+    """`expires_at` is a date as the form holds it."""
+    hint = "00:00 UTC on this date."
+    return [
+        Field("description", "Description", description, is_required=True),
+        Field("expiresAt", "Expires on", expires_at, "date", hint, is_required=True),
+    ]

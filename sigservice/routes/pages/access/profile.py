@@ -1,7 +1,5 @@
 """The current user: account, password and sessions."""
 
-import re
-
 from bottle import HTTPResponse
 
 from sigservice.context import Context
@@ -13,12 +11,11 @@ from sigservice.routes.pages.access.account_fields import (
 from sigservice.services.access import passwords, sessions
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond, session
-from sigservice.web.forms import Field
+from sigservice.web.forms import Field, read_id
 from sigservice.web.guards import PageGuard
 from sigservice.web.password_attempts import change_own_password
 from sigservice.web.router import Router
 
-_ID = re.compile(r"[0-9]{1,18}")
 NOTICES = {
     "sessions": "Session signed out.",
     "password": "Password changed. Your other sessions were signed out.",
@@ -71,8 +68,7 @@ def end_sessions(context: Context, identity: Identity, form: dict[str, str]) -> 
         if value == "others":
             sessions.end_other_sessions(conn, identity)
         else:
-            id = int(value) if _ID.fullmatch(value) else 0
-            is_current = sessions.end_session(conn, identity, id)
+            is_current = sessions.end_session(conn, identity, read_id(value))
     if not is_current:
         return respond.redirect(context, "/profile?done=sessions")
     answer = respond.redirect(context, "/sign-in?done=signed-out")

@@ -7,7 +7,10 @@ from bottle import HTTPResponse
 from sigservice.context import Context
 from sigservice.errors import AppError
 from sigservice.repository.access import users as users_repository
-from sigservice.routes.pages.access.account_fields import make_role_field
+from sigservice.routes.pages.access.account_fields import (
+    make_personal_token_fields,
+    make_role_field,
+)
 from sigservice.services.access import personal_tokens, service_accounts
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
@@ -173,11 +176,6 @@ def _render_form(
         Field("name", "Full name", values["name"]),
         make_role_field(roles, values["rootRole"]),
     ]
-    expires_at, expiry_hint = values["expiresAt"], "00:00 UTC on this date."
-    token_fields = [
-        Field("description", "Description", values["description"], is_required=True),
-        Field("expiresAt", "Expires on", expires_at, "date", expiry_hint, is_required=True),
-    ]
     title = f"Service account {account['username']}" if account else "New service account"
     return respond.page(
         context,
@@ -185,9 +183,10 @@ def _render_form(
         identity,
         account=account,
         tokens=tokens,
+        tokens_path=f"{PATH}/{account_id}/tokens",
         token_limit=personal_tokens.MAX_TOKENS,
         fields=fields,
-        token_fields=token_fields,
+        token_fields=make_personal_token_fields(values["description"], values["expiresAt"]),
         title=title,
         **more,
     )

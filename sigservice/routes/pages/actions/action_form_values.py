@@ -25,7 +25,7 @@ from sigservice.services.actions.action_sets import Action, ActionSetFields
 from sigservice.services.actions.action_templates import TEMPLATES, ActionSetTemplate
 from sigservice.services.channels import mask_channel
 from sigservice.services.signals.payload_paths import to_text
-from sigservice.web.forms import read_whole_number
+from sigservice.web.forms import read_id, read_whole_number
 from sigservice.web.growing_forms import FormRow, change_rows, find_rows, split_lines
 
 BLANK_FILTER: FormRow = {
@@ -200,8 +200,8 @@ def to_fields(values: FormValues, project: str) -> ActionSetFields:
         values.name,
         values.description or None,
         values.enabled,
-        _parse_id(values.actor),
-        _parse_id(values.source),
+        read_id(values.actor),
+        read_id(values.source),
         [
             rows[0] if group is None else Filter(any=rows)
             for group, rows, _ in _group_filters(values)
@@ -359,10 +359,6 @@ def _to_option_values(
 
 def _format_number(number: int | None) -> str:
     return str(number) if number else ""
-
-
-def _parse_id(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 def _move_up(rows: list[FormRow], button: str) -> list[FormRow]:

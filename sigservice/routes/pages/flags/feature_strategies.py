@@ -9,13 +9,17 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.errors import AppError, NotFoundError
 from sigservice.repository.flags import segments as segments_repository
-from sigservice.routes.pages.flags import constraint_fields, strategy_fields
+from sigservice.routes.pages.flags import strategy_fields
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.routes.pages.flags.strategy_draft import render_draft
 from sigservice.routes.pages.flags.strategy_fields import StrategyChoices, StrategyValues
+from sigservice.routes.pages.flags.strategy_form import (
+    apply_change,
+    changes_form,
+    make_form_parts,
+)
 from sigservice.services.flags import strategies, strategy_summaries
 from sigservice.services.flags.feature_states import FeatureEnvironment
-from sigservice.services.flags.strategies import ROLLOUT_TYPES
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
 from sigservice.web.forms import Form
@@ -25,8 +29,6 @@ from sigservice.web.links import flag_path
 from sigservice.web.router import Router
 
 STRATEGIES = "/admin/features/<name>/environments/<environment>/strategies"
-
-NOT_SAVED = "Nothing is saved yet: fill in the fields of the new strategy type, then save."
 
 router = Router(PageGuard)
 
@@ -69,17 +71,7 @@ def _render_form(
         flag_environment=flag_environment,
         path=flag_path(flag_environment.feature),
         action=context.prefix + request.environ["PATH_INFO"],
-        type=strategy_fields.make_type_field(values.type, choices),
-        parameters=strategy_fields.make_parameter_fields(values, choices),
-        parameters_legend="Rollout" if values.type.startswith(ROLLOUT_TYPES) else "Parameters",
-        constraints=constraint_fields.make_section(
-            values.constraints, choices.context_fields, "All constraints must match (AND)."
-        ),
-        context_fields=choices.context_fields,
-        segments=strategy_fields.make_segment_fields(values, choices, flag_environment.project),
-        max_segments=context.config["strategySegmentsLimit"],
-        variants=strategy_fields.make_variant_section(values, choices),
-        general=strategy_fields.make_general_fields(values),
+        **make_form_parts(context, values, choices, flag_environment.project),
     )
 
 
@@ -117,10 +109,8 @@ def _submit(context: Context, identity: Identity, subject: FormSubject, form: Fo
     values = strategy_fields.read_values(form, subject.choices)
     if form.get("do") == "evaluate":
         return _evaluate(context, identity, subject, values)
-    if form.get("do") or form.get("shown_type") != form.get("name"):
-        # A button changes the form, or the type is new and its parameters aren't filled in yet.
-        values = strategy_fields.apply_button(values, form.get("do", ""))
-        notice = "" if form.get("do") else NOT_SAVED
+    if changes_form(form):
+        values, notice = apply_change(values, form)
         return _render_form(context, identity, subject, values, notice=notice)
     try:
         new = strategy_fields.to_strategy(values, subject.choices, subject.strategy)

@@ -1,4 +1,4 @@
-"""Pages of context fields, with the lists of strategy types, flag types and tag types."""
+"""Pages of context fields."""
 
 from typing import Any
 
@@ -8,7 +8,6 @@ from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import AppError
 from sigservice.repository.projects import context_fields as repository
-from sigservice.repository.projects import feature_types, strategy_types, tag_types
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import context_fields
 from sigservice.services.projects.context_fields import LegalValue
@@ -33,11 +32,6 @@ router = Router(PageGuard)
 def list_context_fields(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         fields = repository.list_all(conn)
-        types = {
-            "Strategy types": strategy_types.list_all(conn),
-            "Flag types": feature_types.list_all(conn),
-            "Tag types": tag_types.list_all(conn),
-        }
     with_values = [row | {"values": _format_values(row)} for row in fields]
     return respond.page(
         context,
@@ -45,7 +39,6 @@ def list_context_fields(context: Context, identity: Identity) -> HTTPResponse:
         identity,
         title="Context fields",
         fields=with_values,
-        types=types,
         notice=respond.find_notice(NOTICES),
     )
 

@@ -26,6 +26,7 @@ NOTICES = {
     "saved": "The project was saved.",
     "deleted": "The project was deleted.",
     "linked": "The environment is enabled in this project.",
+    "default-strategy": "The default strategy was saved.",
     "unlinked": "The environment is disabled in this project, and so are its flags there.",
 }
 

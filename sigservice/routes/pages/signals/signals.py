@@ -20,6 +20,7 @@ from sigservice.services.signals.payload_tree import build_tree
 from sigservice.services.signals.signal_search import SignalFilter, SignalPage
 from sigservice.services.signals.signal_summaries import (
     Summarizer,
+    decode_payload,
     make_summarizer,
     summarize_row,
 )
@@ -118,7 +119,7 @@ def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -
         title=f"Signal {signal_id}",
         breadcrumbs=[("Signal endpoints", "/admin/signals"), (f"Signals: {endpoint['name']}", log)],
         log_path=f"{context.prefix}{log}",
-        tree=build_tree(msgspec.json.decode(row["payload"])),
+        tree=build_tree(decode_payload(row)),
         make_query=lambda node: urlencode({"path": node.path, "value": node.text}),
         endpoint=endpoint,
         signal=row

@@ -250,3 +250,42 @@ def test_only_editors_change_types_and_tags(cast):
         user.delete(f"{TAGS}/team/web", headers=csrf, status=changed)
         user.put_json(f"{TAG_TYPES}/team", {}, headers=csrf, status=changed)
         user.delete(f"{TAG_TYPES}/team", headers=csrf, status=changed)
+
+
+# flag types
+
+
+LIFETIME = "/api/admin/feature-types/release/lifetime"
+
+
+def test_the_lifetime_of_a_flag_type_changes(web):
+    body = {"lifetimeDays": 12}
+    answer = web.put_json(LIFETIME, body, headers=ADMIN).json
+    assert (answer["id"], answer["lifetimeDays"]) == ("release", 12)
+    assert answer in get(web, "/api/admin/feature-types")["types"]
+    event = newest(web)
+    assert event["type"] == "feature-type-updated"
+    assert (event["preData"]["lifetimeDays"], event["data"]["lifetimeDays"]) == (40, 12)
+
+
+def test_a_lifetime_of_none_or_zero_days_is_stored_as_none(web):
+    for days in (0, None):
+        answer = web.put_json(LIFETIME, {"lifetimeDays": days}, headers=ADMIN).json
+        assert answer["lifetimeDays"] is None
+
+
+def test_the_same_lifetime_is_no_change(web):
+    before = newest(web)["id"]
+    web.put_json(LIFETIME, {"lifetimeDays": 40}, headers=ADMIN)
+    assert newest(web)["id"] == before
+
+
+def test_invalid_lifetimes_are_rejected(web):
+    for days in (-1, 100_001, 1.5, "7", True):
+        web.put_json(LIFETIME, {"lifetimeDays": days}, headers=ADMIN, status=400)
+    web.put_json(LIFETIME, {}, headers=ADMIN, status=400)
+
+
+def test_the_lifetime_of_an_unknown_flag_type_is_not_found(web):
+    path = "/api/admin/feature-types/nope/lifetime"
+    web.put_json(path, {"lifetimeDays": 1}, headers=ADMIN, status=404)

@@ -1,0 +1,24 @@
+% rebase("layout.tpl", title=title, live=False)
+<h1>{{title.removeprefix("Problem: ")}}</h1>
+<p class="hint">{{len(tokens)}} of {{token_limit}} tokens. Tokens grant admin API access with your role.</p>
+% if tokens:
+<form method="post" action="{{url('/profile/tokens/delete')}}">
+% include("partials/csrf.tpl")
+% include("access/personal_tokens/cards.tpl", tokens_path="")
+</form>
+% end
+% if not identity.session_hash:
+<p>Sign in to create a token.</p>
+% elif len(tokens) >= token_limit:
+<p>Token limit reached. Delete a token to create another.</p>
+% else:
+<section class="narrow">
+<h2>New token</h2>
+% include("partials/problems.tpl")
+<form method="post" action="{{url('/profile/tokens')}}">
+% include("partials/csrf.tpl")
+% include("partials/form_fields.tpl")
+<button>Create token</button>
+</form>
+</section>
+% end
