@@ -48,7 +48,7 @@ def test_card_shows_url_tokens_and_signals(ada, web, make, endpoint, token, send
     card = next(c for c in cards(page) if c.h2.get_text() == "deploys")
     url = card.find("input", attrs={"readonly": True})
     assert url["value"] == f"{URL}deploys"
-    assert card.find("button", attrs={"data-copy": url["id"]}).has_attr("hidden")
+    assert "needs-script" in card.find("button", attrs={"data-copy": url["id"]})["class"]
     assert "What the platform team ships" in card.get_text()
     terms = {row.dt.string: row.dd for row in card.dl.find_all("div")}
     assert set(re.findall(r"\w+", terms["Tokens"].get_text())) == {"ci", "backup"}
