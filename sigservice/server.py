@@ -35,6 +35,7 @@ from sigservice.jobs import (
 from sigservice.jobs.runner import Job, Runner
 from sigservice.listener import Listener
 from sigservice.secrets import Passwords
+from sigservice.service_manager import READY, STOPPING, notify_service_manager
 from sigservice.services import startup
 from sigservice.version import __version__
 from sigservice.web.cors import make_rejection_headers
@@ -83,13 +84,16 @@ def create(
 def start(
     options: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
 ) -> Service:
-    """`create`, then listen. In the main thread SIGTERM, SIGINT and SIGHUP stop it gracefully."""
+    """`create`, then listen. In the main thread SIGTERM, SIGINT and SIGHUP stop it gracefully.
+
+    systemd is notified of both if it started the process (NOTIFY_SOCKET)."""
     service = create(options, environ)
     try:
         service.start()
     except BaseException:
         service.stop()
         raise
+    notify_service_manager(READY, os.environ)
     return service
 
 
@@ -268,6 +272,7 @@ class Service:
         if self.context.stopping.is_set():  # a second signal ends the process at once
             os._exit(1)
         self._logger.info("%s: stopping", signal.Signals(number).name)
+        notify_service_manager(STOPPING, os.environ)
         self.stop()
         sys.exit(0)
 
