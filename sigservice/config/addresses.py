@@ -18,14 +18,47 @@ def _host(text: str) -> str:
 HOST = text_type("a hostname or an address", "127.0.0.1", _host)
 
 
+def parse_port(text: str) -> int:
+    """Raises InvalidValue."""
+    if not re.fullmatch(r"0*[1-9][0-9]{0,4}", text) or int(text) > 65535:
+        raise InvalidValue("its port must be a number from 1 to 65535")
+    return int(text)
+
+
+def split_database_hosts(text: str) -> list[tuple[str, str]]:
+    """The (host, port) of each of the hosts, the port "" if it has none of its own. Only one of
+    several hosts can have a port; an IPv6 address with a port is in brackets."""
+    if "," not in text:
+        return [(text, "")]
+    hosts = []
+    for item in map(str.strip, text.split(",")):
+        host, _, port = item.rpartition(":") if item.count(":") == 1 else (item, "", "")
+        if match := re.fullmatch(r"\[(.*)\](?::(.*))?", item):
+            host, port = match[1], match[2] or ""
+        hosts.append((host, port))
+    return hosts
+
+
 def _database_host(text: str) -> str:
-    if "," in text:
-        raise InvalidValue("several hosts are not supported")
-    return check_path(text) if text.startswith(("/", "@")) else _host(text)
+    hosts = split_database_hosts(text)
+    if len(hosts) == 1:
+        return check_path(text) if text.startswith(("/", "@")) else _host(text)
+    if len(hosts) > MAX_DATABASE_HOSTS:
+        raise InvalidValue(f"there are more than {MAX_DATABASE_HOSTS} hosts")
+    for host, port in hosts:
+        if host.startswith(("/", "@")):
+            raise InvalidValue("several hosts can't include the folder of a unix socket")
+        _host(host)
+        if port:
+            parse_port(port)
+    return text.strip()
 
 
+MAX_DATABASE_HOSTS = 10
 DATABASE_HOST = text_type(
-    "a hostname, an address or the folder of a unix socket", "db.example.com", _database_host
+    "a hostname, an address or the folder of a unix socket, or several hosts",
+    "db.example.com",
+    _database_host,
 )
 
 

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import psycopg2.extensions
 
 from sigservice.config import tls
+from sigservice.config.addresses import DATABASE_HOST, parse_port, split_database_hosts
 from sigservice.config.parse import InvalidValue, check_storable, text_type
 
 _SSL_MODES: dict[str, Any] = {
@@ -66,14 +67,13 @@ def parse_url(url: str) -> dict[str, Any]:
     files = [key for key in ("sslrootcert", "sslcert", "sslkey") if parameters.get(key)]
     if files and not mode:
         raise InvalidValue(f"{files[0]} needs an sslmode")
-    for key in ("host", "hostaddr", "port"):
-        if "," in parameters.get(key, ""):
-            raise InvalidValue("several hosts are not supported")
+    attribute = parameters.pop("target_session_attrs", "")
+    if attribute not in ("", "read-write", "primary"):
+        raise InvalidValue("target_session_attrs must be read-write: the service writes")
     settings: dict[str, Any] = {
         key: parameters[libpq_key] for libpq_key, key in _PARTS.items() if parameters.get(libpq_key)
     }
-    if parameters.get("port"):
-        settings["port"] = _port(parameters["port"])
+    settings |= _read_hosts(parameters, has_attribute=bool(attribute))
     if parameters.get("application_name"):
         settings["applicationName"] = parameters["application_name"]
     if mode:
@@ -95,16 +95,38 @@ def _connection_string(text: str) -> str:
 
 
 CONNECTION_STRING = text_type(
-    "a libpq connection string with one host",
+    "a libpq connection string",
     "postgresql://user:password@db.example.com:5432/flags",
     _connection_string,
 )
 
 
-def _port(text: str) -> int:
-    if not re.fullmatch(r"0*[1-9][0-9]{0,4}", text) or int(text) > 65535:
-        raise InvalidValue("its port must be a number from 1 to 65535")
-    return int(text)
+def _read_hosts(parameters: dict[str, str], *, has_attribute: bool) -> dict[str, Any]:
+    """`host` and `port`. Different ports of several hosts become a part of the host."""
+    host, port = parameters.get("host", ""), parameters.get("port", "")
+    if not any("," in parameters.get(key, "") for key in ("host", "hostaddr", "port")):
+        return {"port": parse_port(port)} if port else {}
+    if not has_attribute:
+        raise InvalidValue("several hosts are supported only with target_session_attrs=read-write")
+    if parameters.get("hostaddr"):
+        raise InvalidValue("several hosts are supported without hostaddr only")
+    hosts, ports = host.split(","), port.split(",")
+    if len(ports) not in (1, len(hosts)):
+        raise InvalidValue("several hosts must have one port, or one each")
+    settings: dict[str, Any] = {}
+    if len(set(ports)) == 1:
+        settings = {"port": parse_port(ports[0])} if ports[0] else {}
+    else:
+        hosts = [
+            f"[{host}]:{port or 5432}" if ":" in host else f"{host}:{port or 5432}"
+            for host, port in zip(hosts, ports, strict=True)
+        ]
+    try:
+        return settings | {"host": DATABASE_HOST.parse(",".join(hosts))}
+    except InvalidValue as error:
+        raise InvalidValue(f"its hosts: {error}") from None
+    except ValueError:
+        raise InvalidValue("one of its hosts is not a hostname or an address") from None
 
 
 def _with_files(ssl: Any, parameters: dict[str, str]) -> Any:
@@ -141,12 +163,14 @@ def build_libpq_arguments(
 
     `write_pem(name, text)` writes PEM text to a private file and returns its path.
     """
+    hosts = split_database_hosts(db["host"])
     arguments: dict[str, Any] = {
-        "connect_timeout": 3,
+        # For each host. Two seconds are the least that libpq knows.
+        "connect_timeout": 3 if len(hosts) == 1 else 2,
         "user": db["user"],
         "password": db["password"],
-        "host": db["host"],
-        "port": db["port"],
+        "host": ",".join(host for host, _ in hosts),
+        "port": ",".join(port or str(db["port"]) for _, port in hosts) if hosts[1:] else db["port"],
         "dbname": db["database"],
         "application_name": db["applicationName"],
         "keepalives": 1,

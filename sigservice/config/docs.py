@@ -30,7 +30,9 @@ in-code `db` > `DATABASE_URL_FILE` > `DATABASE_URL` > the other variables. At th
 up to 30 s for the database. A wrong password or certificate ends the start at once (exit code 1).
 
 `sslmode` in a URL may be `disable`, `no-verify`, `require`, `verify-ca` or `verify-full`.
-`prefer` and `allow` are rejected because they don't require TLS, and so are several hosts.
+`prefer` and `allow` are rejected because they don't require TLS. A URL has several hosts only with
+`target_session_attrs=read-write`; `DATABASE_HOST` may have several. The service uses the one that
+accepts writes: [Failover](operations.md#your-own).
 `DATABASE_SSL` overrides `DATABASE_SSL_CA_CONFIG`, which overrides the file variables; the
 `sslmode` of a URL overrides all of them, and an in-code `db.ssl` overrides the URL. Examples:
 [TLS to the database](operations.md#tls-to-the-database).

@@ -7,6 +7,7 @@ import ipaddress
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import urlsplit
 
+from sigservice.config.addresses import split_database_hosts
 from sigservice.config.authentication_types import NO_HANDLER
 from sigservice.config.file_risks import find_archive_risks, find_encryption_risks
 from sigservice.config.parse import is_false
@@ -269,12 +270,13 @@ def _find_database_risks(config: Config, sources: Sources) -> Iterator[Risk]:
             yield Risk("note", "db", text)
         return
     host = db["host"]
-    local = host.startswith(("/", "@")) or _is_here(host)
+    hosts = [name for name, _ in split_database_hosts(host)]
+    local = host.startswith(("/", "@")) or all(map(_is_here, hosts))
     if sources["db.password"] == "default" and not host.startswith(("/", "@")):
         yield Risk("warning", "db.password", "The database uses the public default password.")
     if not db["ssl"] and not local:
         yield Risk(
-            "note" if _is_private(host) else "warning",
+            "note" if all(map(_is_private, hosts)) else "warning",
             "db.ssl",
             "The database is on another machine and the connection is not encrypted.",
         )

@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg2
 
+from sigservice.config.addresses import split_database_hosts
 from sigservice.config.database import build_libpq_arguments
 from sigservice.db import session
 from sigservice.db.data_directory import TEMPORARY
@@ -25,8 +26,9 @@ RETRY_SECONDS = 30.0
 _PAUSE_SECONDS = 0.5
 # Messages of libpq for errors that retries can't fix, with hints. Messages of a server in another
 # language don't match, so the service retries.
+_READ_ONLY = "session is read-only"
 _FINAL = {
-    "session is read-only": "a standby? The server must accept writes",
+    _READ_ONLY: "a standby? The server must accept writes",
     "password authentication failed": "",
     "certificate verify failed": "its CA is not trusted: set ca, see DATABASE_SSL",
     "does not match host name": "",
@@ -103,6 +105,8 @@ class OpenDatabase:
             except (psycopg2.OperationalError, UnconfirmedCommit) as error:
                 reason = _summarize(error)
                 hint = next((_FINAL[words] for words in _FINAL if words in reason), None)
+                if _READ_ONLY in reason and "," in settings["host"]:
+                    hint = None  # one of the standbys may become the primary
                 if hint is not None:
                     more = f" ({hint})" if hint else ""
                     raise StartError(f"Can't use the database: {reason}{more}") from error
@@ -120,8 +124,9 @@ class OpenDatabase:
 
     def _describe(self, settings: dict[str, Any]) -> str:
         if self._embedded is None:
-            host, port = settings["host"], settings["port"]
-            return f"PostgreSQL at {host}:{port}, database {settings['database']}"
+            hosts = split_database_hosts(settings["host"])
+            names = ", ".join(f"{host}:{port or settings['port']}" for host, port in hosts)
+            return f"PostgreSQL at {names}, database {settings['database']}"
         directory = self._embedded.directory
         if directory.is_temporary:
             return "embedded PostgreSQL, deleted at the end"

@@ -231,7 +231,7 @@ SPECIFIED = (
     # the db object
     string("db.user", "DATABASE_USERNAME", "service_user"),
     secret("db.password", "DATABASE_PASSWORD", "service_password"),
-    replace(string("db.host", "DATABASE_HOST", "localhost"), says="a hostname", bad="wr0ng,b"),
+    replace(string("db.host", "DATABASE_HOST", "localhost"), says="a hostname", bad="wr0ng,b,"),
     number("db.port", "DATABASE_PORT", 5432, (-1, 0, 65536)),
     string("db.database", "DATABASE_NAME", "service"),
     Row(

@@ -173,10 +173,45 @@ def test_a_no_to_tls_never_means_yes(word):
         "host=h port=1,2 password=hunter2",
     ],
 )
-def test_several_hosts_are_refused(url):
+def test_several_hosts_without_the_attribute_are_refused(url):
     line = line_for(url)
-    assert "hosts" in line
+    assert "several hosts are supported only with target_session_attrs=read-write" in line
     assert "hunter2" not in line
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("postgres://h1.example,h2.example/d?", {"host": "h1.example,h2.example"}),
+        ("postgres://h1:5,h2:5/d?", {"host": "h1,h2", "port": 5}),
+        ("postgres://h1:5,h2:6/d?", {"host": "h1:5,h2:6"}),
+        ("postgres://h1,h2:6/d?", {"host": "h1:5432,h2:6"}),
+        ("postgres://[::1]:5,h2:6/d?", {"host": "[::1]:5,h2:6"}),
+        ("postgres:///d?host=h1,h2&port=7&", {"host": "h1,h2", "port": 7}),
+        ("postgres://h/d?", {"host": "h"}),
+    ],
+)
+def test_the_attribute_allows_several_hosts(url, expected):
+    for attribute in ("read-write", "primary"):
+        settings = parse_url(f"{url}target_session_attrs={attribute}")
+        assert settings == {"database": "d"} | expected
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("postgres://h1,h2:0/d?target_session_attrs=read-write", "port"),
+        ("postgres://h1,h2/d?port=1,2,3&target_session_attrs=read-write", "one port, or one each"),
+        ("postgres://h1,/d?target_session_attrs=read-write", "hosts"),
+        ("postgres:///d?host=h1,/tmp&target_session_attrs=read-write", "unix socket"),
+        ("postgres://h1,h2/d?hostaddr=::1,::2&target_session_attrs=read-write", "hostaddr"),
+        ("postgres://h1,h2/d?target_session_attrs=any", "read-write"),
+        ("postgres://h1/d?target_session_attrs=standby", "read-write"),
+    ],
+)
+def test_wrong_hosts_are_refused(url, reason):
+    assert reason in line_for(url.replace("://", "://ada:hunter2@"))
+    assert "hunter2" not in line_for(url.replace("://", "://ada:hunter2@"))
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "-1", "many", "99999999999999999999"])
@@ -188,7 +223,7 @@ def test_a_wrong_port_is_refused(port):
 
 @pytest.mark.parametrize(
     "name",
-    ["options", "target_session_attrs", "gssencmode", "passfile", "service", "sslpassword"],
+    ["options", "gssencmode", "passfile", "service", "sslpassword"],
 )
 def test_a_parameter_that_would_be_ignored_is_refused_by_name(name):
     for url in (f"postgres://h/d?{name}=hunter2", f"host=h {name}=hunter2"):

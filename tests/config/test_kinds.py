@@ -305,10 +305,19 @@ def test_these_are_no_hosts(text):
         assert refusal(problems(None, {name: text})[0], name, "a hostname")
 
 
-def test_a_database_has_one_host_or_a_folder():
-    assert read("db.host", "DATABASE_HOST", "/var/run/postgresql") == "/var/run/postgresql"
-    for text in ("a,b", "/a,/b"):
-        assert "several hosts" in problems(None, {"DATABASE_HOST": text})[0]
+@pytest.mark.parametrize(
+    "text", ["/var/run/postgresql", "a,b", "a:5432, b", "::1,[::2]:1,10.0.0.1"]
+)
+def test_a_database_has_a_host_a_folder_or_several_hosts(text):
+    assert read("db.host", "DATABASE_HOST", text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["/a,/b", "a,", ",a", "a,b:0", "a,b:70000", "a,b:x", "a,b:1:2", "a,[b]x", ",".join("a" * 11)],
+)
+def test_several_hosts_of_a_database_are_checked(text):
+    assert problems(None, {"DATABASE_HOST": text})[0].startswith("DATABASE_HOST: ")
 
 
 @pytest.mark.parametrize("text", ["proxy", "proxy:3128", "http://a:b@proxy:1/", "https://[::1]:1"])

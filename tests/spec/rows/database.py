@@ -166,8 +166,6 @@ def check_several_hosts(case: Case) -> None:
                 },
                 "DATABASE_URL: several hosts are": {"DATABASE_URL": "host=127.0.0.1,127.0.0.2"},
                 "DATABASE_URL_FILE: several hosts": {"DATABASE_URL_FILE": paths["url"]},
-                "DATABASE_HOST: several hosts": {"DATABASE_HOST": "127.0.0.1,127.0.0.2"},
-                "db.host (in code): several hosts": {"db": {"host": "127.0.0.1,127.0.0.2"}},
                 "databaseUrl (in code): several hosts": {"databaseUrl": "postgres://a,b/app"},
             }
         )
