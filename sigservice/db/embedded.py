@@ -1,8 +1,8 @@
 """The embedded PostgreSQL: used when no database is configured.
 
 One process starts it through the supervisor; other processes with the same data directory attach.
-It listens only on a unix socket in a private folder. See
-docs/decisions/0003-embedded-postgresql.md.
+Each of them starts another supervisor if that one dies. PostgreSQL listens only on a unix socket
+in a private folder. See docs/decisions/0003-embedded-postgresql.md.
 """
 
 import contextlib
@@ -13,7 +13,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +26,13 @@ from sigservice.db import supervisor
 from sigservice.db.data_directory import DataDirectory, find_data_directory
 from sigservice.db.pool import UNUSABLE_VARIABLES
 from sigservice.errors import StartError
+from sigservice.log import Logger
 
 USER = "sigservice"
 PORT = 5432
 START_SECONDS = 30
 STOP_SECONDS = 4
+WATCH_SECONDS = 0.1
 # Not the environment of the service, which has secrets and variables for other databases.
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 _MAX_LOG_BYTES = 10_000_000
@@ -37,12 +41,17 @@ _MAX_LOG_BYTES = 10_000_000
 class EmbeddedPostgres:
     """A PostgreSQL server; it stops when the last process that uses it calls `stop`."""
 
-    def __init__(self, data_dir: str, postgres_bin: str | None = None) -> None:
+    def __init__(
+        self, data_dir: str, postgres_bin: str | None = None, logger: Logger | None = None
+    ) -> None:
         """Finds the data directory; raises StartError."""
         self.directory: DataDirectory = find_data_directory(data_dir, postgres_bin)
         self.is_attached = False
         self._users: int | None = None
         self._supervisor: subprocess.Popen[bytes] | None = None
+        self._logger = logger
+        self._watcher = threading.Thread(target=self._watch, name="supervisor watch", daemon=True)
+        self._stopping = threading.Event()
 
     def start(self) -> None:
         """Returns when the database answers; raises StartError, with one line, if it doesn't."""
@@ -51,12 +60,8 @@ class EmbeddedPostgres:
                 self._users = os.open(self._file("users.lock"), os.O_RDWR | os.O_CREAT, 0o600)
                 fcntl.flock(self._users, fcntl.LOCK_SH)  # waits while another process stops it
                 self._create_private_folder(self.directory.socket_dir)
-                if self._answers():
-                    self.is_attached = True
-                    return
-                self._prepare()
-                self._write_access_rules()
-                self._launch()
+                self._bring_up()
+                self.is_attached = self._supervisor is None
         except OSError as error:
             self.stop()
             raise StartError(
@@ -65,6 +70,7 @@ class EmbeddedPostgres:
         except BaseException:
             self.stop()
             raise
+        self._watcher.start()
 
     def settings(self) -> dict[str, Any]:
         """The `db` option for this database."""
@@ -86,11 +92,16 @@ class EmbeddedPostgres:
         if self._users is None:
             return
         users, self._users = self._users, None
+        self._stopping.set()
+        if self._watcher.is_alive():
+            self._watcher.join()
         try:
             fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
             is_last = True
         except OSError:
             is_last = False
+        if self._supervisor is not None and self._supervisor.poll() is not None:
+            self._supervisor = None  # another process has started its successor
         if is_last and self._supervisor is not None:
             self._supervisor.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):  # a stuck supervisor
@@ -199,7 +210,46 @@ class EmbeddedPostgres:
                 "known to the system (see /etc/passwd)."
             ) from None
 
-    def _launch(self) -> None:
+    def _bring_up(self) -> None:
+        """Returns when the database answers. Starts a supervisor if none runs."""
+        deadline = time.monotonic() + START_SECONDS
+        while not self._answers():
+            is_failed = self._supervisor is not None and self._supervisor.poll() is not None
+            if is_failed or time.monotonic() > deadline:
+                line = _last_line(self.directory.log.read_bytes()[-4000:])
+                raise StartError(f"The embedded PostgreSQL doesn't start: {line}")
+            with self._take_supervisor_lock() as lock:
+                if lock is not None:
+                    self._prepare()
+                    self._write_access_rules()
+                    self._launch(lock)
+            time.sleep(0.01)
+
+    def _watch(self) -> None:
+        """Starts another supervisor when the one of this database has died, until the stop."""
+        while not self._stopping.wait(WATCH_SECONDS):
+            with (
+                contextlib.suppress(OSError, StartError),
+                self._take_supervisor_lock() as lock,
+            ):
+                # A supervisor of an older version holds no lock.
+                if lock is None or self._answers():
+                    continue
+                if self._logger is not None:
+                    self._logger.warn("the supervisor of the database has died; starting another")
+                self._launch(lock)
+
+    @contextlib.contextmanager
+    def _take_supervisor_lock(self) -> Iterator[int | None]:
+        """The locked file, for a new supervisor, or None while there is one."""
+        lock = supervisor.take_lock(str(self._file("supervisor.lock")))
+        try:
+            yield lock
+        finally:
+            if lock is not None:
+                os.close(lock)  # a supervisor that was started keeps it
+
+    def _launch(self, supervisor_lock: int) -> None:
         settings = {
             "listen_addresses": "",
             "port": str(PORT),
@@ -213,13 +263,15 @@ class EmbeddedPostgres:
             "log_min_error_statement": "panic",
             "log_error_verbosity": "terse",
         }
+        if sys.platform == "linux":
+            # One call instead of one for each file of the data directory after a crash.
+            settings["recovery_init_sync_method"] = "syncfs"
         command = [str(self.directory.binaries / "postgres"), "-D", str(self.directory.cluster)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
         directory = self.directory
-        throw_away = (
-            [str(directory.home), str(directory.socket_dir)] if directory.is_temporary else ["", ""]
-        )
+        if self._supervisor is not None:
+            self._supervisor.poll()  # removes the zombie of the one that was killed
         with open(directory.log, "ab", opener=supervisor.open_private) as log:
             self._supervisor = subprocess.Popen(
                 [
@@ -227,25 +279,20 @@ class EmbeddedPostgres:
                     "-I",
                     "-S",
                     supervisor.__file__,
-                    str(self._file("users.lock")),
-                    str(directory.log),
+                    str(supervisor_lock),
+                    str(directory.home),
                     directory.account,
-                    *throw_away,
+                    str(directory.socket_dir) if directory.is_temporary else "",
                     *command,
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                pass_fds=[supervisor_lock],
                 start_new_session=True,
                 cwd="/",
                 env=_ENVIRONMENT,
             )
-        deadline = time.monotonic() + START_SECONDS
-        while not self._answers():
-            if self._supervisor.poll() is not None or time.monotonic() > deadline:
-                line = _last_line(self.directory.log.read_bytes()[-4000:])
-                raise StartError(f"The embedded PostgreSQL doesn't start: {line}")
-            time.sleep(0.01)
 
     def _run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         identity: dict[str, Any] = {}

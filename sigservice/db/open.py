@@ -58,7 +58,7 @@ class OpenDatabase:
         self._data_dir: str = config["dataDir"]
         settings = dict(config["db"])
         if settings["embedded"]:
-            self._embedded = EmbeddedPostgres(config["dataDir"], config["postgresBin"])
+            self._embedded = EmbeddedPostgres(config["dataDir"], config["postgresBin"], logger)
             self._embedded.start()
             settings |= self._embedded.settings()
         try:

@@ -20,9 +20,7 @@ from tests.server.process import (
     OPEN_LIMITS,
     ROOT,
     Process,
-    find_parent,
     find_postmaster,
-    is_running,
     list_processes,
     run_failing_service,
     run_service,
@@ -148,19 +146,6 @@ def test_folder_may_have_any_name(folder: Path, data: Path, name: str):
         there.rename(data)
         if moved.parent == Path("/tmp"):
             shutil.rmtree(moved)
-
-
-def test_killed_supervisor_takes_the_database_with_it(data: Path):
-    with run_service(environ(data)) as process:
-        server = find_postmaster(data)
-        os.kill(find_parent(server), signal.SIGKILL)
-        until(lambda: not is_running(server), "the end of PostgreSQL")
-        assert process.request("GET", "/health")[0] == 200
-        assert process.request("GET", "/ready")[0] == 503
-        process.send(signal.SIGTERM)
-        assert process.wait() == 0
-    with run_service(environ(data)) as process:
-        assert process.request("GET", "/ready")[0] == 200
 
 
 def test_database_killed_again_and_again_comes_back_each_time(data: Path):
