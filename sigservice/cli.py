@@ -1,16 +1,21 @@
-"""The `sigservice` command: run the service, set up its database, export, import, send signals."""
+"""The `sigservice` command: run the service, set up its database, back it up, export, import, send
+signals."""
 
 import argparse
 import getpass
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 
-from sigservice import send_command, server
+from sigservice import backup_commands, send_command, server
 from sigservice.config import check, load_config
 from sigservice.config.database import LIBPQ_VARIABLES
+from sigservice.config.options import OPTIONS
 from sigservice.config.risk import SEVERITIES
+from sigservice.db.migrate import Prepare, migrate, migrate_existing
 from sigservice.errors import AppError, ConfigError, StartError
+from sigservice.log import escape_line
 from sigservice.repository.access import users as user_repository
 from sigservice.routes import route_list
 from sigservice.services.access import passwords, users
@@ -19,10 +24,29 @@ from sigservice.services.signals import encrypted_secrets
 from sigservice.transfer import commands as transfer
 from sigservice.version import __version__
 
+_HELP = """\
+The service has no command-line options: environment variables configure it. The main ones:
+
+  HTTP_PORT, HTTP_HOST   where it listens; without a port it chooses a free one and prints it
+  SERVICE_URL            its public URL, for links and cookies
+  SERVICE_DATA_DIR       data directory of the embedded PostgreSQL, by default data in the current
+                         directory
+  DATABASE_URL           your own PostgreSQL instead of the embedded one
+  EMAIL_HOST             mail server
+
+Example: HTTP_PORT=4242 SERVICE_DATA_DIR=/var/lib/sigservice/data sigservice
+`sigservice check-config` prints all variables. The guide is docs/quickstart.md, and
+docs/operations.md for production."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code: 0 success, 1 failure, 2 invalid configuration or usage, 3 risks."""
-    parser = argparse.ArgumentParser(prog="sigservice", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="sigservice",
+        description=__doc__,
+        epilog=_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"sigservice {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.add_parser("run", help="start the service (the default)")
@@ -44,8 +68,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "--password-stdin", action="store_true", help="read the password from standard input"
         )
     commands.add_parser("rotate-key", help="encrypt all signing secrets with a new key")
+    backup_commands.add_parsers(commands)
     transfer.add_parsers(commands)
     send_command.add_arguments(commands.add_parser("send", help="send a signal to an endpoint"))
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if hint := _find_variable(arguments):
+        parser.error(hint)
     options = parser.parse_args(arguments)
     for name in LIBPQ_VARIABLES:  # libpq would read them
         os.environ.pop(name, None)
@@ -62,6 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _set_password(options.command, options.login, options.password_stdin)
         if options.command == "rotate-key":
             return _rotate_key()
+        if options.command in backup_commands.COMMANDS:
+            return backup_commands.run_command(options.command, options.file, os.environ, _announce)
         if options.command in transfer.COMMANDS:
             return _transfer(options)
         return _run()
@@ -90,13 +120,35 @@ def _print_routes(form: str) -> int:
     return 0
 
 
-def _create() -> server.Service:
-    """A service for a command. It creates no admin: the first start of the service does."""
-    return server.create({"authentication": {"initialAdminUser": None}})
+def _find_variable(arguments: Sequence[str]) -> str:
+    """The message for an option such as --port instead of a command or after `run`, else ""."""
+    options = arguments[1:] if arguments[:1] == ["run"] else arguments
+    name, _, value = options[0].partition("=") if options else ("", "", "")
+    if not name.startswith("--") or name in ("--", "--help", "--version"):
+        return ""
+    suffix = name.strip("-").replace("-", "_").upper()
+    option = next((row for row in OPTIONS if f"_{row.env}".endswith(f"_{suffix}")), None)
+    if option is None:
+        return f"unknown option {name}: environment variables configure the service, see --help"
+    value = value or " ".join(options[1:2])
+    is_shown = value and not option.secret
+    example = f": {option.env}={shlex.quote(value)} sigservice" if is_shown else ""
+    return f"unknown option {name}: set the environment variable {option.env}{example}"
+
+
+def _announce(database: str) -> None:
+    print(escape_line(f"sigservice: database: {database}"), file=sys.stderr)
+
+
+def _create(prepare: Prepare = migrate_existing) -> server.Service:
+    """A service for a command, which creates no database and no admin: the first start of the
+    service does."""
+    options = {"authentication": {"initialAdminUser": None}}
+    return server.create_on_existing(options, _announce, prepare)
 
 
 def _migrate() -> int:
-    service = _create()
+    service = _create(prepare=migrate)  # in a configured database it creates the tables
     service.stop()
     print("The database is up to date.")
     return 0

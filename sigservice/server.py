@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
@@ -16,6 +16,7 @@ from sigservice.build import build_context, build_encryption, build_loggers
 from sigservice.clock import Clock
 from sigservice.config import Loaded, load_config, risks
 from sigservice.config.options import DEFAULT_ADMIN
+from sigservice.db.migrate import Prepare
 from sigservice.db.open import OpenDatabase
 from sigservice.jobs import (
     actions,
@@ -34,6 +35,7 @@ from sigservice.jobs import (
 )
 from sigservice.jobs.runner import Job, Runner
 from sigservice.listener import Listener
+from sigservice.log import Logger
 from sigservice.secrets import Passwords
 from sigservice.service_manager import READY, STOPPING, notify_service_manager
 from sigservice.services import startup
@@ -81,6 +83,18 @@ def create(
     return Service(loaded, clock or Clock(), passwords or Passwords())
 
 
+def create_on_existing(
+    options: Mapping[str, Any], announce: Callable[[str], None], prepare: Prepare
+) -> Service:
+    """Like `create` for the environment of the process, but raises StartError if there is no
+    database. `announce` is called with a description of the database."""
+
+    def open_database(config: dict[str, Any], logger: Logger) -> OpenDatabase:
+        return OpenDatabase(config, logger, must_exist=True, prepare=prepare, announce=announce)
+
+    return Service(load_config(options, os.environ), Clock(), Passwords(), open_database)
+
+
 def start(
     options: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
 ) -> Service:
@@ -100,7 +114,13 @@ def start(
 class Service:
     """`app` is a WSGI callable that also works without the listener."""
 
-    def __init__(self, loaded: Loaded, clock: Clock, passwords: Passwords) -> None:
+    def __init__(
+        self,
+        loaded: Loaded,
+        clock: Clock,
+        passwords: Passwords,
+        open_database: Callable[[dict[str, Any], Logger], OpenDatabase] = OpenDatabase,
+    ) -> None:
         config = loaded.config
         self.config, self.warnings = config, loaded.warnings
         self._type_risks = [
@@ -108,7 +128,7 @@ class Service:
         ]
         get_logger = build_loggers(config)
         self._logger = get_logger("server")
-        self._database = OpenDatabase(config, get_logger("database"))
+        self._database = open_database(config, get_logger("database"))
         self._listener: Listener | None = None
         self._thread: threading.Thread | None = None
         self._runner: Runner | None = None

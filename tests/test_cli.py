@@ -8,16 +8,21 @@ import os
 import pytest
 import webtest
 
+import sigservice
 from sigservice.encryption import Encryption, KeyFile
-from tests.server.process import run_command
+from tests.conftest import ENCRYPTION_KEY
+from tests.server.process import make_database_environ, run_command
 
 GOOD = "New-Horse-Staple-8"
 
 
 @pytest.fixture
 def command(database):
-    """`command("migrate", stdin="…")`: the finished process, on the run's database."""
+    """`command("migrate", stdin="…")`: the finished process, on the run's database, which has
+    tables."""
     reached = database.options()
+    options = {"db": reached, "logLevel": "error", "authentication": {"initialAdminUser": None}}
+    sigservice.create(options, {}).stop()
     variables = {
         "DATABASE_HOST": reached["host"],
         "DATABASE_PORT": str(reached["port"]),
@@ -30,6 +35,13 @@ def command(database):
         return run_command(arguments, os.environ | variables | more, stdin)
 
     return run
+
+
+def read_errors(done):
+    """The lines of standard error after the one that names the database."""
+    first, *others = done.stderr.splitlines()
+    assert first.startswith("sigservice: database: PostgreSQL at ")
+    return others
 
 
 def sign_in(web, username, password, status=200):
@@ -66,10 +78,10 @@ def test_reset_password_sets_it_and_refuses_what_is_wrong(command, service, rows
     sign_in(web, "ada", GOOD)
     sign_in(web, "ada", "Correct-Horse-7", status=401)
     assert rows("SELECT count(*) FROM personal_tokens") == [(0,)]
-    for login, password in (("nobody", GOOD), ("ada", "short")):
-        done = command("reset-password", login, "--password-stdin", stdin=password)
-        assert done.returncode == 1
-        assert len(done.stderr.splitlines()) == 1
+    done = command("reset-password", "nobody", "--password-stdin", stdin=GOOD)
+    assert (done.returncode, read_errors(done)) == (1, ["sigservice: User nobody not found."])
+    done = command("reset-password", "ada", "--password-stdin", stdin="short")
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
 
 
 def test_check_config_reports_and_fails_like_the_start(command):
@@ -85,6 +97,85 @@ def test_version_and_unknown_commands(command):
     assert command("nonsense").returncode == 2
 
 
+COMMANDS = {
+    "migrate": (),
+    "create-admin": ("root", "--password-stdin"),
+    "reset-password": ("root", "--password-stdin"),
+    "rotate-key": (),
+    "export": ("flags.json",),
+    "import": (__file__,),
+    "backup": ("flags.backup",),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_in_an_empty_folder_makes_no_database(tmp_path, name):
+    data = tmp_path / "data"
+    environ = os.environ | {"SERVICE_DATA_DIR": str(data)}
+    done = run_command((name, *COMMANDS[name]), environ, stdin=GOOD)
+    assert done.returncode == 1
+    assert f"There is no database in {data}. Set SERVICE_DATA_DIR" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", sorted({*COMMANDS} - {"migrate"}))
+def test_command_on_a_database_without_tables_makes_none(temporary_database, tmp_path, name):
+    options = temporary_database.create_database(f"no_tables_{name.replace('-', '_')}")
+    environ = os.environ | make_database_environ(options) | {"DATABASE_PASSWORD": "p4ssw0rd"}
+    arguments = [argument.replace("flags", f"{tmp_path}/flags") for argument in COMMANDS[name]]
+    done = run_command((name, *arguments), environ, stdin=GOOD)
+    assert done.returncode == 1
+    database, error = done.stderr.splitlines()
+    assert database.endswith(f", database {options['database']}")
+    assert "no tables of the service" in error
+    assert "p4ssw0rd" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    with temporary_database.connect(options["database"]) as conn, conn.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
+        assert cursor.fetchall() == [(0,)]
+
+
+def test_backup_is_restored_and_says_what_it_lacks(command, service, tmp_path, temporary_database):
+    file = str(tmp_path / "flags.backup")
+    done = command("backup", file, SERVICE_ENCRYPTION_KEY=ENCRYPTION_KEY)
+    assert (done.returncode, read_errors(done)) == (0, [])
+    assert done.stdout.startswith(f"{file}: 5")
+    assert "doesn't include the encryption key, SERVICE_ENCRYPTION_KEY." in done.stdout
+    assert ENCRYPTION_KEY not in done.stdout
+    temporary_database.create_database("restored")
+    done = command(
+        "restore", file, DATABASE_NAME="restored", SERVICE_DATA_DIR=str(tmp_path / "data")
+    )
+    assert (done.returncode, read_errors(done)) == (0, [])
+    assert done.stdout.startswith("Restored and verified: 5")
+    assert f"Copy the key to {tmp_path}/data/encryption.key" in done.stdout
+    done = command("restore", file)
+    assert done.returncode == 1
+    assert "The database is not empty" in read_errors(done)[0]
+
+
+def test_help_names_the_main_variables_and_the_guide(command):
+    text = command("--help").stdout
+    for name in ("HTTP_PORT", "SERVICE_DATA_DIR", "DATABASE_URL", "docs/quickstart.md"):
+        assert name in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["--port", "4242"], "set the environment variable HTTP_PORT: HTTP_PORT=4242 sigservice"),
+        (["run", "--data-dir=a b"], "SERVICE_DATA_DIR: SERVICE_DATA_DIR='a b' sigservice"),
+        (["--database-password", "p4ssw0rd"], "set the environment variable DATABASE_PASSWORD\n"),
+        (["--nonsense"], "environment variables configure the service, see --help"),
+    ],
+)
+def test_option_instead_of_a_variable_names_the_variable(arguments, hint):
+    done = run_command(arguments, os.environ)
+    assert done.returncode == 2
+    assert hint in done.stderr
+    assert "p4ssw0rd" not in done.stderr
+
+
 def test_export_and_import_work_on_the_configured_database(command, tmp_path):
     file = str(tmp_path / "flags.json")
     assert command("export", file).stdout == f"{file}: 0 flags, 1 projects\n"
@@ -92,7 +183,7 @@ def test_export_and_import_work_on_the_configured_database(command, tmp_path):
     assert (done.returncode, done.stdout) == (0, "0 changed\n")
     done = command("import", "--from", "http://127.0.0.1:9", "--token-stdin", stdin="secret\n")
     assert done.returncode == 1
-    assert len(done.stderr.splitlines()) == 1
+    assert len(read_errors(done)) == 1
     assert "secret" not in done.stderr
     assert command("import").returncode == 2
 
@@ -116,5 +207,5 @@ def test_rotate_key_encrypts_the_signing_secrets_again(command, service, make, r
     assert encryption.decrypt(bytes(data)) == "secret"
     done = command("rotate-key", SERVICE_ENCRYPTION_KEY=old)
     assert done.returncode == 1
-    assert len(done.stderr.splitlines()) == 1
+    assert len(read_errors(done)) == 1
     assert old not in done.stderr

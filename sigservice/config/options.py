@@ -115,7 +115,7 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Data directory of the embedded PostgreSQL, which is used if no database is configured. "
          "`:temporary:` deletes the data at the end."),
         ("postgresBin", "SERVICE_POSTGRES_BIN", parse.PATH, None,
-         "Folder with initdb and postgres of the embedded database."),
+         "Folder with initdb and postgres of the embedded database, and pg_dump for backups."),
         ("databaseUrl", "DATABASE_URL", database.CONNECTION_STRING, None,
          "libpq connection string. Overrides the options below, except in-code `db`.",
          "secret"),

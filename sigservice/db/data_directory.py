@@ -53,23 +53,30 @@ class DataDirectory:
         return Path("/tmp") / f"sigservice-{digest}"  # noqa: S108  ownership is checked on use
 
 
-def find_data_directory(data_dir: str, postgres_bin: str | None) -> DataDirectory:
-    """Raises StartError, with one line, if no directory can be used."""
+def find_data_directory(
+    data_dir: str, postgres_bin: str | None, *, must_exist: bool = False
+) -> DataDirectory:
+    """Raises StartError, with one line, if no directory can be used. With `must_exist` also if it
+    has no database, and creates no folder."""
     try:
-        return _find_data_directory(data_dir, postgres_bin)
+        return _find_data_directory(data_dir, postgres_bin, must_exist)
     except OSError as error:
         raise StartError(
             f"Can't use the data directory {Path(data_dir).absolute()}: {error.strerror}."
         ) from error
 
 
-def _find_data_directory(data_dir: str, postgres_bin: str | None) -> DataDirectory:
+def _find_data_directory(
+    data_dir: str, postgres_bin: str | None, must_exist: bool
+) -> DataDirectory:
     binaries = Path(postgres_bin).resolve() if postgres_bin else packaged_binaries()
     if not (binaries / "initdb").is_file() or not (binaries / "postgres").is_file():
         raise StartError(f"{binaries} has no initdb and postgres (SERVICE_POSTGRES_BIN).")
     home = Path(data_dir).absolute()
     digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
     elsewhere = SHARED_HOME / f"data-{digest}"
+    if must_exist:
+        _check_cluster(data_dir, home, elsewhere)
     account = _account(home, elsewhere) if os.geteuid() == 0 else ""
     if account and not _reaches(account, "-x", binaries / "postgres"):
         if postgres_bin:
@@ -93,6 +100,21 @@ def _find_data_directory(data_dir: str, postgres_bin: str | None) -> DataDirecto
         _make_folder(SHARED_HOME)
     _make_folder(home)
     return DataDirectory(home, binaries, account, note=note)
+
+
+def _check_cluster(data_dir: str, home: Path, elsewhere: Path) -> None:
+    """Raises StartError if neither folder has a database."""
+    if data_dir == TEMPORARY:
+        raise StartError(
+            f"There is no database: SERVICE_DATA_DIR is {TEMPORARY}, whose data is deleted when "
+            "the service stops."
+        )
+    homes = [home, elsewhere] if os.geteuid() == 0 and data_dir == DEFAULT_DATA_DIR else [home]
+    if not any((folder / "postgres" / "PG_VERSION").exists() for folder in homes):
+        raise StartError(
+            f"There is no database in {home}. Set SERVICE_DATA_DIR to the data directory of the "
+            "service, or DATABASE_URL; `sigservice run` creates a new database."
+        )
 
 
 def packaged_binaries() -> Path:

@@ -42,10 +42,18 @@ class EmbeddedPostgres:
     """A PostgreSQL server; it stops when the last process that uses it calls `stop`."""
 
     def __init__(
-        self, data_dir: str, postgres_bin: str | None = None, logger: Logger | None = None
+        self,
+        data_dir: str,
+        postgres_bin: str | None = None,
+        logger: Logger | None = None,
+        *,
+        must_exist: bool = False,
     ) -> None:
-        """Finds the data directory; raises StartError."""
-        self.directory: DataDirectory = find_data_directory(data_dir, postgres_bin)
+        """Finds the data directory; raises StartError, with `must_exist` also if it has no
+        database."""
+        self.directory: DataDirectory = find_data_directory(
+            data_dir, postgres_bin, must_exist=must_exist
+        )
         self.is_attached = False
         self._users: int | None = None
         self._supervisor: subprocess.Popen[bytes] | None = None

@@ -5,6 +5,8 @@ lock of the schema. The lock ends with the transaction, so no connection pooler 
 """
 
 import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from psycopg2 import sql
@@ -15,7 +17,9 @@ from sigservice.errors import StartError
 from sigservice.paths import resource_dir
 
 MIN_POSTGRES = 140000
-_LOCK = 0x5167  # first half of the advisory lock's key; the second is the schema's hash
+# What makes the first connection to a database and returns the names of the applied migrations.
+Prepare = Callable[[Database, str], list[str]]
+LOCK = 0x5167  # first half of the advisory lock's key; the second is the schema's hash
 
 
 @dataclass(frozen=True)
@@ -41,19 +45,56 @@ def migrate(database: Database, schema: str) -> list[str]:
     was edited after it was applied, and a schema of a newer version; psycopg2.Error for a standby
     and for connection errors.
     """
+    with _open_checked(database) as conn:
+        return _apply_all(conn, schema)
+
+
+def migrate_existing(database: Database, schema: str) -> list[str]:
+    """Like `migrate`, but raises StartError too if the schema has no tables of the service."""
+    with _open_checked(database) as conn:
+        if not has_migrations(conn):
+            raise StartError(
+                "The database has no tables of the service: check SERVICE_DATA_DIR or DATABASE_*. "
+                "`sigservice run` creates the tables."
+            )
+        return _apply_all(conn, schema)
+
+
+def connect(database: Database, schema: str) -> list[str]:
+    """Connects once without any change; returns []. Raises like `migrate`, except for the
+    migrations."""
+    with _open_checked(database):
+        return []
+
+
+def has_migrations(conn: Connection) -> bool:
+    """Whether the schema has been migrated before."""
+    with conn.cursor() as cursor:
+        cursor.execute("SELECT to_regclass('schema_migrations')")
+        return cursor.fetchone() != (None,)
+
+
+@contextmanager
+def _open_checked(database: Database) -> Iterator[Connection]:
+    """A connection to a supported server, which is added to the pool after the block."""
     conn = database.open_dedicated()
     try:
         conn.autocommit = True
         _check_server(conn)
         session.check_settings(conn, database.open_dedicated, database.settings)
         conn.autocommit = False
-        files, applied = read_migrations(), []
-        while name := _apply_next(conn, schema, files):
-            applied.append(name)
+        yield conn
+        conn.rollback()
     except BaseException:
         conn.close()
         raise
     database.add_connection(conn)
+
+
+def _apply_all(conn: Connection, schema: str) -> list[str]:
+    files, applied = read_migrations(), []
+    while name := _apply_next(conn, schema, files):
+        applied.append(name)
     return applied
 
 
@@ -61,19 +102,18 @@ def _apply_next(conn: Connection, schema: str, files: list[Migration]) -> str | 
     """Applies one migration in a transaction; returns its name, or None without one."""
     with conn.cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (_LOCK, schema))
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (LOCK, schema))
         cursor.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,))
         if cursor.fetchone() is None:  # CREATE … IF NOT EXISTS needs the privilege to create
             cursor.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
-        cursor.execute("SELECT to_regclass('schema_migrations')")
-        if cursor.fetchone() == (None,):  # see above
+        if not has_migrations(conn):  # see above
             cursor.execute(
                 "CREATE TABLE schema_migrations ("
                 " name text PRIMARY KEY, checksum text NOT NULL,"
                 " applied_at timestamptz NOT NULL DEFAULT now())"
             )
         cursor.execute("SELECT name, checksum FROM schema_migrations")
-        pending = _find_pending(files, dict(cursor.fetchall()))
+        pending = find_pending(files, dict(cursor.fetchall()), "The database was migrated")
         if pending is not None:
             cursor.execute(pending.text)
             cursor.execute(
@@ -84,13 +124,14 @@ def _apply_next(conn: Connection, schema: str, files: list[Migration]) -> str | 
     return pending.name if pending else None
 
 
-def _find_pending(files: list[Migration], checksums: dict[str, str]) -> Migration | None:
-    """The first migration that is not applied, or None. Raises StartError."""
+def find_pending(
+    files: list[Migration], checksums: dict[str, str], what_happened: str
+) -> Migration | None:
+    """The first migration that is not in `checksums`, or None. Raises StartError, which begins with
+    `what_happened`, if a newer version applied others."""
     unknown = sorted(set(checksums) - {file.name for file in files})
     if unknown:
-        raise StartError(
-            f"The database was migrated by a newer version ({unknown[-1]}): start that version."
-        )
+        raise StartError(f"{what_happened} by a newer version ({unknown[-1]}): use that version.")
     for file in files:
         if file.name not in checksums:
             return file

@@ -6,6 +6,7 @@ import stat
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from sigservice.db import session
 from sigservice.db.data_directory import TEMPORARY
 from sigservice.db.embedded import EmbeddedPostgres
 from sigservice.db.errors import UnconfirmedCommit
-from sigservice.db.migrate import migrate
+from sigservice.db.migrate import Prepare, migrate
 from sigservice.db.pool import UNUSABLE_VARIABLES, Database
 from sigservice.errors import StartError
 from sigservice.log import Logger
@@ -50,28 +51,42 @@ class OpenDatabase:
     """A migrated database with its `pool`, and a `description` for the start lines."""
 
     def __init__(
-        self, config: dict[str, Any], logger: Logger, retry_seconds: float = RETRY_SECONDS
+        self,
+        config: dict[str, Any],
+        logger: Logger,
+        retry_seconds: float = RETRY_SECONDS,
+        *,
+        must_exist: bool = False,
+        prepare: Prepare = migrate,
+        announce: Callable[[str], None] = lambda description: None,
     ) -> None:
-        """Raises StartError, with one line, if the database can't be opened."""
+        """Raises StartError, with one line, if the database can't be opened. A missing embedded one
+        is created, unless it `must_exist`. `announce` is called with a description of the database,
+        then `prepare` makes the first connection and migrates."""
         self._pem_folder, self._pem_lock = "", threading.Lock()
         self._embedded: EmbeddedPostgres | None = None
         self._data_dir: str = config["dataDir"]
         settings = dict(config["db"])
         if settings["embedded"]:
-            self._embedded = EmbeddedPostgres(config["dataDir"], config["postgresBin"], logger)
-            self._embedded.start()
+            self._embedded = EmbeddedPostgres(
+                config["dataDir"], config["postgresBin"], logger, must_exist=must_exist
+            )
             settings |= self._embedded.settings()
+        self._settings, self._postgres_bin = settings, config["postgresBin"]
+        announce(self._describe(settings) + self._describe_socket())
+        if self._embedded is not None:
+            self._embedded.start()
         try:
             pool = settings["pool"]
             self.pool = Database(
-                lambda: build_libpq_arguments(settings, self._write_pem),
+                self.libpq_arguments,
                 min_size=pool["min"],
                 max_size=pool["max"],
                 idle_seconds=pool["idleTimeoutMillis"] / 1000,
                 settings=session.build_settings(settings["schema"]),
             )
             self.description = self._describe(settings)
-            self._migrate_with_retries(settings, logger, retry_seconds)
+            self._prepare_with_retries(prepare, settings["schema"], logger, retry_seconds)
         except BaseException:
             self.close()
             raise
@@ -83,6 +98,20 @@ class OpenDatabase:
             return self._embedded.directory.home
         return None if self._data_dir == TEMPORARY else Path(self._data_dir).absolute()
 
+    @property
+    def schema(self) -> str:
+        return str(self._settings["schema"])
+
+    @property
+    def tool_folders(self) -> list[Path]:
+        """Where programs of PostgreSQL for this database may be, the preferred first."""
+        own = [self._embedded.directory.binaries] if self._embedded is not None else []
+        return own + ([Path(self._postgres_bin)] if self._postgres_bin else [])
+
+    def libpq_arguments(self) -> dict[str, Any]:
+        """The arguments of a connection, with the password."""
+        return build_libpq_arguments(self._settings, self._write_pem)
+
     def close(self) -> None:
         """Closes the pool, and stops the embedded database if no other process uses it."""
         if hasattr(self, "pool"):
@@ -92,20 +121,24 @@ class OpenDatabase:
         if self._pem_folder:
             shutil.rmtree(self._pem_folder, ignore_errors=True)
 
-    def _migrate_with_retries(
-        self, settings: dict[str, Any], logger: Logger, retry_seconds: float
+    def _prepare_with_retries(
+        self,
+        prepare: Prepare,
+        schema: str,
+        logger: Logger,
+        retry_seconds: float,
     ) -> None:
         deadline = time.monotonic() + retry_seconds
         is_logged = False
         while True:
             try:
-                for name in migrate(self.pool, settings["schema"]):
+                for name in prepare(self.pool, schema):
                     logger.debug("migrated %s", name)
                 return
             except (psycopg2.OperationalError, UnconfirmedCommit) as error:
                 reason = _summarize(error)
                 hint = next((_FINAL[words] for words in _FINAL if words in reason), None)
-                if _READ_ONLY in reason and "," in settings["host"]:
+                if _READ_ONLY in reason and "," in self._settings["host"]:
                     hint = None  # one of the standbys may become the primary
                 if hint is not None:
                     more = f" ({hint})" if hint else ""
@@ -133,6 +166,9 @@ class OpenDatabase:
         shared = ", shared with another process" if self._embedded.is_attached else ""
         note = f" ({directory.note})" if directory.note else ""
         return f"embedded PostgreSQL, data in {directory.home}{shared}{note}"
+
+    def _describe_socket(self) -> str:
+        return f", socket in {self._embedded.directory.socket_dir}" if self._embedded else ""
 
     def _write_pem(self, name: str, text: str) -> str:
         """Writes a private file: libpq reads it at each connection and refuses keys others can
