@@ -1,8 +1,8 @@
 """SIGKILL of the processes of the embedded database, alone and in pairs: it comes back without a
 person, one server at a time, and acknowledged signals are kept.
 
-KILLS is the number of kills of each test; the suite makes two, by hand make 50: then each return
-must take less than 2 s.
+KILLS is the number of kills of each test; the suite makes two, `.ci/run` ten. From ten on, nine of
+ten returns must take less than 2 s; a busy disk may delay the others.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from tests.server.process import (
 from tests.server.test_kill import Load, assert_exactly_once, connect, embedded, wait_for_database
 
 KILLS = int(os.environ.get("KILLS", "2"))
-MAX_SECONDS = 2.0 if KILLS >= 50 else 20.0  # other tests use the cores too
+MAX_SECONDS = 20.0  # other tests use the cores too
+MAX_USUAL_SECONDS = 2.0 if KILLS >= 10 else MAX_SECONDS
 VICTIMS = (
     ("supervisor",),
     ("postmaster",),
@@ -122,7 +123,9 @@ def test_killed_processes_come_back_and_acknowledged_signals_are_kept(
                 assert len(list_supervisors(data)) == 1
         for names, durations in seconds.items():
             record_property("-".join(names), [round(duration, 2) for duration in sorted(durations)])
-            assert max(durations) < MAX_SECONDS, names
+            durations.sort()
+            assert durations[-1] < MAX_SECONDS, names
+            assert durations[len(durations) * 9 // 10 - 1] < MAX_USUAL_SECONDS, (names, durations)
         assert set(load.statuses()) <= {200, 503}, load.statuses()
         assert "Traceback" not in process.stderr
         assert_exactly_once(connect(data), load)
