@@ -8,7 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from sigservice.config.load import Loaded, read_config
-from sigservice.config.options import OPTIONS, Option
+from sigservice.config.option import Option
+from sigservice.config.options import OPTIONS
 from sigservice.config.risk import SEVERITIES, Risk
 from sigservice.config.risks import find_risks
 from sigservice.errors import Problem

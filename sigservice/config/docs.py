@@ -4,7 +4,8 @@ import json
 import sys
 
 from sigservice.config.examples import example
-from sigservice.config.options import OPTIONS, Option
+from sigservice.config.option import Option
+from sigservice.config.options import OPTIONS
 
 _HEAD = """# Configuration
 

@@ -1,6 +1,6 @@
 """Examples of option values, for error messages and the documentation."""
 
-from sigservice.config.options import Option
+from sigservice.config.option import Option
 
 _OWN = {
     "server.port": "4242",

@@ -11,7 +11,8 @@ from typing import Any
 
 from sigservice.config import database, names, risks, tls, tokens
 from sigservice.config.examples import example, example_in_code
-from sigservice.config.options import ALIASES, OPTIONS, REMOVED, Option
+from sigservice.config.option import Option
+from sigservice.config.options import ALIASES, OPTIONS, REMOVED
 from sigservice.config.parse import InvalidValue
 from sigservice.config.risk import Risk
 from sigservice.errors import AppError, ConfigError, Problem

@@ -4,49 +4,16 @@ The documentation, `check-config` and the tests are generated from this table. A
 row.
 """
 
-from dataclasses import dataclass
-from typing import Any
-
 from sigservice.config import addresses, database, encryption, parse, tls
-from sigservice.config.parse import ValueType, number
+from sigservice.config.option import Option
+from sigservice.config.option import build_section as _section
+from sigservice.config.parse import number
 
 MINUTE_LIMIT = number(0, 1_000_000, "requests per minute and address")
 ACCOUNT_LIMIT = number(1, 1_000_000, "wrong passwords per minute and account")
 
 # Public in the documentation; the first sign-in must set a new password.
 DEFAULT_ADMIN = {"username": "admin", "password": "unleash4all"}
-
-
-@dataclass(frozen=True)
-class Option:
-    """`path` is the in-code name, `env` the variable ("" = code only)."""
-
-    path: str
-    env: str
-    type: ValueType
-    default: Any
-    help: str
-    section: str
-    secret: bool = False
-    in_code: bool = True
-
-
-def _section(section: str, *rows: tuple[Any, ...]) -> list[Option]:
-    options = []
-    for path, env, type, default, text, *more in rows:
-        options.append(
-            Option(
-                path,
-                env,
-                type,
-                default,
-                text,
-                section,
-                secret="secret" in more,
-                in_code="env only" not in more,
-            )
-        )
-    return options
 
 
 # The formatter would break up the table.
@@ -260,7 +227,12 @@ OPTIONS: tuple[Option, ...] = tuple(
         "Security headers",
         ("secureHeaders", "SECURE_HEADERS", parse.BOOLEAN, False,
          "Strict-Transport-Security and upgrade-insecure-requests, for a service behind HTTPS. "
-         "The other security headers are always sent."),
+         "The other security headers are always sent. See "
+         "[operations.md](operations.md#what-secure_headers-binds)."),
+        ("strictTransportSecurity", "SERVICE_STRICT_TRANSPORT_SECURITY", parse.HSTS,
+         "max-age=63072000",
+         "The header that SECURE_HEADERS sends. `includeSubDomains` binds all subdomains of the "
+         "host too, whatever serves them; `preload` takes months to take back."),
         *(
             (f"additionalCspAllowedDomains.{name}Src", f"CSP_ALLOWED_{name.upper()}",
              parse.CSP_LIST, (), f"Additional sources for {name}-src.")

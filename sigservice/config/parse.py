@@ -17,6 +17,10 @@ _CSP_KEYWORD = re.compile(  # CSP 3, 2.3.1
     r"'(self|none|unsafe-inline|unsafe-eval|unsafe-hashes|wasm-unsafe-eval|strict-dynamic"
     r"|report-sample|inline-speculation-rules|(nonce|sha256|sha384|sha512)-[A-Za-z0-9+/_-]+=*)'"
 )
+_TRANSPORT_SECURITY = re.compile(
+    r"max-age=(?P<seconds>[0-9]{1,10})(?P<subdomains>; *includeSubDomains)?(?P<preload>; *preload)?"
+)
+_YEAR_SECONDS = 31_536_000
 _WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
 
 
@@ -104,6 +108,23 @@ def check_path(text: str) -> str:
 
 
 STRING = text_type("text on one line", "text", _check_line)
+
+
+def _check_transport_security(text: str) -> str:
+    """The value of Strict-Transport-Security (RFC 6797), with the rules of the preload list."""
+    match = _TRANSPORT_SECURITY.fullmatch(text.strip())
+    if not match:
+        raise ValueError
+    if match["preload"] and not (match["subdomains"] and int(match["seconds"]) >= _YEAR_SECONDS):
+        raise InvalidValue("preload needs includeSubDomains and a max-age of at least a year")
+    return text.strip()
+
+
+HSTS = text_type(
+    "max-age=SECONDS, then optionally ; includeSubDomains and ; preload",
+    "max-age=63072000; includeSubDomains",
+    _check_transport_security,
+)
 SECRET = text_type("text", "a long random text", check_storable)
 PATH = ValueType(
     "a path",

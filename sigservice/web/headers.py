@@ -23,7 +23,6 @@ _DIRECTIVES = {
     "media-src": "'self'",
     "frame-src": "'self'",
 }
-_HSTS = ("Strict-Transport-Security", "max-age=63072000; includeSubDomains; preload")
 _COMMON = [
     ("X-Content-Type-Options", "nosniff"),
     ("X-Download-Options", "noopen"),
@@ -53,7 +52,9 @@ def build_content_security_policy(config: dict[str, Any]) -> str:
 
 def build_header_sets(config: dict[str, Any]) -> tuple[Headers, Headers]:
     """The headers for paths below /api, and for all others."""
-    common = _COMMON + ([_HSTS] if config["secureHeaders"] else [])
+    common = list(_COMMON)
+    if config["secureHeaders"]:
+        common.append(("Strict-Transport-Security", config["strictTransportSecurity"]))
     api = [
         *common,
         ("X-Frame-Options", "DENY"),

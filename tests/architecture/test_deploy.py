@@ -59,9 +59,11 @@ def test_variables_are_options(environ: dict[str, str]):
     if "SERVICE_DEFAULT_ADMIN_USERNAME" in environ:
         environ = environ | {"SERVICE_DEFAULT_ADMIN_USERNAME": "admin"} | password
     loaded = load_config(None, environ)
-    sources = " ".join(loaded.sources.values())
+    names = {
+        name for source in loaded.sources.values() for name in re.findall(r"[A-Z_]{4,}", source)
+    }
     set_names = {name for name, value in environ.items() if value}
-    assert set_names - set(re.findall(r"[A-Z_]{4,}", sources)) == set(), loaded.warnings
+    assert set_names - names == set(), loaded.warnings
 
 
 def test_units_protect_the_same():

@@ -414,6 +414,17 @@ OURS = (
     proxy("outgoing.httpsProxy", "HTTPS_PROXY"),
     proxy("outgoing.allProxy", "ALL_PROXY"),
     string("outgoing.noProxy", "NO_PROXY", None),
+    Row(
+        "strictTransportSecurity",
+        "SERVICE_STRICT_TRANSPORT_SECURITY",
+        "max-age=63072000",
+        "max-age=31536000; includeSubDomains; preload",
+        "max-age=31536000; includeSubDomains; preload",
+        "max-age=0",
+        bad="max-age=wr0ng",
+        bad_code="max-age=31536000; preload",
+        says="max-age=SECONDS",
+    ),
 )
 
 ROWS = SPECIFIED + OURS

@@ -13,7 +13,7 @@ import pytest
 
 from tests.spec.kit import ADMIN_SECRET, Answer, Case, Row
 
-HSTS = "max-age=63072000; includeSubDomains; preload"
+HSTS = "max-age=63072000"
 EVERYWHERE = {
     "X-Content-Type-Options": "nosniff",
     "X-Download-Options": "noopen",
