@@ -21,6 +21,13 @@ _TLS = b"\x16\x03"  # how a handshake begins
 # Some servers treat an underscore as a dash, so it must not hide a header that frames the body.
 _FRAMING = re.compile(rb"\r\n(host|transfer[-_]encoding|content[-_]length):([^\r\n]*)")
 _END = b"\r\n\r\n"
+# Another spelling of a path, which a proxy that routes by path would not recognize: slashes or
+# percent-encoding at its beginning, and encoded letters and digits (RFC 3986, 6.2.2.2).
+_ODD_PATH = re.compile(
+    rb"[^ \r\n]+ (?:[a-z]+://[^/? ]*)?"
+    rb"(?://|/[^/? \r\n]*%|[^? \r\n]*%(?:3\d|[46][1-9a-f]|[57][\da]))",
+    re.IGNORECASE,
+)
 
 
 class BodyPermit(NamedTuple):
@@ -194,6 +201,8 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
             self.error, self.completed = RequestHeaderFieldsTooLarge("too many lines"), True
             return
         _check_framing(header_plus)
+        if _ODD_PATH.match(header_plus):
+            raise ParsingError("The path must be normalized")
         try:
             super().parse_header(header_plus)
         except (ParsingError, TransferEncodingNotImplemented):

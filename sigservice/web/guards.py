@@ -44,15 +44,16 @@ ARRIVED = "sigservice.arrived"  # set by the listener: time.monotonic() of the l
 
 
 def read_bearer_token(environ: dict[str, Any]) -> str:
-    """The secret of the Authorization header, with or without `Bearer`; "" if there is none."""
-    text = environ.get("HTTP_AUTHORIZATION", "").strip()
+    """The secret of the Authorization header, with or without `Bearer`; "" if there is none. Only
+    spaces and tabs surround it, so that a token has one spelling for proxies that route by it."""
+    text: str = environ.get("HTTP_AUTHORIZATION", "").strip(" \t")
     scheme, _, rest = text.partition(" ")
-    return rest.strip() if scheme.lower() == "bearer" else text
+    return rest.strip(" \t") if scheme.lower() == "bearer" else text
 
 
 def read_ofrep_token(environ: dict[str, Any]) -> str:
     """The same, otherwise the secret of X-API-Key, which OFREP allows."""
-    return read_bearer_token(environ) or str(environ.get("HTTP_X_API_KEY", "")).strip()
+    return read_bearer_token(environ) or str(environ.get("HTTP_X_API_KEY", "")).strip(" \t")
 
 
 class Public:

@@ -75,6 +75,15 @@ def test_the_word_bearer_is_optional_in_any_case(api, check, prefix):
         check.status(api.get(path, {"Authorization": prefix + secret}), 200, repr(prefix))
 
 
+@pytest.mark.parametrize("space", ["\xa0", "\x85", "\x1c", "\x0b"])
+def test_only_spaces_and_tabs_may_surround_a_token(api, check, space):
+    secret = api.client()["Authorization"].removeprefix("Bearer ")
+    for text in (space + secret, secret + space, f"Bearer {space}{secret}"):
+        check.status(api.get("/api/client/features", {"Authorization": text}), 401, repr(text))
+    text = f"Bearer \t {secret} \t"
+    check.status(api.get("/api/client/features", {"Authorization": text}), 200, repr(text))
+
+
 def test_authentication_none_serves_the_default_environment(make_service, check):
     service = make_service({"authentication": {"type": "none"}})
     api = Api(webtest.TestApp(service.app))

@@ -21,6 +21,17 @@ SESSION = "Cookie: service-session=@SESSION@"
 SMUGGLED = b"GET /ready HTTP/1.1\r\nHost: x\r\n\r\n"
 CHUNKED = "Transfer-Encoding: chunked"
 REJECTED = frozenset({400})
+# Other spellings of LIST, which a proxy that routes by path would not recognize.
+ODD_TARGETS = (
+    f"/{LIST}",
+    f"http://x/{LIST}",
+    LIST.replace("/api", "/%61pi"),
+    LIST.replace("/api", "/%41pi"),
+    LIST.replace("/api/", "/api%2F"),
+    f"http://x{LIST.replace('/api', '/a%70i')}",
+    LIST.replace("admin", "%61dmin"),
+    LIST.replace("admin", "admi%6E"),
+)
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,8 @@ def _lines() -> Iterator[MalformedRequest]:
         yield MalformedRequest(name, line + b"\r\nHost: x\r\n\r\n" + SMUGGLED, REJECTED)
     for name, target in _numbered("target", malformed.TARGETS):
         yield MalformedRequest(name, build_request("GET", target), page=True)
+    for target in ODD_TARGETS:
+        yield MalformedRequest(f"odd path {target}", build_request("GET", target, BEARER), REJECTED)
     for version in ("", " HTTP/0.9", " HTTP/1.0", " HTTP/1.2", " HTTP/2.0", " HTTP/3.0"):
         keep = "Connection: keep-alive"
         yield MalformedRequest(
