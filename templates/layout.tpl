@@ -52,7 +52,7 @@
 % end
 <p>sigservice {{version()}}\\
 % if identity:
- – <a href="{{url('/docs')}}">API</a>\\
+ – <a href="{{url('/docs/guide')}}">Guide</a> – <a href="{{url('/docs')}}">API</a>\\
 % end
 </p></footer>
 </body>

@@ -18,6 +18,8 @@ VIEW_PAGES = (
     "/admin/playground",
     "/admin/search",
     "/docs",
+    "/docs/guide",
+    "/docs/guide/{name}",
     "/admin/features",
     "/admin/features/{name}",
     "/admin/features/{name}/flag",
@@ -278,4 +280,5 @@ def at(path, place, **other):
     in_production = path.startswith("/admin/features") or path.endswith("/default-strategy")
     here = {"environment": "production"} if in_production else {}
     here |= {"project": "default"} if "/actions" in path else {}
+    here |= {"name": "quickstart"} if path.startswith("/docs/guide") else {}
     return path.format(**(place | here | other))

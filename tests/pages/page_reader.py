@@ -98,6 +98,8 @@ def crawl(web: webtest.TestApp, start: str = "/") -> dict[str, webtest.TestRespo
             target = urldefrag(urljoin(address, link["href"])).url
             assert not urlsplit(target).netloc, f"{address} leads elsewhere: {target}"
             path, query = urlsplit(target).path, urlsplit(target).query
+            if "/docs/guide/" in path:  # prose with links elsewhere: see test_guide.py
+                continue
             if query and target not in pages and target not in waiting:
                 queries[path] += 1
             if not query or queries[path] <= MAX_QUERIES:

@@ -291,6 +291,7 @@ def test_links_lead_to_every_page(site):
         "/admin/types/tags/@/edit",
         "/admin/types/tags/@/delete",
         "/admin/projects/@/environments/@/default-strategy",
+        "/docs/guide",
         "/admin/actions",
         "/admin/projects/default/actions",
         "/admin/projects/default/actions/new",
@@ -378,6 +379,7 @@ def test_viewer_sees_only_what_is_allowed(site):
         "/profile/tokens",
         "/docs",
         "/admin/types",
+        "/docs/guide",
         "/admin/applications",
         "/admin/projects",
         *(

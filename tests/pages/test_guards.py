@@ -32,7 +32,7 @@ def test_the_tables_name_every_page_and_form(make_service):
     make_service({"preHook": apps.append})
     routes = set()
     for route in apps[0].routes:
-        rule = re.sub(r"<(\w+)(:id)?>", r"{\1}", route.rule)
+        rule = re.sub(r"<(\w+)(:id|:path)?>", r"{\1}", route.rule)
         if not rule.startswith(JSON_PATHS):
             routes.add((route.method, rule))
     expected = {("GET", path) for path in PAGES} | {("POST", path) for path in FORMS} | OPEN

@@ -125,7 +125,7 @@ def test_a_long_payload_is_shortened(ada, endpoint, token, send):
 def test_the_first_steps_tick_themselves(ada, web, endpoint, token, send, sets):
     def list_open():
         section = ada.get("/").html.find(id="first-steps")
-        return [link.string for link in section.find_all("a")] if section else []
+        return [link.string for link in section.ol.find_all("a")] if section else []
 
     assert list_open() == [
         "Create an API token for your application",

@@ -10,4 +10,5 @@
 <h2>Try it</h2>
 <pre tabindex="0"><code>curl -H 'Authorization: {{secret}}' \
   '{{test_url}}'</code></pre>
+<p><a href="{{url('/docs/guide/sdk')}}">How to connect an SDK</a></p>
 <p class="actions"><a class="button" href="{{url('/admin/api-tokens')}}">Done</a></p>

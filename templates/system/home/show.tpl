@@ -18,7 +18,7 @@
 </li>
 % end
 </ol>
-<p class="hint">Turn features on or off at runtime – per environment, user or percentage – without deploying, and let alerts switch them.</p>
+<p class="hint">Turn features on or off at runtime – per environment, user or percentage – without deploying, and let alerts switch them. <a href="{{url('/docs/guide/quickstart')}}">Quickstart</a></p>
 </section>
 % end
 % if alert_flags:

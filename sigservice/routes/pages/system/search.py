@@ -8,6 +8,7 @@ from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import PageGuard
+from sigservice.web.guide import load_guide
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 from sigservice.web.navigation import list_pages
@@ -39,6 +40,12 @@ def search_names(context: Context, identity: Identity) -> HTTPResponse:
                 conn, words, endpoints=identity.has_permission(ADMIN), limit=MAX_RESULTS
             )
         results = [_to_result(row["kind"], row["name"], row["id"]) for row in rows] + results
+        results += [
+            ("Guide", page.title, page.path)
+            for page in load_guide().pages.values()
+            if not page.name.startswith("decisions")
+            and all(word.lower() in page.title.lower() for word in words)
+        ][:MAX_RESULTS]
     return respond.page(
         context, "system/search/show", identity, title="Search", text=text, results=results
     )
