@@ -120,6 +120,32 @@ def read_postmaster_pid(data: str) -> int:
         return 0
 
 
+def is_zombie(pid: int) -> bool:
+    """Whether the process is dead but not reaped by its parent, on Linux."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] == "Z"
+    except (OSError, IndexError):
+        return False
+
+
+def remove_stale_files(data: str) -> None:
+    """Removes the lock files of a postmaster that was not reaped: PostgreSQL takes it for running.
+
+    It happens if the supervisor was killed too and the first process of the system or container
+    reaps late or never. Call with the lock of the server.
+    """
+    if not is_zombie(read_postmaster_pid(data)) or list_leftovers(data):
+        return
+    path = os.path.join(data, "postmaster.pid")
+    with open(path) as file:
+        lines = file.read().splitlines()
+    if len(lines) > 4:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(lines[4], f".s.PGSQL.{lines[3]}.lock"))
+    os.unlink(path)
+
+
 def end_leftovers(data: str, seconds: float) -> None:
     """Kills what is left of an earlier server after `seconds` of waiting for its end.
 
@@ -165,6 +191,7 @@ def main(
             end_leftovers(data, time.monotonic() - ended_at)
             wait_for_event()
             continue
+        remove_stale_files(data)
         server = start_server(command, log, account, server_lock)
         os.close(server_lock)
         was_ready = False

@@ -8,6 +8,7 @@ ten returns must take less than 2 s; a busy disk may delay the others.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import itertools
 import os
 import signal
@@ -219,6 +220,24 @@ def test_new_server_starts_only_when_no_process_of_the_old_one_is_left(
         wait_for_database(data)
         with pytest.raises(psycopg2.Error):
             conn.cursor().execute("SELECT 1")
+
+
+def test_dead_processes_that_no_one_reaps_do_not_keep_the_database_down(
+    data: Path, users: list[EmbeddedPostgres]
+):
+    """As in a container whose first process doesn't reap. Here the orphans become ours."""
+    prctl, subreaper = ctypes.CDLL(None).prctl, 36
+    postmaster = find_postmaster(data)
+    prctl(subreaper, 1)
+    try:
+        for pid in (find_parent(postmaster), postmaster):
+            os.kill(pid, signal.SIGKILL)
+        until(lambda: find_postmaster(data) not in (0, postmaster), "a new postmaster")
+        wait_for_database(data)
+        assert supervisor.is_zombie(postmaster)
+    finally:
+        prctl(subreaper, 0)
+        os.waitpid(postmaster, 0)
 
 
 def test_supervisor_that_gives_up_is_replaced_when_the_cause_is_gone(
