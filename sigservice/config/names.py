@@ -15,6 +15,8 @@ _MOVED = {
     "SERVICE_PORT": "HTTP_PORT",
     "SERVICE_HOST": "HTTP_HOST",
 }
+# Names in lower case that have an effect.
+_LOWERCASE = {option.env.lower() for option in OPTIONS if option.section == "Outgoing connections"}
 
 
 def find_unknown(environ: Mapping[str, str]) -> list[Risk]:
@@ -22,9 +24,10 @@ def find_unknown(environ: Mapping[str, str]) -> list[Risk]:
     names = sorted({option.env for option in OPTIONS if option.env})
     risks = []
     for name in sorted(set(environ) - set(names)):
-        if not re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
+        is_other_case = name.upper() in names and name not in _LOWERCASE
+        if not (is_other_case or re.fullmatch(r"[A-Z][A-Z0-9_]*", name)):
             continue
-        suggestion = find_nearest(name, names)
+        suggestion = name.upper() if is_other_case else find_nearest(name, names)
         if name in _MOVED or name.startswith(_THEIRS):
             suggestion = suggestion or "listed in docs/configuration.md"
             risks.append(
@@ -49,7 +52,13 @@ def find_nearest(name: str, names: list[str]) -> str:
     if text in names:
         return text
     if ours:
-        near = difflib.get_close_matches(text, names, 1)
+        # DATABASE_HOSTNAME is as close to DATABASE_NAME as to DATABASE_HOST.
+        beginnings = sorted((other for other in names if text.startswith(other)), key=len)
+        near = (
+            difflib.get_close_matches(text, names, 1, cutoff=0.9)
+            or beginnings[-1:]
+            or difflib.get_close_matches(text, names, 1)
+        )
         return near[0] if near else ""
     longer = [other for other in names if other.startswith(f"{name}_") and "_" in name]
     if len(longer) == 1:
