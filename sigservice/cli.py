@@ -79,7 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.pop(name, None)
     try:
         if options.command == "check-config":
-            return check.main(os.environ, options.format, options.fail_on)
+            return check.main(
+                os.environ, options.format, options.fail_on, server.find_database_risks
+            )
         if options.command == "routes":
             return _print_routes(options.format)
         if options.command == "send":

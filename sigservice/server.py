@@ -16,8 +16,11 @@ from sigservice.build import build_context, build_encryption, build_loggers
 from sigservice.clock import Clock
 from sigservice.config import Loaded, load_config, risks
 from sigservice.config.options import DEFAULT_ADMIN
-from sigservice.db.migrate import Prepare
+from sigservice.config.risk import Risk
+from sigservice.db.errors import DatabaseError
+from sigservice.db.migrate import Prepare, connect
 from sigservice.db.open import OpenDatabase
+from sigservice.errors import AppError, StartError
 from sigservice.jobs import (
     actions,
     clean_up,
@@ -38,7 +41,7 @@ from sigservice.listener import Listener
 from sigservice.log import Logger
 from sigservice.secrets import Passwords
 from sigservice.service_manager import READY, STOPPING, notify_service_manager
-from sigservice.services import startup
+from sigservice.services import database_risks, startup
 from sigservice.version import __version__
 from sigservice.web.cors import make_rejection_headers
 from sigservice.web.request_log import build_refusal_log
@@ -95,6 +98,28 @@ def create_on_existing(
     return Service(load_config(options, os.environ), Clock(), Passwords(), open_database)
 
 
+def find_database_risks(config: dict[str, Any]) -> list[Risk]:
+    """The risks that the database knows of, for `check-config`. Neither creates nor migrates it:
+    that it doesn't exist or can't be reached is a risk."""
+    logger = build_loggers(config)("database")
+    try:
+        database = OpenDatabase(config, logger, 0, must_exist=True, prepare=connect)
+    except StartError as error:
+        return [risks.find_unknown_password_risk(config, str(error))]
+    try:
+        with database.pool.transaction(snapshot=True) as conn:
+            return [
+                *database_risks.find_password_risks(conn, config),
+                *database_risks.find_start_risks(conn, config),
+            ]
+    except (AppError, DatabaseError) as error:
+        is_unavailable = isinstance(error, AppError)
+        text = str(error) if is_unavailable else "It lacks tables of this version of the service."
+        return [risks.find_unknown_password_risk(config, text)]
+    finally:
+        database.close()
+
+
 def start(
     options: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
 ) -> Service:
@@ -148,7 +173,6 @@ class Service:
                 self.context.database,
                 config["authentication"],
                 self.context.passwords,
-                self._logger,
             )
             startup.switch_environments(
                 self.context.database, config["environmentEnableOverrides"], self._logger
@@ -266,6 +290,9 @@ class Service:
             log("%s", line)
         if risk := self.context.encryption.find_risk():
             self.warnings.append(risk)
+        with self.context.database.transaction(snapshot=True) as conn:
+            stored_risks = database_risks.find_start_risks(conn, self.config)
+        self.warnings += [risk.message for risk in stored_risks]
         for line in self.warnings:
             self._logger.warn("%s", line)
 

@@ -3,7 +3,7 @@
 import json
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -80,18 +80,27 @@ def _mask(option: Option, value: Any) -> Any:
     return "(a function)" if callable(value) else value
 
 
-def list_risks(loaded: Loaded) -> list[Risk]:
+def list_risks(loaded: Loaded, database_risks: Sequence[Risk] = ()) -> list[Risk]:
     """All risks, the most severe first, without those of options with invalid values."""
     invalid = {row["option"] for row in list_options(loaded) if not row["valid"]}
-    all_risks = [*find_risks(loaded.config, loaded.sources), *loaded.start_risks]
+    all_risks = [*find_risks(loaded.config, loaded.sources), *loaded.start_risks, *database_risks]
     valid_risks = [risk for risk in all_risks if risk.option not in invalid]
     return sorted(valid_risks, key=lambda risk: -SEVERITIES.index(risk.severity))
 
 
-def main(environ: Mapping[str, str], form: str = "text", fail_on: str = "") -> int:
-    """Prints the report. Returns 0, 2 for invalid values, 3 for risks of `fail_on` or worse."""
+def main(
+    environ: Mapping[str, str],
+    form: str = "text",
+    fail_on: str = "",
+    find_database_risks: Callable[[dict[str, Any]], list[Risk]] = lambda config: [],
+) -> int:
+    """Prints the report. Returns 0, 2 for invalid values, 3 for risks of `fail_on` or worse.
+
+    `find_database_risks` gets a valid configuration and asks its database.
+    """
     loaded = read_config(None, environ)
-    rows, risks = list_options(loaded), list_risks(loaded)
+    database_risks = [] if loaded.problems else find_database_risks(loaded.config)
+    rows, risks = list_options(loaded), list_risks(loaded, database_risks)
     if form == "json":
         content = {
             "ok": not loaded.problems,

@@ -78,14 +78,24 @@ def _find_socks_proxies(config: Config, sources: Sources) -> Iterator[Risk]:
 def _find_admin_risks(config: Config, sources: Sources) -> Iterator[Risk]:
     block, path = config["authentication"], "authentication.initialAdminUser"
     if block["initialAdminIsBuiltIn"]:
-        yield Risk(
-            "danger",
-            path,
-            "If the database has no users, the first admin gets the public default password. "
-            "Set SERVICE_DEFAULT_ADMIN_USERNAME and SERVICE_DEFAULT_ADMIN_PASSWORD.",
-        )
-    elif block["initialAdminUser"] and len(block["initialAdminUser"]["password"] or "") < 12:
+        return  # the database knows whether that password is in use
+    if block["initialAdminUser"] and len(block["initialAdminUser"]["password"] or "") < 12:
         yield Risk("warning", path, "The first admin's password has fewer than 12 characters.")
+
+
+def find_unknown_password_risk(config: Config, reason: str) -> Risk:
+    """The risk of the default password if the database can't be asked, for a `reason`."""
+    is_built_in = config["authentication"]["initialAdminIsBuiltIn"]
+    consequence = (
+        " If it has no users, the first admin gets that password: set "
+        "SERVICE_DEFAULT_ADMIN_USERNAME and SERVICE_DEFAULT_ADMIN_PASSWORD."
+    )
+    return Risk(
+        "danger" if is_built_in else "warning",
+        "authentication.initialAdminUser",
+        "The database can't be asked whether a user has the public default password: "
+        f"{reason}{consequence if is_built_in else ''}",
+    )
 
 
 def find_authentication_risks(config: Config, sources: Sources) -> Iterator[Risk]:

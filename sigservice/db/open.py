@@ -144,9 +144,8 @@ class OpenDatabase:
                     more = f" ({hint})" if hint else ""
                     raise StartError(f"Can't use the database: {reason}{more}") from error
                 if time.monotonic() >= deadline:
-                    raise StartError(
-                        f"Can't reach the database within {retry_seconds:.0f} s: {reason}"
-                    ) from error
+                    period = f" within {retry_seconds:.0f} s" if retry_seconds else ""
+                    raise StartError(f"Can't reach the database{period}: {reason}") from error
                 if not is_logged:
                     logger.warn("waiting for the database: %s", reason)
                     is_logged = True

@@ -18,9 +18,7 @@ from sigservice.services.projects import environments
 from sigservice.services.system import events
 
 
-def seed(
-    database: Database, authentication: dict[str, Any], passwords: secrets.Passwords, logger: Logger
-) -> None:
+def seed(database: Database, authentication: dict[str, Any], passwords: secrets.Passwords) -> None:
     """Writes the built-in rows once; creates the first admin if there are no users, and the
     configured API tokens if there are none."""
     with database.transaction() as conn:
@@ -44,9 +42,7 @@ def seed(
                 events.record(conn, "user-created", SYSTEM, data=to_json(get(conn, id)))
     tokens = authentication["initApiTokens"]
     with database.transaction() as conn:
-        is_created = api_tokens.create_initial(conn, tokens, authentication["initApiTokenOrigins"])
-    if tokens and not is_created:
-        logger.info("API tokens already exist; the configured tokens were not added.")
+        api_tokens.create_initial(conn, tokens, authentication["initApiTokenOrigins"])
 
 
 def switch_environments(database: Database, names: Sequence[str], logger: Logger) -> None:

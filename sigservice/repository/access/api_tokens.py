@@ -25,6 +25,12 @@ def count(conn: Connection) -> int:
     return int(fetch_value(conn, _SQL["count_api_tokens"]))
 
 
+def find_existing(conn: Connection, secret_hashes: list[bytes]) -> set[bytes]:
+    """Those of the hashes that tokens have, expired ones too."""
+    rows = fetch_all(conn, _SQL["find_existing_api_tokens"], secret_hashes=secret_hashes)
+    return {bytes(row["secret_hash"]) for row in rows}
+
+
 def insert(
     conn: Connection,
     *,

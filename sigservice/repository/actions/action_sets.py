@@ -77,6 +77,15 @@ def list_of_endpoint(conn: Connection, source_id: int) -> list[Row]:
     return fetch_all(conn, _SQL["list_of_endpoint"], source_id=source_id)
 
 
+def list_limited_triggers(conn: Connection, *, default_burst: float, min_burst: int) -> list[str]:
+    """The names of the endpoints that trigger enabled sets and that answer 429 to some of
+    `min_burst` signals at once. `default_burst` is that of endpoints without a limit."""
+    rows = fetch_all(
+        conn, _SQL["list_limited_triggers"], default_burst=default_burst, min_burst=min_burst
+    )
+    return [row["name"] for row in rows]
+
+
 def list_of_project(conn: Connection, project: str) -> list[Row]:
     """With `actions`, `filters` and `settings` as JSON text."""
     return fetch_all(conn, _SQL["list_action_sets"], project=project, id=None, sources=None)

@@ -8,6 +8,9 @@ LOCK TABLE api_tokens IN SHARE ROW EXCLUSIVE MODE;
 -- name: count_api_tokens
 SELECT count(*) FROM api_tokens;
 
+-- name: find_existing_api_tokens
+SELECT secret_hash FROM api_tokens WHERE secret_hash = ANY(%(secret_hashes)s::bytea[]);
+
 -- name: insert_api_token
 INSERT INTO api_tokens (secret_hash, secret_prefix, token_name, type, environment, projects,
                         expires_at, created_by, created_by_user_id)

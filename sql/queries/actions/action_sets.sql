@@ -66,3 +66,16 @@ UPDATE action_sets SET armed = %(armed)s WHERE id = ANY(%(ids)s);
 
 -- name: delete_action_set
 DELETE FROM action_sets WHERE id = %(id)s;
+
+-- name: list_limited_triggers
+-- Without a burst, the burst of an endpoint is its rate, or the default one without a rate either.
+SELECT e.name
+FROM signal_endpoints e
+WHERE e.enabled
+  AND EXISTS (SELECT 1 FROM action_sets s WHERE s.source_id = e.id AND s.enabled)
+  AND coalesce(e.options->'rateLimit'->>'status', '429') = '429'
+  AND coalesce((e.options->'rateLimit'->>'burst')::float,
+               CASE WHEN e.options->'rateLimit' ? 'perSecond'
+                    THEN greatest(1, (e.options->'rateLimit'->>'perSecond')::float) END,
+               %(default_burst)s) < %(min_burst)s
+ORDER BY e.name;
