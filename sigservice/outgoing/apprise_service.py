@@ -21,7 +21,7 @@ from sigservice.outgoing.addresses import (
 from sigservice.outgoing.special_addresses import Address
 
 CONNECT_SECONDS, READ_SECONDS = 5.0, 10.0
-MISSING = "Apprise is not installed (pip install 'sigservice[notify]')."
+MISSING = "Apprise is not installed (pip install '.[notify]')."
 
 # These use the machine itself: its desktop, log, devices, or files that the URL names.
 _LOCAL = {"blink1", "dbus", "glib", "gio", "gnome", "kde", "macosx", "qt", "syslog", "windows"}

@@ -1,4 +1,4 @@
-"""Chats, emails and pagers by Apprise, which is optional: pip install 'sigservice[notify]'."""
+"""Chats, emails and pagers by Apprise, which is optional: pip install '.[notify]'."""
 
 from dataclasses import dataclass
 
