@@ -21,16 +21,16 @@ SESSION = "Cookie: service-session=@SESSION@"
 SMUGGLED = b"GET /ready HTTP/1.1\r\nHost: x\r\n\r\n"
 CHUNKED = "Transfer-Encoding: chunked"
 REJECTED = frozenset({400})
-# Other spellings of LIST, which a proxy that routes by path would not recognize.
+# Other spellings of SIGNAL, which a proxy that routes by path would not recognize.
 ODD_TARGETS = (
-    f"/{LIST}",
-    f"http://x/{LIST}",
-    LIST.replace("/api", "/%61pi"),
-    LIST.replace("/api", "/%41pi"),
-    LIST.replace("/api/", "/api%2F"),
-    f"http://x{LIST.replace('/api', '/a%70i')}",
-    LIST.replace("admin", "%61dmin"),
-    LIST.replace("admin", "admi%6E"),
+    f"/{SIGNAL}",
+    f"http://x/{SIGNAL}",
+    f"x:{SIGNAL}",
+    SIGNAL.replace("/api", "/%61pi"),
+    SIGNAL.replace("/api/", "/api%2F"),
+    SIGNAL.replace("endpoint/", "endpoint%2f"),
+    f"http://x{SIGNAL.replace('/api', '/a%70i')}",
+    SIGNAL.replace("signal-", "signal%2D"),
 )
 
 
@@ -88,7 +88,8 @@ def _lines() -> Iterator[MalformedRequest]:
     for name, target in _numbered("target", malformed.TARGETS):
         yield MalformedRequest(name, build_request("GET", target), page=True)
     for target in ODD_TARGETS:
-        yield MalformedRequest(f"odd path {target}", build_request("GET", target, BEARER), REJECTED)
+        data = _sized("POST", target, SENDER, "Content-Type: application/json", body=b"{}")
+        yield MalformedRequest(f"odd path {target}", data, REJECTED)
     for version in ("", " HTTP/0.9", " HTTP/1.0", " HTTP/1.2", " HTTP/2.0", " HTTP/3.0"):
         keep = "Connection: keep-alive"
         yield MalformedRequest(

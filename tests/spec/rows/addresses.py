@@ -83,6 +83,8 @@ class Browser:
             soup = BeautifulSoup(answer.body, "html.parser")
             for attribute in ("href", "src", "action", "formaction"):
                 for tag in soup.find_all(attrs={attribute: True}):
+                    if "/docs/guide/" in path and tag[attribute].startswith("https://"):
+                        continue  # of other sites
                     there = self.find_path(tag[attribute], path)
                     if attribute in ("href", "src"):
                         queue.append(there)
