@@ -301,7 +301,7 @@ class Service:
         try:
             closed_count = self._listener.run()
             if closed_count:
-                self._logger.warn("%d busy connections were closed at the stop", closed_count)
+                self._logger.warn("busy connections that the stop closed: %d", closed_count)
         except Exception as error:  # noqa: BLE001  the process must not continue without a listener
             self._logger.error("the listener failed: %s: %s", type(error).__name__, error)
             os._exit(1)

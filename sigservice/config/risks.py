@@ -151,7 +151,8 @@ def _find_token_risks(config: Config, sources: Sources) -> Iterator[Risk]:
         secrets = [token["secret"] for token in block["initApiTokens"] if token["type"] == kind]
         if any(len(secret.partition(".")[2]) < _SHORT for secret in secrets):
             severity = "note" if kind == "frontend" else "warning"  # browsers show theirs anyway
-            text = f"The secret of a {kind} token has fewer than {_SHORT} characters after the dot."
+            token = f"an {kind} token" if kind == "admin" else f"a {kind} token"
+            text = f"The secret of {token} has fewer than {_SHORT} characters after the dot."
             yield Risk(severity, "authentication.initApiTokens", text)
 
 

@@ -23,6 +23,7 @@ from sigservice.transfer import skipped
 from sigservice.transfer.progress import Progress
 from sigservice.transfer.remote_client import RemoteClient
 from sigservice.transfer.remote_snapshot import RemoteSnapshotReader, SkippedItem
+from sigservice.wording import plural
 
 COMMANDS = ("export", "import")
 EXIT_INCOMPLETE = 3
@@ -90,7 +91,8 @@ def _export(file: str | None, context: Context) -> int:
         Path(file).write_bytes(data)
     except OSError as error:
         raise StartError(f"{file} could not be written: {error.strerror}") from error
-    print(f"{file}: {len(snapshot.features)} flags, {len(snapshot.projects)} projects")
+    flags, projects = len(snapshot.features), len(snapshot.projects)
+    print(f"{file}: {plural(flags, 'flag')}, {plural(projects, 'project')}")
     return 0
 
 

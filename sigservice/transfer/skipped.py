@@ -5,17 +5,18 @@ from typing import Any
 
 from sigservice.transfer.remote_client import RemoteClient
 from sigservice.transfer.remote_snapshot import SkippedItem, get_list
+from sigservice.wording import plural
 
-# Path, member with the list, name, advice. A server without such a path has none.
+# Path, member with the list, noun, advice. A server without such a path has none.
 ACCOUNTS = (
-    (("user-admin",), "users", "users", "create them here"),
-    (("service-account",), "serviceAccounts", "service accounts", "create them here"),
-    (("api-tokens",), "tokens", "API tokens", "secrets aren't readable: create new tokens here"),
+    (("user-admin",), "users", "user", "create them here"),
+    (("service-account",), "serviceAccounts", "service account", "create them here"),
+    (("api-tokens",), "tokens", "API token", "secrets aren't readable: create new tokens here"),
 )
 UNSUPPORTED = (
-    (("groups",), "groups", "groups", "not supported"),
-    (("addons",), "addons", "integrations", "not supported"),
-    (("release-plan-templates",), "", "release plan templates", "not supported"),
+    (("groups",), "groups", "group", "not supported"),
+    (("addons",), "addons", "integration", "not supported"),
+    (("release-plan-templates",), "", "release plan template", "not supported"),
 )
 
 
@@ -31,12 +32,12 @@ def list_unsupported(client: RemoteClient) -> list[SkippedItem]:
     custom = [r for r in roles if isinstance(r, Mapping) and "custom" in str(r.get("type"))]
     if custom:
         reason = "only Admin, Editor and Viewer are supported"
-        items.append(SkippedItem(f"{len(custom)} custom roles", reason))
+        items.append(SkippedItem(plural(len(custom), "custom role"), reason))
     return items
 
 
 def _count(
-    client: RemoteClient, path: tuple[str, ...], member: str, name: str, reason: str
+    client: RemoteClient, path: tuple[str, ...], member: str, noun: str, reason: str
 ) -> list[SkippedItem]:
     values: list[Any] = get_list(client.find(*path), member)
-    return [SkippedItem(f"{len(values)} {name}", reason)] if values else []
+    return [SkippedItem(plural(len(values), noun), reason)] if values else []

@@ -10,6 +10,7 @@ from sigservice.paths import resource_dir
 from sigservice.version import __version__
 from sigservice.web.forms import find_errors
 from sigservice.web.icons import ICONS
+from sigservice.wording import plural
 
 
 def template_helpers(prefix: str, clock: Clock) -> dict[str, Any]:
@@ -58,7 +59,3 @@ def format_age(moment: datetime, now: datetime) -> str:
 def number(count: int) -> str:
     """With grouped thousands, such as 12,345."""
     return f"{count:,}"
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -67,7 +67,7 @@ def test_scheduled_restoring_can_be_cancelled_or_overtaken(alerts):
     assert alerts.is_on()
     assert [state for _, state in alerts.states(one["id"])] == ["success"] * 4
     texts = [run["actionSet"]["actions"][0]["details"] for run in alerts.runs(one["id"])[::-1]]
-    assert texts[1:] == ["Reverted 1 of 1 changes."] + ["It was already reverted."] * 2
+    assert texts[1:] == ["Reverted 1 of 1 change."] + ["It was already reverted."] * 2
     alerts.post(f"{path}/undo", 409)
 
 
@@ -152,7 +152,7 @@ def test_an_action_restores_what_other_sets_did(alerts):
     assert not alerts.is_on()
     alerts.send({"status": "calm"})
     alerts.work()
-    assert alerts.details(healer["id"]) == [("success", "Reverted 1 of 1 changes.")]
+    assert alerts.details(healer["id"]) == [("success", "Reverted 1 of 1 change.")]
     assert alerts.is_on()
     alerts.switch("checkout", "off")  # a person's decision
     alerts.send({"status": "calm"})

@@ -244,7 +244,7 @@ def test_a_dry_run_says_what_it_would_do(alerts):
     ("options", "reason"),
     [
         ({"cooldownSeconds": 60}, "Cooldown: it ran less than 60 s ago."),
-        ({"maxRunsPerHour": 1}, "It ran 1 times within an hour."),
+        ({"maxRunsPerHour": 1}, "It ran 1 time within an hour."),
         ({"latch": True}, "It runs once and has run. Re-enable it to let it run again."),
     ],
 )

@@ -106,7 +106,7 @@ def test_too_many_values_are_a_problem_of_all_constraints(ada):
         fields[f"constraints.{n}.contextName"], fields[f"constraints.{n}.operator"] = "a", "IN"
         fields[f"constraints.{n}.values"] = "\n".join(f"v{n}" for n in range(501))
     page = ada.post(NEW, fields, status=400)
-    assert "more than 1000 values" in page.html.find(id="constraints").find(class_="wrong").string
+    assert "more than 1,000 values" in page.html.find(id="constraints").find(class_="wrong").string
 
 
 def test_segment_is_edited(ada, web, flags):

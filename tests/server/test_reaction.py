@@ -123,7 +123,7 @@ def test_the_guide_from_alert_to_flag(environ, tmp_path):
             until(lambda: reader.list_states() == ["on", "off", "on"], "it sees it on again")
         output = reader.step(".actionSetEvents[]")
         assert [line.split(",", 1)[1] for line in output.splitlines()] == [
-            '"resolved","success","Reverted 1 of 1 changes."]',
+            '"resolved","success","Reverted 1 of 1 change."]',
             '"signal","success","Disabled checkout in production."]',
         ]
         assert reader.step("/test").splitlines() == [

@@ -129,7 +129,7 @@ def test_everything_is_imported_from_sigservice_once(full, empty, command):
     assert count_events(empty) == FIRST_START_EVENTS
     code, out, err = command(empty, *start)
     assert (code, err) == (0, "definitions: 5\nflags: 50\n")
-    assert "API tokens" in out.partition("Never imported:")[2]
+    assert "1 API token" in out.partition("Never imported:")[2]
     assert ADMIN_TOKEN not in out + err
     for environment in ("default", "development", "staging", "production"):
         assert read_client_document(full, environment) == read_client_document(empty, environment)
@@ -175,7 +175,7 @@ def test_unusual_responses_are_read_and_skipped_items_reported(odd, empty, comma
         "flag half: links",
         "flag old: its state in development: not readable",
         "features odd: tags",
-        "1 custom roles",
+        "1 custom role",
     ):
         assert item in skipped, skipped
     assert "2 users" in out.partition("Never imported:")[2]

@@ -23,6 +23,7 @@ from sigservice.repository.access import personal_tokens, users
 from sigservice.services.identity import PERMISSIONS, Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
+from sigservice.wording import plural
 
 MAX_TOKENS = 10
 PREFIX = "user:"
@@ -48,7 +49,7 @@ def check_fields(
         problems.add("expiresAt", message)
     elif max_days is not None and expiry - now > timedelta(days=max_days):
         latest = format_iso(now + timedelta(days=max_days))
-        message = f"expiresAt must be within {max_days} days: {latest} or earlier."
+        message = f"expiresAt must be within {plural(max_days, 'day')}: {latest} or earlier."
         problems.add("expiresAt", message)
     problems.raise_if_any()
     return PersonalTokenFields(description, expiry)

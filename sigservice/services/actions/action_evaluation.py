@@ -31,6 +31,7 @@ from sigservice.services.actions.action_filters import Filter, Matcher
 from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
 from sigservice.services.signals import payload_paths
 from sigservice.services.signals.payload_paths import to_text
+from sigservice.wording import plural
 
 # One transaction evaluates a batch of signals; its runs are inserted in portions of limited size.
 BATCH = 100
@@ -302,7 +303,7 @@ def _find_suppression(compiled_set: CompiledSet, now: datetime) -> str:
         return f"Cooldown: it ran less than {cooldown} s ago."
     max_runs = compiled_set.options.maxRunsPerHour
     if max_runs is not None and compiled_set.in_last_hour >= max_runs:
-        return f"It ran {compiled_set.in_last_hour} times within an hour."
+        return f"It ran {plural(compiled_set.in_last_hour, 'time')} within an hour."
     return ""
 
 

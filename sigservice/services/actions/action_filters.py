@@ -21,6 +21,7 @@ from sigservice.semantic_version import SemanticVersion, parse_version
 from sigservice.services.problems import Problems
 from sigservice.services.signals import payload_paths
 from sigservice.services.signals.payload_paths import to_text
+from sigservice.wording import plural
 
 LIST_OPERATORS = ("IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_WITH")
 MAX_VALUE_LENGTH = 100
@@ -131,7 +132,7 @@ def check_filters(
     `paths`."""
     leaves = sum(len(f.any) if f.any is not None else 1 for f in filters)
     if leaves > max_filters:
-        problems.add("match.filters", f"At most {max_filters} filters are allowed.")
+        problems.add("match.filters", f"The maximum is {plural(max_filters, 'filter')}.")
         return
     for index, filter in enumerate(filters):
         path = paths[index] if paths else f"match.filters[{index}]"
@@ -158,7 +159,7 @@ def check_filter(filter: Filter, problems: Problems, path: str, max_values: int)
         if not values:
             problems.add(f"{path}.values", f"{filter.operator} needs at least one value.")
         if len({to_text(value) for value in values}) > max_values:
-            problems.add(f"{path}.values", f"At most {max_values} values are allowed.")
+            problems.add(f"{path}.values", f"The maximum is {plural(max_values, 'value')}.")
         for index, value in enumerate(values):
             if not 1 <= len(to_text(value)) <= MAX_VALUE_LENGTH:
                 problems.add(f"{path}.values[{index}]", "The value must have 1 to 100 characters.")

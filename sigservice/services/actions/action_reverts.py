@@ -19,6 +19,7 @@ from sigservice.services.flags import feature_switches
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.flags.strategies import get as get_strategy
 from sigservice.services.identity import Identity
+from sigservice.wording import plural
 
 REVERT = "RESTORE"  # the stored name of the action of an undo or auto-revert
 
@@ -58,7 +59,7 @@ def revert_runs(conn: Connection, project: str, runs: list[Row], by: Identity) -
         visited.add(key)
     if not reverted and not failures:
         return ActionResult("There was nothing to revert.")
-    text = f"Reverted {len(reverted)} of {len(reverted) + len(failures)} changes."
+    text = f"Reverted {len(reverted)} of {plural(len(reverted) + len(failures), 'change')}."
     return ActionResult(" ".join([text, *failures[:20]]), reverted)
 
 

@@ -24,6 +24,7 @@ from sigservice.services.channels import mask_channel, unmask_channels
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
+from sigservice.wording import plural
 
 
 class Action(msgspec.Struct):
@@ -258,7 +259,7 @@ def _check_actions(
     if not actions:
         problems.add("actions", "At least one action is required.")
     if len(actions) > max_actions:
-        problems.add("actions", f"At most {max_actions} actions are allowed.")
+        problems.add("actions", f"The maximum is {plural(max_actions, 'action')}.")
         return
     for index, action in enumerate(actions):
         kind, path = KINDS.get(action.action), f"actions[{index}]"

@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
-from sigservice.services.actions.action_kinds.kind import plural
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_reverts import REVERT
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.flags import strategy_summaries
+from sigservice.wording import plural
 
 REVERT_RUN = "Revert the changes of the run"
 
@@ -58,7 +58,7 @@ def describe_options(options: ActionSetOptions) -> list[str]:
     if options.cooldownSeconds:
         texts.append(f"Cooldown {options.cooldownSeconds} s")
     if options.maxRunsPerHour is not None:
-        texts.append(f"At most {options.maxRunsPerHour} runs per hour")
+        texts.append(f"At most {plural(options.maxRunsPerHour, 'run')} per hour")
     if options.latch:
         texts.append("Runs once, then waits until re-enabled")
     if options.continueOnFailure:

@@ -9,6 +9,7 @@ from sigservice.clock import format_iso
 from sigservice.db.statements import Row
 from sigservice.log import escape_line
 from sigservice.services.apprise_channels import Text
+from sigservice.wording import plural
 
 MAX_FLAGS = 10
 _CAUSES = {
@@ -35,7 +36,7 @@ def render_text(run: Row, public_url: str) -> Text:
     if public_url:
         lines += [f"{flag['name']}: {flag['url']}" for flag in flags[:MAX_FLAGS]]
         if len(flags) > MAX_FLAGS:
-            lines.append(f"and {len(flags) - MAX_FLAGS} more flags")
+            lines.append(f"and {plural(len(flags) - MAX_FLAGS, 'more flag')}")
         lines.append(f"Run: {make_run_url(run, public_url)}")
     return Text(_make_title(run, copy["name"]), "\n".join(lines), _choose_severity(run))
 

@@ -16,6 +16,7 @@ from msgspec import UNSET, UnsetType
 
 from sigservice.semantic_version import parse_version
 from sigservice.services.problems import Problems
+from sigservice.wording import plural
 
 MAX_CONSTRAINTS = 30
 MAX_VALUES = 250
@@ -98,7 +99,7 @@ def _check_values(
     if not values:
         problems.add(path, f"{operator} needs at least one value.")
     if len(values) > limit:
-        problems.add(path, f"There can't be more than {limit} values.")
+        problems.add(path, f"There can't be more than {plural(limit, 'value')}.")
     for n, value in enumerate(values):
         if not 1 <= len(value) <= MAX_VALUE_LENGTH:
             problems.add(f"{path}[{n}]", "A value must have 1 to 100 characters.")

@@ -23,6 +23,7 @@ from sigservice.services.flags import constraints
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
+from sigservice.wording import plural
 
 MAX_SEGMENTS = 300
 
@@ -136,7 +137,9 @@ def _validate(conn: Connection, new: SegmentFields, max_values: int) -> dict[str
         problems.add("project", f"Project {new.project} not found.")
     items = constraints.check(new.constraints, problems, max_values=max_values)
     if sum(len(item["values"]) for item in items) > max_values:
-        problems.add("constraints", f"A segment can't have more than {max_values} values.")
+        problems.add(
+            "constraints", f"A segment can't have more than {plural(max_values, 'value')}."
+        )
     problems.raise_if_any()
     return {
         "name": name,

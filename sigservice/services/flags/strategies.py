@@ -23,6 +23,7 @@ from sigservice.services.flags.feature_states import FeatureEnvironment, get_sta
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
+from sigservice.wording import plural
 
 MAX_STRATEGIES = 30
 MAX_SORT_ORDER = 2**31 - 1
@@ -220,7 +221,9 @@ def check(
 def _check_segments(conn: Connection, project: str, ids: list[int], limit: int) -> None:
     """Raises BadDataError for too many segments or one of another project, NotFoundError."""
     if len(ids) > limit:
-        raise BadDataError(f"A strategy can't have more than {limit} segments.", path="segments")
+        raise BadDataError(
+            f"A strategy can't have more than {plural(limit, 'segment')}.", path="segments"
+        )
     valid = [id for id in ids if 0 < id < 2**31]
     owners = {row["id"]: row["project"] for row in segments.list_by_id(conn, valid)} if ids else {}
     missing = [str(id) for id in ids if id not in owners]

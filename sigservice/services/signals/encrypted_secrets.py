@@ -3,6 +3,7 @@
 from sigservice.db.pool import Connection
 from sigservice.encryption import Encryption, EncryptionError
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints
+from sigservice.wording import plural
 
 
 def rotate(conn: Connection, encryption: Encryption) -> int:
@@ -25,8 +26,9 @@ def rotate(conn: Connection, encryption: Encryption) -> int:
             lost_ids.append(row["id"])
     if lost_ids:
         ids = ", ".join(map(str, lost_ids[:10])) + (" …" if len(lost_ids) > 10 else "")
+        tokens = plural(len(lost_ids), "signal token")
         raise EncryptionError(
-            f"The keys don't decrypt the secrets of {len(lost_ids)} signal tokens (ID {ids}): "
+            f"The keys don't decrypt the secrets of {tokens} (ID {ids}): "
             "restore their key, or delete these tokens."
         )
     if rows:

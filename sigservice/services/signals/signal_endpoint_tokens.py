@@ -27,6 +27,7 @@ from sigservice.services.signals.signature_schemes import SignatureSettings, fin
 from sigservice.services.signals.signature_settings import check_settings
 from sigservice.services.signals.signatures import generate_secret
 from sigservice.services.system import events
+from sigservice.wording import plural
 
 TOKEN_PREFIX = "signal_"
 MAX_ADDRESSES = 50
@@ -109,7 +110,7 @@ def create(
         raise build_duplicate_error(fields.name) from error
     if id is None:
         raise ExceedsLimitError(
-            f"A signal endpoint can't have more than {limit} tokens.",
+            f"A signal endpoint can't have more than {plural(limit, 'token')}.",
             resource="signalTokensPerEndpoint",
             limit=limit,
         )

@@ -28,6 +28,7 @@ from sigservice.services.signals.endpoint_options import (
 )
 from sigservice.services.signals.silence_rules import SilenceRule, check_rule, check_rule_channels
 from sigservice.services.system import events
+from sigservice.wording import plural
 
 _NAME = re.compile(r"[a-z0-9_-]{1,100}")
 
@@ -88,7 +89,7 @@ def create(
         raise build_duplicate_error(fields.name) from error
     if row is None:
         raise ExceedsLimitError(
-            f"There can't be more than {limit} signal endpoints.",
+            f"There can't be more than {plural(limit, 'signal endpoint')}.",
             resource="signalEndpoints",
             limit=limit,
         )

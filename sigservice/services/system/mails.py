@@ -19,6 +19,7 @@ from sigservice.outgoing.smtp import MailError, MailServer
 from sigservice.render import Renderer
 from sigservice.repository.system import mails
 from sigservice.services import outbox
+from sigservice.wording import plural
 
 PAGES = {"reset": "reset-password", "welcome": "new-user"}
 SUBJECTS = {"reset": "sigservice - Reset your password", "welcome": "Welcome to sigservice"}
@@ -118,7 +119,7 @@ def format_lifetime(lifetime: timedelta) -> str:
     """For example `1 hour` or `90 minutes`."""
     minutes = int(lifetime.total_seconds()) // 60
     count, unit = (minutes // 60, "hour") if minutes % 60 == 0 else (minutes, "minute")
-    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+    return plural(count, unit)
 
 
 def clean_name(name: str) -> str:

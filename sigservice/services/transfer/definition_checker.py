@@ -37,6 +37,7 @@ from sigservice.services.transfer.snapshots import (
     TagType,
     get_name,
 )
+from sigservice.wording import plural
 
 LIMIT = "limit"  # the kind of a finding that stops every import
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -188,7 +189,8 @@ class DefinitionChecker:
             item.constraints, problems, constraints_path, max_values=maximum
         )
         if sum(len(constraint["values"]) for constraint in checked) > maximum:
-            problems.add(constraints_path, f"A segment can't have more than {maximum} values.")
+            text = f"A segment can't have more than {plural(maximum, 'value')}."
+            problems.add(constraints_path, text)
         if problems.details:
             return item
         return replace(item, constraints=msgspec.convert(checked, list[constraints.Constraint]))
@@ -253,7 +255,7 @@ class DefinitionChecker:
                 problems.add(f"{path}segments", text)
         maximum = self.target.max_strategy_segments
         if len(names) > maximum:
-            text = f"A strategy can't have more than {maximum} segments."
+            text = f"A strategy can't have more than {plural(maximum, 'segment')}."
             problems.add(f"{path}segments", text)
         if len(problems.details) > problems_before:
             return definition

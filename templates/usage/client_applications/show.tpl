@@ -33,7 +33,7 @@
 <li>
 <strong>{{feature["feature"]}}</strong>
 <span class="badge">{{feature["environment"]}}</span>
-<span>{{feature["yes"]}} exposed, {{feature["no"]}} not exposed in the last {{retention_hours}} hours</span>
+<span>{{feature["yes"]}} exposed, {{feature["no"]}} not exposed in the last {{plural(retention_hours, "hour")}}</span>
 <span class="muted">project {{feature["project"]}}</span>
 </li>
 % end

@@ -49,7 +49,7 @@ def test_repeated_notifications_change_nothing_and_do_not_hide_what_did(alerts, 
         "Disabled checkout in production.",
         "checkout in production was already disabled.",
         "checkout in production was already disabled.",
-        "Reverted 1 of 1 changes.",
+        "Reverted 1 of 1 change.",
     ]
 
 
@@ -291,7 +291,7 @@ def test_what_an_earlier_worker_judged_but_did_not_perform_is_found(alerts):
     assert alerts.is_on()
     assert [text for _, _, text in alerts.history()] == [
         "Disabled checkout in production.",
-        "Reverted 1 of 1 changes.",
+        "Reverted 1 of 1 change.",
     ]
 
 

@@ -59,7 +59,7 @@ def test_undone_and_over_at_once(alerts):
     alerts.work()
     assert alerts.is_on()
     assert [text for _, _, text in alerts.history()][1:] == [
-        "Reverted 1 of 1 changes.",
+        "Reverted 1 of 1 change.",
         "It was already reverted.",
         "There was nothing to revert.",
     ]

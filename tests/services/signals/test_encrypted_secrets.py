@@ -80,7 +80,7 @@ def test_a_secret_of_an_unknown_key_stops_the_rotation(make, rows, pool, encrypt
     lost = Encryption(["hunter2hunter2hunter2hunter2hunter2hunter2A="]).encrypt("b")
     rows(INSERT, endpoint["id"], "two", lost, None)
     before = [bytes(secret) for secret, _ in rows(READ)]
-    with pytest.raises(EncryptionError, match=r"1 signal tokens \(ID \d+\)"):
+    with pytest.raises(EncryptionError, match=r"1 signal token \(ID \d+\)"):
         rotate(pool, encryption)
     assert [bytes(secret) for secret, _ in rows(READ)] == before
     rows("DELETE FROM signal_endpoint_tokens WHERE name = 'two'")

@@ -19,6 +19,7 @@ from sigservice.web.forms import Form
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
+from sigservice.wording import plural
 
 MAX_FLAGS = 50  # of a page
 
@@ -84,7 +85,7 @@ def _ask_first(
     environment: str,
 ) -> HTTPResponse:
     verb = {"archive": "Archive", "on": "Enable", "off": "Disable"}[change]
-    count = "1 flag" if len(names) == 1 else f"{len(names)} flags"
+    count = plural(len(names), "flag")
     place = f" in {environment}" if environment else ""
     return respond.page(
         context,

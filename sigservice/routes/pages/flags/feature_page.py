@@ -30,6 +30,7 @@ from sigservice.web.body import read_number, read_query
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 from sigservice.web.respond import Undo
+from sigservice.wording import plural
 
 TABLE = "flag-table"
 MAX_EVENTS = 10
@@ -73,8 +74,8 @@ def find_notice() -> str:
     if query.get("done") in ("on", "off") and all(map(_NAME.fullmatch, names)):
         return f"{'Enabled' if query['done'] == 'on' else 'Disabled'} {' in '.join(names)}."
     if query.get("done") == "bulk" and query.get("change") in BULK_CHANGES:
-        count = read_number(query, "count", 1, 1, 50)
-        return f"{'1 flag' if count == 1 else f'{count} flags'} {BULK_CHANGES[query['change']]}."
+        count = read_number(query, "count", 1, 1, 50) or 1
+        return f"{plural(count, 'flag')} {BULK_CHANGES[query['change']]}."
     return respond.find_notice(NOTICES)
 
 

@@ -31,6 +31,7 @@ from sigservice.web.growing_forms import split_lines
 from sigservice.web.guards import PageGuard
 from sigservice.web.links import flag_path
 from sigservice.web.router import Router
+from sigservice.wording import plural
 
 PAGE_SIZE = 50
 FLAG = "/admin/features/<name>"
@@ -85,7 +86,7 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
 def _count(offset: int, rows: int, total: int) -> str:
     if total > rows:
         return f"{offset + 1:,}–{offset + rows:,} of {total:,} flags"
-    return "1 flag" if total == 1 else f"{total:,} flags"
+    return plural(total, "flag")
 
 
 def _render_form(

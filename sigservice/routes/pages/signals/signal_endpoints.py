@@ -29,10 +29,10 @@ from sigservice.services.signals.signal_endpoint_tokens import TokenFields
 from sigservice.web import respond
 from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
-from sigservice.web.helpers import plural
 from sigservice.web.links import make_signal_url
 from sigservice.web.router import Router
 from sigservice.web.sparkline import build_bars, build_marks
+from sigservice.wording import plural
 
 MAX_COUNT = 10_000
 NOTICES = {

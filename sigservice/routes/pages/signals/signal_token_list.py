@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from sigservice.db.statements import Row
 from sigservice.routes.pages.signals.signal_token_form import KINDS, find_kind
-from sigservice.web.helpers import plural
+from sigservice.wording import plural
 
 UNUSED_DAYS = 30
 EXPIRES_SOON = timedelta(days=30)

@@ -94,7 +94,3 @@ def perform_and_write(
 
 PROJECT = Parameter("project", "Project", "hidden")
 ENVIRONMENT = Parameter("environment", "Environment", choices_list_name="environments")
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -13,7 +13,6 @@ from sigservice.services.actions.action_kinds.kind import (
     Parameter,
     Params,
     RevertibleChange,
-    plural,
 )
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
@@ -21,6 +20,7 @@ from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
+from sigservice.wording import plural
 
 ROLLOUT = "flexibleRollout"
 

@@ -11,12 +11,12 @@ from sigservice.services.actions.action_kinds.kind import (
     Parameter,
     Params,
     RevertibleChange,
-    plural,
 )
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
+from sigservice.wording import plural
 
 
 class ToggleByTag:
