@@ -7,6 +7,7 @@ import json
 import re
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
@@ -384,3 +385,23 @@ def test_an_unexpected_error_is_in_the_log_under_the_id_that_the_notification_sh
     (line,) = [line for line in lines if "Traceback" in line]
     assert error_id in line
     assert "in deliver" in line
+
+
+def list_paths(value, path=""):
+    """The path of each key in a JSON value, at any depth."""
+    if isinstance(value, list):
+        return {key for item in value for key in list_paths(item, f"{path}[]")}
+    if not isinstance(value, dict):
+        return set()
+    paths = {f"{path}.{key}" for key in value}
+    return paths.union(*(list_paths(item, f"{path}.{key}") for key, item in value.items()))
+
+
+def test_the_documentation_shows_each_key_of_a_webhook(alerts):
+    page = (Path(__file__).parents[2] / "docs" / "notifications.md").read_text()
+    _, example = (json.loads(block) for block in re.findall(r"```json\n(.*?)```", page, re.S))
+    alerts.create_set_with(alerts.channel(), restoreAfterMinutes=5)
+    alerts.fire()
+    alerts.send_due()
+    (event,) = alerts.events()
+    assert list_paths(event) == list_paths(example)
