@@ -178,7 +178,7 @@ def test_option_instead_of_a_variable_names_the_variable(arguments, hint):
 
 def test_export_and_import_work_on_the_configured_database(command, tmp_path):
     file = str(tmp_path / "flags.json")
-    assert command("export", file).stdout == f"{file}: 0 flags, 1 projects\n"
+    assert command("export", file).stdout == f"{file}: 0 flags, 1 project\n"
     done = command("import", file)
     assert (done.returncode, done.stdout) == (0, "0 changed\n")
     done = command("import", "--from", "http://127.0.0.1:9", "--token-stdin", stdin="secret\n")

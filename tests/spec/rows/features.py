@@ -234,7 +234,7 @@ def check_segment_values(case: Case) -> None:
     half = maximum // 2
     rejection = case.request("POST", SEGMENTS, body(half, maximum - half + 1), token=ADMIN_SECRET)
     assert rejection.status == 400
-    assert str(maximum) in rejection.json["message"]
+    assert f"{maximum:,}" in rejection.json["message"]
     id = case.admin("POST", SEGMENTS, body(half, maximum - half))["id"]
     rejected_change = case.request(
         "PUT", f"{SEGMENTS}/{id}", body(half + 1, maximum - half), token=ADMIN_SECRET
