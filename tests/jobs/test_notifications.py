@@ -246,6 +246,7 @@ def test_channels_do_not_wait_for_each_other(alerts, receiver):
         worker.start()
         try:
             until(lambda: len(receiver.requests) == 2, "the messages of the quick one")
+            until(lambda: slow.requests, "the first message of the slow one")
             assert len(slow.requests) == 1  # one message of a channel at a time
         finally:
             slow.hold.set()
