@@ -35,8 +35,8 @@ The service has no command-line options: environment variables configure it. The
   EMAIL_HOST             mail server
 
 Example: HTTP_PORT=4242 SERVICE_DATA_DIR=/var/lib/sigservice/data sigservice
-`sigservice check-config` prints all variables. The guide is docs/quickstart.md, and
-docs/operations.md for production."""
+`sigservice check-config` prints all variables. The guide is docs/quickstart.md,
+docs/production.md for servers, and /docs/guide of the running service."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

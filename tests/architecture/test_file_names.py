@@ -33,7 +33,17 @@ FOREIGN = ("node_modules", "__pycache__")
 
 def find_suffixes() -> set[str]:
     """Every tail of every path of the repository: `db/pool.py` for `sigservice/db/pool.py`."""
-    folders = ("sigservice", "sql", "templates", "tests", "docs", "bench", "static", "requirements")
+    folders = [
+        ".ci",
+        "sigservice",
+        "sql",
+        "templates",
+        "tests",
+        "docs",
+        "bench",
+        "static",
+        "requirements",
+    ]
     files = []
     for folder in folders:
         for parent, children, names in os.walk(ROOT / folder):

@@ -88,6 +88,9 @@ def test_the_reasons_of_a_known_sender_are_recorded(web, token, refused, clock):
     assert set(reasons) == {400, 429, 413}
     assert reasons[429] == "More signals than the limit of the endpoint allows."
     assert "not valid JSON" in reasons[400]
+    metrics = web.get("/internal-backstage/prometheus").text
+    assert 'endpoint="deploys",result="BadDataError"' in metrics
+    assert 'endpoint="",' not in metrics
 
 
 def test_accepted_signals_are_not_recorded(web, token, refused):
