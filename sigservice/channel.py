@@ -128,7 +128,7 @@ class Task(WSGITask):  # type: ignore[misc]
             closes = connection == "close" or self.chunked_response
         else:
             closes = connection != "keep-alive" or not (has_body and length is not None)
-        if closes or self.close_on_finish:
+        if closes or self.close_on_finish or self.channel.is_last_response:
             self.close_on_finish = True
             lines.append("Connection: close")
         elif self.version == "1.0":
@@ -255,6 +255,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         """Whether a request is arriving or has no answer yet."""
         pending = self.request is not None or self.requests or self._rest
         return bool(pending or self.total_outbufs_len)
+
+    @property
+    def is_last_response(self) -> bool:
+        """Whether the connection should end because the service is about to stop."""
+        return self.server.is_draining and not self._rest
 
     def parser_class(self, adj: Any) -> Parser:
         return Parser(adj, self.server.body_limits, self.addr[0])

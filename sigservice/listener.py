@@ -105,6 +105,7 @@ class Listener:
             server.refusal_headers, server.log_refusal = refusal_headers, log_refusal
             server.body_limits = BodyLimits(decide_body, unknown, Quotas(total=MAX_BODIES))
             server.connections, server.event_loop = self._connections, self._loop
+            server.is_draining = False
         # With the default of 1 each piece of a response without length is a system call.
         # Set here because the argument is deprecated.
         self._server.adj.send_bytes = 18_000
@@ -114,8 +115,14 @@ class Listener:
         """None for a unix socket."""
         return None if self._pipe else int(self._server.effective_port)
 
+    def close_after_responses(self) -> None:
+        """From now on each response closes its connection; new connections are accepted."""
+        for server in self._servers:
+            server.is_draining = True
+
     def request_stop(self) -> None:
         """Requests a stop from any thread or a signal handler; returns at once."""
+        self.close_after_responses()
         if self._stopping is None:
             self._stopping = time.monotonic()
         for server in self._servers:
@@ -147,6 +154,8 @@ class Listener:
         self._loop.close()
 
     def _drain(self, deadline: float) -> int:
+        for _ in range(2):  # accepts what waits in the backlog, then reads what has arrived
+            self._loop.run_once(0)
         for server in self._servers:  # only the listening socket: workers need the trigger
             server.accepting = False
             server.del_channel(self._loop)

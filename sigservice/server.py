@@ -123,7 +123,8 @@ def find_database_risks(config: dict[str, Any]) -> list[Risk]:
 def start(
     options: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
 ) -> Service:
-    """`create`, then listen. In the main thread SIGTERM, SIGINT and SIGHUP stop it gracefully.
+    """`create`, then listen. In the main thread SIGTERM, SIGINT and SIGHUP stop it gracefully,
+    SIGTERM after the delay in which a proxy notices (GRACEFUL_SHUTDOWN_DELAY).
 
     systemd is notified of both if it started the process (NOTIFY_SOCKET)."""
     service = create(options, environ)
@@ -227,14 +228,19 @@ class Service:
 
     def wait(self) -> None:
         """Blocks until the service has stopped."""
-        with self._end:
-            pass
+        self._wait(-1)
+
+    def _wait(self, seconds: float) -> None:
+        """Blocks until the service has stopped, for at most `seconds` unless they are -1."""
+        if self._end.acquire(timeout=seconds):
+            self._end.release()
 
     def stop(self) -> None:
         """Stops listening, waits for running requests up to the timeout, closes everything.
 
         A second call returns at once; a call from another thread waits for the first.
         """
+        self.context.draining.set()
         self.context.stopping.set()
         with self._lock:
             if self._is_stopped:
@@ -316,12 +322,22 @@ class Service:
             signal.signal(number, self._on_signal)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if self.context.stopping.is_set():  # a second signal ends the process at once
+        if self.context.draining.is_set():  # a second signal ends the process at once
             os._exit(1)
         self._logger.info("%s: stopping", signal.Signals(number).name)
         notify_service_manager(STOPPING, os.environ)
+        if number == signal.SIGTERM:  # of a service manager; the others come from a terminal
+            self._drain(self.config["server"]["gracefulShutdownDelay"] / 1000)
         self.stop()
         sys.exit(0)
+
+    def _drain(self, seconds: float) -> None:
+        """Serves for `seconds` more, so that a proxy notices by /health, and by `Connection: close`
+        in each response, that it has to use another process."""
+        assert self._listener is not None
+        self.context.draining.set()
+        self._listener.close_after_responses()
+        self._wait(seconds)
 
 
 def _list_jobs(config: dict[str, Any]) -> tuple[Job, ...]:

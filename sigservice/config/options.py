@@ -48,6 +48,10 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Proxies in `server.trustedProxy` have no limit."),
         ("server.gracefulShutdownEnable", "GRACEFUL_SHUTDOWN_ENABLE", parse.BOOLEAN, True,
          "SIGTERM, SIGINT and SIGHUP stop the service after running requests are finished."),
+        ("server.gracefulShutdownDelay", "GRACEFUL_SHUTDOWN_DELAY",
+         number(0, 3_600_000, "milliseconds"), 1000,
+         "Time after SIGTERM in which the service still accepts requests, while `/health` answers "
+         "503, so that a proxy notices before connections are refused. 0: it stops at once."),
         ("server.gracefulShutdownTimeout", "GRACEFUL_SHUTDOWN_TIMEOUT",
          number(0, 3_600_000, "milliseconds"), 1000,
          "Time after which busy connections are closed at a stop."),

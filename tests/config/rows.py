@@ -162,6 +162,7 @@ SPECIFIED = (
         "an absolute http or https URL",
     ),
     boolean("server.gracefulShutdownEnable", "GRACEFUL_SHUTDOWN_ENABLE", True),
+    number("server.gracefulShutdownDelay", "GRACEFUL_SHUTDOWN_DELAY", 1000, (-1,), code=0),
     number("server.gracefulShutdownTimeout", "GRACEFUL_SHUTDOWN_TIMEOUT", 1000, (-1,), code=0),
     boolean(
         "server.enableScheduledCreatedByMigration", "ENABLE_SCHEDULED_CREATED_BY_MIGRATION", False

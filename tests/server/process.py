@@ -129,6 +129,7 @@ class Process(Client):
         self._err = tempfile.TemporaryFile()  # noqa: SIM115
         inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         quiet = {"HTTP_PORT": "0", "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+        quiet["GRACEFUL_SHUTDOWN_DELAY"] = "0"  # most tests stop without a proxy
         variables = inherited | quiet | dict(environ)
         self._popen: Any
         if cold:

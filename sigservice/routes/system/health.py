@@ -14,15 +14,20 @@ router = Router(Public)
 
 @router.get("/health")
 def check_health(context: Context) -> HTTPResponse:
+    _check_not_stopping(context)
     return respond.json({"health": "GOOD"})
 
 
 @router.get("/ready")
 def check_readiness(context: Context) -> HTTPResponse:
-    if context.stopping.is_set():
-        raise UnavailableError("The service is stopping.")
+    _check_not_stopping(context)
     context.database.ping()
     return respond.json({"health": "GOOD"})
+
+
+def _check_not_stopping(context: Context) -> None:
+    if context.draining.is_set():
+        raise UnavailableError("The service is stopping.")
 
 
 @router.get("/internal-backstage/prometheus")
