@@ -180,7 +180,7 @@ def build_loggers(config: dict[str, Any]) -> GetLogger:
     provider = config["getLogger"]
     if provider is None:
         always_logged = frozenset({"HTTP"} if config["enableRequestLogger"] else ())
-        return build_line_loggers(config["logLevel"], always_logged)
+        return build_line_loggers(config["logLevel"], always_logged, config["logFormat"])
     logger = provider("sigservice")
     for method in ("debug", "info", "warn", "error"):
         if not callable(getattr(logger, method, None)):

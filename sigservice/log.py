@@ -1,9 +1,11 @@
 """Loggers with debug, info, warn and error, and printf arguments, like those of `getLogger`.
 
-One line for each entry, with escaped control characters, so that input can't forge lines.
+One line for each entry, text or a JSON object, with escaped control characters, so that input can't
+forge lines.
 """
 
 import atexit
+import json
 import logging
 import sys
 import threading
@@ -28,6 +30,24 @@ class Logger(Protocol):
 
 
 GetLogger = Callable[[str], Logger]
+FormatLine = Callable[[str, str, str, tuple[Any, ...]], str]
+
+
+class NamedFormat(str):
+    """A printf format that names its arguments, which are then fields of a JSON line too."""
+
+    names: tuple[str, ...]
+
+    def __new__(cls, text: str, *names: str) -> "NamedFormat":
+        named_format = super().__new__(cls, text)
+        named_format.names = names
+        return named_format
+
+
+class Trace(str):
+    """A traceback as an argument; a JSON line has it in a field of its own."""
+
+    error_name: str
 
 
 class _LineBuffer:
@@ -76,8 +96,11 @@ class _LineBuffer:
 
 
 class _LineLogger:
-    def __init__(self, name: str, threshold: int, write: Callable[[str], None]) -> None:
-        self._name, self._threshold, self._write_line = name, threshold, write
+    def __init__(
+        self, name: str, threshold: int, format_line: FormatLine, write: Callable[[str], None]
+    ) -> None:
+        self._name, self._threshold = name, threshold
+        self._format_line, self._write_line = format_line, write
 
     def debug(self, message: str, *args: Any) -> None:
         self._write("debug", message, args)
@@ -92,10 +115,30 @@ class _LineLogger:
         self._write("error", message, args)
 
     def _write(self, level: str, message: str, args: tuple[Any, ...]) -> None:
-        if LEVELS[level] < self._threshold:
-            return
-        text = message % args if args else message
-        self._write_line(f"[{_now()}] [{level.upper()}] {self._name} - {escape_line(text)}\n")
+        if LEVELS[level] >= self._threshold:
+            self._write_line(self._format_line(self._name, level, message, args))
+
+
+def _format_text(name: str, level: str, message: str, args: tuple[Any, ...]) -> str:
+    text = message % args if args else message
+    return f"[{_now()}] [{level.upper()}] {name} - {escape_line(text)}\n"
+
+
+def _format_json(name: str, level: str, message: str, args: tuple[Any, ...]) -> str:
+    """A traceback is in `exception`; the message has the class of the error in its place."""
+    line = {"time": _now(), "level": level, "logger": name, "message": message}
+    if args:
+        line["message"] = message % tuple(
+            arg.error_name if isinstance(arg, Trace) else arg for arg in args
+        )
+    if isinstance(message, NamedFormat):
+        line |= dict(zip(message.names, args, strict=True))
+    if traces := [arg for arg in args if isinstance(arg, Trace)]:
+        line["exception"] = "\n".join(traces)
+    return json.dumps(line) + "\n"
+
+
+_FORMATS: dict[str, FormatLine] = {"text": _format_text, "json": _format_json}
 
 
 def _write(stream: TextIO, text: str) -> None:
@@ -123,9 +166,11 @@ def escape_line(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def format_trace(error: BaseException) -> str:
+def format_trace(error: BaseException) -> Trace:
     """The traceback of an error and its causes."""
-    return "".join(traceback.format_exception(error))
+    trace = Trace("".join(traceback.format_exception(error)))
+    trace.error_name = type(error).__name__
+    return trace
 
 
 def log_error(logger: Logger, what: str, error: BaseException, error_id: str = "") -> str:
@@ -140,15 +185,19 @@ def new_error_id() -> str:
     return str(uuid.uuid4())
 
 
-def build_line_loggers(level: str, always_logged: frozenset[str] = frozenset()) -> GetLogger:
-    """The default provider, on standard error. Loggers in `always_logged` write info at any level,
-    with a buffer because they write much."""
+def build_line_loggers(
+    level: str, always_logged: frozenset[str] = frozenset(), form: str = "text"
+) -> GetLogger:
+    """The default provider, on standard error; `form` is text or json. Loggers in `always_logged`
+    write info at any level, with a buffer because they write much."""
+    format_line = _FORMATS[form]
     buffer = _LineBuffer(sys.stderr) if always_logged else None
 
     def get_logger(name: str) -> Logger:
         if buffer is not None and name in always_logged:
-            return _LineLogger(name, min(LEVELS[level], LEVELS["info"]), buffer.write)
-        return _LineLogger(name, LEVELS[level], partial(_write, sys.stderr))
+            threshold = min(LEVELS[level], LEVELS["info"])
+            return _LineLogger(name, threshold, format_line, buffer.write)
+        return _LineLogger(name, LEVELS[level], format_line, partial(_write, sys.stderr))
 
     return get_logger
 

@@ -74,6 +74,8 @@ OPTIONS: tuple[Option, ...] = tuple(
         "Logging",
         ("logLevel", "LOG_LEVEL", parse.choice("debug", "info", "warn", "error", "fatal"), "info",
          "Minimum level of the log."),
+        ("logFormat", "LOG_FORMAT", parse.choice("text", "json"), "text",
+         "Format of a line of the log: text, or a JSON object. Not used with `getLogger`."),
         ("getLogger", "", parse.CALLABLE, None,
          "function(name) that returns debug, info, warn and error methods with printf arguments."),
         ("enableRequestLogger", "REQUEST_LOGGER_ENABLE", parse.BOOLEAN, False,

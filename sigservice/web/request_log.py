@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from sigservice.context import Context
 from sigservice.errors import AppError
+from sigservice.log import NamedFormat
 from sigservice.telemetry.instruments import MAX_NAME_LENGTH, Series
 from sigservice.telemetry.requests import is_sdk
 from sigservice.web.body import read_query_pairs
@@ -17,6 +18,7 @@ HAS_TOKEN = "sigservice.has_token"
 Environ = dict[str, Any]
 Observe = Callable[[Environ, str, int, float], None]
 
+_LINE = NamedFormat("%s %s %s", "status", "method", "path")
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"))
 _PARAMETER = re.compile(r"<(\w+)(:[^>]*)?>")
 _GROUPS = ("/api/admin", "/api/client", "/api/frontend", "/api", "/edge", "/auth", "/ofrep")
@@ -74,7 +76,7 @@ def build_observer(context: Context) -> Observe | None:
         if telemetry.enabled:
             measure(environ, method, status, (seconds() - started_at) * 1000)
         if log is not None:
-            log.info("%s %s %s", status, method, logged_path(_decode(path)))
+            log.info(_LINE, status, method, logged_path(_decode(path)))
 
     return observe if telemetry.enabled or log is not None else None
 
@@ -85,7 +87,7 @@ def build_refusal_log(context: Context) -> Callable[[str, str, int], None]:
         return lambda method, path, status: None
     log = context.get_logger("HTTP")
     return lambda method, path, status: log.info(
-        "%s %s %s", status, method or "-", logged_path(_decode(path))
+        _LINE, status, method or "-", logged_path(_decode(path))
     )
 
 

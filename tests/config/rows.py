@@ -309,6 +309,7 @@ SPECIFIED = (
 )
 
 OURS = (
+    choice("logFormat", "LOG_FORMAT", "text", "json", "text", "one of text, json"),
     secret("server.metricsToken", "SERVICE_METRICS_TOKEN", None),
     Row(
         "server.trustedProxy",
