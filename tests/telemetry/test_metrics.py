@@ -80,7 +80,7 @@ def test_the_page_lists_what_there_is_and_nothing_else(web):
     names = {
         name: (kind.strip(), labels)
         for cell, kind, labels in re.findall(
-            r"^\| (`[^|]+`) \|([^|]*)\|([^|]*)\|", PAGE.read_text(), re.M
+            r"^\| (`[^|\n]+`) \|([^|\n]*)\|([^|\n]*)\|", PAGE.read_text(), re.M
         )
         for name in re.findall(r"[a-z_0-9]+\*?", cell)
     }
