@@ -1,4 +1,4 @@
-"""The snippets of docs/sdk.md and docs/ofrep.md run unchanged."""
+"""The snippets of docs/ofrep.md run unchanged."""
 
 from __future__ import annotations
 
@@ -14,20 +14,15 @@ from tests.waiting import DEADLINE_SECONDS
 
 DOCS = Path(__file__).parents[2] / "docs"
 SNIPPET = re.compile(r"^## (\w+)\n.*?```\w+\n(.*?)```", re.MULTILINE | re.DOTALL)
-SNIPPETS = {
-    (page, name): code
-    for page in ("sdk", "ofrep")
-    for name, code in SNIPPET.findall((DOCS / f"{page}.md").read_text())
-}
+SNIPPETS = dict(SNIPPET.findall((DOCS / "ofrep.md").read_text()))
 
 
-@pytest.mark.parametrize("page", ["sdk", "ofrep"])
 @pytest.mark.parametrize("name", ["Python", "Node", "Browser"])
-def test_a_snippet_works(server, request, page, name):
+def test_a_snippet_works(server, request, name):
     if name != "Python":
         request.getfixturevalue("node")
     server.flag("new-checkout")
-    code = SNIPPETS[page, name].replace("http://localhost:4242", server.url)
+    code = SNIPPETS[name].replace("http://localhost:4242", server.url)
     code = code.replace("<client token>", CLIENT_TOKEN).replace("<frontend token>", FRONTEND_TOKEN)
     if name == "Browser":  # a page ends otherwise
         code += "process.exit();"

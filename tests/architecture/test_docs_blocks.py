@@ -1,0 +1,55 @@
+"""Each command of docs/ is run by a test, or its block says why not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.server import test_docs_pages
+from tests.server.docs_pages import list_blocks, list_commands
+from tests.table_tests import each
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(file.stem for file in (ROOT / "docs").glob("*.md"))
+RUN = [name for name in PAGES if hasattr(test_docs_pages, f"test_{name.replace('-', '_')}")]
+# Pages that other tests run.
+ELSEWHERE = {
+    "authentication": "tests/server/test_openid_connect.py",
+    "ofrep": "tests/sdk/test_docs_sdk.py",
+    "send": "tests/server/test_docs_send.py",
+}
+# Pages whose commands no test runs in order yet.
+REMAINING = {
+    "backup",
+    "impact-metrics",
+    "notifications",
+    "operations",
+    "production",
+    "streaming",
+    "testing",
+    "upgrading",
+}
+OTHER_SPELLINGS = re.compile(r"\brun\.py\b|-m sigservice\b|\.venv/bin/(python|sigservice|pip)\b")
+
+
+def test_each_page_with_commands_is_run():
+    pages = {page for page in PAGES if list_commands(page)}
+    assert pages == {*RUN, *ELSEWHERE, *REMAINING}
+
+
+@each("page", RUN)
+def test_a_block_that_is_not_run_says_why(page):
+    for block in list_blocks(page):
+        assert block.is_fenced, f"{block.place}: an indented block isn't run"
+        assert not block.mark or re.match(r"not run: \w{2}", block.mark), block.place
+
+
+@each("page", PAGES)
+def test_the_command_has_one_spelling(page):
+    for block in list_commands(page):
+        assert not OTHER_SPELLINGS.search(block.code), block.place
+
+
+@each("page", list(ELSEWHERE))
+def test_the_other_test_reads_the_page(page):
+    assert f"{page}" in (ROOT / ELSEWHERE[page]).read_text()
