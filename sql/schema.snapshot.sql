@@ -16,7 +16,7 @@ BEGIN
     IF NEW.topic = '' THEN
         NEW.event_id := greatest(NEW.event_id + 1, floor(extract(epoch FROM clock_timestamp())));
     ELSE
-        NEW.event_id := coalesce((SELECT event_id FROM revisions WHERE topic = ''), NEW.event_id);
+        SELECT id, event_id INTO NEW.id, NEW.event_id FROM revisions WHERE topic = '';
     END IF;
     RETURN NEW;
 END

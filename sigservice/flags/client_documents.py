@@ -19,6 +19,7 @@ MAX_BYTES = 64 * 2**20
 @dataclass
 class ClientDocument:
     revision: int
+    etag: str
     built_at: float
     body: SharedBody
 
@@ -26,7 +27,7 @@ class ClientDocument:
 class ClientDocuments:
     """`enabled` and `max_age_seconds` are the options clientFeatureCaching.*.
 
-    A document is returned only for the revision that it was built for, so none is ever stale; the
+    A document is returned only for the revision that it was built at, so none is ever stale; the
     age only limits how long memory is held.
     """
 
@@ -46,9 +47,9 @@ class ClientDocuments:
         self._flights = SingleFlight[tuple[Query, int], ClientDocument]()
 
     def get(self, query: Query, revision: int) -> ClientDocument:
-        """Raises DatabaseUnavailable."""
+        """The document at this revision or a later one. Raises DatabaseUnavailable."""
         return self._find(query, revision) or self._flights.get(
-            (query, revision), lambda: self._find(query, revision) or self._build(query, revision)
+            (query, revision), lambda: self._find(query, revision) or self._build(query)
         )
 
     def _find(self, query: Query, revision: int) -> ClientDocument | None:
@@ -58,13 +59,15 @@ class ClientDocuments:
         age_seconds = self._clock.monotonic() - document.built_at
         return document if age_seconds <= self._max_age_seconds else None
 
-    def _build(self, query: Query, revision: int) -> ClientDocument:
+    def _build(self, query: Query) -> ClientDocument:
         now = self._clock.monotonic()
         timer = self._telemetry.internals.measure("ClientBodies", "build")
         with timer, self._database.autocommit() as conn:
-            body = SharedBody(client_features.build_document(conn, query, revision))
+            revision, text = client_features.build_document(conn, query)
+        body = SharedBody(text)
         _ = body.gzipped  # here, so that no reader pays for it
-        document = ClientDocument(revision, now, body)
+        etag = client_features.build_etag(query, revision)
+        document = ClientDocument(revision, etag, now, body)
         if self._enabled:
             self._cache(query, document, now)
         return document

@@ -77,11 +77,11 @@ class CompiledFlagsCache:
     def _find_or_compile(self, environment: str) -> CompiledFlags:
         # Meanwhile a later revision may have been compiled; reading it again keeps that.
         revision = self._revision_cache.read_revisions().of_environment(environment)
-        return self._find(environment, revision) or self._compile(environment, revision)
+        return self._find(environment, revision) or self._compile(environment)
 
-    def _compile(self, environment: str, revision: int) -> CompiledFlags:
+    def _compile(self, environment: str) -> CompiledFlags:
         with self._database.autocommit() as conn:
-            document = client_features.build_document(conn, Query(environment), revision)
+            revision, document = client_features.build_document(conn, Query(environment))
         with self._telemetry.internals.measure("CompiledFlags", "build"):
             flags = Flags(msgspec.json.decode(document))
         self._telemetry.internals.count_engine_build()

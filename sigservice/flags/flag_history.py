@@ -1,8 +1,9 @@
 """The flags of each environment with their latest changes, for SDKs that ask what has changed.
 
 The answers are the events of Unleash's delta protocol. An event ID names a state of the
-environment. IDs are only compared for equality: an ID without a retained state gets everything,
-also one of a state that a restored database has lost.
+environment. IDs are only compared for equality: an ID without a retained state gets everything.
+After the database went back no former state is retained, because the ID of a lost one may have come
+twice.
 """
 
 import threading
@@ -60,6 +61,7 @@ class FlagState:
 
     revision: int
     event_id: int
+    history: int
     flags: dict[str, Flag]
     segments: dict[int, str]
     changes: tuple[Change, ...] = ()
@@ -185,12 +187,14 @@ class FlagHistory:
         with self._database.transaction(snapshot=True) as conn:
             current = revisions.read(conn)
             revision = current.of_environment(environment)
+            if former is not None and former.history != current.history:
+                former = None
             if former is not None and former.revision == revision:
                 return former
             flag_texts, segments = client_features.list_texts(conn, environment)
         with self._telemetry.internals.measure("FlagHistory", "build"):
             event_id = current.find_event_id(environment)
-            state = _build_state(revision, event_id, flag_texts, segments, former)
+            state = _build_state(revision, event_id, current.history, flag_texts, segments, former)
         with self._lock:
             self._states[environment] = state
             self._states.move_to_end(environment)
@@ -202,6 +206,7 @@ class FlagHistory:
 def _build_state(
     revision: int,
     event_id: int,
+    history: int,
     flag_texts: dict[str, str],
     segments: dict[int, str],
     former: FlagState | None,
@@ -216,13 +221,13 @@ def _build_state(
             flag = _parse_flag(text)
         flags[name] = flag
     if former is None:
-        return FlagState(revision, event_id, flags, segments)
+        return FlagState(revision, event_id, history, flags, segments)
     changed |= {name: flag for name, flag in former_flags.items() if name not in flags}
     ids = former.segments.keys() | segments.keys()
     changed_ids = frozenset(id for id in ids if former.segments.get(id) != segments.get(id))
     change = Change(former.event_id, changed, changed_ids)
     changes = (*former.changes, change)[-MAX_CHANGES:]
-    return FlagState(revision, event_id, flags, segments, changes)
+    return FlagState(revision, event_id, history, flags, segments, changes)
 
 
 def _parse_flag(text: str) -> Flag:

@@ -43,7 +43,7 @@ def select_flags(
         if project not in ids:
             problems.add(f"projects[{n}]", f"Project {project} not found.")
     problems.raise_if_any()
-    document = msgspec.json.decode(client_features.build_document(conn, Query(environment), 0))
+    document = msgspec.json.decode(client_features.build_document(conn, Query(environment))[1])
     flags = [
         flag
         for flag in document["features"]

@@ -102,5 +102,8 @@ class RevisionCache:
         with self._database.autocommit(is_brief=True) as conn:
             generation = repository.find_generation(conn)
             if generation != self._revisions.generation:
-                self._revisions = revision_service.read(conn)
+                revisions = revision_service.read(conn)
+                if not revisions.is_after(self._revisions):
+                    revisions = revision_service.replace_lost(conn, self._revisions)
+                self._revisions = revisions
         return self._revisions

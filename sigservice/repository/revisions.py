@@ -12,8 +12,17 @@ def lock(conn: Connection) -> int:
     return int(fetch_value(conn, _SQL["lock_revisions"]) or 0)
 
 
-def bump(conn: Connection, topics: list[str]) -> None:
-    execute(conn, _SQL["bump_revisions"], topics=topics)
+def bump(
+    conn: Connection, topics: list[str], *, above_id: int = 0, above_event_id: int = 0
+) -> None:
+    """`topics` include the empty one, whose numbers all of them get."""
+    execute(
+        conn,
+        _SQL["bump_revisions"],
+        topics=topics,
+        above_id=above_id,
+        above_event_id=above_event_id,
+    )
 
 
 def find_generation(conn: Connection) -> int:

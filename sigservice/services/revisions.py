@@ -2,14 +2,18 @@
 
 Every change that an SDK can see begins with `lock`, so only one runs at a time, and ends with
 `bump`. A reader of a revision sees everything that was committed before it. Revisions follow the
-clock, so a restored database never gives the revision of a lost state to other content.
+clock, so a restored database never gives the revision of a lost state to other content. Event IDs
+can't follow it as closely: see `replace_lost`.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 from sigservice.db.pool import Connection
 from sigservice.repository import revisions as repository
+
+_HISTORY = "history"
 
 
 def lock(conn: Connection) -> int:
@@ -44,12 +48,40 @@ class Revisions:
 
     def of_environment(self, environment: str) -> int:
         """The revision of one environment. It grows, unless the database is restored."""
-        return self.topics.get("all", 0) + self.topics.get(f"in/{environment}", 0)
+        return max(self.topics.get("all", 0), self.topics.get(f"in/{environment}", 0))
 
     def find_event_id(self, environment: str) -> int:
         """The number of the last change of this environment. It identifies its state like the
         revision, and fits the 32 bits of SDKs."""
         return max(self.event_ids.get("all", 1), self.event_ids.get(f"in/{environment}", 1))
+
+    @property
+    def history(self) -> int:
+        """Differs after the database went back: event IDs from before may name lost states."""
+        return self.topics.get(_HISTORY, 0)
+
+    def is_after(self, earlier: Self) -> bool:
+        """Whether the changes of `earlier` are among those of this. If not, the database went back:
+        a backup was restored, or a standby without the last commits took over."""
+        for topic, before in earlier.topics.items():
+            grown_by = self.topics.get(topic, 0) - before
+            events = self.event_ids.get(topic, 0) - earlier.event_ids[topic]
+            if not (grown_by == events == 0 or (grown_by > 0 and events > 0)):
+                return False
+        return True
+
+
+def replace_lost(conn: Connection, lost: Revisions) -> Revisions:
+    """Bumps all topics to numbers above those of `lost`, which the database no longer has, and
+    returns them. Otherwise the same event IDs could come back soon, because they count seconds
+    and are ahead of the clock after many changes in a short time."""
+    repository.bump(
+        conn,
+        ["", "all", "tokens", _HISTORY],
+        above_id=max(lost.topics.values()),
+        above_event_id=max(lost.event_ids.values()),
+    )
+    return read(conn)
 
 
 def read(conn: Connection) -> Revisions:

@@ -38,9 +38,26 @@ def statements(monkeypatch):
     return Statements(monkeypatch)
 
 
+class Documents:
+    """The cached documents, at the current revision."""
+
+    def __init__(self, context):
+        self._context = context
+
+    def get(self, query):
+        revisions = self._context.revision_cache.read_revisions()
+        return self.get_at(query, revisions.of_environment(query.environment))
+
+    def get_at(self, query, revision):
+        return self._context.client_documents.get(query, revision)
+
+    def list_queries(self):
+        return list(self._context.client_documents._documents)
+
+
 def start(make_service, **caching):
     service = make_service(TOKENS | {"clientFeatureCaching": caching} if caching else TOKENS)
-    return webtest.TestApp(service.app), service.context.client_documents
+    return webtest.TestApp(service.app), Documents(service.context)
 
 
 def poll(web, query="", status=200, **headers):
@@ -110,7 +127,7 @@ def test_gzip_is_the_same_document(make_service, statements):
 
 def test_gzip_is_ready_before_the_first_reader(make_service, monkeypatch):
     _, documents = start(make_service)
-    document = documents.get(Query("development"), 1)
+    document = documents.get(Query("development"))
     monkeypatch.setattr(gzip, "compress", None)
     assert gzip.decompress(document.body.gzipped) == document.body
 
@@ -119,45 +136,49 @@ def test_number_of_documents_is_limited(make_service, monkeypatch, statements):
     monkeypatch.setattr(client_documents, "MAX_DOCUMENTS", 3)
     _, documents = start(make_service)
     for prefix in "abcde":
-        documents.get(Query("development", prefix=prefix), 1)
-    assert len(documents._documents) == 3
+        documents.get(Query("development", prefix=prefix))
+    assert len(documents.list_queries()) == 3
     statements.count = 0
-    documents.get(Query("development", prefix="e"), 1)
+    documents.get(Query("development", prefix="e"))
     assert statements.count == 0
-    documents.get(Query("development", prefix="a"), 1)
+    documents.get(Query("development", prefix="a"))
     assert statements.count == 1
 
 
 def test_the_bytes_are_bounded(make_service, monkeypatch):
     _, documents = start(make_service)
-    size = len(documents.get(Query("development", prefix="a"), 1).body)
+    size = len(documents.get(Query("development", prefix="a")).body)
     monkeypatch.setattr(client_documents, "MAX_BYTES", 3 * size)
     for prefix in "bcde":
-        documents.get(Query("development", prefix=prefix), 1)
-    assert [query.prefix for query in documents._documents] == ["c", "d", "e"]
+        documents.get(Query("development", prefix=prefix))
+    assert [query.prefix for query in documents.list_queries()] == ["c", "d", "e"]
     monkeypatch.setattr(client_documents, "MAX_BYTES", size - 1)
-    assert documents.get(Query("development", prefix="f"), 1).body
-    assert not documents._documents
+    assert documents.get(Query("development", prefix="f")).body
+    assert not documents.list_queries()
 
 
 def test_expired_documents_are_removed_when_new_ones_are_cached(make_service, clock):
     _, documents = start(make_service, enabled=True, maxAge=1000)
     for prefix in "abc":
-        documents.get(Query("development", prefix=prefix), 1)
+        documents.get(Query("development", prefix=prefix))
     clock.advance(5)
-    documents.get(Query("development", prefix="d"), 1)
-    assert [query.prefix for query in documents._documents] == ["d"]
+    documents.get(Query("development", prefix="d"))
+    assert [query.prefix for query in documents.list_queries()] == ["d"]
 
 
 def test_document_of_another_revision_is_not_returned(make_service, statements):
-    _, documents = start(make_service)
+    web, documents = start(make_service)
     query = Query("development")
-    old, new = documents.get(query, 1), documents.get(query, 2)
-    assert (old.revision, new.revision) == (1, 2)
-    assert b'"revisionId":2' in new.body
-    assert documents.get(query, 2) is new
-    documents.get(query, 1)  # a request that read the revision before the change
-    assert statements.count == 3
+    old = documents.get(query)
+    web.post_json(FEATURES, {"name": "a"}, headers=ADMIN)
+    new = documents.get(query)
+    assert new.revision > old.revision
+    assert f'"revisionId":{new.revision},"etag":{json.dumps(new.etag)}'.encode() in new.body
+    assert documents.get(query) is new
+    statements.count = 0
+    # A request that read the revision before the change.
+    assert documents.get_at(query, old.revision).etag == new.etag
+    assert statements.count == 1
 
 
 def test_after_a_flip_one_poll_builds_and_the_others_wait_for_it(make_service, monkeypatch):
@@ -173,11 +194,11 @@ def test_after_a_flip_one_poll_builds_and_the_others_wait_for_it(make_service, m
 
     monkeypatch.setattr(client_features, "list_documents", slow)
     query, answers = Query("development"), []
-    threads = [threading.Thread(target=lambda: answers.append(documents.get(query, 1)))]
+    threads = [threading.Thread(target=lambda: answers.append(documents.get(query)))]
     threads[0].start()
     assert begun.wait(DEADLINE_SECONDS)
     threads += [
-        threading.Thread(target=lambda: answers.append(documents.get(query, 1))) for _ in range(15)
+        threading.Thread(target=lambda: answers.append(documents.get(query))) for _ in range(15)
     ]
     for thread in threads[1:]:
         thread.start()
@@ -196,5 +217,5 @@ def test_a_failing_build_fails_its_polls_and_not_the_next_one(make_service, monk
     with monkeypatch.context() as patch:
         patch.setattr(client_features, "list_documents", lambda *args, **more: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            documents.get(query, 1)
-    assert documents.get(query, 1).revision == 1
+            documents.get(query)
+    assert documents.get(query).body

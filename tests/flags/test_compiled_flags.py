@@ -13,12 +13,12 @@ def test_an_environment_is_built_while_another_one_is_being_built(service, monke
     begun, gate, built = threading.Event(), threading.Event(), []
     original = client_features.build_document
 
-    def slow(conn, query, revision):
+    def slow(conn, query):
         built.append(query.environment)
         if query.environment == "development":
             begun.set()
             assert gate.wait(DEADLINE_SECONDS)
-        return original(conn, query, revision)
+        return original(conn, query)
 
     monkeypatch.setattr(client_features, "build_document", slow)
 

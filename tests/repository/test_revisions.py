@@ -65,6 +65,28 @@ def test_all_topics_of_a_change_get_one_event_id(conn):
     assert second["in/b"] == second[""] > first[""]
 
 
+def test_all_topics_of_a_change_get_one_id(conn):
+    """Also if they are ahead of the others: the revision of an environment is the largest."""
+    revisions.bump(conn, ["", "in/a"])
+    run(conn, "UPDATE revisions SET id = id + 1000000")
+    for topics in (["", "all"], ["", "in/a"], ["", "all", "in/a"]):
+        before = list_ids(conn)
+        revisions.bump(conn, topics)
+        after = list_ids(conn)
+        assert {after[topic] for topic in topics} == {before[""] + 1}
+
+
+def test_numbers_that_were_lost_are_passed(conn):
+    revisions.bump(conn, ["", "in/a"])
+    ids, event_ids = list_ids(conn), list_ids(conn, "event_id")
+    lost, lost_event = ids[""] + 5_000_000, event_ids[""] + 5_000
+    revisions.bump(conn, ["", "all"], above_id=lost, above_event_id=lost_event)
+    assert list_ids(conn) == {"": lost + 1, "all": lost + 1, "in/a": ids["in/a"]}
+    assert list_ids(conn, "event_id")["all"] == list_ids(conn, "event_id")[""] > lost_event
+    revisions.bump(conn, [""], above_id=1, above_event_id=1)
+    assert revisions.find_generation(conn) == lost + 2
+
+
 def test_an_event_id_follows_the_clock_in_seconds(conn):
     before = int(time.time())
     revisions.bump(conn, [""])

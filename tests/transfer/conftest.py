@@ -151,7 +151,7 @@ def count_events(service: Service) -> int:
 def read_client_document(service: Service, environment: str) -> tuple[Any, Any]:
     """The SDK document of an environment, with segments by name, because IDs differ."""
     with service.context.database.transaction() as conn:
-        document = json.loads(client_features.build_document(conn, Query(environment), 1))
+        document = json.loads(client_features.build_document(conn, Query(environment))[1])
     names = {segment["id"]: segment["name"] for segment in document["segments"]}
     for feature in document["features"]:
         for strategy in feature["strategies"]:

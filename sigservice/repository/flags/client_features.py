@@ -17,8 +17,8 @@ def list_documents(
     prefix: str | None = None,
     tags: list[str] | None = None,
 ) -> list[Row]:
-    """Rows {item_type, name, body, dependencies} of JSON text: flags by name (`flag`), then
-    segments by ID (`segment`). A filter that is None doesn't apply."""
+    """Rows {item_type, name, body, dependencies} of JSON text: flags by name (`flag`), the revision
+    (`revision`), then segments by ID (`segment`). A filter that is None doesn't apply."""
     return fetch_all(
         conn,
         _SQL["list_client_features"],

@@ -47,6 +47,8 @@ def show_document(context: Context, access: Access) -> HTTPResponse:
     elif is_current:
         return respond.answer(b"", 304, headers)
     document = context.client_documents.get(query, revision)
+    if "Etag" in headers:
+        headers["Etag"] = document.etag
     return respond.answer(document.body, 200, headers)
 
 

@@ -42,8 +42,9 @@ def build_etag(query: Query, revision: int) -> str:
     return f'"{query.hash}:{revision}:v1"'
 
 
-def build_document(conn: Connection, query: Query, revision: int) -> bytes:
-    """{version, features, query, segments, meta}; without `segments` when they are inlined."""
+def build_document(conn: Connection, query: Query) -> tuple[int, bytes]:
+    """The revision, and {version, features, query, segments, meta}; without `segments` when they
+    are inlined."""
     rows = client_features.list_documents(
         conn,
         query.environment,
@@ -54,6 +55,7 @@ def build_document(conn: Connection, query: Query, revision: int) -> bytes:
     )
     features = ",".join(_join_feature(row) for row in rows if row["item_type"] == "flag")
     segments = ",".join(row["body"] for row in rows if row["item_type"] == "segment")
+    revision = next(int(row["body"]) for row in rows if row["item_type"] == "revision")
     meta = {"revisionId": revision, "etag": build_etag(query, revision), "queryHash": query.hash}
     parts = [
         '{"version":2,"features":[',
@@ -65,7 +67,7 @@ def build_document(conn: Connection, query: Query, revision: int) -> bytes:
         msgspec.json.encode(meta).decode(),
         "}",
     ]
-    return "".join(parts).encode()
+    return revision, "".join(parts).encode()
 
 
 def list_texts(conn: Connection, environment: str) -> tuple[dict[str, str], dict[int, str]]:
@@ -74,7 +76,7 @@ def list_texts(conn: Connection, environment: str) -> tuple[dict[str, str], dict
     for row in client_features.list_documents(conn, environment):
         if row["item_type"] == "flag":
             flags[row["name"]] = _join_feature(row).replace("\n", "")
-        else:
+        elif row["item_type"] == "segment":
             segments[int(row["name"])] = row["body"].replace("\n", "")
     return flags, segments
 

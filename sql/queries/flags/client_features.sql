@@ -3,8 +3,10 @@
 -- name: list_client_features
 -- Flags, with the dependency of those that have a parent; enabled or not, but not archived. Then
 -- segments that a strategy of these projects uses in the environment (others may hold personal
--- data of other projects), unless segments are inlined for old SDKs. One statement for both, so
--- flags and segments are of one snapshot. LATERAL with LIMIT because without statistics, after an
+-- data of other projects), unless segments are inlined for old SDKs, and the revision of the
+-- environment. One statement, so all of it is of one snapshot: with a revision that was read before,
+-- the flags of a change could get the number of the state before it, to which a restored database
+-- goes back. LATERAL with LIMIT because without statistics, after an
 -- import, the planner joins the environments of all flags with each flag: 80 ms for 1000 flags.
 -- OFFSET 0 because the planner would start from the strategies of all flags, not from the segments.
 WITH strategies AS (
@@ -74,4 +76,8 @@ WHERE NOT %(inline)s::boolean
           AND f.archived_at IS NULL
           AND (%(projects)s::text[] IS NULL OR f.project = ANY(%(projects)s))
         OFFSET 0)
+UNION ALL
+SELECT 'revision', '', coalesce(max(id), 0)::text, NULL
+FROM revisions
+WHERE topic IN ('all', 'in/' || %(environment)s)
 ORDER BY 1, 2;
