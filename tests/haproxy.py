@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import os
 import shutil
 import socket
 import subprocess
@@ -23,6 +24,9 @@ class Haproxy(Client):
 
     def __init__(self, port: int, folder: Path) -> None:
         self.port, self._socket = port, str(folder / "admin.sock")
+
+    def has_admin_socket(self) -> bool:
+        return os.path.exists(self._socket)
 
     def list_servers(self) -> dict[str, str]:
         """The status of each server by name: "UP" or "DOWN", or the first check that differs."""
@@ -65,7 +69,7 @@ def run_haproxy(text: str, port: int) -> Iterator[Haproxy]:
             assert process.poll() is None, errors.seek(0) or errors.read().decode()
             with contextlib.suppress(OSError):
                 haproxy.connect().close()
-                return True
+                return haproxy.has_admin_socket()  # a moment later
             return False
 
         try:

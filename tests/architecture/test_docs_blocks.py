@@ -22,6 +22,7 @@ ELSEWHERE = {
 REMAINING = {
     "backup",
     "impact-metrics",
+    "metrics",
     "notifications",
     "operations",
     "production",
