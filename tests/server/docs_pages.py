@@ -27,7 +27,7 @@ from tests.server.process import ROOT
 from tests.waiting import until
 
 LANGUAGES = ("sh", "console", "python", "js")
-MAX_SECONDS = 60  # for one page
+MAX_SECONDS = 120  # for one page
 # A program that a terminal starts, and what it prints when others can use it.
 READY = {
     "sigservice": "address ",

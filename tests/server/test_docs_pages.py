@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 
@@ -93,18 +94,23 @@ def service_port(environ) -> Iterator[str]:
         yield str(process.port)
 
 
-def test_flags(service_port, tmp_path):
-    service = Client.at(int(service_port))
+def create_flag(port: str) -> str:
+    """Creates the flag of docs/flags.md, which is created on pages; returns a client token."""
+    service = Client.at(int(port))
     features = "/api/admin/projects/default/features"
     token = {"tokenName": "shop", "type": "client", "environment": "development"}
-    for path, body in {  # what the page does in the browser
+    for path, body in {
         features: {"name": "new-checkout"},
         f"{features}/new-checkout/environments/development/on": None,
         "/api/admin/api-tokens": token,
     }.items():
         status, answer = service.request("POST", path, body, ADMIN_TOKEN)
         assert status < 300, answer
-    before = {"UnleashClient": f"CLIENT_TOKEN='{answer['secret']}'"}
+    return str(answer["secret"])
+
+
+def test_flags(service_port, tmp_path):
+    before = {"UnleashClient": f"CLIENT_TOKEN='{create_flag(service_port)}'"}
     output = Reader(tmp_path).run_page("flags", changes={"4242": service_port}, before=before)
     assert output["Your first flag"] == "the new checkout\n"
 
@@ -120,3 +126,64 @@ def test_sdk(service_port, tmp_path):
     )
     for name in ("Python", "Node", "Browser"):
         assert "the new checkout\n" in output[name], name
+
+
+def test_import_export(service_port, environ, tmp_path):
+    require("curl")
+    create_flag(service_port)
+    reader = Reader(tmp_path, environ | {"DATABASE_SCHEMA": "target"})
+    output = reader.run_page(
+        "import-export",
+        changes={
+            "https://unleash.example.com": f"http://localhost:{service_port}",
+            "*:*.token-of-the-other-server": ADMIN_TOKEN,
+        },
+        before={"UNLEASH_URL=": "sigservice migrate"},
+        at_end="sigservice export",
+    )
+    assert '"new-checkout"' in output["end"]
+
+
+def test_notifications(tmp_path):
+    require("openssl")
+    output = Reader(tmp_path).run_page("notifications")
+    assert re.fullmatch(r"whsec_\S{44}\n", output["Webhooks"])
+
+
+def test_operations(port, folder):
+    require("curl", "jq", "psql")
+    admin = {"SERVICE_DEFAULT_ADMIN_USERNAME": "ada"}  # step 1 of the page
+    admin["SERVICE_DEFAULT_ADMIN_PASSWORD"] = "Correct-Horse-7"
+    (folder / "run").mkdir()
+    event = '{"id": 1, "featureName": "checkout"}'
+    (folder / "events-2026-11.ndjson").write_text(f"{event}\n{event[:20]}\n{event}\n")
+    output = Reader(folder, admin).run_page(
+        "operations",
+        changes={"4242": port, "/run/sigservice": f"{folder}/run"},
+        files={'"pipe"': "serve.py"},
+        at_end=f"curl http://127.0.0.1:{port}/ready",
+    )
+    assert output["Other ways to connect"].count("GOOD") == 1
+    assert output["Retention and archive"] == '{"id":1,"featureName":"checkout"}\n'
+    assert "GOOD" in output["end"]
+
+
+def test_testing(tmp_path):
+    output = Reader(tmp_path).run_page("testing", files={"import webtest": "test_deploys.py"})
+    assert "1 passed" in output["Testing against the service"]
+
+
+def test_upgrading(port, folder):
+    require("curl")
+    start = f"""
+        INIT_ADMIN_API_TOKENS='{ADMIN_TOKEN}' HTTP_PORT={port} sigservice >old.log 2>&1 &
+        echo $! >old.pid
+        wait_for 1 address old.log
+    """
+    output = Reader(folder).run_page(
+        "upgrading",
+        changes={"4242": port},
+        before={"sigservice backup": start, "mv data": "stop old"},
+        at_end=f"curl -H 'Authorization: {ADMIN_TOKEN}' localhost:{port}/api/admin/api-tokens",
+    )
+    assert '"type":"admin"' in output["end"].replace(" ", "")
