@@ -30,7 +30,7 @@ def port() -> str:
 @pytest.fixture
 def environ(temporary_database, request) -> dict[str, str]:
     """The variables of an empty database."""
-    name = request.node.name.removeprefix("test_")
+    name = request.node.name.replace("test", "docs", 1)
     return make_database_environ(temporary_database.create_database(name))
 
 
