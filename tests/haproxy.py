@@ -6,16 +6,17 @@ import contextlib
 import csv
 import io
 import os
+import re
 import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.server.process import Client
+from tests.server.process import ROOT, Client
 from tests.waiting import DEADLINE_SECONDS, until
 
 
@@ -28,24 +29,30 @@ class Haproxy(Client):
     def has_admin_socket(self) -> bool:
         return os.path.exists(self._socket)
 
-    def list_servers(self) -> dict[str, str]:
-        """The status of each server by name: "UP" or "DOWN", or the first check that differs."""
+    def count_servers(self, backend: str) -> int:
+        """How many servers of the backend are up."""
         with socket.socket(socket.AF_UNIX) as sock:
             sock.settimeout(DEADLINE_SECONDS)
             sock.connect(self._socket)
             sock.sendall(b"show stat\n")
             text = b"".join(iter(lambda: sock.recv(65_536), b"")).decode()
         rows = csv.DictReader(io.StringIO(text.removeprefix("# ")))
-        own = ("FRONTEND", "BACKEND")
-        return {row["svname"]: row["status"] for row in rows if row["svname"] not in own}
+        return sum(
+            row["pxname"] == backend and row["svname"] != "BACKEND" and row["status"] == "UP"
+            for row in rows
+        )
 
-    def wait_for_servers(self, count: int) -> None:
-        """Waits until so many servers are up."""
+    def wait_for_servers(self, count: int, backend: str = "writes") -> None:
+        until(lambda: self.count_servers(backend) == count, f"{count} servers that are up")
 
-        def count_up() -> bool:
-            return list(self.list_servers().values()).count("UP") == count
 
-        until(count_up, f"{count} servers that are up")
+def read_configuration(name: str, port: int, nodes: Sequence[int]) -> str:
+    """A file of deploy/ that listens on `port` without TLS, for nodes at these ports."""
+    text = (ROOT / "deploy" / name).read_text()
+    text = re.sub(r"^    bind :443 .*$", f"    bind 127.0.0.1:{port}", text, flags=re.MULTILINE)
+    for number, node in enumerate(nodes, 4301):
+        text = text.replace(f"127.0.0.1:{number}", f"127.0.0.1:{node}")
+    return text.replace("/run/haproxy/admin.sock", "ADMIN_SOCKET")
 
 
 def check_configuration(text: str) -> None:

@@ -74,6 +74,6 @@ def test_units_protect_the_same():
         unit.read(ROOT / "deploy/systemd" / name)
         units.append(dict(unit["Service"]))
     for unit in units:
-        for own in ("Environment", "EnvironmentFile", "ExecStart"):
+        for own in ("Environment", "EnvironmentFile", "ExecStart", "KillMode"):
             unit.pop(own, None)
     assert units[0] == units[1]

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.haproxy import Haproxy, run_haproxy
+from tests.haproxy import Haproxy, read_configuration, run_haproxy
 from tests.server.process import (
     ADMIN_SECRET,
     OPEN_LIMITS,
@@ -88,26 +88,6 @@ def test_stop_in_code_has_no_delay(make_service: Callable[..., Any]):
     assert time.monotonic() - started_at < 30
 
 
-CONFIGURATION = """
-global
-    stats socket ADMIN_SOCKET mode 600
-defaults
-    mode http
-    timeout connect 2s
-    timeout client 30s
-    timeout server 30s
-frontend front
-    bind 127.0.0.1:{port}
-    default_backend nodes
-backend nodes
-    balance roundrobin
-    option httpchk GET /health
-    default-server check inter 500ms fastinter 250ms downinter 250ms fall 2 rise 1
-    server a 127.0.0.1:{first}
-    server b 127.0.0.1:{second}
-"""
-
-
 class Load:
     """Threads that send requests through a proxy, over kept and over new connections, until the
     end of the block; `failures` are all answers but 200."""
@@ -161,23 +141,24 @@ class Load:
 
 
 def test_rolling_restart_loses_no_request(environ: dict[str, str]):
-    ports = {name: find_free_port() for name in ("port", "first", "second")}
+    port, *ports = (find_free_port() for _ in range(3))
     default = environ | {"GRACEFUL_SHUTDOWN_DELAY": "1000", "HTTP_HOST": "127.0.0.1"}
     with contextlib.ExitStack() as stack:
-        nodes = {
-            name: stack.enter_context(run_service(default | {"HTTP_PORT": str(ports[name])}))
-            for name in ("first", "second")
-        }
-        _, token = nodes["first"].create_sender()
-        proxy = stack.enter_context(run_haproxy(CONFIGURATION.format(**ports), ports["port"]))
+        nodes = [
+            stack.enter_context(run_service(default | {"HTTP_PORT": str(number)}))
+            for number in ports
+        ]
+        _, token = nodes[0].create_sender()
+        text = read_configuration("haproxy/several-processes.cfg", port, ports)
+        proxy = stack.enter_context(run_haproxy(text, port))
         proxy.wait_for_servers(2)
         load = Load(proxy, token)
         with load.run():
-            for name, node in nodes.items():
+            for node in nodes:
                 until(lambda before=load.count: load.count > before + 50, "requests")
                 node.send(signal.SIGTERM)
                 assert node.wait() == 0
-                restarted = run_service(default | {"HTTP_PORT": str(ports[name])})
+                restarted = run_service(default | {"HTTP_PORT": str(node.port)})
                 stack.enter_context(restarted)
                 proxy.wait_for_servers(2)
         assert load.failures == []

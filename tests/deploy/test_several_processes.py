@@ -1,0 +1,191 @@
+"""Two processes on one data directory behind a real HAProxy, with the file of deploy/haproxy."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import http.client
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.haproxy import Haproxy, read_configuration, run_haproxy
+from tests.server.process import (
+    OPEN_LIMITS,
+    Process,
+    create_open_folder,
+    find_free_port,
+    run_service,
+    until,
+)
+from tests.waiting import DEADLINE_SECONDS
+
+FILE = "haproxy/several-processes.cfg"
+RATE, BURST = 4, 10
+FLAG = "/api/admin/projects/default/features/checkout"
+METRICS = "/internal-backstage/prometheus"
+
+
+class Cluster(NamedTuple):
+    nodes: list[Process]
+    proxy: Haproxy
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """The JSON of an admin's request through the proxy, which must succeed."""
+        status, answer = self.proxy.request(method, path, body)
+        assert status < 300, answer
+        return answer
+
+    def create_token(self) -> dict[str, Any]:
+        body = {"tokenName": "sdk", "type": "client", "environment": "development"}
+        return self.call("POST", "/api/admin/api-tokens", body)
+
+    def create_signal_tokens(self, endpoint: str, count: int) -> list[str]:
+        """The secrets of tokens of a new endpoint with its own limit."""
+        limit = {"rateLimit": {"perSecond": RATE, "burst": BURST}}
+        path = "/api/admin/signal-endpoints"
+        created = self.call("POST", path, {"name": endpoint, "options": limit})
+        path += f"/{created['id']}/tokens"
+        return [self.call("POST", path, {"name": f"t{n}"})["token"] for n in range(count)]
+
+    def count(self, metric: str) -> list[float]:
+        """The sum of the samples of a metric in each process, whose line matches `metric`."""
+        texts = [node.request("GET", METRICS)[1].decode() for node in self.nodes]
+        return [sum(map(float, re.findall(f"^{metric}.* (\\S+)$", t, re.M))) for t in texts]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    port, *ports = (find_free_port() for _ in range(3))
+    with create_open_folder() as folder, contextlib.ExitStack() as stack:
+        environ = OPEN_LIMITS | {
+            "SERVICE_DATA_DIR": str(folder / "data"),
+            "SERVICE_TRUSTED_PROXY": "127.0.0.1",
+            "SERVICE_SIGNAL_TOKENS_PER_ENDPOINT_LIMIT": "8",
+            "HTTP_HOST": "127.0.0.1",
+        }
+        nodes = [
+            stack.enter_context(run_service(environ | {"HTTP_PORT": str(number)}))
+            for number in ports
+        ]
+        text = read_configuration(FILE, port, ports)
+        proxy = stack.enter_context(run_haproxy(text, port))
+        proxy.wait_for_servers(2)
+        cluster = Cluster(nodes, proxy)
+        cluster.call("POST", "/api/admin/projects/default/features", {"name": "checkout"})
+        yield cluster
+
+
+class Sender(threading.Thread):
+    """Sends signals with one token in turn in all forms of its header, until `ends_at`."""
+
+    def __init__(self, proxy: Haproxy, token: str, ends_at: float) -> None:
+        super().__init__(daemon=True)
+        self._proxy, self._ends_at = proxy, ends_at
+        basic = [base64.b64encode(f"user{n}:{token}".encode()).decode() for n in range(4)]
+        values = [f"Bearer {token}", token, f"bearer \t{token}", *(f"Basic {b}" for b in basic)]
+        self._headers = [{"Authorization": value} for value in values]
+        self._headers += [{"X-Gitlab-Token": token}]
+        self.accepted, self.seconds, self.others = 0, 0.0, set[int]()
+
+    def run(self) -> None:
+        conn = http.client.HTTPConnection("127.0.0.1", self._proxy.port, timeout=DEADLINE_SECONDS)
+        started_at, number = time.monotonic(), 0
+        while time.monotonic() < self._ends_at:
+            headers = self._headers[number % len(self._headers)]
+            number += 1
+            conn.request("POST", "/api/signal-endpoint/limited", headers=headers)
+            answer = conn.getresponse()
+            answer.read()
+            if answer.status == 200:
+                self.accepted += 1
+            else:
+                self.others.add(answer.status)
+        self.seconds = time.monotonic() - started_at
+        conn.close()
+
+
+def test_limit_of_each_token_is_exact(cluster: Cluster):
+    tokens = cluster.create_signal_tokens("limited", 8)
+    ends_at = time.monotonic() + 1.5
+    senders = [Sender(cluster.proxy, token, ends_at) for token in tokens]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join(DEADLINE_SECONDS)
+    for sender in senders:
+        assert BURST <= sender.accepted <= BURST + RATE * sender.seconds + 1
+        assert sender.others == {429}
+    accepted = cluster.count('signals_received_total{endpoint="limited",result="accepted"')
+    assert sum(accepted) == sum(sender.accepted for sender in senders)
+    assert min(accepted) > 0, accepted
+
+
+def test_flip_and_revocation_are_right_at_the_next_request(cluster: Cluster):
+    secret = cluster.create_token()["secret"]
+    for number in range(20):
+        is_on = number % 2 == 0
+        cluster.call("POST", f"{FLAG}/environments/development/{'on' if is_on else 'off'}")
+        for client in (*cluster.nodes, cluster.proxy):
+            _, document = client.request("GET", "/api/client/features", secret=secret)
+            assert [flag["enabled"] for flag in document["features"]] == [is_on]
+    cluster.call("DELETE", f"/api/admin/api-tokens/{secret}")
+    for client in (*cluster.nodes, cluster.proxy):
+        assert client.request("GET", "/api/client/features", secret=secret)[0] == 401
+
+
+def test_reads_of_one_token_use_both_processes(cluster: Cluster):
+    secret = cluster.create_token()["secret"]
+    polls = "http_request_duration_milliseconds_count.*/api/client/features"
+    before = cluster.count(polls)
+    for _ in range(10):
+        assert cluster.proxy.request("GET", "/api/client/features", secret=secret)[0] == 200
+    after = cluster.count(polls)
+    assert sum(after) - sum(before) == 10
+    assert min(b - a for a, b in zip(before, after, strict=True)) > 0
+
+
+def test_metrics_are_those_of_each_process(cluster: Cluster):
+    for path in (METRICS, METRICS.replace("prom", "%70rom")):
+        assert cluster.proxy.request("GET", path)[0] == 404
+    assert all(count > 0 for count in cluster.count("http_request_duration_milliseconds_count"))
+
+
+def test_stream_gets_a_change_that_another_process_made(cluster: Cluster):
+    secret = cluster.create_token()["secret"]
+    conn = http.client.HTTPConnection("127.0.0.1", cluster.proxy.port, timeout=DEADLINE_SECONDS)
+    with contextlib.closing(conn):
+        conn.request("GET", "/api/client/streaming", headers={"Authorization": secret})
+        answer = conn.getresponse()
+        assert answer.status == 200
+        for node, switch in zip(cluster.nodes, ("on", "off"), strict=True):
+            path = f"{FLAG}/environments/development/{switch}"
+            assert node.request("POST", path)[0] == 200
+            lines = iter(answer.readline, b"")
+            data = (json.loads(line[6:]) for line in lines if line.startswith(b"data: {"))
+            states = (
+                event["feature"]["enabled"]
+                for message in data
+                for event in message["events"]
+                if event["type"] == "feature-updated"
+            )
+            assert next(states) is (switch == "on")
+
+
+def test_requests_are_answered_while_a_process_is_down(cluster: Cluster):
+    """The last test of this file: it kills the process that has started the database."""
+    tokens = cluster.create_signal_tokens("survivors", 8)
+    cluster.nodes[0].kill()
+
+    def send(token: str) -> int:
+        return cluster.proxy.request("POST", "/api/signal-endpoint/survivors", {}, token)[0]
+
+    assert [send(token) for token in tokens] == [200] * 8
+    assert cluster.proxy.request("GET", "/api/admin/projects")[0] == 200
+    until(lambda: cluster.proxy.count_servers("writes") == 1, "the proxy has noticed")
+    assert [send(token) for token in tokens] == [200] * 8
