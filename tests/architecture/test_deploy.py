@@ -77,3 +77,9 @@ def test_units_protect_the_same():
         for own in ("Environment", "EnvironmentFile", "ExecStart", "KillMode"):
             unit.pop(own, None)
     assert units[0] == units[1]
+
+
+def test_files_that_pages_copy_exist():
+    for page in (ROOT / "docs").glob("*.md"):
+        for path in re.findall(r"\bdeploy/[\w./@*-]*[\w*]", page.read_text()):
+            assert list(ROOT.glob(path)), f"{page.name}: {path}"
