@@ -41,12 +41,12 @@ def find_median_ratio(numerators: list[float], denominators: list[float]) -> flo
     return statistics.median(a / b for a, b in zip(numerators, denominators, strict=True))
 
 
-def measure_load(server: Server, load: Load, figures: Figures) -> None:
+def measure_load(server: Server, load: Load, figures: Figures, connections: int) -> None:
     before = read_cpu_seconds(*server.pids)
     number = random.randrange(900_000_000)  # no cache knows the numbers of another round
-    result = measure_requests(server.port, load.requests, CONNECTIONS, SECONDS, number)
+    result = measure_requests(server.port, load.requests, connections, SECONDS, number)
     time.sleep(PAUSE_SECONDS)
-    handled = result["requests"] + CONNECTIONS
+    handled = result["requests"] + connections
     figures.cpu_us.append(1e6 * (read_cpu_seconds(*server.pids) - before) / handled)
     figures.rates.append(result["rate"])
     figures.p50.append(result["p50"])
@@ -54,7 +54,9 @@ def measure_load(server: Server, load: Load, figures: Figures) -> None:
     figures.errors += int(result["errors"])
 
 
-def measure_rounds(servers: list[Server], rounds: int) -> list[dict[str, Figures]]:
+def measure_rounds(
+    servers: list[Server], rounds: int, connections: int = CONNECTIONS
+) -> list[dict[str, Figures]]:
     """The figures of each server by name of load. The servers take turns at each load, and each
     round changes their order. A round before the first one isn't counted."""
     figures = [{load.name: Figures() for load in server.loads} for server in servers]
@@ -65,5 +67,5 @@ def measure_rounds(servers: list[Server], rounds: int) -> list[dict[str, Figures
                 if position < len(servers[index].loads):
                     load = servers[index].loads[position]
                     target = figures[index][load.name] if number >= 0 else Figures()
-                    measure_load(servers[index], load, target)
+                    measure_load(servers[index], load, target, connections)
     return figures
