@@ -61,6 +61,7 @@ JOBS = (
     Job("evaluation counts", evaluation_counts.run_once, every_seconds=5, first_seconds=5),
     Job("failed sign-ins", sign_ins.record_summary, every_seconds=60, first_seconds=60),
     Job("frozen connections", clean_up.cut_stuck, every_seconds=0.5, first_seconds=0.5),
+    Job("released connections", clean_up.release_stuck, every_seconds=0.5, first_seconds=0.5),
     Job("connections", clean_up.evict_connections, every_seconds=0.5, first_seconds=0.5),
 )
 CREATED_BY = (

@@ -31,7 +31,8 @@ class Connection(psycopg2.extensions.connection):
     """`waiting_since` is the monotonic time of the running statement, or None. `prepared` maps each
     statement to its EXECUTE (see statements.py) and is None after a stale one; `prepares` extends
     preparing to transactions. The `observer` gets the `notes` after a commit. `epoch` is the pool's
-    at the time of connecting."""
+    at the time of connecting, `pid` the process of the server. `is_stuck`: see
+    Database.cut_stuck."""
 
     # No __init__: after a failed attempt its frame in the traceback would keep the socket open.
     waiting_since: float | None = None
@@ -40,6 +41,8 @@ class Connection(psycopg2.extensions.connection):
     notes: list[Any]
     observer: Observer | None = None
     epoch: int = 0
+    pid: int = 0
+    is_stuck: bool = False
 
     def commit(self) -> None:
         """Raises UnconfirmedCommit, and closes the connection, when PostgreSQL warns.

@@ -124,7 +124,7 @@ class GroupCommit(Generic[Item, Result]):
 
     def _store(self, entries: "list[_Entry[Item, Result]]") -> None:
         try:
-            with self._database.autocommit() as conn:
+            with self._database.autocommit(is_write=True) as conn:
                 results = self._write(conn, [entry.item for entry in entries])
         except UnavailableError as error:
             _refuse(entries, error)

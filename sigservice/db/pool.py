@@ -4,9 +4,6 @@ psycopg2's pool raises at once when it is empty and closes every returned connec
 minimum (measured), so each request would need a handshake.
 """
 
-import contextlib
-import os
-import socket
 import threading
 import time
 from collections import deque
@@ -17,10 +14,11 @@ from typing import Any
 import psycopg2
 import psycopg2.extensions
 
-from sigservice.db import session
+from sigservice.db import session, stuck_connections
 from sigservice.db.bulkheads import SHARES, Bulkhead
 from sigservice.db.connection import JSON_TEXT, Connection, Observer, send
 from sigservice.db.errors import DatabaseUnavailable, translate
+from sigservice.db.stuck_connections import StuckConnections
 from sigservice.errors import UnavailableError
 from sigservice.workers import release_turn
 
@@ -67,6 +65,7 @@ class Database:
         self._idle: deque[tuple[Connection, float]] = deque()
         self._lock = threading.Lock()
         self._in_use: set[Connection] = set()
+        self._stuck = StuckConnections()
         self._open = self._waiting = self._creating = self._epoch = 0
         self.observer: Observer | None = None
         self._closed = False
@@ -82,6 +81,8 @@ class Database:
         transaction, so the caller must retry after DatabaseUnavailable. All statements of a
         `snapshot` see the same state without a lock; it is read-only.
         """
+        if not snapshot:
+            self._stuck.refuse_if_confirmed()
         release_turn()
         slot = self._limit_concurrency(self._transactions)
         with self._enter_bulkhead(bulkhead), slot, self._check_out() as conn:
@@ -104,10 +105,15 @@ class Database:
                 self.observer.on_commit(conn.notes)
 
     @contextmanager
-    def autocommit(self, *, bulkhead: str = "", is_brief: bool = False) -> Iterator[Connection]:
+    def autocommit(
+        self, *, bulkhead: str = "", is_brief: bool = False, is_write: bool = False
+    ) -> Iterator[Connection]:
         """Each statement of the block is a transaction of its own. Raises AppError children:
         UnconfirmedCommit at the end of the block, so acknowledge after it. No other request runs
-        during a brief one: that costs less than to pass the turn, see workers.py."""
+        during a brief one: that costs less than to pass the turn, see workers.py. A write is
+        refused at once while others are stuck."""
+        if is_write:
+            self._stuck.refuse_if_confirmed()
         if not is_brief:
             release_turn()
         with self._enter_bulkhead(bulkhead), self._check_out() as conn:
@@ -158,24 +164,54 @@ class Database:
         number.
 
         The server's timeouts end slow statements earlier. But if the server or the network doesn't
-        respond, libpq waits without a limit. The request gets a 503.
+        respond, libpq waits without a limit. The request gets a 503. The slot of the pool is not
+        free before `release_stuck`.
         """
         now = time.monotonic()
         with self._lock:
             in_use = list(self._in_use)
-        cut = 0
-        for conn in in_use:
-            since = conn.waiting_since
-            if since is not None and now - since > seconds and not conn.closed:
-                errors = contextlib.suppress(OSError, psycopg2.InterfaceError)
-                with errors, socket.socket(fileno=os.dup(conn.fileno())) as s:
-                    s.shutdown(socket.SHUT_RDWR)
-                    cut += 1
-        return cut
+        waiting = [conn for conn in in_use if now - (conn.waiting_since or now) > seconds]
+        return sum(stuck_connections.cut(conn) for conn in waiting)
+
+    def release_stuck(self) -> int:
+        """Frees the slots of stuck connections that the server has let go; returns their number.
+        Raises DatabaseUnavailable if the server doesn't answer.
+
+        If it hasn't, writes, which would become stuck too, are refused from now on, and requests
+        open no connections. Reads have the connections that remain.
+        """
+        if not len(self._stuck):
+            return 0
+        try:
+            conn = self._connect()
+            with self._lock:
+                self._open += 1
+            try:
+                ended = self._stuck.remove_ended(conn)
+                conn.commit()
+            except BaseException:
+                self._discard(conn)
+                raise
+        except psycopg2.Error as error:
+            self._stuck.is_confirmed = True
+            raise translate(error) from None
+        with self._lock:
+            self._open -= ended
+        for _ in range(ended):
+            self._slots.release()
+        if not self._idle and self._slots.acquire(blocking=False):
+            self._return(conn)  # for reads
+        else:
+            self._discard(conn)
+        return ended
 
     def fill(self) -> None:
         """Opens connections up to the minimum while slots are free."""
-        while self._open < self._min_size and self._slots.acquire(blocking=False):
+        while (
+            self._open < self._min_size
+            and not self._stuck.is_confirmed
+            and self._slots.acquire(blocking=False)
+        ):
             try:
                 conn = self._connect_counted()
             except BaseException:
@@ -235,6 +271,7 @@ class Database:
                 self._discard_dead()
             if self._closed:
                 raise UnavailableError("The service is stopping.")
+            self._stuck.refuse_if_confirmed()
             return self._connect_counted()
         except BaseException:
             self._slots.release()
@@ -254,6 +291,8 @@ class Database:
     def _wait_for(self, slots: threading.BoundedSemaphore) -> None:
         if slots.acquire(blocking=False):
             return
+        if len(self._stuck) >= self.max_size:
+            raise DatabaseUnavailable()
         with self._lock:
             self._waiting += 1
         try:
@@ -284,6 +323,7 @@ class Database:
         epoch = self._epoch
         conn: Connection = psycopg2.connect(**self._arguments(), connection_factory=Connection)
         conn.prepared, conn.notes, conn.epoch = {}, [], epoch
+        conn.pid = conn.get_backend_pid()
         psycopg2.extensions.register_type(JSON_TEXT, conn)
         with self._lock:
             self._in_use.add(conn)
@@ -315,6 +355,12 @@ class Database:
             self._discard(other)
 
     def _return(self, conn: Connection) -> None:
+        if conn.is_stuck:
+            with self._lock:
+                self._in_use.discard(conn)
+            self._stuck.add(conn)
+            conn.close()
+            return
         is_reusable = not conn.closed and not self._closed and conn.epoch == self._epoch
         if is_reusable and conn.get_transaction_status() != _IDLE:
             try:

@@ -30,3 +30,8 @@ def evict_connections(context: Context) -> int:
 def cut_stuck(context: Context) -> int:
     """Closes stuck connections; returns their number."""
     return context.database.cut_stuck()
+
+
+def release_stuck(context: Context) -> int:
+    """Replaces stuck connections that the server has let go; returns their number."""
+    return context.database.release_stuck()
