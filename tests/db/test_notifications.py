@@ -1,12 +1,18 @@
 """RevisionNotifications: a change of another connection is announced at once."""
 
+import contextlib
+import re
 import select
+from pathlib import Path
 
 import pytest
 
 from sigservice.db.notifications import RETRY_SECONDS, RevisionNotifications
 from sigservice.services import revisions
+from tests.repository.kit import run
 from tests.waiting import until
+
+SQL = Path(__file__).parents[2] / "sql"
 
 
 @pytest.fixture
@@ -59,3 +65,33 @@ def test_a_lost_connection_is_opened_again(service, notifications, rows):
     fd = until(notifications.open, "the new connection", RETRY_SECONDS + 10)
     bump(service)
     assert is_announced(fd)
+
+
+def test_signals_are_not_announced(alerts, database):
+    """PostgreSQL takes a lock over all databases at the commit of a notification, so only flag
+    changes, which happen one after the other anyway, may send one."""
+    sources = "\n".join(path.read_text() for path in SQL.rglob("*.sql"))
+    channels = set(re.findall(r"\b(?:pg_notify\s*\(\s*'|NOTIFY\s+)(\w+)", sources, re.IGNORECASE))
+    assert channels == {"sigservice_revisions"}
+    alerts.set()
+    with contextlib.closing(database.connect()) as conn:
+        run(conn, "LISTEN sigservice_revisions")
+        for _ in range(5):
+            alerts.send()
+        assert count_announced(conn) == 0
+        alerts.work()  # the first one switches the flag off
+        assert not alerts.is_on()
+        for _ in range(5):
+            alerts.send()
+        alerts.work()
+        assert count_announced(conn) == 1
+        alerts.switch("checkout", "on")
+        assert count_announced(conn) == 1
+
+
+def count_announced(conn) -> int:
+    """All that were committed before, as those of a session arrive with its next answer."""
+    run(conn, "SELECT 1")
+    count = len(conn.notifies)
+    conn.notifies.clear()
+    return count
