@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.process import ROOT, Client
+from tests.server.process import ROOT, Client, find_free_port
 from tests.waiting import DEADLINE_SECONDS, until
 
 
@@ -47,11 +47,15 @@ class Haproxy(Client):
 
 
 def read_configuration(name: str, port: int, nodes: Sequence[int]) -> str:
-    """A file of deploy/ that listens on `port` without TLS, for nodes at these ports."""
+    """A file of deploy/ that listens on `port` without TLS, for nodes at these ports. Its other
+    servers are down."""
     text = (ROOT / "deploy" / name).read_text()
     text = re.sub(r"^    bind :443 .*$", f"    bind 127.0.0.1:{port}", text, flags=re.MULTILINE)
-    for number, node in enumerate(nodes, 4301):
-        text = text.replace(f"127.0.0.1:{number}", f"127.0.0.1:{node}")
+    text = text.replace("bind :5432", f"bind 127.0.0.1:{find_free_port()}")
+    for index, node in enumerate(nodes):
+        for address in (f"127.0.0.1:{4301 + index}", f"10.0.0.{21 + index}:4242"):
+            text = text.replace(address, f"127.0.0.1:{node}")
+    text = re.sub(r"10\.0\.0\.\d+:\d+", "127.0.0.1:1", text).replace("port 8008", "port 1")
     return text.replace("/run/haproxy/admin.sock", "ADMIN_SOCKET")
 
 

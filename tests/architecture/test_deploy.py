@@ -45,13 +45,22 @@ def read_unit(name: str) -> dict[str, str]:
     "environ",
     [
         read_env_file(ROOT / "deploy/systemd/sigservice.env"),
+        read_env_file(ROOT / "deploy/cluster/sigservice.env"),
         read_compose("compose.yaml"),
         read_compose("compose.yaml", "compose.postgresql.yaml"),
         read_image(),
         read_unit("sigservice.service"),
         read_unit("sigservice@.service"),
     ],
-    ids=["env file", "compose", "compose with PostgreSQL", "image", "unit", "template unit"],
+    ids=[
+        "env file",
+        "cluster",
+        "compose",
+        "compose with PostgreSQL",
+        "image",
+        "unit",
+        "template unit",
+    ],
 )
 def test_variables_are_options(environ: dict[str, str]):
     assert environ
@@ -83,3 +92,44 @@ def test_files_that_pages_copy_exist():
     for page in (ROOT / "docs").glob("*.md"):
         for path in re.findall(r"\bdeploy/[\w./@*-]*[\w*]", page.read_text()):
             assert list(ROOT.glob(path)), f"{page.name}: {path}"
+
+
+def read_servers(backend: str) -> list[str]:
+    """The addresses of the servers of a backend of deploy/cluster/haproxy.cfg."""
+    text = (ROOT / "deploy/cluster/haproxy.cfg").read_text()
+    (section,) = re.findall(rf"^(?:backend|listen) {backend}$(.*?)(?:\n\n|\Z)", text, re.M | re.S)
+    return re.findall(r"^    server \w+ (\S+)", section, re.M)
+
+
+def test_files_of_the_cluster_name_the_same_machines():
+    environ = read_env_file(ROOT / "deploy/cluster/sigservice.env")
+    patroni = yaml.safe_load((ROOT / "deploy/cluster/patroni.yml").read_text())
+    databases = environ["DATABASE_HOST"].split(",")
+    assert read_servers("postgres") == [f"{host}:5432" for host in databases]
+    assert patroni["etcd3"]["hosts"] == [f"{host}:2379" for host in databases]
+    assert patroni["postgresql"]["listen"] == read_servers("postgres")[0]
+    assert patroni["restapi"]["listen"] == f"{databases[0]}:8008"
+    nodes = read_servers("writes")
+    assert nodes == read_servers("reads")
+    assert nodes[0] == f"{environ['HTTP_HOST']}:{environ['HTTP_PORT']}"
+    connections = len(nodes) * (int(environ["DATABASE_POOL_MAX"]) + 1)
+    shared = patroni["bootstrap"]["dcs"]
+    assert connections < shared["postgresql"]["parameters"]["max_connections"] / 2
+    # Patroni's rule for its times: docs/dynamic_configuration of Patroni.
+    assert shared["ttl"] >= shared["loop_wait"] + 2 * shared["retry_timeout"]
+    assert shared["synchronous_mode"]
+    assert shared["synchronous_mode_strict"]
+    assert patroni["watchdog"]["mode"] == "required"
+
+
+def test_files_of_haproxy_choose_processes_in_the_same_way():
+    names = ("haproxy/several-processes.cfg", "cluster/haproxy.cfg")
+    rules = [
+        re.findall(
+            r"^    (?:http-request|acl|use_backend|balance|hash-type|http-check|retr).*$",
+            (ROOT / "deploy" / name).read_text().partition("listen postgres")[0],
+            re.M,
+        )
+        for name in names
+    ]
+    assert rules[0] == rules[1]

@@ -6,10 +6,13 @@ import base64
 import contextlib
 import http.client
 import json
+import os
 import re
+import signal
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -20,6 +23,8 @@ from tests.server.process import (
     Process,
     create_open_folder,
     find_free_port,
+    find_parent,
+    find_postmaster,
     run_service,
     until,
 )
@@ -34,6 +39,7 @@ METRICS = "/internal-backstage/prometheus"
 class Cluster(NamedTuple):
     nodes: list[Process]
     proxy: Haproxy
+    data: Path
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """The JSON of an admin's request through the proxy, which must succeed."""
@@ -76,17 +82,27 @@ def cluster() -> Iterator[Cluster]:
         text = read_configuration(FILE, port, ports)
         proxy = stack.enter_context(run_haproxy(text, port))
         proxy.wait_for_servers(2)
-        cluster = Cluster(nodes, proxy)
+        cluster = Cluster(nodes, proxy, folder / "data")
         cluster.call("POST", "/api/admin/projects/default/features", {"name": "checkout"})
         yield cluster
+
+
+def list_children(pid: int) -> list[int]:
+    names = [entry.name for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    children = []
+    for name in names:
+        with contextlib.suppress(OSError):
+            if find_parent(int(name)) == pid:
+                children.append(int(name))
+    return children
 
 
 class Sender(threading.Thread):
     """Sends signals with one token in turn in all forms of its header, until `ends_at`."""
 
-    def __init__(self, proxy: Haproxy, token: str, ends_at: float) -> None:
+    def __init__(self, proxy: Haproxy, endpoint: str, token: str, ends_at: float) -> None:
         super().__init__(daemon=True)
-        self._proxy, self._ends_at = proxy, ends_at
+        self._proxy, self._path, self._ends_at = proxy, f"/api/signal-endpoint/{endpoint}", ends_at
         basic = [base64.b64encode(f"user{n}:{token}".encode()).decode() for n in range(4)]
         values = [f"Bearer {token}", token, f"bearer \t{token}", *(f"Basic {b}" for b in basic)]
         self._headers = [{"Authorization": value} for value in values]
@@ -99,7 +115,7 @@ class Sender(threading.Thread):
         while time.monotonic() < self._ends_at:
             headers = self._headers[number % len(self._headers)]
             number += 1
-            conn.request("POST", "/api/signal-endpoint/limited", headers=headers)
+            conn.request("POST", self._path, headers=headers)
             answer = conn.getresponse()
             answer.read()
             if answer.status == 200:
@@ -113,7 +129,7 @@ class Sender(threading.Thread):
 def test_limit_of_each_token_is_exact(cluster: Cluster):
     tokens = cluster.create_signal_tokens("limited", 8)
     ends_at = time.monotonic() + 1.5
-    senders = [Sender(cluster.proxy, token, ends_at) for token in tokens]
+    senders = [Sender(cluster.proxy, "limited", token, ends_at) for token in tokens]
     for sender in senders:
         sender.start()
     for sender in senders:
@@ -124,6 +140,27 @@ def test_limit_of_each_token_is_exact(cluster: Cluster):
     accepted = cluster.count('signals_received_total{endpoint="limited",result="accepted"')
     assert sum(accepted) == sum(sender.accepted for sender in senders)
     assert min(accepted) > 0, accepted
+
+
+def test_limit_is_exact_behind_two_proxies(cluster: Cluster):
+    """They don't talk to each other: the same servers in the same order give the same hash."""
+    (token,) = cluster.create_signal_tokens("shared", 1)
+    ports = [node.port for node in cluster.nodes]
+    with contextlib.ExitStack() as stack:
+        proxies = []
+        for _ in range(2):
+            port = find_free_port()
+            text = read_configuration("cluster/haproxy.cfg", port, ports)
+            proxies.append(stack.enter_context(run_haproxy(text, port)))
+        for proxy in proxies:
+            proxy.wait_for_servers(2)
+        senders = [Sender(proxy, "shared", token, time.monotonic() + 1) for proxy in proxies]
+        for sender in senders:
+            sender.start()
+        for sender in senders:
+            sender.join(DEADLINE_SECONDS)
+    accepted = sum(sender.accepted for sender in senders)
+    assert BURST <= accepted <= BURST + RATE * max(sender.seconds for sender in senders) + 1
 
 
 def test_flip_and_revocation_are_right_at_the_next_request(cluster: Cluster):
@@ -175,6 +212,33 @@ def test_stream_gets_a_change_that_another_process_made(cluster: Cluster):
                 if event["type"] == "feature-updated"
             )
             assert next(states) is (switch == "on")
+
+
+def test_processes_stay_up_while_the_database_stalls(cluster: Cluster):
+    (token,) = cluster.create_signal_tokens("stalled", 1)
+    postmaster = find_postmaster(cluster.data)
+    pids = [postmaster, *list_children(postmaster)]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        conn = http.client.HTTPConnection("127.0.0.1", cluster.proxy.port, timeout=DEADLINE_SECONDS)
+        with contextlib.closing(conn):
+            conn.request("POST", "/api/signal-endpoint/stalled", headers={"Authorization": token})
+            answer = conn.getresponse()
+            assert answer.status == 503
+            assert json.loads(answer.read())["name"] == "UnavailableError"  # not of HAProxy
+            assert answer.getheader("Retry-After")
+        assert cluster.proxy.request("GET", "/health")[0] == 200
+        assert cluster.proxy.count_servers("writes") == 2
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+    def send() -> bool:
+        path = "/api/signal-endpoint/stalled"
+        return cluster.proxy.request("POST", path, {}, token)[0] == 200
+
+    until(send, "signals are accepted again")
 
 
 def test_requests_are_answered_while_a_process_is_down(cluster: Cluster):
