@@ -28,6 +28,7 @@ from tests.waiting import until
 
 LANGUAGES = ("sh", "console", "python", "js")
 MAX_SECONDS = 120  # for one page
+NOTHING: Mapping[str, str] = {}
 # A program that a terminal starts, and what it prints when others can use it.
 READY = {
     "sigservice": "address ",
@@ -36,19 +37,19 @@ READY = {
     "prometheus-alertmanager": "Listening on",
     "aiosmtpd": "",
 }
-# curl reports errors of HTTP, as a reader would see them.
+# An error that the service answers ends the page.
 CURL_OPTIONS = "fail\nsilent\nshow-error\n"
 FUNCTIONS = """
 set -euo pipefail
 wait_for() {  # COUNT PATTERN FILE
-    for _ in $(seq 600); do
+    for _ in $(seq 1200); do
         if [ "$(grep -cE -e "$2" "$3")" -ge "$1" ]; then return; fi
         sleep 0.05
     done
     echo "$3 lacks $2:"; cat "$3"; exit 1
 }
 wait_for_port() {
-    for _ in $(seq 600); do
+    for _ in $(seq 1200); do
         if (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null; then return; fi
         sleep 0.05
     done
@@ -97,7 +98,7 @@ def list_commands(page: str) -> list[Block]:
 class Reader:
     """Follows pages in a folder. `environ` is in every terminal."""
 
-    def __init__(self, folder: Path, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(self, folder: Path, environ: Mapping[str, str] = NOTHING) -> None:
         self.folder = folder
         home = folder / ".home"
         home.mkdir()
@@ -108,16 +109,16 @@ class Reader:
             "PYTHONPATH": str(ROOT),
             "PYTHONUNBUFFERED": "1",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            **(environ or {}),
+            **environ,
         }
 
     def run_page(
         self,
         page: str,
         *,
-        changes: Mapping[str, str] | None = None,
-        before: Mapping[str, str] | None = None,
-        files: Mapping[str, str] | None = None,
+        changes: Mapping[str, str] = NOTHING,
+        before: Mapping[str, str] = NOTHING,
+        files: Mapping[str, str] = NOTHING,
         at_end: str = "",
     ) -> dict[str, str]:
         """The output of each heading's blocks. Raises AssertionError with the block that failed.
@@ -128,20 +129,17 @@ class Reader:
         """
         script = [FUNCTIONS]
         blocks = [block for block in list_commands(page) if not block.mark]
-        unused = {*(changes or {}), *(before or {}), *(files or {})}
+        unused = {*changes, *before, *files}
         for number, block in enumerate(blocks):
-            for text, commands in (before or {}).items():
-                if text in block.code:
-                    unused.discard(text)
-                    script.append(commands)
-            code = block.code
-            name = next((name for text, name in (files or {}).items() if text in code), "")
-            unused -= {text for text in unused if text in code}
-            for old, new in (changes or {}).items():
-                code = code.replace(old, new)
+            unused -= {text for text in unused if text in block.code}
+            script += [commands for text, commands in before.items() if text in block.code]
             script.append(f"printf '\\n=== %s\\n' '{number} {block.place}'")
-            if name:
-                self._save_file(name, code)
+            names = [name for text, name in files.items() if text in block.code]
+            code = block.code
+            for old, new in changes.items():
+                code = code.replace(old, new)
+            if names:
+                self._save_file(names[0], code)
             else:
                 script.append(self._make(block, number, code))
         assert not unused, f"docs/{page}.md has no block with {unused}"
