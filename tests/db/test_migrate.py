@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 
 import psycopg2
@@ -130,3 +131,21 @@ def test_synchronous_commit_is_on_whatever_the_cluster_says(open_pool):
     with open_pool().autocommit() as conn, conn.cursor() as cursor:
         cursor.execute("SHOW synchronous_commit")
         assert cursor.fetchone() == ("on",)
+
+
+BREAKING = re.compile(
+    r"\bDROP\s+(TABLE|COLUMN|TYPE|CONSTRAINT|FUNCTION|TRIGGER)\b|\bRENAME\b"
+    r"|\bALTER\s+COLUMN\s+\w+\s+(SET\s+DATA\s+)?TYPE\b|\bSET\s+NOT\s+NULL\b",
+    re.IGNORECASE,
+)
+NEW_COLUMN = re.compile(r"\bADD\s+COLUMN\b[^,;]*", re.IGNORECASE)
+
+
+def test_no_migration_takes_away_what_the_version_before_it_uses():
+    """It may still run, see tests/server/test_previous_version.py."""
+    for migration in read_migrations():
+        text = re.sub(r"--.*", "", migration.text)
+        assert not BREAKING.search(text), migration.name
+        for column in NEW_COLUMN.findall(text):
+            has_default = "DEFAULT" in column.upper()
+            assert has_default or "NOT NULL" not in column.upper(), (migration.name, column)
