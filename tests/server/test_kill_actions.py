@@ -12,6 +12,7 @@ import os
 import random
 import signal
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +66,11 @@ def furnish(process: Process) -> str:
     return secret
 
 
-def await_end_of_work(data: Path) -> None:
+def await_end_of_work(open_connection: Callable[[], Any]) -> None:
     """However much there is, as long as it gets less."""
 
     def remaining() -> int:
-        with contextlib.suppress(psycopg2.Error), contextlib.closing(connect(data)) as conn:
+        with contextlib.suppress(psycopg2.Error), contextlib.closing(open_connection()) as conn:
             results = run(
                 conn,
                 "SELECT (SELECT count(*) FROM signal_queue) * 100 + (SELECT "
@@ -160,7 +161,7 @@ def test_killed_service(data: Path):
             load.process = process
             load.wait_for_acks(5)
             load.__exit__()
-            await_end_of_work(data)
+            await_end_of_work(lambda: connect(data))
             assert_explained(connect(data), load)
     finally:
         keeper.stop()
@@ -179,7 +180,7 @@ def test_killed_database(data: Path):
                 )
                 wait_for_database(data)
             load.wait_for_acks(5)
-        await_end_of_work(data)
+        await_end_of_work(lambda: connect(data))
         assert "Traceback" not in process.stderr
         assert_explained(connect(data), load)
 
@@ -203,7 +204,7 @@ def test_killed_service_and_database(data: Path):
         load.process = process
         load.wait_for_acks(5)
         load.__exit__()
-        await_end_of_work(data)
+        await_end_of_work(lambda: connect(data))
         assert_explained(connect(data), load)
 
 
@@ -217,7 +218,7 @@ def test_two_processes_share_the_work_and_stop_in_the_midst_of_it(data: Path):
             first.send(signal.SIGTERM)
             assert first.wait() == 0
             load.wait_for_acks(20)
-        await_end_of_work(data)
+        await_end_of_work(lambda: connect(data))
         with contextlib.closing(connect(data)) as conn:
             for name in ("on", "off"):
                 order = run(

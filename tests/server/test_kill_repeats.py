@@ -63,7 +63,7 @@ def test_repeated_deliveries_are_one_signal_and_one_run(data: Path):
         load.process = process
         load.wait_for_acks(30)
         load.__exit__()
-        await_end_of_work(data)
+        await_end_of_work(lambda: connect(data))
         with contextlib.closing(connect(data)) as conn:
             rows = run(conn, "SELECT (payload->>'n')::int, count(*) FROM signals GROUP BY 1")
             pairs = run(conn, "SELECT action_set_id, signal_id FROM action_runs")
