@@ -72,7 +72,7 @@ def cluster() -> Iterator[Cluster]:
         environ = OPEN_LIMITS | {
             "SERVICE_DATA_DIR": str(folder / "data"),
             "SERVICE_TRUSTED_PROXY": "127.0.0.1",
-            "SERVICE_SIGNAL_TOKENS_PER_ENDPOINT_LIMIT": "8",
+            "SERVICE_SIGNAL_TOKENS_PER_ENDPOINT_LIMIT": "16",
             "HTTP_HOST": "127.0.0.1",
         }
         nodes = [
@@ -127,7 +127,7 @@ class Sender(threading.Thread):
 
 
 def test_limit_of_each_token_is_exact(cluster: Cluster):
-    tokens = cluster.create_signal_tokens("limited", 8)
+    tokens = cluster.create_signal_tokens("limited", 16)
     ends_at = time.monotonic() + 1.5
     senders = [Sender(cluster.proxy, "limited", token, ends_at) for token in tokens]
     for sender in senders:

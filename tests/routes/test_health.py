@@ -21,10 +21,10 @@ def test_only_ready_requires_the_database(service, web):
     assert answer.headers["Retry-After"] == "1"
 
 
-def test_not_ready_while_stopping(service, web):
-    service.context.stopping.set()
+def test_neither_healthy_nor_ready_while_stopping(service, web):
+    service.context.draining.set()
     web.get("/ready", status=503)
-    web.get("/health")
+    web.get("/health", status=503)
 
 
 def test_metrics_are_labeled_by_route(web, make):
