@@ -127,8 +127,9 @@ class Database:
                     conn.autocommit = False
 
     def ping(self) -> None:
-        """Raises DatabaseUnavailable if the database doesn't answer or is read-only."""
-        with self.autocommit() as conn, conn.cursor() as cursor:
+        """Raises DatabaseUnavailable if the database doesn't answer, is read-only, or doesn't end
+        the statements of others."""
+        with self.autocommit(is_write=True) as conn, conn.cursor() as cursor:
             send(cursor, "SELECT current_setting('transaction_read_only')::bool")
             if cursor.fetchone() != (False,):
                 raise DatabaseUnavailable(READ_ONLY)
@@ -175,9 +176,9 @@ class Database:
 
     def release_stuck(self) -> int:
         """Frees the slots of stuck connections that the server has let go; returns their number.
-        Raises DatabaseUnavailable if the server doesn't answer.
+        Raises DatabaseUnavailable if some remain, or if the server doesn't answer.
 
-        If it hasn't, writes, which would become stuck too, are refused from now on, and requests
+        If some remain, writes, which would become stuck too, are refused from now on, and requests
         open no connections. Reads have the connections that remain.
         """
         if not len(self._stuck):
@@ -188,7 +189,6 @@ class Database:
                 self._open += 1
             try:
                 ended = self._stuck.remove_ended(conn)
-                conn.commit()
             except BaseException:
                 self._discard(conn)
                 raise
@@ -203,6 +203,7 @@ class Database:
             self._return(conn)  # for reads
         else:
             self._discard(conn)
+        self._stuck.refuse_if_confirmed()
         return ended
 
     def fill(self) -> None:

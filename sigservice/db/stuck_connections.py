@@ -14,10 +14,12 @@ import psycopg2
 from sigservice.db.connection import Connection, send
 from sigservice.db.errors import DatabaseUnavailable
 
-# Of another server after a failover, or idle because the statement never arrived: not stuck.
+# Of another server after a failover, idle because the statement never arrived, or with an answer
+# that doesn't reach this process: not stuck.
 _LIST_RUNNING = """
 SELECT pid FROM pg_stat_activity
 WHERE pid = ANY(%(pids)s) AND state NOT LIKE 'idle%%'
+  AND wait_event_type IS DISTINCT FROM 'Client'
 """
 
 
@@ -49,6 +51,7 @@ class StuckConnections:
         with conn.cursor() as cursor:
             send(cursor, _LIST_RUNNING, {"pids": pids})
             running = {pid for (pid,) in cursor.fetchall()}
+        conn.commit()  # nothing may fail after the removal
         ended = [pid for pid in pids if pid not in running]
         with self._lock:
             for pid in ended:

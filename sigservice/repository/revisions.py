@@ -25,6 +25,11 @@ def bump(
     )
 
 
+def commit_locally(conn: Connection) -> None:
+    """The commit of this transaction waits for no standby."""
+    execute(conn, _SQL["commit_locally"])
+
+
 def find_generation(conn: Connection) -> int:
     """The id that grows with every change; caches check it before each use."""
     return int(fetch_value_prepared(conn, _SQL["find_generation"]) or 0)

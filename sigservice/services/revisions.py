@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from sigservice.db.pool import Connection
+from sigservice.db.statements import single_transaction
 from sigservice.repository import revisions as repository
 
 _HISTORY = "history"
@@ -75,12 +76,15 @@ def replace_lost(conn: Connection, lost: Revisions) -> Revisions:
     """Bumps all topics to numbers above those of `lost`, which the database no longer has, and
     returns them. Otherwise the same event IDs could come back soon, because they count seconds
     and are ahead of the clock after many changes in a short time."""
-    repository.bump(
-        conn,
-        ["", "all", "tokens", _HISTORY],
-        above_id=max(lost.topics.values()),
-        above_event_id=max(lost.event_ids.values()),
-    )
+    with single_transaction(conn):
+        # Readers must not wait for a standby. If this is lost too, it is replaced again.
+        repository.commit_locally(conn)
+        repository.bump(
+            conn,
+            ["", "all", "tokens", _HISTORY],
+            above_id=max(lost.topics.values()),
+            above_event_id=max(lost.event_ids.values()),
+        )
     return read(conn)
 
 

@@ -19,6 +19,9 @@ ON CONFLICT (topic) DO UPDATE
 SET id = greatest(revisions.id + 1, excluded.id),
     event_id = greatest(revisions.event_id, %(above_event_id)s);
 
+-- name: commit_locally
+SELECT set_config('synchronous_commit', 'local', true);
+
 -- name: find_generation
 SELECT id FROM revisions WHERE topic = '';
 

@@ -9,8 +9,10 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg2
 import pytest
 
+from sigservice.db.connection import Connection
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.group_commit import GroupCommit
 from sigservice.db.pool import Database
@@ -222,6 +224,23 @@ def test_new_work_of_a_frozen_server_fails_at_once(server, pool):
         until(lambda: server.ask(running, list(before)) == [(0,)], "the end of the given-up ones")
         for thread in threads:
             thread.join(DEADLINE_SECONDS)
+
+
+def test_connection_whose_release_fails_is_released_later(pool, monkeypatch):
+    def fail(conn):
+        raise psycopg2.OperationalError("the primary ends")
+
+    with pool.autocommit() as conn:
+        conn.waiting_since = time.monotonic() - 1
+        assert pool.cut_stuck(STUCK_SECONDS) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(Connection, "commit", fail)
+        with pytest.raises(DatabaseUnavailable):
+            pool.release_stuck()
+    assert not can_write(pool)
+    assert pool.release_stuck() == 1
+    assert can_write(pool)
+    assert pool.statistics()["used"] == 0
 
 
 def test_connection_whose_statement_never_arrived_is_released(pool):

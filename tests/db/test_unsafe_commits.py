@@ -11,6 +11,7 @@ import webtest
 import sigservice
 from sigservice.db.errors import UnconfirmedCommit
 from sigservice.db.statements import execute, fetch_value
+from sigservice.services import revisions
 from sigservice.testing import FakeClock, QuickPasswords
 from tests.actions_kit import FLAGS, Alerts
 from tests.conftest import ADMIN, ADMIN_TOKEN, Make
@@ -122,6 +123,12 @@ def test_a_flag_change_whose_wait_for_the_standby_is_cancelled_is_503(server, al
         answer = web.post(path, headers=ADMIN, status=503)
     assert answer.headers["Retry-After"] == "1"
     web.post(path.replace("off", "on"), headers=ADMIN, status=200)
+
+
+def test_readers_that_replace_lost_revisions_wait_for_no_standby(server, pool):
+    with cancelled_waits(server), pool.autocommit() as conn:
+        lost = revisions.read(conn)
+        assert revisions.replace_lost(conn, lost).is_after(lost)
 
 
 @pytest.mark.parametrize("kind", ["autocommit", "transaction"])
