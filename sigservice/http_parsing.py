@@ -252,7 +252,7 @@ def _check_spelling(target: str, path: str) -> None:
     its limit is counted, would not recognize `//api` or `/%61pi`."""
     before, signals, _ = path.partition(_SIGNALS)
     if signals and (
-        before.startswith("//")
+        "//" in before + signals
         or not _AUTHORITY.sub("", target, count=1).startswith(before + signals)
     ):
         raise ParsingError("The path must be normalized")

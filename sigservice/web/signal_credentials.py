@@ -2,9 +2,12 @@
 
 import base64
 import binascii
+import re
 from typing import Any
+from urllib.parse import unquote_plus
 
 from sigservice import secrets
+from sigservice.errors import BadDataError
 from sigservice.services.signals.credentials import Caller
 from sigservice.web.body import read_query, read_sent_bytes
 from sigservice.web.guards import read_bearer_token
@@ -25,12 +28,23 @@ def read_caller(environ: dict[str, Any], address: str, body_limit: int) -> Calle
 
 
 def read_signal_token(environ: dict[str, Any]) -> str:
-    """The token in a header or in the query, "" for none. Raises BadDataError."""
+    """The token in a header or in the query, "" for none. Raises BadDataError.
+
+    A proxy may send each token to one process, where its limit is counted. So what it could read
+    otherwise is no token, or an error: the query has the token once, by its plain name, and not
+    after a `;` either.
+    """
     if secret := _read_header(environ):
         return secret
-    if QUERY_PARAMETER not in environ.get("QUERY_STRING", ""):
+    query = environ.get("QUERY_STRING", "")
+    if QUERY_PARAMETER not in query:
         return ""
-    return read_query(environ).get(QUERY_PARAMETER, "")
+    token = read_query(environ).get(QUERY_PARAMETER, "")
+    pairs = (part.partition("=") for part in re.split("[&;]", query))
+    values = [unquote_plus(text) for name, _, text in pairs if name == QUERY_PARAMETER]
+    if values != [token] and (values or token):
+        raise BadDataError("The query must contain the token once.")
+    return token
 
 
 def make_signal_key(endpoint_name: str, secret: str, address: str) -> bytes:
@@ -40,19 +54,20 @@ def make_signal_key(endpoint_name: str, secret: str, address: str) -> bytes:
 
 
 def _read_header(environ: dict[str, Any]) -> str:
-    return _read_authorization(environ) or environ.get("HTTP_X_GITLAB_TOKEN", "").strip()
+    return _read_authorization(environ) or environ.get("HTTP_X_GITLAB_TOKEN", "").strip(" \t")
 
 
 def _read_authorization(environ: dict[str, Any]) -> str:
-    text = read_bearer_token(environ)
-    scheme, space, rest = text.partition(" ")
-    if not space or scheme.lower() != "basic":
-        return text
+    text: str = environ.get("HTTP_AUTHORIZATION", "").strip(" \t")
+    scheme, _, rest = text.partition(" ")
+    if scheme.lower() != "basic":
+        return read_bearer_token(environ) or text  # `Bearer` alone is a wrong token, not none
     try:
-        decoded = base64.b64decode(rest.strip(), validate=True).decode()
+        decoded = base64.b64decode(rest.strip(" "), validate=True).decode()
     except (binascii.Error, UnicodeDecodeError, ValueError):
         return text  # no token looks like this
-    return decoded.partition(":")[2]
+    _, colon, password = decoded.partition(":")
+    return password if colon and "\0" not in decoded else text
 
 
 def read_headers(environ: dict[str, Any]) -> dict[str, str]:

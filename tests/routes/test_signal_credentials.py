@@ -48,6 +48,35 @@ def test_invalid_basic_credentials_are_401(web, token, text):
     web.post(URL, headers={"Authorization": text.replace("TOKEN", token)}, status=401)
 
 
+def encode(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "write_headers",
+    [
+        lambda token: {"Authorization": "Bearer Basic " + encode(f"a:{token}")},
+        lambda token: {"Authorization": "Basic " + encode(f"a\0:{token}")},
+        lambda token: {"Authorization": "Basic " + encode(f"a:{token}") + "\xa0"},
+        lambda token: {"Authorization": "Basic " + encode("a"), "X-Gitlab-Token": token},
+        lambda token: {"Authorization": "bEaReR", "X-Gitlab-Token": token},
+        lambda token: {"X-Gitlab-Token": f"{token}\xa0"},
+    ],
+)
+def test_what_a_proxy_would_read_as_another_token_is_none(web, token, write_headers):
+    """The limit of a token is exact behind a proxy that sends each token to one process."""
+    web.post(URL, headers=write_headers(token), status=401)
+
+
+@pytest.mark.parametrize(
+    "query", ["token=x&token={}", "token={}&token={}", "a=1;token=x&token={}", "tok%65n={}&x=token"]
+)
+def test_a_query_that_a_proxy_would_read_otherwise_is_400(web, token, endpoint, query):
+    set_options(web, endpoint, allowQueryToken=True)
+    web.post(f"{URL}?token={token}")
+    web.post(f"{URL}?{query.replace('{}', token)}", status=400)
+
+
 def test_the_username_is_not_the_token(web, token):
     web.post(URL, headers=basic(token, "x"), status=401)
 

@@ -27,6 +27,7 @@ ODD_TARGETS = (
     f"http://x/{SIGNAL}",
     f"x:{SIGNAL}",
     SIGNAL.replace("/api", "/%61pi"),
+    SIGNAL.replace("/api/", "/api//"),
     SIGNAL.replace("/api/", "/api%2F"),
     SIGNAL.replace("endpoint/", "endpoint%2f"),
     f"http://x{SIGNAL.replace('/api', '/a%70i')}",
