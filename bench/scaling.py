@@ -62,8 +62,8 @@ def run_haproxy(*services: Service) -> Iterator[tuple[int, int]]:
     program = shutil.which("haproxy") or "/usr/sbin/haproxy"
     with socket.create_server(("127.0.0.1", 0)) as sock:
         port = sock.getsockname()[1]
-    text = re.sub(r"bind :443 .*", f"bind 127.0.0.1:{port}", CONFIGURATION.read_text())
-    text = re.sub(r"(?m)^ *(stats socket|log) .*\n", "", text)
+    text = re.sub(r"bind :::443 .*", f"bind 127.0.0.1:{port}", CONFIGURATION.read_text())
+    text = re.sub(r"(?m)^ *(stats socket|log|user|group|bind :::80) .*\n", "", text)
     ports = dict(zip(("4301", "4302"), (service.port for service in services), strict=False))
     for old in ("4301", "4302"):
         if old in ports:

@@ -50,7 +50,9 @@ def read_configuration(name: str, port: int, nodes: Sequence[int]) -> str:
     """A file of deploy/ that listens on `port` without TLS, for nodes at these ports. Its other
     servers are down."""
     text = (ROOT / "deploy" / name).read_text()
-    text = re.sub(r"^    bind :443 .*$", f"    bind 127.0.0.1:{port}", text, flags=re.MULTILINE)
+    text = re.sub(r"bind :::443 .*", f"bind 127.0.0.1:{port}", text)
+    text = text.replace("bind :::80 v4v6", f"bind 127.0.0.1:{find_free_port()}")
+    text = re.sub(r"    (user|group) haproxy\n", "", text)
     text = text.replace("bind :5432", f"bind 127.0.0.1:{find_free_port()}")
     for index, node in enumerate(nodes):
         for address in (f"127.0.0.1:{4301 + index}", f"10.0.0.{21 + index}:4242"):

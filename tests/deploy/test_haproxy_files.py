@@ -26,5 +26,5 @@ def test_haproxy_accepts_the_file(name: str, tmp_path: Path):
     subprocess.run([openssl, *command.split(), *files], check=True, capture_output=True, timeout=60)
     certificate.write_text(certificate.read_text() + (tmp_path / "part.pem").read_text())
     text = (ROOT / "deploy" / name).read_text()
-    text = re.sub(r"/etc/ssl/\S+\.pem", str(certificate), text)
+    text = re.sub(r"/etc/haproxy/\S+\.pem", str(certificate), text)
     check_configuration(text.replace("/run/haproxy/admin.sock", str(tmp_path / "admin.sock")))

@@ -42,7 +42,7 @@ NGINX = """
 daemon off; pid {folder}/nginx.pid; error_log stderr;
 events {{ }}
 http {{
-    access_log {folder}/access.log;
+    access_log off;
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi;
@@ -105,6 +105,7 @@ def prepare(folder: Path, proxy: Proxy, name: str, certificate: trustme.LeafCert
     ]
     if is_nginx:
         replacements.append((rf"/etc/letsencrypt/live/{HOST}", str(folder)))
+        replacements.append(("/var/log/nginx", str(folder)))
     else:
         replacements.append((rf"/etc/haproxy/{HOST}\.pem", str(folder / "all.pem")))
         replacements.append((r"    (log /dev/log|user|group) .*\n", ""))
