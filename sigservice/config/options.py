@@ -117,7 +117,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("db.pool.min", "DATABASE_POOL_MIN", number(0, 1000), 0,
          "Minimum number of pooled connections."),
         ("db.pool.max", "DATABASE_POOL_MAX", number(1, 1000), 4,
-         "Maximum number of pooled connections."),
+         "Maximum number of pooled connections, of your own database only."),
         ("db.pool.idleTimeoutMillis", "DATABASE_POOL_IDLE_TIMEOUT_MS",
          number(1, 86_400_000, "milliseconds"), 30_000,
          "Idle time after which a connection is closed."),
@@ -234,7 +234,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("secureHeaders", "SECURE_HEADERS", parse.BOOLEAN, False,
          "Strict-Transport-Security and upgrade-insecure-requests, for a service behind HTTPS. "
          "The other security headers are always sent. See "
-         "[operations.md](operations.md#what-secure_headers-binds)."),
+         "[operations.md](operations.md#how-long-https-is-enforced)."),
         ("strictTransportSecurity", "SERVICE_STRICT_TRANSPORT_SECURITY", parse.HSTS,
          "max-age=63072000",
          "The header that SECURE_HEADERS sends. `includeSubDomains` binds all subdomains of the "
