@@ -1,4 +1,4 @@
-"""What a second process on one machine gives, and what HAProxy costs: signals to 8 endpoints over
+"""What a second process on one machine gives, and what HAProxy costs: signals to 64 endpoints over
 64 connections to one process, to the same through HAProxy, and to two through HAProxy.
 
 Usage: python bench/scaling.py (needs haproxy)
@@ -22,7 +22,7 @@ from rounds import Server, measure_rounds
 from service import ROOT, Service, run_service
 
 CONFIGURATION = Path(ROOT, "deploy", "haproxy", "several-processes.cfg")
-ENDPOINTS, CONNECTIONS, ROUNDS = 8, 64, 9
+ENDPOINTS, CONNECTIONS, ROUNDS = 64, 64, 9
 ENVIRON = {
     "SERVICE_TRUSTED_PROXY": "127.0.0.1",
     "SERVICE_SIGNAL_ENDPOINTS_LIMIT": str(ENDPOINTS),
@@ -63,7 +63,8 @@ def run_haproxy(*services: Service) -> Iterator[tuple[int, int]]:
     with socket.create_server(("127.0.0.1", 0)) as sock:
         port = sock.getsockname()[1]
     text = re.sub(r"bind :::443 .*", f"bind 127.0.0.1:{port}", CONFIGURATION.read_text())
-    text = re.sub(r"(?m)^ *(stats socket|log|user|group|bind :::80) .*\n", "", text)
+    text = re.sub(r"(?m)^ *(stats socket|log|user|group) .*\n", "", text)
+    text = re.sub(r"frontend http\n( .*\n)+", "", text)
     ports = dict(zip(("4301", "4302"), (service.port for service in services), strict=False))
     for old in ("4301", "4302"):
         if old in ports:
