@@ -47,8 +47,8 @@ class Haproxy(Client):
 
 
 def read_configuration(name: str, port: int, nodes: Sequence[int]) -> str:
-    """A file of deploy/ that listens on `port` without TLS, for nodes at these ports. Its other
-    servers are down."""
+    """A file of deploy/ that listens on `port` without TLS, for nodes at these ports only. Its
+    servers of PostgreSQL are down."""
     text = (ROOT / "deploy" / name).read_text()
     text = re.sub(r"bind :::443 .*", f"bind 127.0.0.1:{port}", text)
     text = text.replace("bind :::80 v4v6", f"bind 127.0.0.1:{find_free_port()}")
@@ -57,6 +57,7 @@ def read_configuration(name: str, port: int, nodes: Sequence[int]) -> str:
     for index, node in enumerate(nodes):
         for address in (f"127.0.0.1:{4301 + index}", f"10.0.0.{21 + index}:4242"):
             text = text.replace(address, f"127.0.0.1:{node}")
+    text = re.sub(r" *server \w+ 10\.0\.0\.2.*\n", "", text)
     text = re.sub(r"10\.0\.0\.\d+:\d+", "127.0.0.1:1", text).replace("port 8008", "port 1")
     return text.replace("/run/haproxy/admin.sock", "ADMIN_SOCKET")
 

@@ -49,10 +49,10 @@ def test_two_processes_share_a_database(environ):
             until(functools.partial(finished, one, path, turn + 1), "a run")
             assert states("checkout") == {word == "resolved"}
 
-        sent: list[list[int]] = [[], []]
+        ids_by_sender: list[list[int]] = [[], []]
         senders = [
             threading.Thread(target=send, args=(process, token, 25, ids))
-            for process, ids in zip(both, sent, strict=True)
+            for process, ids in zip(both, ids_by_sender, strict=True)
         ]
         for sender in senders:
             sender.start()
@@ -62,7 +62,7 @@ def test_two_processes_share_a_database(environ):
         signals = [run["signalId"] for run in done]
         assert len(signals) == 6 + 50
         assert len(set(signals)) == len(signals)
-        for ids in sent:  # of signals that arrive at the same moment any may be the first
+        for ids in ids_by_sender:  # of signals that arrive at the same moment any may be the first
             assert [id for id in reversed(signals) if id in ids] == ids
         assert {run["state"] for run in done} == {"success"}
         assert states("checkout") == {False}
