@@ -1,25 +1,21 @@
-"""Connections of waitress: one request at a time, JSON errors for rejected requests, and a graceful
-close, so that the client can read the error.
+"""Connections of waitress: one request at a time, and a graceful close, so that the client can read
+the error of a rejected request.
 """
 
 import contextlib
 import socket
 import time
-import uuid
-from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
-import msgspec
 from waitress.channel import ClientDisconnected, HTTPChannel
-from waitress.task import ErrorTask, WSGITask
-from waitress.utilities import InternalServerError, build_http_date
+from waitress.utilities import InternalServerError
 
+from sigservice.channel_tasks import JsonErrorTask, TakeOver, Task
 from sigservice.http_parsing import Parser
+from sigservice.reading_pace import ReadingPace
 
 ARRIVAL_SECONDS = 30
 LINGER_SECONDS = 2
-STALLED_SECONDS = 60
 MAX_LINGER_BYTES = 1_000_000
 # What POST requests wait for, by a part of their path: see Workers.run_similar_tasks.
 _KINDS = {
@@ -29,122 +25,6 @@ _KINDS = {
     "/api/frontend/metrics": "report",
     "/edge/metrics": "report",
 }
-_NAMES = {
-    400: "BadDataError",
-    413: "ContentTooLargeError",
-    431: "HeadersTooLargeError",
-    501: "NotImplementedError",
-    503: "UnavailableError",
-}
-
-
-def build_error_body(status: int, reason: str) -> bytes:
-    """The JSON body of an error that the listener answers itself."""
-    return msgspec.json.encode(
-        {
-            "id": str(uuid.uuid4()),
-            "name": _NAMES.get(status, "InternalError"),
-            "message": reason,
-            "details": [{"message": reason}],
-        }
-    )
-
-
-class JsonErrorTask(ErrorTask):  # type: ignore[misc]
-    is_handed_over = False
-
-    def execute(self) -> None:
-        error, path = self.request.error, getattr(self.request, "path", "")
-        body = build_error_body(error.code, error.reason)
-        self.status = f"{error.code} {error.reason}"
-        self.response_headers += [
-            ("Content-Type", "application/json; charset=utf-8"),
-            ("Cache-Control", "no-store"),
-            *([("Retry-After", "5")] if error.code == 503 else []),
-            *self.channel.server.refusal_headers(path, self.request.headers.get("ORIGIN", "")),
-        ]
-        self.set_close_on_finish()
-        self.content_length = len(body)
-        self.write(body)
-        method = getattr(self.request, "command", "")
-        self.channel.server.log_refusal(method, path, error.code)
-
-
-# Gets a connection whose response has begun, and whether the response is chunked; or None if the
-# client has left before.
-TakeOver = Callable[[socket.socket | None, bool], None]
-
-
-class Task(WSGITask):  # type: ignore[misc]
-    close_on_finish: bool
-    wrote_header: bool
-    chunked_response: bool
-
-    def get_environment(self) -> dict[str, Any]:
-        """The WSGI environ, with `sigservice.arrived`, the time.monotonic() of its last byte,
-        `sigservice.waited`, the seconds that the request was queued, `sigservice.body_refused`,
-        whether the listener did not read its body, and `sigservice.hand_over`, a function: its
-        argument takes over the connection after the response."""
-        environ: dict[str, Any] = super().get_environment()
-        environ["sigservice.arrived"] = self.request.arrived
-        environ["sigservice.waited"] = time.monotonic() - self.request.arrived
-        environ["sigservice.body_refused"] = self.request.body_refused
-        environ["sigservice.hand_over"] = self._hand_over
-        return environ
-
-    def _hand_over(self, take_over: TakeOver) -> None:
-        self.channel.take_over = take_over
-
-    def finish(self) -> None:
-        """A response that is handed over continues, so it gets no last chunk."""
-        if not self.is_handed_over:
-            super().finish()
-
-    @property
-    def is_handed_over(self) -> bool:
-        """A response with a length is an error that a wrapper of the application has made."""
-        return self.channel.take_over is not None and self.content_length is None
-
-    def build_response_header(self) -> bytes:
-        """The head. The connection stays open after 204 and 304: waitress closes it because they
-        have no length, but they need none (RFC 9112, 6.3), and SDKs get mostly 304."""
-        has_body, length = self.has_body, self.content_length
-        lines = [f"HTTP/{self.version} {self.status}"]
-        has_date = False
-        for name, text in self.response_headers:
-            lowered = name.lower()
-            has_date = has_date or lowered == "date"
-            if lowered not in ("content-length", "connection"):
-                lines.append(f"{name}: {text}")
-        if not has_date:
-            lines.append(f"Date: {_format_date(int(self.start_time))}")
-        if has_body and length is not None:
-            lines.append(f"Content-Length: {length}")
-        elif has_body and self.version == "1.1":
-            lines.append("Transfer-Encoding: chunked")
-            self.chunked_response = True
-        connection = self.request.headers.get("CONNECTION", "").lower()
-        if self.version == "1.1":
-            closes = connection == "close" or self.chunked_response
-        else:
-            closes = connection != "keep-alive" or not (has_body and length is not None)
-        if closes or self.close_on_finish or self.channel.is_last_response:
-            self.close_on_finish = True
-            lines.append("Connection: close")
-        elif self.version == "1.0":
-            lines.append("Connection: Keep-Alive")
-        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-
-    def write(self, data: bytes) -> None:
-        """Sends head and body together if `data` is the whole body."""
-        is_whole = len(data) == self.content_length if data else True
-        if self.wrote_header or not self.complete or not is_whole:
-            super().write(data)
-            return
-        head = self.build_response_header()
-        self.wrote_header = True
-        self.content_bytes_written = len(data)
-        self.channel.send_response(head, data if self.has_body else b"")
 
 
 def _find_kind(request: Any) -> str:
@@ -154,11 +34,6 @@ def _find_kind(request: Any) -> str:
             if part in request.path:
                 return kind
     return ""
-
-
-@lru_cache(maxsize=2)
-def _format_date(seconds: int) -> str:
-    return str(build_http_date(seconds))
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -179,6 +54,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     socket: Any
     take_over: TakeOver | None = None  # takes over the connection after the response
     _must_leave, _is_chunked, _is_closed = False, False, False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._pace = ReadingPace()
+        super().__init__(*args, **kwargs)
 
     def service(self) -> None:
         """Runs the request and sends the response. waitress wakes its loop after each response,
@@ -246,9 +125,18 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.server.pull_trigger()
 
     def write_soon(self, data: bytes) -> int:
-        if data and self._fileno is not None:
-            self.server.event_loop.change(self._fileno)  # the buffer may need the loop
-        return int(super().write_soon(data))
+        size = int(super().write_soon(data))
+        fd = self._fileno
+        if self.total_outbufs_len >= self.adj.send_bytes:
+            self._wake_loop()
+        elif self.total_outbufs_len and fd is not None:
+            self.server.event_loop.change(fd)  # it sends the rest when it wakes
+        return size
+
+    def send(self, data: bytes, do_close: bool = True) -> int:
+        size = int(super().send(data, do_close))
+        self._pace.sent_bytes += size
+        return size
 
     @property
     def is_busy(self) -> bool:
@@ -310,12 +198,14 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         is_waiting = self._is_unread or self._rest or self._must_leave
         return not (is_waiting or not super().readable())
 
-    @property
-    def is_stalled(self) -> bool:
-        """Whether the client has read nothing for STALLED_SECONDS of a response that a worker may
-        wait to continue, or of a whole one: waitress closes no connection before its last byte."""
-        is_sending = self.total_outbufs_len >= (self.adj.send_bytes if self.requests else 1)
-        return is_sending and time.time() - self.last_activity > STALLED_SECONDS
+    def is_read_too_slowly(self, now: float) -> bool:
+        """Whether a response waits for a client that is too slow, see ReadingPace. `now` is
+        time.monotonic(). waitress closes no connection before its last byte."""
+        has_worker = bool(self.requests)
+        if self.total_outbufs_len < (self.adj.send_bytes if has_worker else 1):
+            self._pace.reset()
+            return False
+        return self._pace.is_too_slow(self.socket, now, has_worker=has_worker)
 
     def writable(self) -> bool:
         return bool(super().writable() or (self._rest and not self.requests) or self._must_leave)
@@ -339,6 +229,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             elif self.connected and not self.total_outbufs_len:
                 self._linger()
             return
+        if self.requests and self.total_outbufs_len < self.adj.send_bytes:
+            # waitress doesn't send it while a request runs, so the loop would not sleep.
+            self._flush_exception(self._flush_some_if_lockable)
         super().handle_write()
         if self._must_leave and self.connected and not self.total_outbufs_len:
             self._leave()

@@ -1,10 +1,11 @@
 """The listener: waitress with IPv6 and IPv4 on one port, limits on the arrival time of a request
 and on connections per address, and a graceful stop.
 
-http_parsing.py, channel.py, event_loop.py, workers.py and this module rely on undocumented
-attributes of waitress 3 (active_channels, total_outbufs_len, will_close, close_when_flushed,
-channel_class, error_task_class, parser_class, body_rcv, header_plus, requests_lock, outbuf_lock,
-_dispatcher of create_server, readwrite of wasyncore); tests/server checks each of them.
+http_parsing.py, channel.py, channel_tasks.py, event_loop.py, workers.py and this module rely on
+undocumented attributes of waitress 3 (active_channels, total_outbufs_len, will_close,
+close_when_flushed, channel_class, error_task_class, parser_class, body_rcv, header_plus,
+requests_lock, outbuf_lock, send and _flush_some_if_lockable of channels, _dispatcher of
+create_server, readwrite of wasyncore); tests/server checks each of them.
 """
 
 import contextlib
@@ -22,7 +23,8 @@ from typing import Any
 from waitress import wasyncore
 from waitress.server import create_server
 
-from sigservice.channel import Channel, build_error_body
+from sigservice.channel import Channel
+from sigservice.channel_tasks import build_error_body
 from sigservice.db.bulkheads import count_workers
 from sigservice.errors import StartError
 from sigservice.event_loop import EventLoop
@@ -38,6 +40,8 @@ MAX_ACCEPTS = 100
 # Total bytes of buffered bodies larger than 16 kB.
 MAX_BODIES = 128_000_000
 MAX_UNKNOWN_BODIES, MAX_UNKNOWN_BODIES_OF_ADDRESS = 32_000_000, 8_000_000
+# A response in parts waits while its client has more than this to read. A part may exceed it.
+MAX_UNSENT_BYTES = 1_000_000
 SPILL_BYTES = 131_072  # larger bodies are buffered in a file
 _OWN_FILES = 64
 _WARN_SECONDS = 60
@@ -87,6 +91,7 @@ class Listener:
                 max_request_body_size=max(MAX_BODY_BYTES, config["signals"]["payloadLimit"] * 2),
                 max_request_header_size=32_768,
                 inbuf_overflow=SPILL_BYTES,
+                outbuf_high_watermark=MAX_UNSENT_BYTES,
                 clear_untrusted_proxy_headers=False,  # only web/client_ip.py reads them
                 log_socket_errors=False,
                 ident=None,
@@ -179,7 +184,7 @@ class Listener:
         request runs."""
         for channel in self._channels():
             is_late = channel.must_end_at is not None and now > channel.must_end_at
-            if is_late or channel.is_stalled:
+            if is_late or channel.is_read_too_slowly(now):
                 channel.handle_close()
 
     def _accept(self, server: Any, accept_one: Callable[[], None]) -> None:

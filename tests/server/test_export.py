@@ -7,7 +7,7 @@ import http.client
 
 import pytest
 
-from sigservice import channel
+from sigservice import reading_pace
 from tests.conftest import ADMIN_TOKEN
 from tests.waiting import DEADLINE_SECONDS, until
 
@@ -55,7 +55,7 @@ def test_export_ends_when_the_client_goes_away(open_export):
 
 
 def test_client_that_reads_nothing_is_disconnected(open_export, monkeypatch):
-    monkeypatch.setattr(channel, "STALLED_SECONDS", 0.5)
+    monkeypatch.setattr(reading_pace, "STALLED_SECONDS", 0.5)
     service, conn, response = open_export()
     with contextlib.closing(conn):
         until(lambda: not count_channels(service), "the end of the request")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sigservice import channel
+from sigservice import reading_pace
 from sigservice.flags import streams
 from tests.conftest import ADMIN_TOKEN
 from tests.server.process import Client, create_open_folder
@@ -306,7 +306,7 @@ def test_clients_that_do_not_read_hold_little_memory(make_server, monkeypatch):
 
 
 def test_a_client_that_never_reads_its_first_event_is_disconnected(make_server, monkeypatch):
-    monkeypatch.setattr(channel, "STALLED_SECONDS", 0.5)
+    monkeypatch.setattr(reading_pace, "STALLED_SECONDS", 0.5)
     with create_open_folder() as folder:
         web = make_server()
         web.create_large_flag(8)
