@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from sigservice.clock import Clock
+from sigservice.db.bulkheads import MAX_STREAMED_FILES
 from sigservice.db.group_commit import GroupCommit
 from sigservice.db.pool import Database
 from sigservice.db.statements import Row
@@ -24,6 +25,7 @@ from sigservice.limiter import Limiter
 from sigservice.log import GetLogger
 from sigservice.outgoing.sender import Sender
 from sigservice.outgoing.smtp import MailServer
+from sigservice.quotas import Quotas
 from sigservice.recent_keys import RecentKeys
 from sigservice.render import Renderer
 from sigservice.repository.signals.signals import NewSignal
@@ -84,6 +86,9 @@ class Context:
     evaluation_counts: EvaluationCounts = field(default_factory=EvaluationCounts)
     refused_calls: RefusedCallBuffer = field(default_factory=RefusedCallBuffer)
     token_uses: TokenUses = field(default_factory=TokenUses)
+    streamed_files: Quotas = field(  # by user
+        default_factory=lambda: Quotas(total=MAX_STREAMED_FILES, per_key=1)
+    )
     sender: Sender = field(default_factory=Sender)
     silence_clock: SilenceClock = field(default_factory=SilenceClock)
     version_status: VersionStatus = field(default_factory=VersionStatus)

@@ -204,7 +204,8 @@ CREATE TABLE public.events (
     environment text,
     feature_name text,
     data jsonb,
-    pre_data jsonb
+    pre_data jsonb,
+    data_bytes integer
 );
 
 ALTER TABLE public.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (

@@ -30,6 +30,9 @@ FREE_WORKERS = 8
 # Callers that wait for one group commit (db/group_commit.py): senders of signals, or SDKs that
 # report, also with public tokens.
 MAX_WAITING = 64
+# Files that are sent while they are read from the database (web/streamed_files.py). Each occupies a
+# worker as long as its client reads.
+MAX_STREAMED_FILES = 4
 SHARES = {
     # Slow reads of users and tools: searches in events and signals, exports.
     "search": Share(part=4, waiting=2, wait_seconds=2.0),
@@ -37,10 +40,10 @@ SHARES = {
 
 
 def count_workers(pool_size: int) -> int:
-    """The number of threads for requests: those that bulkheads and a group commit can occupy, and
-    others."""
+    """The number of threads for requests: those that bulkheads, a group commit and files can
+    occupy, and others."""
     occupied = sum(share.count_connections(pool_size) + share.waiting for share in SHARES.values())
-    return max(occupied + MAX_WAITING + FREE_WORKERS, pool_size * 2)
+    return max(occupied + MAX_WAITING + MAX_STREAMED_FILES + FREE_WORKERS, pool_size * 2)
 
 
 class Bulkhead:

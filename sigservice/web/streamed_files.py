@@ -1,14 +1,25 @@
-"""Files that are read from the database in parts while they are sent."""
+"""Files that are read from the database in parts while they are sent.
+
+Each occupies a worker as long as its client reads, so there are at most MAX_STREAMED_FILES in a
+process, and one of a user.
+"""
 
 from collections.abc import Callable, Iterator
-from typing import Protocol, TypeVar
+from contextlib import ExitStack
+from typing import Protocol
+
+from bottle import HTTPResponse
 
 from sigservice.context import Context
+from sigservice.db.bulkheads import MAX_STREAMED_FILES
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import UnavailableError
+from sigservice.services.identity import Identity
+from sigservice.web import respond
 
 MAX_RETRIES, RETRY_SECONDS = 10, 1.0
+RETRY_AFTER_SECONDS = 5
 
 
 class Page(Protocol):
@@ -22,18 +33,68 @@ class Page(Protocol):
     def next_before(self) -> int | None: ...
 
 
-PageT = TypeVar("PageT", bound=Page)
+ReadPage = Callable[[Connection, int | None], Page]
+Encode = Callable[[list[Row]], bytes]
 
 
-def generate_parts(
+class _Parts:
+    """The parts of a file, which has a place among the files until they end, or until `close`. The
+    listener calls it after the response, also if the client has left."""
+
+    def __init__(self, parts: Iterator[bytes], place: ExitStack) -> None:
+        self._parts, self._place = parts, place
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        try:
+            return next(self._parts)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._place.close()
+
+    def __del__(self) -> None:  # a response that failed before the listener got it
+        self.close()
+
+
+def send_file(
     context: Context,
+    identity: Identity,
+    name: str,
+    content_type: str,
+    *,
     head: bytes,
-    first: PageT,
-    read: Callable[[Connection, int], PageT],
-    encode: Callable[[list[Row]], bytes],
+    read: ReadPage,
+    encode: Encode,
+) -> HTTPResponse:
+    """The file `name`: `head` and the encoded rows of all pages. `read` gets the `next_before` of
+    the page before.
+
+    Raises UnavailableError if there are too many files, and what `read` raises for the first page.
+    """
+    user = identity.user_id, identity.username  # all admin tokens have one ID
+    if not context.streamed_files.acquire(user):
+        raise UnavailableError(
+            f"At most {MAX_STREAMED_FILES} files are sent at a time, and one to each user."
+            " Try again when the other one is complete.",
+            headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
+        )
+    with ExitStack() as place:
+        place.callback(context.streamed_files.release, user)
+        with context.database.transaction(bulkhead="search") as conn:
+            first = read(conn, None)
+        parts = _Parts(_generate(context, head, first, read, encode), place.pop_all())
+        return respond.file(parts, content_type, name)
+
+
+def _generate(
+    context: Context, head: bytes, first: Page, read: ReadPage, encode: Encode
 ) -> Iterator[bytes]:
-    """The file, beginning with `head`. No transaction is open between two parts: the client may be
-    slow."""
+    """No transaction is open between two parts: the client may be slow."""
     page = first
     yield head
     while True:
@@ -44,7 +105,7 @@ def generate_parts(
         page = _read_part(context, read, page.next_before)
 
 
-def _read_part(context: Context, read: Callable[[Connection, int], PageT], before: int) -> PageT:
+def _read_part(context: Context, read: ReadPage, before: int) -> Page:
     """Waits while the database is busy: an error would truncate the file."""
     for attempt in range(MAX_RETRIES + 1):
         try:

@@ -104,14 +104,16 @@ def test_loop_sleeps_while_a_worker_waits_for_the_next_part(
 def test_loop_looks_at_a_connection_after_its_data_is_in_the_buffer(size: int):
     """It would not send what is written after it has looked."""
     sock, other = socket.socketpair()
-    seen: list[int] = []
+    sizes: list[int] = []
     server: Any = SimpleNamespace(active_channels={}, pull_trigger=lambda: None)
     adjustments = Adjustments()
     adjustments.send_bytes = 18_000
     with sock, other:
         channel = Channel(server, sock, ("192.0.2.1", 1), adjustments, map={})
-        server.event_loop = SimpleNamespace(change=lambda _: seen.append(channel.total_outbufs_len))
+        server.event_loop = SimpleNamespace(
+            change=lambda _: sizes.append(channel.total_outbufs_len)
+        )
         channel.write_soon(b"x" * size)
-        assert seen
-        assert seen[-1] > 0
+        assert sizes
+        assert sizes[-1] > 0
         channel.handle_close()

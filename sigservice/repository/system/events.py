@@ -1,4 +1,7 @@
-"""The audit log: one function for each SQL statement."""
+"""The audit log: one function for each SQL statement.
+
+A page of events ends early when their data exceeds its maximum; see is_truncated.
+"""
 
 import re
 from dataclasses import asdict, dataclass
@@ -10,6 +13,7 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
 
 _SQL = queries.load("system/events")
+PAGE_BYTES = 8_000_000
 SEARCH_ROWS = 10_000
 SEARCH_BYTES = 16_000_000  # as stored: large data is compressed
 _ID = re.compile(r"-?[0-9]{1,9}")
@@ -82,9 +86,15 @@ def list_newest(
     limit: int,
     before: int | None = None,
     offset: int = 0,
+    max_bytes: int = PAGE_BYTES,
 ) -> list[Row]:
-    page = {"before": before, "limit": limit, "offset": offset}
+    page = {"before": before, "limit": limit, "offset": offset, "page_bytes": max_bytes}
     return fetch_all(conn, _SQL["list_events"], **page, **event_filter.to_parameters())
+
+
+def is_truncated(rows: list[Row], max_bytes: int) -> bool:
+    """Whether a page of `list_newest` ended early."""
+    return bool(rows) and rows[-1]["bytes"] >= max_bytes
 
 
 def count(conn: Connection, event_filter: EventFilter) -> int:

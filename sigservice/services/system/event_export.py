@@ -15,7 +15,8 @@ from sigservice.services.system import events
 from sigservice.services.system.event_sentences import describe_event
 from sigservice.services.system.events import EventPage
 
-PART_ROWS = 500
+# One part: what one short transaction reads, and what is in memory at a time.
+PART_ROWS, PART_BYTES = 500, 2_000_000
 FORMATS: Mapping[str, str] = MappingProxyType(
     {"ndjson": "application/x-ndjson", "csv": "text/csv"}  # with their content types
 )
@@ -35,8 +36,10 @@ CSV_COLUMNS = (
 
 
 def read_part(conn: Connection, event_filter: EventFilter, before: int | None) -> EventPage:
-    """The next PART_ROWS events that match, below `before`."""
-    return events.list_page(conn, event_filter, limit=PART_ROWS, before=before)
+    """The next events that match, below `before`, as many as a part has."""
+    return events.list_page(
+        conn, event_filter, limit=PART_ROWS, before=before, max_bytes=PART_BYTES
+    )
 
 
 def make_encoder(format: str, identity: Identity) -> tuple[bytes, Callable[[list[Row]], bytes]]:

@@ -132,8 +132,10 @@ def list_page(
     limit: int,
     before: int | None = None,
     offset: int = 0,
+    max_bytes: int = events.PAGE_BYTES,
 ) -> EventPage:
-    """The newest events that match.
+    """The newest events that match: at most `limit`, and one more than fits into `max_bytes` of
+    data.
 
     A search for a text covers the newest 10 000 events below `before` that match the other filters,
     or 16 MB of stored data; the next page continues from there.
@@ -144,9 +146,12 @@ def list_page(
             conn, event_filter, before=before
         )
         event_filter = replace(event_filter, oldest_id=oldest_id, newest_id=newest_id)
-    rows = events.list_newest(conn, event_filter, limit=limit + 1, before=before, offset=offset)
-    if len(rows) > limit:
-        return EventPage(rows[:limit], rows[limit - 1]["id"], True, event_filter)
+    rows = events.list_newest(
+        conn, event_filter, limit=limit + 1, before=before, offset=offset, max_bytes=max_bytes
+    )
+    if len(rows) > limit or events.is_truncated(rows, max_bytes):
+        rows = rows[:limit]
+        return EventPage(rows, rows[-1]["id"], True, event_filter)
     next_before = event_filter.oldest_id if has_more else None
     return EventPage(rows, next_before, not has_more, event_filter)
 

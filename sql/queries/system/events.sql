@@ -3,17 +3,20 @@
 
 -- name: insert_event
 INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,
-                    data, pre_data)
+                    data, pre_data, data_bytes)
 VALUES (%(type)s, %(created_by)s, %(created_by_user_id)s, %(ip)s, %(project)s, %(environment)s,
-        %(feature_name)s, %(data)s::jsonb, %(pre_data)s::jsonb)
+        %(feature_name)s, %(data)s::jsonb, %(pre_data)s::jsonb,
+        coalesce(octet_length(%(data)s::jsonb::text), 0)
+            + coalesce(octet_length(%(pre_data)s::jsonb::text), 0))
 RETURNING id;
 
 -- name: insert_events
 -- One event for each item of a JSON array, in its order; missing members are null.
 INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,
-                    data, pre_data)
+                    data, pre_data, data_bytes)
 SELECT x.type, x.created_by, x.created_by_user_id, x.ip, x.project, x.environment, x.feature_name,
-       x.data, x.pre_data
+       x.data, x.pre_data,
+       coalesce(octet_length(x.data::text), 0) + coalesce(octet_length(x.pre_data::text), 0)
 FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (type text, created_by text, created_by_user_id int, ip text, project text,
            environment text, feature_name text, data jsonb, pre_data jsonb);
@@ -21,28 +24,39 @@ FROM jsonb_to_recordset(%(items)s::jsonb)
 -- name: list_events
 -- Newest first; each filter may be null. `families` are the first words of event types, for example
 -- feature; `projects_only` excludes events without a project or flag: users, tokens, settings. With
--- `text`, find_search_window has set `oldest_id` and `newest_id`.
-SELECT id, created_at, type, created_by, created_by_user_id, ip, project, environment,
-       feature_name, data, pre_data
-FROM events
-WHERE (%(before)s::bigint IS NULL OR id < %(before)s)
-  AND (%(oldest_id)s::bigint IS NULL OR id >= %(oldest_id)s)
-  AND (%(newest_id)s::bigint IS NULL OR id <= %(newest_id)s)
-  AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
-  AND (%(features)s::text[] IS NULL OR feature_name = ANY(%(features)s))
-  AND (%(projects)s::text[] IS NULL OR project = ANY(%(projects)s))
-  AND (%(environments)s::text[] IS NULL OR environment = ANY(%(environments)s))
-  AND (%(authors)s::text[] IS NULL OR created_by = ANY(%(authors)s)
-       OR created_by_user_id = ANY(%(author_ids)s::int[]))
-  AND (%(start)s::timestamptz IS NULL OR created_at >= %(start)s)
-  AND (%(end)s::timestamptz IS NULL OR created_at < %(end)s)
-  AND (%(text)s::text IS NULL
-       OR strpos(lower(concat_ws(' ', type, created_by, feature_name, project, environment,
-                                 data::text, pre_data::text)), lower(%(text)s)) > 0)
-  AND (%(families)s::text[] IS NULL OR split_part(type, '-', 1) = ANY(%(families)s))
-  AND (NOT %(projects_only)s::boolean OR project IS NOT NULL OR feature_name IS NOT NULL)
-ORDER BY id DESC
-LIMIT %(limit)s OFFSET %(offset)s;
+-- `text`, find_search_window has set `oldest_id` and `newest_id`. A page ends early when its data exceeds
+-- `page_bytes`; `bytes` is the total size up to and including the row.
+SELECT e.id, e.created_at, e.type, e.created_by, e.created_by_user_id, e.ip, e.project,
+       e.environment, e.feature_name, e.data, e.pre_data, page.bytes
+FROM (
+    SELECT id, size, sum(size) OVER (ORDER BY id DESC) AS bytes
+    FROM (
+        SELECT id, coalesce(data_bytes, coalesce(octet_length(data::text), 0)
+                                        + coalesce(octet_length(pre_data::text), 0)) AS size
+        FROM events
+        WHERE (%(before)s::bigint IS NULL OR id < %(before)s)
+          AND (%(oldest_id)s::bigint IS NULL OR id >= %(oldest_id)s)
+          AND (%(newest_id)s::bigint IS NULL OR id <= %(newest_id)s)
+          AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
+          AND (%(features)s::text[] IS NULL OR feature_name = ANY(%(features)s))
+          AND (%(projects)s::text[] IS NULL OR project = ANY(%(projects)s))
+          AND (%(environments)s::text[] IS NULL OR environment = ANY(%(environments)s))
+          AND (%(authors)s::text[] IS NULL OR created_by = ANY(%(authors)s)
+               OR created_by_user_id = ANY(%(author_ids)s::int[]))
+          AND (%(start)s::timestamptz IS NULL OR created_at >= %(start)s)
+          AND (%(end)s::timestamptz IS NULL OR created_at < %(end)s)
+          AND (%(text)s::text IS NULL
+               OR strpos(lower(concat_ws(' ', type, created_by, feature_name, project, environment,
+                                         data::text, pre_data::text)), lower(%(text)s)) > 0)
+          AND (%(families)s::text[] IS NULL OR split_part(type, '-', 1) = ANY(%(families)s))
+          AND (NOT %(projects_only)s::boolean OR project IS NOT NULL OR feature_name IS NOT NULL)
+        ORDER BY id DESC
+        LIMIT %(limit)s OFFSET %(offset)s
+    ) newest
+) page
+JOIN events e ON e.id = page.id
+WHERE page.bytes - page.size < %(page_bytes)s
+ORDER BY e.id DESC;
 
 -- name: count_events
 -- The same filters. Stops at 10,000, so that a large log costs no more than a small one.

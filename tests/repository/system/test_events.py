@@ -37,6 +37,43 @@ def test_an_empty_log_is_empty(conn):
     assert events.fill_created_by(conn, system_id=SYSTEM, token_id=TOKEN) == 0
 
 
+def add_large(conn, count, **more):
+    """IDs of events of 1000 bytes, newest first. Stored, they are much smaller."""
+    data = json.dumps({"x": "x" * 491})
+    return [add(conn, data=data, pre_data=data, **more) for _ in range(count)][::-1]
+
+
+def test_page_ends_early_at_its_bytes(conn):
+    large = add_large(conn, 5)
+    assert ids(newest(conn, max_bytes=2500)) == large[:3]
+    assert ids(newest(conn, max_bytes=3000)) == large[:3]
+    assert ids(newest(conn, max_bytes=1)) == large[:1]
+    assert newest(conn, max_bytes=3000)[-1]["bytes"] == 3000
+
+
+def test_events_that_were_inserted_together_have_their_bytes(conn):
+    item = {"type": "x", "created_by": "ada", "data": {"x": "x" * 991}}
+    events.insert_many(conn, json.dumps([item] * 3))
+    assert [row["bytes"] for row in newest(conn)] == [1000, 2000, 3000]
+
+
+def test_bytes_of_events_of_an_earlier_version_are_computed(conn):
+    large = add_large(conn, 3)
+    add(conn)
+    run(conn, "UPDATE events SET data_bytes = NULL")
+    assert ids(newest(conn, max_bytes=2000))[1:] == large[:2]
+
+
+def test_pages_that_end_early_have_all_events(conn):
+    large = add_large(conn, 5)
+    pages, before = [], None
+    while not pages or before:
+        page = list_page(conn, by_type(None), limit=10, before=before, max_bytes=1500)
+        pages.append(ids(page.rows))
+        before = page.next_before
+    assert pages == [large[:2], large[2:4], large[4:]]
+
+
 def test_several_events_are_inserted_together(conn):
     changes = [
         {"project": "p", "environment": "e", "data": {"n": 1}},
@@ -64,6 +101,7 @@ def test_an_event_is_listed_with_all_columns(conn):
     (row,) = newest(conn)
     created_at = row.pop("created_at")
     assert created_at is not None
+    assert row.pop("bytes") == len('{"a": [1.50], "b": 1}' + "null")
     assert row == more | {
         "id": id,
         "type": "x",
@@ -94,7 +132,7 @@ def test_a_rare_value_is_found_by_its_index(conn, column, statement):
     add(conn, created_by="eve", created_by_user_id=7, environment="rare")
     run(conn, "ANALYZE events")
     event_filter, indexes = RARE[column]
-    paging = {"before": None, "limit": 50, "offset": 0}
+    paging = {"before": None, "limit": 50, "offset": 0, "page_bytes": 1000}
     with conn.cursor() as cursor:
         text = queries.load("system/events")[statement]
         cursor.execute(f"EXPLAIN {text}", event_filter.to_parameters() | paging)

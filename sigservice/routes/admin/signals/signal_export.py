@@ -7,12 +7,11 @@ from sigservice.errors import BadDataError
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signal_export
 from sigservice.services.signals.signal_export import FORMATS
-from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
 from sigservice.web.signal_filters import read_signal_filter
-from sigservice.web.streamed_files import generate_parts
+from sigservice.web.streamed_files import send_file
 
 router = Router(AdminGuard)
 
@@ -23,16 +22,15 @@ def export_signals(context: Context, identity: Identity, id: int) -> HTTPRespons
     format, filter = query.get("format") or "ndjson", read_signal_filter(query)
     if format not in FORMATS:
         raise BadDataError(f"format must be one of {', '.join(FORMATS)}.", path="format")
-    with context.database.transaction(bulkhead="search") as conn:
+    with context.database.autocommit(bulkhead="search") as conn:
         endpoint = signal_endpoints.get(conn, id)
-        first = signal_export.read_part(conn, endpoint, filter, None)
     head, encode = signal_export.make_encoder(format, endpoint)
-    name = f"signals-{endpoint['name']}-{context.clock.now():%Y-%m-%d}.{format}"
-    parts = generate_parts(
+    return send_file(
         context,
-        head,
-        first,
-        lambda conn, before: signal_export.read_part(conn, endpoint, filter, before),
-        encode,
+        identity,
+        f"signals-{endpoint['name']}-{context.clock.now():%Y-%m-%d}.{format}",
+        FORMATS[format],
+        head=head,
+        read=lambda conn, before: signal_export.read_part(conn, endpoint, filter, before),
+        encode=encode,
     )
-    return respond.file(parts, FORMATS[format], name)

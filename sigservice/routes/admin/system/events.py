@@ -21,7 +21,7 @@ from sigservice.web.event_filters import read_event_filter
 from sigservice.web.guards import AdminGuard
 from sigservice.web.paging import Paging, read_paging
 from sigservice.web.router import Router
-from sigservice.web.streamed_files import generate_parts
+from sigservice.web.streamed_files import send_file
 
 router = Router(AdminGuard)
 
@@ -73,15 +73,13 @@ def export_events(context: Context, identity: Identity) -> HTTPResponse:
     if format not in FORMATS:
         raise BadDataError(f"format must be one of {', '.join(FORMATS)}.", path="format")
     filter = events.restrict_to_readable(identity, filter)
-    with context.database.transaction(bulkhead="search") as conn:
-        first = event_export.read_part(conn, filter, None)
     head, encode = event_export.make_encoder(format, identity)
-    parts = generate_parts(
+    return send_file(
         context,
-        head,
-        first,
-        lambda conn, before: event_export.read_part(conn, filter, before),
-        encode,
+        identity,
+        f"audit-log-{context.clock.now():%Y-%m-%d}.{format}",
+        FORMATS[format],
+        head=head,
+        read=lambda conn, before: event_export.read_part(conn, filter, before),
+        encode=encode,
     )
-    name = f"audit-log-{context.clock.now():%Y-%m-%d}.{format}"
-    return respond.file(parts, FORMATS[format], name)
