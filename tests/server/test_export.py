@@ -55,9 +55,22 @@ def test_export_ends_when_the_client_goes_away(open_export):
 
 
 def test_client_that_reads_nothing_is_disconnected(open_export, monkeypatch):
-    monkeypatch.setattr(reading_pace, "STALLED_SECONDS", 0.5)
+    monkeypatch.setattr(reading_pace, "SLOW_SECONDS", 0.5)
     service, conn, response = open_export()
     with contextlib.closing(conn):
         until(lambda: not count_channels(service), "the end of the request")
         with pytest.raises((http.client.IncompleteRead, ConnectionError)):
             response.read()
+
+
+def test_client_that_reads_a_little_is_disconnected(open_export, monkeypatch):
+    monkeypatch.setattr(reading_pace, "SLOW_SECONDS", 0.5)
+    service, conn, response = open_export()
+    with contextlib.closing(conn):
+
+        def read_a_little():
+            assert response.read(1)
+            return not count_channels(service)
+
+        until(read_a_little, "the end of the request", pause=0.1)
+        assert not service.context.streamed_files._amounts
