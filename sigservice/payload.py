@@ -44,19 +44,27 @@ def build_too_large_error(limit: int) -> ContentTooLargeError:
     return ContentTooLargeError(f"The body is larger than {limit} bytes.")
 
 
-def parse(data: bytes) -> Any:
+def parse_field(text: str, path: str) -> Any:
+    """The JSON value in the field `path` of a form, checked like a body. Raises BadDataError."""
+    try:
+        return parse(text.encode(), path)
+    except BadDataError as error:
+        raise BadDataError(error.message, path=path) from None
+
+
+def parse(data: bytes, source: str = "body") -> Any:
     """The JSON value in `data` (RFC 8259, UTF-8), checked for what can't be stored.
 
-    Raises BadDataError with the reason and, if known, the byte.
+    Raises BadDataError with the reason and, if known, the byte. `source` is what contains the JSON.
     """
     try:
         value = _decode(data)
     except UnicodeDecodeError as error:
-        raise BadDataError("The body is not UTF-8.") from error
+        raise BadDataError(f"The {source} is not UTF-8.") from error
     except RecursionError as error:
         raise _build_depth_error() from error
     except msgspec.DecodeError as error:
-        raise BadDataError(f"The body is not valid JSON: {_describe(error)}.") from error
+        raise BadDataError(f"The {source} is not valid JSON: {_describe(error)}.") from error
     if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _measure_depth(value) > MAX_DEPTH:
         raise _build_depth_error()
     if b"\\u0000" in data and _has_nul(value):

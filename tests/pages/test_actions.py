@@ -362,7 +362,19 @@ def test_a_click_on_a_field_of_the_newest_signal_adds_a_filter(ada, sets, endpoi
     assert form["filters.0.values"].value.strip() == "page=now"
 
 
-@pytest.mark.parametrize("do", ["filter:", "filter:x", "filter:[1]", "template:none", "template:"])
+@pytest.mark.parametrize(
+    "do",
+    [
+        "filter:",
+        "filter:x",
+        "filter:[1]",
+        'filter:["a", "\\u0000"]',
+        "filter:" + "[" * 3000 + "]" * 3000,
+        "template:none",
+        "template:",
+    ],
+    ids=range(7),
+)
 def test_an_unknown_button_changes_nothing(ada, sets, do):
     page = ada.post(f"{PATH}/new", {"csrf": ada.csrf, "name": "x", "do": do}, status=200)
     assert "filters.0.path" not in form_to(page, f"{PATH}/new").fields

@@ -90,14 +90,16 @@ def test_an_import_that_changes_nothing_says_so(ada, flags, document):
 
 
 WRONG = {
-    "": "must be JSON",
+    "": "not valid JSON",
+    "[" * 3000 + "]" * 3000: "nested deeper",
+    '{"features": [{"name": "a\\u0000"}]}': "NUL",
     "[]": "must be a JSON object",
     '{"features": 1}': "features",
     '{"features": [{"name": "a b"}]}': "data.features[0].name",
 }
 
 
-@pytest.mark.parametrize("document", WRONG)
+@pytest.mark.parametrize("document", WRONG, ids=WRONG.values())
 @pytest.mark.parametrize("button", ["preview", "import"])
 def test_a_wrong_document_is_explained_and_kept(ada, document, button):
     body = {"csrf": ada.csrf, "environment": "production", "data": document, "do": button}

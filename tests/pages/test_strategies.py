@@ -457,7 +457,18 @@ def test_a_wrong_context_of_a_draft_is_named(ada):
     assert "must be in the form key=value" in find_error(page, "properties")
 
 
-@pytest.mark.parametrize("draft", ["", "x", "[]", '{"name": "unknown"}', '{"name": 1}'])
+DRAFTS = {
+    "empty": "",
+    "no JSON": "x",
+    "a list": "[]",
+    "unknown": '{"name": "unknown"}',
+    "a number": '{"name": 1}',
+    "nested": "[" * 3000 + "]" * 3000,
+    "NUL": '{"name": "flexible\\u0000"}',
+}
+
+
+@pytest.mark.parametrize("draft", DRAFTS.values(), ids=DRAFTS)
 def test_an_invalid_draft_is_refused(ada, draft):
     body = {"csrf": ada.csrf, "draft": draft}
     ada.post("/admin/features/checkout/environments/production/evaluate", body, status=400)

@@ -24,14 +24,16 @@ from tests.server.process import (
 from tests.server.test_resource_exhaustion import SIGNAL, read_memory_mb
 
 EXPORT = "/api/admin/search/events/export"
-READERS = 80  # more than workers
+READERS = 90  # more than workers
 EVENTS, BYTES = 260, 170_000
+# So that a first part never waits for those of others.
+POOL = {"DATABASE_POOL_MAX": "20"}
 
 
 @pytest.fixture(scope="module")
 def process(temporary_database: Any) -> Iterator[Process]:
     options = temporary_database.create_database("slow_exports")
-    with run_service(OPEN_LIMITS | make_database_environ(options)) as started:
+    with run_service(OPEN_LIMITS | POOL | make_database_environ(options)) as started:
         with contextlib.closing(psycopg2.connect(**_to_arguments(options))) as conn, conn:
             conn.cursor().execute(
                 """INSERT INTO events (type, created_by, created_by_user_id, project, data)

@@ -12,7 +12,9 @@ from typing import Any
 
 import msgspec
 
+from sigservice import payload
 from sigservice.db.statements import Row
+from sigservice.errors import BadDataError
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import (
@@ -146,8 +148,8 @@ def make_filter_button(path: str, text: str) -> str:
 
 def _add_filter(values: FormValues, argument: str) -> FormValues:
     try:
-        path, text = msgspec.json.decode(argument, type=tuple[str, str])
-    except msgspec.MsgspecError:
+        path, text = msgspec.convert(payload.parse_field(argument, "do"), tuple[str, str])
+    except (BadDataError, msgspec.ValidationError):
         return values
     return replace(values, filters=[*values.filters, BLANK_FILTER | {"path": path, "values": text}])
 

@@ -117,7 +117,7 @@ def _find_payload(conn: Connection, source_id: int, values: dict[str, str], limi
         return msgspec.json.decode(rows[0]["payload"])
     if len(data) > limit:
         raise payload.build_too_large_error(limit)
-    return payload.parse(data)
+    return payload.parse_field(values["payload"], "payload")
 
 
 def _describe_result(result: dict[str, Any], row: Row, names: dict[str, str]) -> dict[str, Any]:

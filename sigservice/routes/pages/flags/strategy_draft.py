@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from bottle import HTTPResponse
 
+from sigservice import payload
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError
 from sigservice.flags.playground import explain_draft
@@ -44,11 +45,7 @@ def evaluate_draft(
     with context.database.transaction() as conn:
         target = FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
         strategies.list_strategies(conn, target)  # raises NotFoundError
-    try:
-        body = msgspec.json.decode(form.get("draft", ""))
-        draft = to_struct(body, Strategy)
-    except msgspec.DecodeError:
-        raise BadDataError("draft must be JSON.", path="draft") from None
+    draft = to_struct(payload.parse_field(form.get("draft", ""), "draft"), Strategy)
     return render_draft(context, identity, target, draft, form.get("strategy") or None, form)
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-import msgspec
 from bottle import HTTPResponse, request
 
+from sigservice import payload
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError
 from sigservice.repository.projects import environments
@@ -128,10 +128,7 @@ def _make_environment_field(names: list[str], value: str) -> Field:
 
 def _parse_json(text: str) -> dict[str, Any]:
     """Raises BadDataError."""
-    try:
-        value = msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
-        raise BadDataError(f"The export must be JSON: {error}.", path="data") from None
+    value = payload.parse_field(text, "data")
     if not isinstance(value, dict):
         raise BadDataError("The export must be a JSON object.", path="data")
     return value
