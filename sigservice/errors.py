@@ -5,6 +5,7 @@ the response; messages must not contain internal details.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,13 @@ class AppError(Exception):
         self.details = [dict(item) for item in details] or [only]
         self.headers = dict(headers or {})
         self.extra = dict(extra or {})
+
+
+def copy_error(error: BaseException) -> BaseException:
+    """The error for another caller: each one adds headers and a traceback to its own."""
+    own = type(error).__new__(type(error), *error.args)
+    vars(own).update({name: copy(value) for name, value in vars(error).items()})
+    return own
 
 
 def describe_fault(error_id: str) -> str:

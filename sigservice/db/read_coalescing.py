@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from sigservice.errors import UnavailableError
+from sigservice.errors import UnavailableError, copy_error
 from sigservice.workers import release_turn
 
 # A reader that waits longer for the read before its own gets an error: while the database hangs,
@@ -38,25 +38,24 @@ class CoalescedRead(Generic[Answer]):
         """`arrived_at` is when the request arrived (time.monotonic()). The last answer is enough if
         its read began later, which is so for requests that waited for a worker.
 
-        Raises what `read` raises, in each thread that shares it, and UnavailableError after
+        Raises what `read` raises, a copy in each thread that shares it, and UnavailableError after
         WAIT_SECONDS.
         """
         last = self._last
         if arrived_at is not None and last is not None and last[0] > arrived_at:
             return last[1]
         with self._lock:
-            turn, is_leader = self._next, False
-            if turn is None:
+            turn = self._next
+            if is_leader := turn is None:
                 turn = self._next = _Turn()
-                is_leader = True
         if is_leader:
             self._run(turn)
-        else:
-            release_turn()
-            if not turn.done.wait(WAIT_SECONDS):
-                raise _build_busy_error()
+            return turn.answer
+        release_turn()
+        if not turn.done.wait(WAIT_SECONDS):
+            raise _build_busy_error()
         if turn.error is not None:
-            raise turn.error
+            raise copy_error(turn.error)
         return turn.answer
 
     def _run(self, turn: _Turn[Answer]) -> None:
@@ -72,8 +71,9 @@ class CoalescedRead(Generic[Answer]):
             began_at = self._seconds()
             turn.answer = self._read()
             self._last = began_at, turn.answer
-        except BaseException as error:  # noqa: BLE001  raised again in each waiting thread
-            turn.error = error
+        except BaseException as error:
+            turn.error = copy_error(error)
+            raise
         finally:
             if can_read:
                 self._reading.release()

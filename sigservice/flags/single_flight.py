@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+from sigservice.errors import copy_error
 from sigservice.workers import release_turn
 
 Key = TypeVar("Key", bound=Hashable)
@@ -21,25 +22,26 @@ class SingleFlight(Generic[Key, Value]):
 
     def get(self, key: Key, build: Callable[[], Value]) -> Value:
         """Returns what `build` returns, or what it returns to a caller that is already building
-        for this key. Raises what that `build` raises, in each waiting thread."""
+        for this key. Raises what that `build` raises, a copy in each waiting thread."""
         with self._lock:
             flight = self._flights.get(key)
             if is_builder := flight is None:
                 flight = self._flights[key] = _Flight()
         if is_builder:
             self._build(key, flight, build)
-        else:
-            release_turn()
-            flight.done.wait()
+            return flight.value
+        release_turn()
+        flight.done.wait()
         if flight.error is not None:
-            raise flight.error
+            raise copy_error(flight.error)
         return flight.value
 
     def _build(self, key: Key, flight: _Flight[Value], build: Callable[[], Value]) -> None:
         try:
             flight.value = build()
-        except BaseException as error:  # noqa: BLE001  raised again in each waiting thread
-            flight.error = error
+        except BaseException as error:
+            flight.error = copy_error(error)
+            raise
         finally:
             with self._lock:
                 del self._flights[key]

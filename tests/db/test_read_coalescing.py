@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from sigservice.db import read_coalescing
+from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.read_coalescing import CoalescedRead
 from sigservice.errors import UnavailableError
 from tests.waiting import DEADLINE_SECONDS, take_time, until
@@ -123,6 +124,27 @@ def test_no_result_is_older_than_the_call():
         stop.set()
         writer.join()
     assert not overlaps, "two reads ran at once"
+
+
+def test_each_caller_gets_an_error_of_its_own():
+    source, errors = Source(), []
+
+    def read():
+        source.read()
+        raise DatabaseUnavailable("57014")
+
+    latest = CoalescedRead(read)
+    threads = [ask(latest, errors)]
+    assert source.begun.acquire(timeout=DEADLINE_SECONDS)
+    threads += [ask(latest, errors) for _ in range(4)]
+    waiting(5)
+    source.open.release(2)
+    for thread in threads:
+        thread.join(DEADLINE_SECONDS)
+    for number, error in enumerate(errors):
+        error.headers["X-Caller"] = str(number)
+    assert [error.headers["X-Caller"] for error in errors] == list("01234")
+    assert {(error.sqlstate, error.headers["Retry-After"]) for error in errors} == {("57014", "1")}
 
 
 def test_call_during_a_read_shares_the_next_one():

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from sigservice.errors import UnavailableError
 from sigservice.flags.single_flight import SingleFlight
 from sigservice.workers import Workers
 from tests.server.process import until
@@ -78,6 +79,15 @@ def test_error_is_raised_in_all_waiting_threads_and_the_next_call_builds_again()
     assert [str(answer) for answer in fly(flights, build)] == ["gone"] * 6
     assert build.builds == 1
     assert flights.get("a", lambda: "built again") == "built again"
+
+
+def test_each_caller_gets_an_error_of_its_own():
+    errors = fly(SingleFlight(), Builder(UnavailableError("gone", headers={"X": "1"})))
+    for number, error in enumerate(errors):
+        error.headers["X-Caller"] = str(number)
+    assert [error.headers["X-Caller"] for error in errors] == list("012345")
+    assert {(type(error), error.message) for error in errors} == {(UnavailableError, "gone")}
+    assert {error.headers["X"] for error in errors} == {"1"}
 
 
 def test_another_key_is_built_meanwhile():
