@@ -4,7 +4,7 @@ that costs more than its size, no body without a limit.
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 from waitress.parser import HTTPRequestParser, ParsingError, TransferEncodingNotImplemented
@@ -26,12 +26,12 @@ _SIGNALS = "/signal-endpoint/"
 
 
 class BodyPermit(NamedTuple):
-    """The maximum body of a request. Bytes of callers that did not authenticate recently count
-    against a smaller share, by `address`."""
+    """The maximum body of a request. Its bytes count against a share of `caller`: the key of
+    credentials that were verified recently, else the address, whose share is smaller."""
 
     limit: int
     is_authenticated: bool
-    address: str
+    caller: Hashable
 
 
 DecideBody = Callable[[str, str, str, dict[str, str], str], BodyPermit]
@@ -169,7 +169,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         super().close()
         shared, self._shared = self._shared, 0
         if shared:
-            self._find_quotas().release(self._decide().address, shared)
+            self._find_quotas().release(self._decide().caller, shared)
 
     def _receive_head(self, data: bytes) -> int:
         """Searches only new bytes for the end of the head; waitress searches all at each read."""
@@ -218,7 +218,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
             return
         if self.chunked and size > self._decide().limit:
             self._refuse_body(size)
-        elif self._find_quotas().acquire(self._decide().address, size - self._shared):
+        elif self._find_quotas().acquire(self._decide().caller, size - self._shared):
             self._shared = size
         else:
             self.error, self.completed = Busy("Too many large requests"), True

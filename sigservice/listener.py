@@ -38,7 +38,7 @@ MAX_BODY_BYTES = 5_500_000
 MAX_CONNECTIONS = 1000
 MAX_ACCEPTS = 100
 # Total bytes of buffered bodies larger than 16 kB.
-MAX_BODIES = 128_000_000
+MAX_BODIES, MAX_BODIES_OF_CALLER = 128_000_000, 32_000_000
 MAX_UNKNOWN_BODIES, MAX_UNKNOWN_BODIES_OF_ADDRESS = 32_000_000, 8_000_000
 # A response in parts waits while its client has more than this to read. A part may exceed it.
 MAX_UNSENT_BYTES = 1_000_000
@@ -104,11 +104,12 @@ class Listener:
             raise StartError(f"Can't listen on {where}: {reason}.") from error
         self._servers = [d for d in self._loop.values() if hasattr(d, "active_channels")]
         unknown = Quotas(total=MAX_UNKNOWN_BODIES, per_key=MAX_UNKNOWN_BODIES_OF_ADDRESS)
+        authenticated = Quotas(total=MAX_BODIES, per_key=MAX_BODIES_OF_CALLER)
         for server in self._servers:
             server.channel_class = self._open_channel
             server.handle_accept = partial(self._accept, server, server.handle_accept)
             server.refusal_headers, server.log_refusal = refusal_headers, log_refusal
-            server.body_limits = BodyLimits(decide_body, unknown, Quotas(total=MAX_BODIES))
+            server.body_limits = BodyLimits(decide_body, unknown, authenticated)
             server.connections, server.event_loop = self._connections, self._loop
             server.is_draining = False
         # With the default of 1 each piece of a response without length is a system call.

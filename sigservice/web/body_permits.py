@@ -52,8 +52,11 @@ def build_body_decision(context: Context, root: Bottle, *, has_wrapper: bool) ->
                 has_credentials = bool(secret or environ.get("HTTP_COOKIE"))
         except (AppError, HTTPError):
             return BodyPermit(ANY_SIZE if has_wrapper else SMALL_BODY_BYTES, False, address)
-        is_authenticated = any(key in context.recent_credentials for key in keys)
-        return BodyPermit(_find_limit(route, has_credentials), is_authenticated, address)
+        limit = _find_limit(route, has_credentials)
+        for key in keys:
+            if key in context.recent_credentials:
+                return BodyPermit(limit, True, key)
+        return BodyPermit(limit, False, address)
 
     return decide
 

@@ -270,3 +270,29 @@ def test_admin_token_is_remembered_after_its_first_request(process: Process):
             sock.sendall(b" " * 100_000)
         for sock in socks:
             assert sock.recv(100)[9:12] == b"400"
+
+
+def test_token_that_fills_its_share_of_bodies_leaves_the_rest_to_others(
+    process: Process, sender: str
+):
+    body = b'"' + b"x" * 100_000 + b'"'
+    assert process.request("GET", "/api/admin/projects")[0] == 200
+    assert process.request("POST", SIGNAL, b"1", secret=sender)[0] == 200
+    token = f"Authorization: Bearer {ADMIN_SECRET}"
+    with contextlib.ExitStack() as stack:
+        for _ in range(6):
+            sock = stack.enter_context(process.connect())
+            sock.sendall(build_request("POST", IMPORT, token, JSON, "Content-Length: 5000000"))
+            sock.sendall(b" " * 4_990_000)
+
+        def is_full() -> bool:
+            sock = stack.enter_context(process.connect())
+            sock.sendall(build_request("POST", IMPORT, token, JSON, "Content-Length: 5000000"))
+            with contextlib.suppress(OSError):
+                sock.sendall(b" " * 4_990_000)
+                sock.settimeout(1)
+                return sock.recv(100)[9:12] == b"503"
+            return False
+
+        until(is_full, "the refusal of another body", seconds=20)
+        assert process.request("POST", SIGNAL, body, secret=sender)[0] == 200
