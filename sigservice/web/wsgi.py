@@ -62,10 +62,11 @@ def wrap_app(context: Context, app: Wsgi) -> Wsgi:
             answer = _send(respond_to_error(context, error, environ["PATH_INFO"]), environ, start)
         except Exception as error:  # noqa: BLE001  no internal detail may reach the client
             answer = _send(respond_to_fault(context, error, environ["PATH_INFO"]), environ, start)
+        finally:
+            if outer is not None:
+                request.bind(outer)
         if observe is not None:
             observe(environ, path, int(status_line[:3]), started_at)
-        if outer is not None:
-            request.bind(outer)
         return answer
 
     return wrapped

@@ -3,6 +3,7 @@
 import threading
 from io import BytesIO
 
+import pytest
 from bottle import request
 
 from sigservice.log import build_line_loggers
@@ -32,7 +33,12 @@ class Task:
         raise AssertionError("every request runs")
 
 
-def test_request_finds_its_own_data_after_those_in_between(make_service):
+def end_the_worker():
+    raise SystemExit
+
+
+@pytest.mark.parametrize("inner", ["/health", "/ends"])
+def test_request_finds_its_own_data_after_those_in_between(make_service, inner):
     may_begin, paths = threading.Event(), []
 
     def wait():
@@ -41,8 +47,12 @@ def test_request_finds_its_own_data_after_those_in_between(make_service):
         paths.append(request.path)
         return request.path
 
-    service = make_service({"preHook": lambda root: root.get("/waits", callback=wait) and None})
-    tasks = [Task(service.app, "/waits"), Task(service.app, "/health")]
+    def add_routes(root):
+        root.get("/waits", callback=wait)
+        root.get("/ends", callback=end_the_worker)
+
+    service = make_service({"preHook": add_routes})
+    tasks = [Task(service.app, "/waits"), Task(service.app, inner)]
     workers = Workers(1, build_line_loggers("fatal")("test"))
     for task in tasks:
         workers.add_task(task)
@@ -51,4 +61,5 @@ def test_request_finds_its_own_data_after_those_in_between(make_service):
     until(lambda: tasks[0].body is not None, "the response")
     workers.shutdown()
     assert paths == ["/waits"]
-    assert b"GOOD" in tasks[1].body
+    if inner == "/health":
+        assert b"GOOD" in tasks[1].body
