@@ -1,6 +1,7 @@
 """A connection of the pool, with its state, and with a check of commits."""
 
 import select
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, cast
@@ -32,10 +33,11 @@ class Connection(psycopg2.extensions.connection):
     statement to its EXECUTE (see statements.py) and is None after a stale one; `prepares` extends
     preparing to transactions. The `observer` gets the `notes` after a commit. `epoch` is the pool's
     at the time of connecting, `pid` the process of the server. `is_stuck`: see
-    Database.cut_stuck."""
+    Database.cut_stuck. `socket_inode` identifies the socket, whose number the system uses again."""
 
     # No __init__: after a failed attempt its frame in the traceback would keep the socket open.
     waiting_since: float | None = None
+    wait_lock = threading.Lock()  # of all connections: it is held for a moment
     prepared: dict[str, str] | None
     prepares: bool = False
     notes: list[Any]
@@ -43,6 +45,7 @@ class Connection(psycopg2.extensions.connection):
     epoch: int = 0
     pid: int = 0
     is_stuck: bool = False
+    socket_inode: int = 0
 
     def commit(self) -> None:
         """Raises UnconfirmedCommit, and closes the connection, when PostgreSQL warns.
@@ -55,7 +58,7 @@ class Connection(psycopg2.extensions.connection):
         try:
             super().commit()
         finally:
-            self.waiting_since = None
+            self.end_wait()
         self.confirm()
 
     def rollback(self) -> None:
@@ -63,6 +66,11 @@ class Connection(psycopg2.extensions.connection):
         try:
             super().rollback()
         finally:
+            self.end_wait()
+
+    def end_wait(self) -> None:
+        """Ends the time in which another thread may cut the connection."""
+        with self.wait_lock:
             self.waiting_since = None
 
     def confirm(self) -> None:
@@ -94,4 +102,4 @@ def send(
     try:
         cursor.execute(statement, parameters)
     finally:
-        conn.waiting_since = None
+        conn.end_wait()

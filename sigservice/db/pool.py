@@ -4,6 +4,7 @@ psycopg2's pool raises at once when it is empty and closes every returned connec
 minimum (measured), so each request would need a handshake.
 """
 
+import os
 import threading
 import time
 from collections import deque
@@ -170,9 +171,10 @@ class Database:
         """
         now = time.monotonic()
         with self._lock:
-            in_use = list(self._in_use)
-        waiting = [conn for conn in in_use if now - (conn.waiting_since or now) > seconds]
-        return sum(stuck_connections.cut(conn) for conn in waiting)
+            waits = [(conn, conn.waiting_since or now) for conn in self._in_use]
+        return sum(
+            stuck_connections.cut(conn, since) for conn, since in waits if now - since > seconds
+        )
 
     def release_stuck(self) -> int:
         """Frees the slots of stuck connections that the server has let go; returns their number.
@@ -324,7 +326,7 @@ class Database:
         epoch = self._epoch
         conn: Connection = psycopg2.connect(**self._arguments(), connection_factory=Connection)
         conn.prepared, conn.notes, conn.epoch = {}, [], epoch
-        conn.pid = conn.get_backend_pid()
+        conn.pid, conn.socket_inode = conn.get_backend_pid(), os.fstat(conn.fileno()).st_ino
         psycopg2.extensions.register_type(JSON_TEXT, conn)
         with self._lock:
             self._in_use.add(conn)

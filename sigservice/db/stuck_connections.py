@@ -5,6 +5,7 @@ standby or a disk. Connections in place of those would use up the server's `max_
 each keeps its slot of the pool until its statement has ended.
 """
 
+import contextlib
 import os
 import socket
 import threading
@@ -60,12 +61,15 @@ class StuckConnections:
         return len(ended)
 
 
-def cut(conn: Connection) -> bool:
-    """Ends the wait of the thread that uses the connection; False if it is closed."""
-    try:
-        with socket.socket(fileno=os.dup(conn.fileno())) as s:
-            conn.is_stuck = True
-            s.shutdown(socket.SHUT_RDWR)
-            return True
-    except (OSError, psycopg2.InterfaceError):
-        return False
+def cut(conn: Connection, since: float) -> bool:
+    """Ends the wait that began at `since` of the thread that uses the connection. False if the wait
+    or the connection has ended."""
+    with conn.wait_lock, contextlib.suppress(OSError, psycopg2.InterfaceError):
+        if conn.waiting_since == since:
+            with socket.socket(fileno=os.dup(conn.fileno())) as s:
+                # libpq may have closed its socket meanwhile, and another one may have the number.
+                if os.fstat(s.fileno()).st_ino == conn.socket_inode:
+                    s.shutdown(socket.SHUT_RDWR)
+                    conn.is_stuck = True
+                    return True
+    return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 import time
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from pathlib import Path
 import psycopg2
 import pytest
 
+from sigservice.db import stuck_connections
 from sigservice.db.connection import Connection
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.group_commit import GroupCommit
@@ -252,3 +254,29 @@ def test_connection_whose_statement_never_arrived_is_released(pool):
     assert pool.release_stuck() == 1
     assert pool.statistics()["free"] == 1
     assert can_write(pool)
+
+
+def test_statement_that_began_meanwhile_is_not_cut(pool, monkeypatch):
+    cut = stuck_connections.cut
+
+    def cut_after_the_statement(conn, *more):
+        conn.waiting_since = time.monotonic()
+        return cut(conn, *more)
+
+    monkeypatch.setattr(stuck_connections, "cut", cut_after_the_statement)
+    with pool.autocommit() as conn:
+        conn.waiting_since = time.monotonic() - 1
+        assert pool.cut_stuck(STUCK_SECONDS) == 0
+        assert fetch_value(conn, "SELECT 1") == 1
+
+
+def test_other_socket_with_the_number_of_the_connection_is_not_cut(pool, monkeypatch):
+    ours, theirs = socket.socketpair()
+    with ours, theirs, pool.autocommit() as conn:
+        conn.waiting_since = time.monotonic() - 1
+        with monkeypatch.context() as patch:
+            patch.setattr(Connection, "fileno", lambda _: ours.fileno())
+            assert pool.cut_stuck(STUCK_SECONDS) == 0
+        ours.sendall(b"x")
+        assert theirs.recv(1) == b"x"
+        assert fetch_value(conn, "SELECT 1") == 1
