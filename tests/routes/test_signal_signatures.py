@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import NamedTuple
 
 import pytest
@@ -17,6 +18,7 @@ from cryptography.fernet import Fernet
 from standardwebhooks import Webhook
 
 from sigservice.encryption import Encryption
+from sigservice.jobs import refused_calls
 from tests.conftest import ADMIN, ENCRYPTION_KEY
 from tests.table_tests import each
 
@@ -131,6 +133,20 @@ def post(web, headers, body=BODY, **more):
     return web.post(URL, body, headers=headers, content_type="application/json", status="*", **more)
 
 
+def change_last_character(text):
+    """The last one whose bits all count, if it is base64 with padding."""
+    index = -4 if text.endswith("=") else -1
+    character = "1" if text[index] != "1" else "2"
+    return text[:index] + character + text[len(text) + index + 1 :]
+
+
+def test_a_changed_header_differs_from_the_signed_one():
+    for text in ("v1,AB1g==", "v1,AB2g==", "v1,A1Bg=", "v1,A2Bg=", "v1,111==", "0a1", "0a2"):
+        changed = change_last_character(text)
+        assert changed != text
+        assert len(changed) == len(text)
+
+
 @each("name", SENDERS)
 def test_signed_calls_are_stored_and_every_change_of_them_is_401(web, path, clock, name):
     sender = SENDERS[name]
@@ -150,9 +166,7 @@ def test_signed_calls_are_stored_and_every_change_of_them_is_401(web, path, cloc
         others = {key: text for key, text in headers.items() if key != header}
         refused.append(post(web, others))
         refused.append(post(web, others | {header: ""}))
-        last = "1" if value[-1] != "1" else "2"
-        changed = value[:-3] + last + value[-2:] if value.endswith("=") else value[:-1] + last
-        refused.append(post(web, others | {header: changed}))
+        refused.append(post(web, others | {header: change_last_character(value)}))
     if sender.is_timed:
         clock.advance(3600)
         refused.append(post(web, headers))
@@ -214,6 +228,53 @@ def test_the_first_of_several_tokens_that_verifies_is_the_sender(web, path, cloc
     for secret, id in ids.items():
         answer = post(web, sign_github(secret, BODY, clock.now()))
         assert answer.json["signals"][0]["createdBySourceTokenId"] == id
+
+
+def create_restricted(web, path, clock, name="restricted", secret="", **restriction):
+    """A token of GitHub that expires in an hour, or has these restrictions."""
+    body = {"name": name, "signature": {"scheme": "github"}, "secret": secret}
+    body |= restriction or {"expiresAt": (clock.now() + timedelta(hours=1)).isoformat()}
+    return web.post_json(path, body, headers=ADMIN, status=201).json["token"]
+
+
+def list_reasons(web, service, path):
+    refused_calls.run_once(service.context)
+    answer = web.get(path.replace("/tokens", "/refused-calls"), headers=ADMIN)
+    return {call["reason"] for call in answer.json["refusedCalls"]}
+
+
+@pytest.mark.parametrize("secret", ["", SECRET])
+def test_an_expired_token_leaves_later_ones_of_its_scheme_valid(web, path, clock, secret):
+    """Also one with the same secret, which the sender has chosen."""
+    create_restricted(web, path, clock, "old", secret)
+    new = create(web, path, {"scheme": "github"}, secret, name="new")
+    clock.advance(7200)
+    answer = post(web, sign_github(new["token"], BODY, clock.now()))
+    assert answer.json["signals"][0]["createdBySourceTokenId"] == new["id"]
+
+
+def test_a_token_of_other_addresses_leaves_later_ones_of_its_scheme_valid(web, path, clock):
+    create_restricted(web, path, clock, allowedAddresses=["203.0.113.0/24"])
+    new = create(web, path, {"scheme": "github"}, name="new")
+    assert post(web, sign_github(new["token"], BODY, clock.now())).status_int == 200
+
+
+def test_the_reason_of_a_refusal_is_that_of_the_token_that_signed(web, service, path, clock):
+    """Whatever tokens are before and after it."""
+    create(web, path, {"scheme": "github"}, name="first")
+    expired = create_restricted(web, path, clock)
+    bound = create_restricted(web, path, clock, "bound", allowedAddresses=["203.0.113.0/24"])
+    create(web, path, {"scheme": "github"}, name="last")
+    clock.advance(7200)
+
+    def find_reason(secret):
+        before = list_reasons(web, service, path)
+        assert post(web, sign_github(secret, BODY, clock.now())).status_int == 401
+        return list_reasons(web, service, path) - before
+
+    assert find_reason(expired) == {"The token has expired."}
+    assert find_reason(bound) == {"The token isn't allowed from this address."}
+    assert find_reason("another") == {"The signature is wrong."}
 
 
 def test_a_signature_of_another_endpoint_is_401(web, path, make, clock):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
+import webtest
 
 from tests.conftest import ADMIN
 from tests.services.signals.test_sns import CONFIRM_URL, TOPIC, Sns
@@ -81,3 +83,29 @@ def test_a_forged_confirmation_is_not_confirmed(amazon, send):
     body = amazon.make_body("You have chosen", **CONFIRMATION)
     send(body.replace(b"You have", b"I have"), status=401)
     assert CONFIRM_URL not in amazon.urls
+
+
+def test_a_token_that_another_process_has_deleted_confirms_nothing(
+    amazon, send, make_service, web, endpoint
+):
+    send(amazon.make_body(ALARM))
+    path = f"/api/admin/signal-endpoints/{endpoint['id']}/tokens"
+    (token,) = web.get(path, headers=ADMIN).json["signalEndpointTokens"]
+    another = webtest.TestApp(make_service().app)
+    another.delete(f"{path}/{token['id']}", headers=ADMIN)
+    send(amazon.make_body("You have chosen", **CONFIRMATION), status=401)
+    assert CONFIRM_URL not in amazon.urls
+
+
+def test_an_expired_token_leaves_another_one_of_its_topic_valid(amazon, send, web, endpoint, clock):
+    path = f"/api/admin/signal-endpoints/{endpoint['id']}/tokens"
+    (old,) = web.get(path, headers=ADMIN).json["signalEndpointTokens"]
+    web.delete(f"{path}/{old['id']}", headers=ADMIN)
+    body = {"name": "old", "signature": {"scheme": "aws-sns", "topics": [TOPIC]}}
+    expiry = {"expiresAt": (clock.now() + timedelta(hours=1)).isoformat()}
+    web.post_json(path, body | expiry, headers=ADMIN)
+    clock.advance(7200)
+    send(amazon.make_body(ALARM), status=401)
+    assert amazon.urls == []
+    web.post_json(path, body | {"name": "new"}, headers=ADMIN)
+    send(amazon.make_body(ALARM))

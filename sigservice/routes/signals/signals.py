@@ -72,7 +72,7 @@ def receive_signal(context: Context, name: str) -> HTTPResponse:
     try:
         endpoint, token = _authenticate(context, name, caller)
         is_authenticated = True
-        if _confirm_subscription(context, token, caller):
+        if _confirm_subscription(context, endpoint, token, caller):
             return respond.json({"signals": []})
         signal, is_replayed, headers = _receive(context, environ, endpoint, token, caller)
     except AppError as error:
@@ -130,14 +130,18 @@ def _authenticate(
     return endpoint, token
 
 
-def _confirm_subscription(context: Context, token: TokenSettings, caller: Caller) -> bool:
+def _confirm_subscription(
+    context: Context, endpoint: EndpointSettings, token: TokenSettings, caller: Caller
+) -> bool:
     """Whether the call was a request of Amazon SNS to confirm a subscription, which is no signal.
-    Raises BadDataError, UnavailableError."""
+    Raises BadDataError, UnavailableError, and as `_authenticate`."""
     if not _is_from_sns(token):
         return False
     message = sns.parse_message(caller.read_body())
     if message is None or not message.is_confirmation:
         return False
+    # No statement checks the token, as that of a signal does: it may have been deleted since.
+    _, token = _authenticate_again(context, endpoint.name, caller)
     is_allowed, headers = context.limiter.consume("signal", ("confirm", token.id))
     if not is_allowed:  # each confirmation is an outgoing request
         raise build_rate_limit_error(headers)

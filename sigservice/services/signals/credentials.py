@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from sigservice import secrets
 from sigservice.encryption import EncryptionError
@@ -12,7 +13,7 @@ from sigservice.errors import UnauthorizedError
 from sigservice.services.signals import signatures
 from sigservice.services.signals.endpoint_cache import EndpointSettings, TokenSettings
 from sigservice.services.signals.signature_schemes import SignatureSettings
-from sigservice.services.signals.sns import SnsVerifier, parse_message
+from sigservice.services.signals.sns import WRONG_TOPIC, SnsVerifier, parse_message
 
 
 class Reason(StrEnum):
@@ -72,60 +73,88 @@ def authenticate(
         raise InvalidCredentialsError(Reason.UNKNOWN)
     if digest != token.secretHash and _is_over(token.previousExpiresAt, now):
         raise InvalidCredentialsError(Reason.ROTATED)
-    check_token(token, caller.address, now)
+    if restriction := _find_restriction(token, caller.address, now):
+        raise InvalidCredentialsError(restriction)
     return token
 
 
-def check_token(token: TokenSettings, address: str, now: datetime) -> None:
-    """Raises InvalidCredentialsError if the token has expired or isn't allowed from there."""
+def _find_restriction(token: TokenSettings, address: str, now: datetime) -> str:
+    """Why the token isn't valid now or from this address, "" if it is."""
     if _is_over(token.expiresAt, now):
-        raise InvalidCredentialsError(Reason.EXPIRED)
+        return Reason.EXPIRED
     if token.networks:
         ip = ipaddress.ip_address(address) if address else None
         if ip is None or not any(ip in network for network in token.networks):
-            raise InvalidCredentialsError(Reason.ADDRESS)
+            return Reason.ADDRESS
+    return ""
 
 
 def _verify_signature(
     endpoint: EndpointSettings, caller: Caller, now: datetime, sns: SnsVerifier
 ) -> TokenSettings:
-    reason: str = Reason.MISSING
+    """The first token that verifies and isn't restricted. Several tokens can have one scheme, even
+    one secret, so a token that doesn't fit says nothing about the others."""
+    failures: list[_Failure] = []
     for token in endpoint.tokens:
         if token.signature is None or not signatures.has_signature(token.signature, caller.headers):
             continue
-        check_token(token, caller.address, now)
-        body = caller.read_body()
+        restriction, body = _find_restriction(token, caller.address, now), caller.read_body()
         if token.signature.scheme == "aws-sns":
-            reason = _verify_sns(token.signature, body, caller.address, now, sns)
+            failure = _verify_sns(token.signature, restriction, body, caller.address, now, sns)
         else:
-            reason = _verify_hmac(endpoint, token, caller.headers, body, now)
-        if not reason:
+            failure = _verify_hmac(endpoint, token, restriction, caller.headers, body, now)
+        if not failure.reason:
             return token
-    raise InvalidCredentialsError(reason)
+        failures.append(failure)
+    best = max(failures, key=lambda failure: failure.clarity, default=_Failure(0, Reason.MISSING))
+    raise InvalidCredentialsError(best.reason)
+
+
+class _Failure(NamedTuple):
+    """`clarity` is higher, the surer it is that the sender has meant this token. `reason` is "" if
+    the call is valid."""
+
+    clarity: int
+    reason: str
 
 
 def _verify_sns(
-    settings: SignatureSettings, body: bytes, address: str, now: datetime, sns: SnsVerifier
-) -> str:
+    settings: SignatureSettings,
+    restriction: str,
+    body: bytes,
+    address: str,
+    now: datetime,
+    sns: SnsVerifier,
+) -> _Failure:
+    """A restricted token causes no request to Amazon."""
     message = parse_message(body)
-    return Reason.SNS if message is None else sns.verify(settings, message, now, address)
+    if message is None:
+        return _Failure(0, Reason.SNS)
+    if restriction and message.TopicArn in settings.topics:
+        return _Failure(1, restriction)
+    reason = sns.verify(settings, message, now, address)
+    return _Failure(0 if reason == WRONG_TOPIC else 2, reason)
 
 
 def _verify_hmac(
     endpoint: EndpointSettings,
     token: TokenSettings,
+    restriction: str,
     headers: Mapping[str, str],
     body: bytes,
     now: datetime,
-) -> str:
-    """As `signatures.verify`."""
+) -> _Failure:
+    """A restriction is the reason only if the signature is valid: only then it is this token's."""
     assert token.signature is not None
     try:
         signing_secrets = endpoint.find_signing_secrets(token)
     except EncryptionError:
-        return Reason.ENCRYPTED
+        return _Failure(1, Reason.ENCRYPTED)
     valid_secrets = [item.secret for item in signing_secrets if not _is_over(item.valid_until, now)]
-    return signatures.verify(token.signature, valid_secrets, headers, body, now)
+    reason = signatures.verify(token.signature, valid_secrets, headers, body, now)
+    if reason == signatures.WRONG_SIGNATURE:
+        return _Failure(0, reason)
+    return _Failure(2, reason or restriction)
 
 
 def _is_over(at: datetime | None, now: datetime) -> bool:

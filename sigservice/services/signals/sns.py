@@ -34,6 +34,7 @@ MAX_CERTIFICATES = 50  # in memory
 MAX_WAITING = 4  # calls that wait for a certificate
 FETCH_SECONDS = 5.0
 MAX_FETCHES, MAX_FETCHES_PER_ADDRESS, FETCH_WINDOW_SECONDS = 10, 4, 60.0
+WRONG_TOPIC = "The topic is not allowed."
 _CERTIFICATE_PATH = re.compile(r"/SimpleNotificationService-[0-9a-f]{16,64}\.pem")
 # sns.amazonaws.com, sns-us-gov-west-1.amazonaws.com, sns-signing.eu-south-1.amazonaws.com …
 _CERTIFICATE_NAME = re.compile(
@@ -129,7 +130,7 @@ class SnsVerifier:
         May wait for the network: call it outside of transactions.
         """
         if message.TopicArn not in settings.topics:
-            return "The topic is not allowed."
+            return WRONG_TOPIC
         sent_at = parse_iso(message.Timestamp)
         if sent_at is None:
             return "The timestamp is not a date."
@@ -177,6 +178,7 @@ class SnsVerifier:
             raise SnsError("The SigningCertURL is not one of Amazon SNS for this topic.")
         if certificate := self._find_cached(url):
             return certificate
+        _refuse_nested()  # before the lock, which another request may hold for seconds
         if not self._fetches_by_address.consume(address).is_allowed:
             raise UnavailableError("Too many certificates were fetched. Try again in a minute.")
         release_turn()
@@ -214,13 +216,18 @@ class SnsVerifier:
         return certificate
 
     def _fetch(self, url: str) -> Response:
-        if is_nested():  # the request around this one would wait too
-            raise UnavailableError("The service is busy. Try again.")
+        _refuse_nested()
         release_turn()
         try:
             return self.fetch(url)
         except (DestinationError, DeliveryError) as error:
             raise UnavailableError(f"Amazon SNS can't be reached: {error}") from None
+
+
+def _refuse_nested() -> None:
+    """Raises UnavailableError if the request around this one would wait too."""
+    if is_nested():
+        raise UnavailableError("The service is busy. Try again.")
 
 
 def check_certificate(certificate: x509.Certificate, now: datetime) -> rsa.RSAPublicKey:
