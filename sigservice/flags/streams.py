@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from sigservice.clock import Clock
@@ -23,6 +23,7 @@ from sigservice.event_stream import PING, EventConnection
 from sigservice.flags.revision_cache import Access, RevisionCache
 from sigservice.log import Logger, format_trace
 from sigservice.services.access import api_tokens
+from sigservice.services.access.api_tokens import TokenScope
 from sigservice.services.revisions import Revisions
 
 CHECK_SECONDS = 1.0
@@ -78,6 +79,7 @@ class Streams:
         self._notifications = RevisionNotifications(database)
         self._listening_fd: int | None = None
         self._tokens_revision = self._generation = -1  # of the last check
+        self._scopes: Mapping[int, TokenScope] = {}  # of that revision of tokens
 
     @property
     def has_room(self) -> bool:
@@ -274,21 +276,19 @@ class Streams:
                 self._settle(connection, is_ok)
 
     def _end_revoked(self, tokens_revision: int) -> None:
+        """An expiry may have changed since the stream was opened."""
+        if tokens_revision != self._tokens_revision:
+            ids = {s.access.token_id for s in self._open.values() if not s.access.is_anonymous}
+            with self._database.autocommit() as conn:
+                self._scopes = api_tokens.list_scopes(conn, sorted(ids))
+            self._tokens_revision = tokens_revision
         now = self._clock.now()
         for connection, subscription in list(self._open.items()):
-            expires_at = subscription.access.expires_at
-            if expires_at is not None and expires_at <= now:
-                self._end(connection, orderly=True)
-        if tokens_revision == self._tokens_revision:
-            return
-        ids = {s.access.token_id for s in self._open.values() if not s.access.is_anonymous}
-        with self._database.autocommit() as conn:
-            valid = api_tokens.list_access(conn, sorted(ids), now)
-        for connection, subscription in list(self._open.items()):
             access = subscription.access
-            if not access.is_anonymous and valid.get(access.token_id) != access.projects:
+            scope = self._scopes.get(access.token_id)
+            is_valid = scope and scope.projects == access.projects and not scope.has_expired(now)
+            if not (access.is_anonymous or is_valid):
                 self._end(connection, orderly=True)
-        self._tokens_revision = tokens_revision
 
     def _keep_alive(self, now: float) -> None:
         """Pings idle streams and ends those whose clients don't read."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 from contextlib import closing
+from datetime import timedelta
 
 import pytest
 import webtest
@@ -201,3 +202,22 @@ def test_a_stream_tells_when_to_fetch_until_its_token_is_revoked(make_service, c
             assert current.read() == [": ping"]
             web.delete(f"/api/admin/api-tokens/{FRONTEND['Authorization']}", headers=ADMIN)
             assert current.read() == stream.read() == []
+
+
+def test_a_shortened_expiry_of_its_token_ends_a_stream(make_service, clock):
+    server = {"host": "127.0.0.1", "port": 0, "gracefulShutdownEnable": False}
+    service = make_service(OPTIONS | {"server": server})
+    service.start()
+    environ = {"sigservice.hand_over": lambda take_over: take_over(None, False)}
+    web = webtest.TestApp(service.app, extra_environ=environ)
+    add(web, "f")
+    with closing(Stream(service.port, address(fetch(web)))) as stream:
+        stream.read_event()
+        expiry = {"expiresAt": (clock.now() + timedelta(hours=1)).isoformat()}
+        path = f"/api/admin/api-tokens/{FRONTEND['Authorization']}"
+        web.put_json(path, expiry, headers=ADMIN)
+        web.post(f"{SWITCH}/development/off", headers=ADMIN)
+        stream.read_event()  # after the new expiry was read
+        clock.advance(2 * HOURS)
+        web.post(f"{SWITCH}/development/on", headers=ADMIN)
+        assert stream.read() == []

@@ -252,6 +252,36 @@ def test_an_expired_token_ends_its_streams(server, clock):
         assert stream.read_rest().endswith(b"0\r\n\r\n")
 
 
+def expire(clock, hours):
+    return (clock.now() + timedelta(hours=hours)).isoformat()
+
+
+def test_a_shortened_expiry_ends_the_streams_of_the_token(server, clock):
+    """Before the next change is written to them."""
+    token = server.create_token(expiresAt=expire(clock, 100))["secret"]
+    with server.open(token) as stream:
+        path = f"/api/admin/api-tokens/{token}"
+        server.admin("PUT", path, {"expiresAt": expire(clock, 1)})
+        server.switch(True)
+        assert stream.read_event()[0] == "unleash-updated"  # after the new expiry was read
+        clock.advance(2 * 3600)
+        server.switch(False)
+        assert b"unleash-updated" not in stream.read_rest()
+
+
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_a_stream_goes_on_after_the_expiry_that_it_was_opened_with(server, clock, rows, is_removed):
+    token = server.create_token(expiresAt=expire(clock, 1))
+    with server.open(token["secret"]) as stream:
+        path = f"/api/admin/api-tokens/{token['secret']}"
+        server.admin("PUT", path, {"expiresAt": expire(clock, 100)})
+        if is_removed:
+            rows("UPDATE api_tokens SET expires_at = NULL WHERE id = %s", token["id"])
+        clock.advance(200 * 3600 if is_removed else 2 * 3600)
+        server.switch(True)
+        assert stream.read_event()[0] == "unleash-updated"
+
+
 def test_a_change_in_another_process_arrives(server, make_server, stream, rows):
     other = make_server()
     other.switch(True)

@@ -60,9 +60,9 @@ def insert(
     )[0]
 
 
-def list_access(conn: Connection, ids: list[int], now: datetime) -> list[Row]:
-    """{id, projects} of those that exist and haven't expired."""
-    return fetch_all(conn, _SQL["list_api_token_access"], ids=ids, now=now)
+def list_scopes(conn: Connection, ids: list[int]) -> list[Row]:
+    """{id, projects, expires_at} of those that exist."""
+    return fetch_all(conn, _SQL["list_api_token_scopes"], ids=ids)
 
 
 def find_by_id(conn: Connection, id: int, now: datetime) -> Row | None:

@@ -7,7 +7,7 @@ A change takes effect with the next request of every process: see services/revis
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sigservice import secrets
 from sigservice.clock import format_iso, parse_iso
@@ -36,6 +36,14 @@ class TokenFields:
     environment: str
     projects: tuple[str, ...]
     expires_at: datetime | None = None
+
+
+class TokenScope(NamedTuple):
+    projects: tuple[str, ...]
+    expires_at: datetime | None
+
+    def has_expired(self, now: datetime) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
 
 
 def check_fields(
@@ -84,9 +92,10 @@ def find_valid_by_id(conn: Connection, id: int, *, now: datetime) -> Row | None:
     return api_tokens.find_by_id(conn, id, now)
 
 
-def list_access(conn: Connection, ids: list[int], now: datetime) -> dict[int, tuple[str, ...]]:
-    """The projects of each of these tokens that exists and hasn't expired."""
-    return {row["id"]: tuple(row["projects"]) for row in api_tokens.list_access(conn, ids, now)}
+def list_scopes(conn: Connection, ids: list[int]) -> dict[int, TokenScope]:
+    """Those of these tokens that exist."""
+    rows = api_tokens.list_scopes(conn, ids)
+    return {row["id"]: TokenScope(tuple(row["projects"]), row["expires_at"]) for row in rows}
 
 
 def create(conn: Connection, new: TokenFields, by: Identity) -> tuple[Row, str]:

@@ -32,12 +32,11 @@ FROM api_tokens
 WHERE id = %(id)s::bigint
   AND (expires_at IS NULL OR expires_at > %(now)s);
 
--- name: list_api_token_access
+-- name: list_api_token_scopes
 -- For open streams, after tokens have changed.
-SELECT id, projects
+SELECT id, projects, expires_at
 FROM api_tokens
-WHERE id = ANY(%(ids)s::bigint[])
-  AND (expires_at IS NULL OR expires_at > %(now)s);
+WHERE id = ANY(%(ids)s::bigint[]);
 
 -- name: find_api_token_to_change
 -- By secret, else by ID: a configured secret may consist of digits.
