@@ -249,10 +249,12 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
 
 def _check_spelling(target: str, path: str) -> None:
     """Signals have one spelling of their path: a proxy that sends each token to one process, where
-    its limit is counted, would not recognize `//api` or `/%61pi`."""
+    its limit is counted, would not recognize `//api` or `/%61pi`, and would take a fragment for a
+    part of the token."""
     before, signals, _ = path.partition(_SIGNALS)
     if signals and (
         "//" in before + signals
+        or "#" in target
         or not _AUTHORITY.sub("", target, count=1).startswith(before + signals)
     ):
         raise ParsingError("The path must be normalized")

@@ -32,7 +32,7 @@ def read_signal_token(environ: dict[str, Any]) -> str:
 
     A proxy may send each token to one process, where its limit is counted. So what it could read
     otherwise is no token, or an error: the query has the token once, by its plain name, and not
-    after a `;` either.
+    after a `;` or a second `?` either.
     """
     if secret := _read_header(environ):
         return secret
@@ -40,7 +40,7 @@ def read_signal_token(environ: dict[str, Any]) -> str:
     if QUERY_PARAMETER not in query:
         return ""
     token = read_query(environ).get(QUERY_PARAMETER, "")
-    pairs = (part.partition("=") for part in re.split("[&;]", query))
+    pairs = (part.partition("=") for part in re.split("[&;?]", query))
     values = [unquote_plus(text) for name, _, text in pairs if name == QUERY_PARAMETER]
     if values != [token] and (values or token):
         raise BadDataError("The query must contain the token once.")

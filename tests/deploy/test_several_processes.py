@@ -149,6 +149,35 @@ def test_limit_of_each_token_is_exact(cluster: Cluster):
     assert min(accepted) > 0, accepted
 
 
+QUERIES = (
+    "token={0}",
+    "x=y?token={1}&token={0}",
+    "?token={1}&token={0}",
+    "x=1;token={1}&token={0}",
+    "token={0}#{1}",
+)
+
+
+def test_no_query_reaches_two_processes_with_one_token(cluster: Cluster):
+    """What HAProxy takes for the token is the token of the service, or the query is refused."""
+    (token,) = cluster.create_signal_tokens("queries", 1)
+    endpoints = cluster.call("GET", "/api/admin/signal-endpoints")["signalEndpoints"]
+    (endpoint,) = [endpoint for endpoint in endpoints if endpoint["name"] == "queries"]
+    body = {"name": "queries", "options": endpoint["options"] | {"allowQueryToken": True}}
+    cluster.call("PUT", f"/api/admin/signal-endpoints/{endpoint['id']}", body)
+    started_at, statuses = time.monotonic(), []
+    for number in range(12 * len(QUERIES)):
+        query = QUERIES[number % len(QUERIES)].format(token, f"invented-{number}")
+        conn = http.client.HTTPConnection("127.0.0.1", cluster.proxy.port, timeout=DEADLINE_SECONDS)
+        with contextlib.closing(conn):
+            conn.request("POST", f"/api/signal-endpoint/queries?{query}")
+            statuses.append(conn.getresponse().status)
+    accepted = statuses.count(200)
+    assert 0 < accepted <= BURST + RATE * (time.monotonic() - started_at) + 1
+    assert set(statuses[:: len(QUERIES)]) <= {200, 429}
+    assert set(statuses[1 :: len(QUERIES)]) == {400}
+
+
 def test_limit_is_exact_behind_two_proxies(cluster: Cluster):
     """They don't talk to each other: the same servers in the same order give the same hash."""
     (token,) = cluster.create_signal_tokens("shared", 1)

@@ -69,12 +69,27 @@ def test_what_a_proxy_would_read_as_another_token_is_none(web, token, write_head
 
 
 @pytest.mark.parametrize(
-    "query", ["token=x&token={}", "token={}&token={}", "a=1;token=x&token={}", "tok%65n={}&x=token"]
+    "query",
+    [
+        "token=x&token={}",
+        "token={}&token={}",
+        "a=1;token=x&token={}",
+        "tok%65n={}&x=token",
+        "x=y?token=x&token={}",
+        "?token=x&token={}",
+        "token={}&x=y?token=x",
+        "token={}?",
+    ],
 )
 def test_a_query_that_a_proxy_would_read_otherwise_is_400(web, token, endpoint, query):
     set_options(web, endpoint, allowQueryToken=True)
     web.post(f"{URL}?token={token}")
     web.post(f"{URL}?{query.replace('{}', token)}", status=400)
+
+
+def test_another_parameter_may_have_a_question_mark(web, token, endpoint):
+    set_options(web, endpoint, allowQueryToken=True)
+    web.post(f"{URL}?from=https://ci.example.com/?a=b&token={token}")
 
 
 def test_the_username_is_not_the_token(web, token):

@@ -32,6 +32,7 @@ ODD_TARGETS = (
     SIGNAL.replace("endpoint/", "endpoint%2f"),
     f"http://x{SIGNAL.replace('/api', '/a%70i')}",
     SIGNAL.replace("signal-", "signal%2D"),
+    f"{SIGNAL}?token=x#y",
 )
 
 
