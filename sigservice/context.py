@@ -124,12 +124,8 @@ class Context:
 
     @property
     def cookie_name(self) -> str:
-        """The name of the session cookie. With an https URL it has the prefix that prevents other
-        hosts of the domain from setting this cookie."""
-        name = str(self.config["session"]["cookieName"])
-        if not self.public_url.startswith("https:") or name.startswith(COOKIE_PREFIXES):
-            return name
-        return COOKIE_PREFIXES[bool(self.prefix)] + name
+        """The name of the session cookie."""
+        return str(self.config["session"]["cookieName"])
 
     @property
     def session_idle(self) -> timedelta | None:
@@ -146,9 +142,6 @@ class Context:
     def is_secure(self) -> bool:
         """Whether cookies are sent over HTTPS only."""
         return bool(self.config["secureHeaders"]) or self.public_url.startswith("https:")
-
-
-COOKIE_PREFIXES = ("__Host-", "__Secure-")
 
 
 def public_prefix(config: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from sigservice.config import database, names, risks, tls, tokens
 from sigservice.config.examples import example, example_in_code
@@ -61,8 +62,20 @@ def read_config(options: Mapping[str, Any] | None, environ: Mapping[str, str]) -
     db_in_code = isinstance(options, Mapping) and options.get("db") is not None
     _merge_database(config, sources, db_in_code, environ, problems)
     _check_pool(config, sources, problems)
+    _name_cookie(config, sources)
     start_risks += names.find_unknown(environ) + risks.find_start_warnings(config, sources, environ)
     return Loaded(config, sources, problems, start_risks)
+
+
+def _name_cookie(config: dict[str, Any], sources: dict[str, str]) -> None:
+    """Under https the built-in name gets the prefix that prevents other hosts of the domain from
+    setting this cookie. A configured name is used as it is."""
+    url = urlsplit(config["server"]["unleashUrl"] or "")
+    if sources["session.cookieName"] == "default" and url.scheme == "https":
+        has_path = url.path.strip("/") or config["server"]["baseUriPath"]
+        config["session"]["cookieName"] = ("__Secure-" if has_path else "__Host-") + config[
+            "session"
+        ]["cookieName"]
 
 
 def _find_lowercase_names(environ: Mapping[str, str]) -> dict[str, str]:

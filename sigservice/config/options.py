@@ -156,8 +156,8 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("session.clearSiteDataOnLogout", "SESSION_CLEAR_SITE_DATA_ON_LOGOUT", parse.BOOLEAN, True,
          "Sends Clear-Site-Data at sign-out, which clears all cookies of the domain."),
         ("session.cookieName", "", parse.COOKIE_NAME, "service-session",
-         "Name of the session cookie. If SERVICE_URL is https, it is `__Host-<name>`, or "
-         "`__Secure-<name>` with a path."),
+         "Name of the session cookie. If SERVICE_URL is https, the default is "
+         "`__Host-service-session`, or `__Secure-service-session` with a path."),
         ("authentication.resetLinkMinutes", "PASSWORD_RESET_LINK_MINUTES",
          number(1, 10_080, "minutes"), 60,
          "How long the link of a reset mail is valid. Links in welcome mails and links that an "

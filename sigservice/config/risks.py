@@ -206,7 +206,9 @@ def _find_cookie_risks(config: Config, sources: Sources) -> Iterator[Risk]:
     name, path = config["session"]["cookieName"], "session.cookieName"
     if name.startswith(("__Host-", "__Secure-")) and not (https or config["secureHeaders"]):
         yield Risk("warning", path, "Browsers accept a cookie with this name over HTTPS only.")
-    if name.startswith("__Host-") and (config["server"]["baseUriPath"] or urlsplit(url).path):
+    if name.startswith("__Host-") and (
+        config["server"]["baseUriPath"] or urlsplit(url).path.strip("/")
+    ):
         yield Risk("warning", path, "Browsers reject a __Host- cookie with a base path.")
 
 

@@ -159,6 +159,12 @@ def test_a_cookie_that_browsers_refuse_is_a_risk():
     assert risks.count("session.cookieName") == 1
 
 
+@pytest.mark.parametrize("url", ["https://flags.example/", "https://flags.example/x"])
+def test_the_default_name_of_the_cookie_is_no_risk(url):
+    loaded = load_config({"server": {"unleashUrl": url}}, {})
+    assert "session.cookieName" not in [risk.option for risk in check.list_risks(loaded)]
+
+
 def test_the_removed_event_hook_is_a_risk():
     risks = check.list_risks(load_config({"eventHook": print}, {}))
     assert ("warning", "eventHook") in [(risk.severity, risk.option) for risk in risks]
