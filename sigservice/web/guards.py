@@ -208,7 +208,9 @@ class PageGuard:
     """Pages: a session. Users without one are redirected to the sign-in page.
 
     `form_limit=bytes` and `form_fields=number` raise the limits of a form. With `for_scripts=True`
-    scripts may send the request too, with any JSON body.
+    scripts may send the request too, with any JSON body or none. An old browser could send an empty
+    form of another site, whose effect must be harmless; it has no cookie unless the browser is
+    older than SameSite.
     """
 
     name, api = "guard", 2
@@ -238,7 +240,8 @@ class PageGuard:
             if environ["REQUEST_METHOD"] not in SAFE_METHODS:
                 check_same_origin(context, environ)
                 kwargs["form"] = {}
-                if not (for_scripts and identity.session_hash and is_from_script(environ)):
+                is_script = for_scripts and is_from_script(environ, may_be_empty=True)
+                if not (is_script and identity.session_hash):
                     form = kwargs["form"] = read_form(environ, limit, fields)
                     token = form.pop("csrf", "") or environ.get("HTTP_X_CSRF_TOKEN", "")
                     check_csrf(identity, token)
@@ -309,16 +312,19 @@ def check_same_origin(context: Context, environ: dict[str, Any]) -> None:
             raise _make_cross_site_error()
 
 
-def is_from_script(environ: dict[str, Any]) -> bool:
+def is_from_script(environ: dict[str, Any], *, may_be_empty: bool = False) -> bool:
     """Whether no page in a browser can have sent this request, so that the cookie needs no CSRF
     token.
 
     A page of another site can make a browser send a form with the cookie, and old browsers send no
     Origin. Before another method or JSON they send a preflight, and then an Origin. `null` is the
-    origin of a sandboxed page.
+    origin of a sandboxed page. With `may_be_empty` a POST without body and form token counts too.
     """
     if "HTTP_ORIGIN" in environ or "HTTP_SEC_FETCH_SITE" in environ:
         return False
+    is_empty = environ.get("CONTENT_LENGTH", "") in ("", "0")
+    if may_be_empty and is_empty and "HTTP_X_CSRF_TOKEN" not in environ:
+        return True
     content_type = environ.get("CONTENT_TYPE", "")
     return environ["REQUEST_METHOD"] != "POST" or bool(content_type and is_json(content_type))
 

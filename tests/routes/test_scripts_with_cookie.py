@@ -72,9 +72,25 @@ def test_page_does_not_sign_out_by_json_without_the_form_token(script, headers):
     assert is_signed_in(script)
 
 
-def test_empty_post_does_not_sign_out(script):
-    script.post("/logout", headers={"Content-Type": ""}, status=403)
+@pytest.mark.parametrize("headers", [{"Content-Type": ""}, FORM], ids=str)
+def test_script_signs_out_without_a_body(script, headers):
+    script.post("/logout", headers=headers, status=303)
+    assert not is_signed_in(script)
+
+
+@pytest.mark.parametrize("headers", [*PAGES, {"X-CSRF-Token": "x"}], ids=str)
+def test_page_does_not_sign_out_without_a_body_and_form_token(script, headers):
+    script.post("/logout", headers=headers, status=403)
     assert is_signed_in(script)
+
+
+def test_form_without_the_form_token_does_not_sign_out(script):
+    script.post("/logout", {"a": "b"}, status=403)
+    assert is_signed_in(script)
+
+
+def test_other_pages_need_a_form_token_without_a_body_too(script):
+    script.post("/profile/password", status=403)
 
 
 def test_other_pages_take_forms_only(script):
