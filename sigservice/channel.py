@@ -11,6 +11,7 @@ from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.utilities import InternalServerError
 
 from sigservice.channel_tasks import JsonErrorTask, TakeOver, Task
+from sigservice.hidden_secrets import hide_secrets
 from sigservice.http_parsing import Parser
 from sigservice.reading_pace import ReadingPace
 
@@ -73,7 +74,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             task.close_on_finish = True
         # The application has answered its own errors: this is one of its headers, or an exit.
         except BaseException:
-            self.logger.exception("Exception while serving %s", request.path)
+            self.logger.exception("Exception while serving %s", hide_secrets(request.path))
             task.close_on_finish = True
             if not task.wrote_header:
                 self._answer_fault(request)

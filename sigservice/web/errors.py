@@ -9,10 +9,10 @@ from bottle import HTTPError, HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import AppError, MethodNotAllowedError, NotFoundError, RateLimitError
+from sigservice.hidden_secrets import hide_secrets
 from sigservice.log import format_trace, new_error_id
 from sigservice.web import respond
 from sigservice.web.client_ip import find_client_ip
-from sigservice.web.logged_path import logged_path
 from sigservice.web.ofrep_errors import build_ofrep_body, is_ofrep
 from sigservice.web.request_identity import find_identity
 
@@ -51,7 +51,7 @@ def respond_to_error(
             "%s %s on %s (%s): %s",
             error.status,
             error.name,
-            logged_path(path)[:MAX_LOGGED_PATH],
+            hide_secrets(path)[:MAX_LOGGED_PATH],
             error_id,
             cause,
         )
@@ -82,7 +82,7 @@ def _log_refusal(context: Context, error: AppError, path: str) -> None:
         error.status,
         error.name,
         environ["REQUEST_METHOD"][:20],
-        logged_path(path)[:MAX_LOGGED_PATH],
+        hide_secrets(path)[:MAX_LOGGED_PATH],
         f"{identity.username} (id {identity.user_id})" if identity else "anonymous",
         find_client_ip(environ, context.trusted_proxies) or "a unix socket",
         error.message,

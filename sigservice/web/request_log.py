@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from sigservice.context import Context
 from sigservice.errors import AppError
+from sigservice.hidden_secrets import hide_secrets
 from sigservice.log import NamedFormat
 from sigservice.telemetry.instruments import MAX_NAME_LENGTH, Series
 from sigservice.telemetry.requests import is_sdk
 from sigservice.web.body import read_query_pairs
-from sigservice.web.logged_path import logged_path
 
 # Guards set this key of the environ if the request has a valid API token or personal token.
 HAS_TOKEN = "sigservice.has_token"
@@ -76,7 +76,7 @@ def build_observer(context: Context) -> Observe | None:
         if telemetry.enabled:
             measure(environ, method, status, (seconds() - started_at) * 1000)
         if log is not None:
-            log.info(_LINE, status, method, logged_path(_decode(path)))
+            log.info(_LINE, status, method, hide_secrets(_decode(path)))
 
     return observe if telemetry.enabled or log is not None else None
 
@@ -87,7 +87,7 @@ def build_refusal_log(context: Context) -> Callable[[str, str, int], None]:
         return lambda method, path, status: None
     log = context.get_logger("HTTP")
     return lambda method, path, status: log.info(
-        _LINE, status, method or "-", logged_path(_decode(path))
+        _LINE, status, method or "-", hide_secrets(_decode(path))
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+from urllib.parse import unquote
 
 import pytest
 import webtest
 
+from sigservice.jobs import refused_calls
 from tests.conftest import ADMIN
 
 URL = "/api/signal-endpoint/deploys"
@@ -21,6 +23,10 @@ def endpoint(make):
 @pytest.fixture
 def token(make, endpoint):
     return make.token(endpoint)["token"]
+
+
+def encode_all(text):
+    return "".join(f"%{ord(character):02X}" for character in text)
 
 
 def basic(user, password):
@@ -188,3 +194,40 @@ def test_the_token_in_the_url_is_in_no_line_of_the_log(logged, web, endpoint, to
     site.post(f"{URL}x/?token={token}", status=401)
     assert len(lines) >= 5
     assert not [line for line in lines if token[:20] in line]
+
+
+MISPLACED = [  # in the path, where senders write a token by mistake
+    "/api/signal-endpoint/{}",
+    "/api/signal-endpoint/deploys/{}",
+    "/api/signal-endpoint/deploys/{}/",
+    "/api/signal-endpoint/deploys&token={}",
+    "/api/signal-endpoint/deploys%3Ftoken={}",
+    "/api/signal-endpoint/deploys;token={}",
+    "/{}",
+]
+
+
+@pytest.mark.parametrize("path", MISPLACED)
+@pytest.mark.parametrize("encode_token", [str, lambda t: t.replace("_", "%5F", 1), encode_all])
+def test_a_token_in_the_path_is_in_no_line_of_the_log(logged, token, path, encode_token):
+    lines, site = logged
+    for text in (encode_token(token), encode_token(encode_token(token))):
+        site.post(path.format(text), expect_errors=True)
+    assert len(lines) >= 2
+    assert not [line for line in lines if token[-20:] in unquote(unquote(unquote(line)))]
+    assert all("(hidden)" in line for line in lines)
+
+
+@pytest.mark.parametrize("path", MISPLACED)
+def test_a_token_in_the_path_is_in_no_refused_call(web, service, token, path, rows):
+    web.post(path.format(token), expect_errors=True)
+    web.post(path.format(encode_all(encode_all(token))), expect_errors=True)
+    refused_calls.run_once(service.context)
+    text = str(rows("SELECT c::text FROM refused_calls c"))
+    assert token[-20:] not in unquote(unquote(text))
+
+
+def test_the_name_of_an_endpoint_is_logged(logged):
+    lines, site = logged
+    site.post("/api/signal-endpoint/signal_deploys", status=401)
+    assert lines == ["401 POST /api/signal-endpoint/signal_deploys"]

@@ -122,6 +122,12 @@ API_TOKENS = "/api/admin/api-tokens"
         ),
         (f"/api/{LIVE}", "/api/default:development.(hidden)"),
         (f"{API_TOKENS}/17", f"{API_TOKENS}/17"),
+        ("/x/*:*.chosen-by-hand/y", "/x/*:*.(hidden)/y"),
+        (f"/x/user:{'1a2b3c4d' * 7}", "/x/user:(hidden)"),
+        ("/x/default%253Adevelopment%2Echosen-by-hand", "/x/default:development.(hidden)"),
+        ("/x/" + "%25" * 9 + "41", "/x/" + "%" * 9 + "41"),
+        ("/x/%" + "25" * 9 + "41", "(hidden)"),
+        ("/x/100%25/2026-01-01T10:00:00.000Z", "/x/100%/2026-01-01T10:00:00.000Z"),
     ],
 )
 def test_secrets_in_paths_are_in_no_line(make_service, capsys, path, line):

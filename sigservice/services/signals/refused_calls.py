@@ -14,6 +14,7 @@ import msgspec
 from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
+from sigservice.hidden_secrets import hide_secrets
 from sigservice.repository.signals import refused_calls
 from sigservice.services.signals.signal_endpoint_tokens import TOKEN_PREFIX
 
@@ -55,6 +56,7 @@ class RefusedCallBuffer:
         name = call.endpoint_name
         if name.startswith(TOKEN_PREFIX):  # a token in the place of the name
             name = make_prefix(name)
+        name = hide_secrets(name)  # one beside the name
         call = call._replace(
             endpoint_name=_clean(name, MAX_NAME_LENGTH),
             reason=_clean(call.reason, MAX_REASON_LENGTH),
