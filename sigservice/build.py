@@ -243,8 +243,8 @@ def _store_reports(
         flags.count_dropped(kind, amount)
     for name in result.unknown_flags:
         flags.unknown.limit(name)
-    for feature, app_name, yes, no in result.counts:
-        flags.count_usage(feature, app_name, yes, no)
+    for counts in result.counts:
+        flags.count_usage(*counts)
     return [None] * len(group)
 
 

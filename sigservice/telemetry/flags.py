@@ -7,6 +7,7 @@ from prometheus_client.core import Metric
 from sigservice.telemetry.instruments import MAX_SERIES, Counter, Instruments, Names
 
 NONE = "n/a"
+FRONTEND = "frontend"
 SDK_LABELS = (
     "sdk_name",
     "sdk_version",
@@ -42,15 +43,13 @@ class Flags:
             ("toggle", "project", "environment"),
         )
         instruments.add(self)
-        self._usage = instruments.add(
-            Counter(
-                "feature_toggle_usage_total",
-                "Evaluations reported by SDKs, by result.",
-                ("toggle", "active", "appName"),
-                ("toggle", "appName"),
-            )
+        self._usage = Counter(
+            "feature_toggle_usage_total",
+            "Evaluations reported by SDKs, by result.",
+            ("toggle", "active", "appName", "origin"),
+            ("toggle", "appName"),
         )
-        self._updates.enabled = instruments.enabled
+        self._updates.enabled = self._usage.enabled = instruments.enabled
         self._registrations = instruments.add(
             Counter(
                 "client_registration_total",
@@ -82,19 +81,21 @@ class Flags:
         action = _ACTIONS.get(event, "updated")
         self._updates.inc(toggle, project or NONE, environment or NONE, action)
 
-    def count_usage(self, toggle: str, app_name: str, yes: int, no: int) -> None:
-        """`toggle` must exist."""
+    def count_usage(self, toggle: str, app_name: str, sdk_type: str, yes: int, no: int) -> None:
+        """`toggle` must exist. `sdk_type` is that of the token: frontend tokens are public, so what
+        is reported with them is counted apart."""
         if not self._usage.enabled or not (yes or no):
             return
         app_name = self._app_names.limit(app_name)
+        origin = FRONTEND if sdk_type == FRONTEND else ""
         if yes:
-            self._usage.inc(toggle, "true", app_name, amount=yes)
+            self._usage.inc(toggle, "true", app_name, origin, amount=yes)
         if no:
-            self._usage.inc(toggle, "false", app_name, amount=no)
+            self._usage.inc(toggle, "false", app_name, origin, amount=no)
 
     def count_dropped(self, kind: str, amount: int) -> None:
-        """`kind` is applications, instances, strategies, variants, impact_metrics (not valid) or
-        impact_series (samples of new series over the limit)."""
+        """`kind` is applications, flags (of other projects), instances, strategies, variants,
+        impact_metrics (not valid) or impact_series (samples of new series over the limit)."""
         if amount:
             self._dropped.inc(kind, amount=amount)
 
@@ -109,6 +110,17 @@ class Flags:
             self._sdks.inc(*(text[:100] for text in sdk))
 
     def collect(self) -> Iterable[Metric]:
+        return [self._collect_updates(), self._collect_usage()]
+
+    def _collect_usage(self) -> Metric:
+        """Without an empty `origin`."""
+        family = Metric(self._usage.name, self._usage.text, "counter")
+        for (toggle, active, app_name, origin), value in self._usage.values().items():
+            labels = {"toggle": toggle, "active": active, "appName": app_name}
+            family.add_sample(family.name, labels | ({"origin": origin} if origin else {}), value)
+        return family
+
+    def _collect_updates(self) -> Metric:
         """The changes with the type of the environment, which events don't contain."""
         family = Metric(self._updates.name, "Changes of flags.", "counter")
         types = self._types()
@@ -125,4 +137,4 @@ class Flags:
                 "action": action,
             }
             family.add_sample(family.name, labels, value)
-        return [family]
+        return family

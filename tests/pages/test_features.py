@@ -196,10 +196,11 @@ def test_impact_metrics_are_listed_by_variant(ada, flags, service):
         ("purchases", "counter", "blue", 1200.5, 0),
         ("seconds", "histogram", HOSTILE[0], 3, 4),
         ("users", "gauge", "disabled", -7, 0),
+        ("users", "gauge", "disabled", -999, 0),
     ]
     rows = [
-        SeriesRow(UUID(int=n), "backend", "production", "shop", name, type, "Help",
-                  {"checkout": variant}, [], value, count, [], 1)
+        SeriesRow(UUID(int=n), "frontend" if value == -999 else "backend", "production", "shop",
+                  name, type, "Help", {"checkout": variant}, [], value, count, [], 1)
         for n, (name, type, variant, value, count) in enumerate(samples)
     ]  # fmt: skip
     with service.context.database.autocommit() as conn:
@@ -214,9 +215,10 @@ def test_impact_metrics_are_listed_by_variant(ada, flags, service):
         ["purchases shop in production", "blue", "1,200.5 in total"],
         ["seconds shop in production", HOSTILE[0], "0.75 on average of 4"],
         ["users shop in production", "disabled", "-7 at last"],
+        ["users shop in production, frontend", "disabled", "-999 at last"],
     ]
     bars = [[int(bar["height"]) for bar in svg.find_all("rect")] for svg in section.find_all("svg")]
-    assert bars == [[24], [24], []]
+    assert bars == [[24], [24], [], []]
     assert not faults(page)
 
 

@@ -8,8 +8,12 @@ from datetime import timedelta
 import pytest
 
 from sigservice.clock import format_iso
+from sigservice.services.usage.client_metrics import Usage, find_hour
+from sigservice.services.usage.reports import ReportLimits, ReportWriter, make_report
 from tests.conftest import ADMIN
+from tests.routes.kit import give_projects
 from tests.routes.sdk import CLIENT, FRONTEND, PRODUCTION, Sdk
+from tests.telemetry.test_metrics import MetricsPage
 
 PATH, BULK = "/api/client/metrics", "/api/client/metrics/bulk"
 # Rows that a report has in common with others, and when they were written.
@@ -52,6 +56,62 @@ def test_counts_are_summed_by_hour_and_stored_before_the_response(sdk, clock):
     hour = clock.now().replace(minute=0, second=0, microsecond=0)
     assert sdk.rows("SELECT DISTINCT hour FROM client_metrics") == [(hour,)]
     assert len(sdk.rows("SELECT 1 FROM client_metrics")) == 4
+
+
+BLUE = {"yes": 1_000_000, "variants": {"blue": 9}}
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"), [(PATH, CLIENT), *((path, FRONTEND) for path in FRONTEND_PATHS)]
+)
+def test_flags_outside_of_the_projects_of_the_token_are_dropped(sdk, clock, path, headers):
+    """And leave no time of use."""
+    sdk.rows("INSERT INTO projects (id, name) VALUES ('shop', 'shop')")
+    sdk.rows("UPDATE features SET project = 'shop' WHERE name = 'two'")
+    give_projects(sdk.service, headers["Authorization"], ["shop"])
+    body = report(clock, one=BLUE, two={"yes": 2, "variants": {"blue": 1}}, gone={"yes": 1})
+    sdk.web.post_json(path, body, headers=headers, status="2*")
+    assert sdk.sums() == {("two", "shop", "development"): (2, 0)}
+    assert sdk.variants() == {("two", "blue"): 1}
+    assert sdk.rows("SELECT feature FROM feature_last_seen") == [("two",)]
+    metrics = MetricsPage(sdk.web)
+    assert metrics['client_metrics_dropped_total{kind="flags"}'] == 1
+    assert metrics["unknown_flags"] == 1
+    assert 'toggle="one"' not in metrics.text
+
+
+def test_flags_outside_of_the_projects_are_dropped_from_bulk_reports(sdk, clock):
+    give_projects(sdk.service, CLIENT["Authorization"], ["shop", "other"])
+    metric = {"featureName": "one", "appName": "shop", "environment": "development", "yes": 1}
+    body = {"applications": [], "metrics": [metric]}
+    sdk.web.post_json(BULK, body, headers=CLIENT, status=202)
+    assert sdk.sums() == {}
+
+
+def test_reports_of_other_tokens_in_the_same_group_are_stored(sdk, clock):
+    """The projects of one token say nothing about another one."""
+    usage = Usage("one", "shop", "development", find_hour(clock.now(), clock.now()), 1, 0, {})
+    reports = [
+        make_report(
+            [], [usage], sdk_type="backend", ip="", is_anonymous=False, max_variants=1,
+            projects=projects,
+        )
+        for projects in (("shop",), None, ("shop", "default"))
+    ]  # fmt: skip
+    writer = ReportWriter(ReportLimits.from_config(sdk.service.config), clock.monotonic)
+    with sdk.service.context.database.autocommit() as conn:
+        result = writer.store(conn, reports)
+    assert sdk.sums() == {("one", "shop", "development"): (2, 0)}
+    assert result.dropped["flags"] == 1
+
+
+def test_usage_that_frontend_tokens_report_has_an_origin_in_the_metrics(sdk, clock):
+    sdk.web.post_json(PATH, report(clock, one={"yes": 3}), headers=CLIENT)
+    sdk.web.post_json(FRONTEND_PATHS[0], report(clock, one={"yes": 5, "no": 1}), headers=FRONTEND)
+    metrics = MetricsPage(sdk.web)
+    labels = 'toggle="one",active="true",appName="shop"'
+    assert metrics[f"feature_toggle_usage_total{{{labels}}}"] == 3
+    assert metrics[f'feature_toggle_usage_total{{{labels},origin="frontend"}}'] == 5
 
 
 def test_new_flag_counts_and_an_unknown_one_is_ignored(sdk, clock):

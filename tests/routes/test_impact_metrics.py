@@ -4,6 +4,7 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN
+from tests.routes.kit import give_projects
 from tests.routes.sdk import AUTHENTICATION, CLIENT, FRONTEND, PRODUCTION, Sdk
 from tests.routes.test_client_metrics import BULK, FRONTEND_PATHS, PATH, bucket
 from tests.telemetry.test_metrics import MetricsPage
@@ -49,15 +50,59 @@ def test_totals_include_all_reports_and_survive_a_restart(sdk, make_service, clo
     web.post_json(PATH, body, headers=CLIENT, status=202)
     for path in FRONTEND_PATHS:
         web.post_json(path, report(counter(1)), headers=FRONTEND, status=200)
+    frontend = 'purchases{origin="frontend"}'
     body = {"applications": [], "metrics": [], "impactMetrics": [counter(10)]}
     web.post_json(BULK, body, headers=CLIENT, status=202)
-    expected = {"purchases": 15.5, 'purchases{one="blue"}': 1}
+    expected = {"purchases": 13.5, 'purchases{one="blue"}': 1, frontend: 2}
     assert totals(web) == expected
     assert sdk.sums() == {("one", "shop", "development"): (3, 0)}
     assert web.get(TOTALS).headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
     restarted = webtest.TestApp(make_service({"authentication": AUTHENTICATION}).app)
     restarted.post_json(PATH, report(counter(1)), headers=CLIENT, status=202)
-    assert totals(restarted) == totals(web) == expected | {"purchases": 16.5}
+    assert totals(restarted) == totals(web) == expected | {"purchases": 14.5}
+
+
+def gauge(value, name="cache"):
+    sample = {"labels": LABELS | {"one": "blue"}, "value": value}
+    return {"name": name, "help": "Help", "type": "gauge", "samples": [sample]}
+
+
+def test_frontend_token_changes_no_value_of_a_backend(sdk):
+    """Neither in the exposition nor on the flag."""
+    body = report(counter(5, one="blue"), gauge(7))
+    sdk.web.post_json(PATH, body, headers=CLIENT, status=202)
+    before = totals(sdk.web)
+    forged = report(counter(1_000_000, one="blue"), gauge(-999))
+    sdk.web.post_json(FRONTEND_PATHS[0], forged, headers=FRONTEND, status=200)
+    after = totals(sdk.web)
+    assert before == {name: after[name] for name in before}
+    assert sorted(after[name] for name in after.keys() - before) == [-999, 1_000_000]
+    data = sdk.web.get("/api/admin/impact-metrics/features/one", headers=ADMIN).json["data"]
+    values = {(row["metricName"], row["sdkType"]): row["value"] for row in data}
+    assert values == {
+        ("cache", "backend"): 7,
+        ("cache", "frontend"): -999,
+        ("purchases", "backend"): 5,
+        ("purchases", "frontend"): 1_000_000,
+    }
+
+
+def test_frontend_token_renames_no_metric_of_a_backend(sdk):
+    forged = report(gauge(1, "purchases") | {"help": "Forged"})
+    sdk.web.post_json(FRONTEND_PATHS[0], forged, headers=FRONTEND, status=200)
+    sdk.web.post_json(PATH, report(counter(5)), headers=CLIENT, status=202)
+    assert totals(sdk.web)["purchases"] == 5
+    assert "# HELP purchases Help" in sdk.web.get(TOTALS).text
+
+
+def test_label_that_names_a_flag_of_another_project_is_dropped(sdk):
+    """The amount is stored without it."""
+    give_projects(sdk.service, FRONTEND["Authorization"], ["shop"])
+    body = report(counter(1, one="blue", region="eu"))
+    sdk.web.post_json(FRONTEND_PATHS[0], body, headers=FRONTEND, status=200)
+    assert totals(sdk.web) == {'purchases{origin="frontend",region="eu"}': 1}
+    data = sdk.web.get("/api/admin/impact-metrics/features/one", headers=ADMIN).json["data"]
+    assert data == []
 
 
 def test_environment_is_that_of_the_token(sdk):

@@ -54,8 +54,8 @@ def list_series(conn: Connection) -> list[Row]:
 def list_windows(
     conn: Connection, label: str, *, seconds: int, windows: int, limit: int
 ) -> list[Row]:
-    """{environment, name, type, app_name, variant, starts_at, help, value, count} of the last
-    windows of `seconds` (60 or 3600), of at most `limit` series."""
+    """{environment, name, type, app_name, sdk_type, variant, starts_at, help, value, count} of the
+    last windows of `seconds` (60 or 3600), of at most `limit` series."""
     return fetch_all(
         conn,
         _SQL["list_impact_windows"],

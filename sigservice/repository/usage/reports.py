@@ -1,6 +1,6 @@
 """Reports of SDKs: the statements that store what they have in common, and their rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -56,6 +56,20 @@ class CountsResult(msgspec.Struct):
 
     unknown_flags: set[str]
     dropped_variants: set[tuple[str, str, str]]
+
+
+def list_foreign_flags(
+    conn: Connection, scopes: Mapping[tuple[str, ...], Iterable[str]]
+) -> list[tuple[tuple[str, ...], str]]:
+    """`scopes` are names by projects. Returns (projects, name) of those names that are flags of
+    other projects."""
+    lists = [*scopes]
+    items = [
+        {"scope": scope, "projects": projects, "names": list(scopes[projects])}
+        for scope, projects in enumerate(lists)
+    ]
+    rows = fetch_all_prepared(conn, _SQL["list_foreign_flags"], scopes=_encode(items))
+    return [(lists[row["scope"]], row["name"]) for row in rows]
 
 
 def store_names(

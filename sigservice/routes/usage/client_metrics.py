@@ -130,6 +130,7 @@ def store_report(
         is_anonymous=access.is_anonymous,
         max_variants=context.config["metrics"]["variantsLimit"],
         dropped_metrics=impact.dropped,
+        projects=None if access.has_all_projects else access.projects,
     )
     context.report_commits.store(report)
 

@@ -1,7 +1,9 @@
 """Impact metrics for Prometheus: totals of all series, with names and labels that it accepts.
 
 Names of metrics and labels are free text, so different ones can become equal. Then labels get a
-prefix, metrics of different types get a suffix, and series with equal labels are merged.
+prefix, metrics of different types get a suffix, and series with equal labels are merged. Frontend
+tokens are public, so their series are never merged with others: they alone have the origin
+`frontend`.
 """
 
 import re
@@ -15,7 +17,7 @@ from prometheus_client.core import Metric
 from sigservice.db.statements import Row
 from sigservice.telemetry import exposition
 
-ORIGIN = "sdk"
+ORIGIN, FRONTEND_ORIGIN = "sdk", "frontend"
 # Set by the service, or by Prometheus.
 RESERVED_LABELS = {"appName", "environment", "metric_type", "le"}
 PREFIX = "exported_"  # as Prometheus itself renames labels
@@ -26,8 +28,9 @@ Labels = tuple[tuple[str, str], ...]
 
 
 def write_exposition(rows: Iterable[Row]) -> bytes:
-    """The text format 0.0.4. `rows` are those of `list_series`, the oldest first, so that a metric
-    keeps its name when another one collides with it."""
+    """The text format 0.0.4. `rows` are those of `list_series`: backend series first, which
+    frontend tokens must not rename, then the oldest, so that a metric keeps its name when another
+    one collides with it."""
     return exposition.write(_list_metrics(rows))
 
 
@@ -66,9 +69,17 @@ def _make_labels(row: Row) -> Labels:
         "origin": ORIGIN,
     }
     names = set(RESERVED_LABELS)
+    if row["sdk_type"] == "frontend":
+        labels["origin"] = FRONTEND_ORIGIN
+        names.add("origin")
     for label, value in sorted(msgspec.json.decode(row["labels"]).items()):
         label = _INVALID.sub("_", label)
-        while label in names or label.startswith("__") or label[0].isdigit():
+        while (
+            label in names
+            or label.startswith("__")
+            or label[0].isdigit()
+            or (label, value) == ("origin", FRONTEND_ORIGIN)
+        ):
             label = PREFIX + label
         names.add(label)
         labels[label] = value

@@ -12,14 +12,14 @@ from sigservice.repository.usage import impact_metrics as repository
 # (seconds of a window, number of windows)
 RANGES = {"hour": (60, 60), "day": (3600, 24)}
 MAX_SERIES = 200  # anyone with a frontend token can invent labels
-_KEY = ("environment", "name", "type", "app_name", "variant")
+_KEY = ("environment", "name", "type", "app_name", "sdk_type", "variant")
 
 
 def summarize(conn: Connection, feature: str, range: str) -> list[dict[str, Any]]:
-    """{environment, name, type, app_name, variant, help, value, count, mean, windows} of each
-    metric and variant within a key of RANGES. `value` is the total of a counter or histogram, or
-    the last value of a gauge; `count` and `mean` are of the observations of a histogram, otherwise
-    None. `windows` are {starts_at, value, count, mean}, oldest first."""
+    """{environment, name, type, app_name, sdk_type, variant, help, value, count, mean, windows} of
+    each metric and variant within a key of RANGES. `value` is the total of a counter or histogram,
+    or the last value of a gauge; `count` and `mean` are of the observations of a histogram,
+    otherwise None. `windows` are {starts_at, value, count, mean}, oldest first."""
     seconds, windows = RANGES[range]
     rows = repository.list_windows(
         conn, feature, seconds=seconds, windows=windows, limit=MAX_SERIES
@@ -35,6 +35,7 @@ def to_json(metric: dict[str, Any]) -> dict[str, Any]:
         "help": metric["help"],
         "environment": metric["environment"],
         "appName": metric["app_name"],
+        "sdkType": metric["sdk_type"],
         "variant": metric["variant"],
         **_amounts_to_json(metric),
         "data": [

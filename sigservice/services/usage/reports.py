@@ -25,6 +25,7 @@ from sigservice.repository.usage.reports import (
 )
 from sigservice.services.usage.client_applications import DEFAULT_INSTANCE, Instance
 from sigservice.services.usage.client_metrics import Usage
+from sigservice.services.usage.foreign_flags import drop_foreign_flags
 from sigservice.services.usage.impact_samples import ImpactSample, ImpactSeries
 from sigservice.services.usage.recent_rows import InstanceCounts, RecentRows
 
@@ -66,8 +67,8 @@ class ReportLimits:
 
 
 class Report(NamedTuple):
-    """What one request reports. `sdk_type` is the token's, `ip` the sender's; the other limits
-    than those of the request are applied by `store`."""
+    """What one request reports. `sdk_type` and `projects` (None: all) are the token's, `ip` is the
+    sender's; the other limits than those of the request are applied by `store`."""
 
     instances: Sequence[Instance]
     usages: Sequence[Usage]
@@ -78,6 +79,8 @@ class Report(NamedTuple):
     dropped_strategies: int
     dropped_variants: int
     dropped_metrics: int
+    projects: tuple[str, ...] | None = None
+    dropped_flags: int = 0
 
     @property
     def size(self) -> int:
@@ -89,10 +92,11 @@ class Report(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredReports:
-    """The stored counts (flag, application, yes, no), the names of unknown flags, and how many
-    items were dropped, by kind. The application of callers without a token is empty."""
+    """The stored counts (flag, application, SDK type, yes, no), the names of unknown flags, and how
+    many items were dropped, by kind. Application and SDK type of callers without a token are empty.
+    """
 
-    counts: Sequence[tuple[str, str, int, int]]
+    counts: Sequence[tuple[str, str, str, int, int]]
     unknown_flags: Iterable[str]
     dropped: Mapping[str, int]
 
@@ -107,6 +111,7 @@ def make_report(
     is_anonymous: bool,
     max_variants: int,
     dropped_metrics: int = 0,
+    projects: tuple[str, ...] | None = None,
 ) -> Report:
     """Applies the limits of a request. `dropped_metrics` are impact metrics that are not valid."""
     instances, strategies = _limit_strategies(instances)
@@ -121,6 +126,7 @@ def make_report(
         strategies,
         variants,
         dropped_metrics,
+        projects,
     )
 
 
@@ -138,6 +144,7 @@ class ReportWriter:
         one transaction: when a statement fails, the caller repeats all of them, and the others
         change nothing."""
         rows = _Rows()
+        group = drop_foreign_flags(conn, group)
         for report in group:
             rows.add(report)
         names = self._store_names(conn, rows.names)
@@ -159,8 +166,13 @@ class ReportWriter:
                 )
         return StoredReports(
             counts=[
-                (row.feature, "" if is_anonymous else row.app_name, row.yes, row.no)
-                for (*_, is_anonymous), row in usages
+                (
+                    row.feature,
+                    *(("", "") if is_anonymous else (row.app_name, name[1])),
+                    row.yes,
+                    row.no,
+                )
+                for (name, *_, is_anonymous), row in usages
                 if row.feature not in result.unknown_flags
             ],
             unknown_flags=result.unknown_flags,
@@ -304,6 +316,7 @@ def _count_dropped(
 ) -> dict[str, int]:
     """For each report on its own, although rows that they share were dropped together."""
     dropped = {
+        "flags": sum(report.dropped_flags for report in group),
         "strategies": sum(report.dropped_strategies for report in group),
         "variants": sum(report.dropped_variants for report in group),
         "impact_metrics": sum(report.dropped_metrics for report in group),

@@ -72,21 +72,22 @@ FROM reported
 WHERE key NOT IN (SELECT key FROM written_series);
 
 -- name: list_impact_series
--- All totals, the oldest series first.
-SELECT environment, app_name, name, type, help, labels, bounds, value, count, buckets, reported_at
+-- All totals: the series of backend SDKs, then those of frontend SDKs, the oldest first.
+SELECT sdk_type, environment, app_name, name, type, help, labels, bounds, value, count, buckets, reported_at
 FROM impact_series
-ORDER BY created_at, key;
+ORDER BY sdk_type, created_at, key;
 
 -- name: list_impact_windows
 -- The windows of series with a label of this name, summed by the value of the label, oldest first; of gauges
 -- the last value. Above the limit series of backend SDKs go first, because anyone can report as a frontend SDK.
-SELECT s.environment, s.name, s.type, s.app_name, s.labels ->> %(label)s AS variant, w.starts_at,
+SELECT s.environment, s.name, s.type, s.app_name, s.sdk_type, s.labels ->> %(label)s AS variant,
+       w.starts_at,
        min(s.help) AS help,
        CASE s.type WHEN 'gauge' THEN (array_agg(w.value ORDER BY s.reported_at DESC, s.key))[1]
                    ELSE sum(w.value) END AS value,
        sum(w.count) AS count
 FROM (
-    SELECT key, environment, name, type, app_name, labels, help, reported_at
+    SELECT key, environment, name, type, app_name, sdk_type, labels, help, reported_at
     FROM impact_series
     WHERE labels ? %(label)s
     ORDER BY sdk_type, environment, name, app_name, key
@@ -95,8 +96,8 @@ FROM (
 JOIN impact_windows w ON w.series = s.key
 WHERE w.seconds = %(seconds)s
   AND w.starts_at > now() - make_interval(secs => %(seconds)s::integer * %(windows)s::integer)
-GROUP BY s.environment, s.name, s.type, s.app_name, s.labels ->> %(label)s, w.starts_at
-ORDER BY s.environment, s.name, s.type, s.app_name, variant, w.starts_at;
+GROUP BY s.environment, s.name, s.type, s.app_name, s.sdk_type, s.labels ->> %(label)s, w.starts_at
+ORDER BY s.environment, s.name, s.type, s.app_name, s.sdk_type, variant, w.starts_at;
 
 -- name: delete_old_impact_windows
 DELETE FROM impact_windows

@@ -12,7 +12,12 @@ OLD, NEW = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
 
 def row(name, value=1.0, type="counter", labels=None, **more):
     values = {"environment": "dev", "app_name": "shop", "help": "", "bounds": [], "count": 0.0}
-    values |= {"buckets": [], "reported_at": OLD, "labels": json.dumps(labels or {})}
+    values |= {
+        "sdk_type": "backend",
+        "buckets": [],
+        "reported_at": OLD,
+        "labels": json.dumps(labels or {}),
+    }
     return {"name": name, "type": type, "value": value} | values | more
 
 
@@ -101,3 +106,27 @@ def test_hostile_names_and_values_are_parsed():
 
 def test_nothing_is_a_valid_answer():
     assert scrape() == {}
+
+
+FRONTEND = (("origin", "frontend"),)
+
+
+def test_series_of_frontend_sdks_are_apart():
+    rows = [row("a", 5), row("g", 7, "gauge"), histogram()]
+    rows += [copy | {"sdk_type": "frontend", "value": -999.0, "reported_at": NEW} for copy in rows]
+    samples = scrape(*rows)
+    assert (samples["a", ()], samples["a", FRONTEND]) == (5, -999)
+    assert (samples["g", ()], samples["g", FRONTEND]) == (7, -999)
+    assert (samples["lat_sum", ()], samples["lat_sum", FRONTEND]) == (1, -999)
+
+
+def test_no_label_changes_the_origin_of_a_series():
+    labels = {"origin": "sdk", "exported_origin": "x"}
+    frontend = row("a", 1, labels=labels, sdk_type="frontend")
+    backend = row("a", 2, labels={"origin": "frontend"})
+    edge = row("a", 4, labels={"origin": "edge"})
+    assert {labels: value for (_, labels), value in scrape(frontend, backend, edge).items()} == {
+        (("exported_exported_origin", "sdk"), ("exported_origin", "x"), *FRONTEND): 1,
+        (("exported_origin", "frontend"),): 2,
+        (("origin", "edge"),): 4,
+    }

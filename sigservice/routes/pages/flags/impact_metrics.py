@@ -16,6 +16,7 @@ def make_impact_rows(metrics: Iterable[dict[str, Any]], now: datetime) -> list[d
             "help": metric["help"],
             "environment": metric["environment"],
             "app_name": metric["app_name"],
+            "is_frontend": metric["sdk_type"] == "frontend",
             "variant": metric["variant"],
             "summary": _summarize(metric),
             "bars": _build_bars(metric, now),
