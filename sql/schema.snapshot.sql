@@ -158,7 +158,9 @@ CREATE TABLE public.client_metrics (
     environment text NOT NULL,
     hour timestamp with time zone NOT NULL,
     yes bigint NOT NULL,
-    no bigint NOT NULL
+    no bigint NOT NULL,
+    frontend_yes bigint DEFAULT 0 NOT NULL,
+    frontend_no bigint DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE public.client_metrics_variants (
@@ -167,7 +169,8 @@ CREATE TABLE public.client_metrics_variants (
     environment text NOT NULL,
     hour timestamp with time zone NOT NULL,
     variant text NOT NULL,
-    count bigint NOT NULL
+    count bigint NOT NULL,
+    frontend_count bigint DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE public.context_fields (

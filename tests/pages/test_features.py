@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from uuid import UUID
 
 import pytest
@@ -180,6 +181,23 @@ def test_usage_has_a_period_and_an_application(ada, add_usage, query):
     add_usage((0, "a", 3, 1), (0, "b", 3, 0), (5, "a", 0, 3), (30, "a", 9, 9), (700, "a", 7, 0))
     card = ada.get(f"/admin/features/checkout?{query}").html.find(id="in-production")
     assert card.select_one(".chart svg")["aria-label"] == f"{USAGE[query]} in production"
+
+
+def test_usage_of_one_kind_of_tokens(ada, add_usage, database):
+    add_usage((0, "a", 10, 4), (1, "b", 2, 0))
+    with contextlib.closing(database.connect()) as conn, conn.cursor() as cursor:
+        cursor.execute("UPDATE client_metrics SET frontend_yes = 7 WHERE app_name = 'a'")
+    labels = {}
+    for type in ("", "backend", "frontend", "other"):
+        page = ada.get(f"/admin/features/checkout?sdk={type}")
+        chart = page.html.find(id="in-production").select_one(".chart svg")
+        labels[type] = chart["aria-label"].partition(" in the")[0]
+    assert labels == {
+        "": "12 exposed and 4 not exposed",
+        "backend": "5 exposed and 4 not exposed",
+        "frontend": "7 exposed and 0 not exposed",
+        "other": "12 exposed and 4 not exposed",
+    }
 
 
 def test_usage_has_the_variants_of_the_period(ada, add_usage):

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from sigservice.clock import format_iso
+from sigservice.routes.pages.flags.usage_charts import read_usage
 from sigservice.services.usage.client_metrics import Usage, find_hour
 from sigservice.services.usage.reports import ReportLimits, ReportWriter, make_report
 from tests.conftest import ADMIN
@@ -103,6 +104,30 @@ def test_reports_of_other_tokens_in_the_same_group_are_stored(sdk, clock):
         result = writer.store(conn, reports)
     assert sdk.sums() == {("one", "shop", "development"): (2, 0)}
     assert result.dropped["flags"] == 1
+
+
+def test_usage_that_frontend_tokens_report_is_a_part_of_the_counts(sdk, clock):
+    """Of the same application: in the table, in JSON and on the page of the flag."""
+    counts = {"yes": 3, "no": 1, "variants": {"blue": 2}}
+    sdk.web.post_json(PATH, report(clock, one=counts), headers=CLIENT)
+    forged = {"yes": 500, "variants": {"blue": 70}}
+    for path in FRONTEND_PATHS:
+        sdk.web.post_json(path, report(clock, one=forged), headers=FRONTEND)
+    assert sdk.sums() == {("one", "shop", "development"): (1003, 1)}
+    assert sdk.variants() == {("one", "blue"): 142}
+    path = "/api/admin/client-metrics/features/one/raw?hoursBack=1"
+    (row,) = sdk.web.get(path, headers=ADMIN).json["data"]
+    assert (row["yes"], row["no"], row["frontend"]) == (1003, 1, {"yes": 1000, "no": 0})
+    with sdk.service.context.database.autocommit() as conn:
+        charts = {
+            type: read_usage(conn, "one", {"sdk": type}) for type in ("", "backend", "frontend")
+        }
+    sums = {
+        type: [(row["yes"], row["no"]) for row in usage.slots]
+        + [row["count"] for row in usage.variants]
+        for type, usage in charts.items()
+    }
+    assert sums == {"": [(1003, 1), 142], "backend": [(3, 1), 2], "frontend": [(1000, 0), 140]}
 
 
 def test_usage_that_frontend_tokens_report_has_an_origin_in_the_metrics(sdk, clock):

@@ -8,7 +8,8 @@ _SQL = queries.load("usage/client_metrics")
 
 
 def list_for_feature(conn: Connection, feature: str, hours: int) -> list[Row]:
-    """`variants` is JSON text or None."""
+    """`variants` is JSON text or None; `frontend_yes` and `frontend_no` are parts of `yes` and
+    `no`."""
     return fetch_all(conn, _SQL["list_client_metrics"], feature=feature, hours=hours)
 
 
@@ -18,10 +19,16 @@ def list_hours(conn: Connection, feature: str, hours: int) -> list[Row]:
 
 
 def list_slots(
-    conn: Connection, feature: str, *, hours: int, slot_hours: int, app_name: str | None
+    conn: Connection,
+    feature: str,
+    *,
+    hours: int,
+    slot_hours: int,
+    app_name: str | None,
+    sdk_type: str | None,
 ) -> list[Row]:
     """{environment, ago, yes, no} of the slots with metrics in the last `hours`, oldest first.
-    `ago` counts slots; `app_name` None: of all applications."""
+    `ago` counts slots; `app_name` None: of all applications; `sdk_type` None: of both."""
     return fetch_all(
         conn,
         _SQL["list_client_metrics_slots"],
@@ -29,11 +36,12 @@ def list_slots(
         hours=hours,
         slot_hours=slot_hours,
         app_name=app_name,
+        sdk_type=sdk_type,
     )
 
 
 def list_variant_sums(
-    conn: Connection, feature: str, *, hours: int, app_name: str | None
+    conn: Connection, feature: str, *, hours: int, app_name: str | None, sdk_type: str | None
 ) -> list[Row]:
     """{environment, variant, count}, the most frequent first."""
     return fetch_all(
@@ -42,6 +50,7 @@ def list_variant_sums(
         feature=feature,
         hours=hours,
         app_name=app_name,
+        sdk_type=sdk_type,
     )
 
 

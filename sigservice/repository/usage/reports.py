@@ -40,6 +40,7 @@ class UsageRow(msgspec.Struct):
     hour: datetime
     yes: int
     no: int
+    is_frontend: bool = False
 
 
 class VariantRow(msgspec.Struct):
@@ -49,6 +50,7 @@ class VariantRow(msgspec.Struct):
     hour: datetime
     variant: str
     count: int
+    is_frontend: bool = False
 
 
 class CountsResult(msgspec.Struct):

@@ -90,6 +90,8 @@ def _to_json(
         "yes": row["yes"] if row else 0,
         "no": row["no"] if row else 0,
     }
+    if row and (row["frontend_yes"] or row["frontend_no"]):
+        metric["frontend"] = {"yes": row["frontend_yes"], "no": row["frontend_no"]}
     if row and row["variants"]:
         metric["variants"] = msgspec.Raw(row["variants"].encode())
     return metric

@@ -284,11 +284,12 @@ class _Rows:
     def _add_usage(self, usage: Usage, report: Report) -> None:
         feature, app_name, environment, hour, yes, no, variants = usage
         name = environment, report.sdk_type, app_name
+        is_frontend = report.sdk_type == FRONTEND
         self.names.add(name)
         key = name, feature, hour, report.is_anonymous
         row = self.usages.get(key)
         if row is None:
-            self.usages[key] = UsageRow(feature, app_name, environment, hour, yes, no)
+            self.usages[key] = UsageRow(feature, app_name, environment, hour, yes, no, is_frontend)
         else:
             row.yes += yes
             row.no += no
@@ -298,7 +299,7 @@ class _Rows:
                 self.variants[place].count += count
             else:
                 self.variants[place] = VariantRow(
-                    feature, app_name, environment, hour, variant, count
+                    feature, app_name, environment, hour, variant, count, is_frontend
                 )
 
 

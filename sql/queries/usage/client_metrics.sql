@@ -3,7 +3,7 @@
 
 -- name: list_client_metrics
 -- The last `hours` hours of a flag by application, the current hour included.
-SELECT m.app_name, m.environment, m.hour, m.yes, m.no,
+SELECT m.app_name, m.environment, m.hour, m.yes, m.no, m.frontend_yes, m.frontend_no,
        (SELECT jsonb_object_agg(v.variant, v.count)
         FROM client_metrics_variants v
         WHERE v.feature = m.feature
@@ -26,25 +26,40 @@ ORDER BY hour, environment;
 
 -- name: list_client_metrics_slots
 -- Sums of slots of `slot_hours` hours for a chart, in the last `hours` hours, of one application or all
--- (NULL); `ago` is 0 for the slot with the current hour.
+-- (NULL), of one SDK type or both (NULL); `ago` is 0 for the slot with the current hour.
 SELECT environment,
        (extract(epoch FROM date_trunc('hour', now(), 'UTC') - hour) / 3600)::int / %(slot_hours)s
            AS ago,
        sum(yes)::bigint AS yes, sum(no)::bigint AS no
-FROM client_metrics
-WHERE feature = %(feature)s
-  AND hour > date_trunc('hour', now(), 'UTC') - make_interval(hours => %(hours)s)
-  AND (%(app_name)s::text IS NULL OR app_name = %(app_name)s)
+FROM (
+    SELECT environment, hour,
+           CASE %(sdk_type)s::text WHEN 'frontend' THEN frontend_yes
+                                   WHEN 'backend' THEN yes - frontend_yes ELSE yes END AS yes,
+           CASE %(sdk_type)s::text WHEN 'frontend' THEN frontend_no
+                                   WHEN 'backend' THEN no - frontend_no ELSE no END AS no
+    FROM client_metrics
+    WHERE feature = %(feature)s
+      AND hour > date_trunc('hour', now(), 'UTC') - make_interval(hours => %(hours)s)
+      AND (%(app_name)s::text IS NULL OR app_name = %(app_name)s)
+) m
+WHERE yes > 0 OR no > 0 OR %(sdk_type)s::text IS NULL
 GROUP BY environment, ago
 ORDER BY environment, ago DESC;
 
 -- name: list_client_metrics_variant_sums
--- The most frequent variants of the same hours and applications.
+-- The most frequent variants of the same hours, applications and SDK types.
 SELECT environment, variant, sum(count)::bigint AS count
-FROM client_metrics_variants
-WHERE feature = %(feature)s
-  AND hour > date_trunc('hour', now(), 'UTC') - make_interval(hours => %(hours)s)
-  AND (%(app_name)s::text IS NULL OR app_name = %(app_name)s)
+FROM (
+    SELECT environment, variant,
+           CASE %(sdk_type)s::text WHEN 'frontend' THEN frontend_count
+                                   WHEN 'backend' THEN count - frontend_count
+                                   ELSE count END AS count
+    FROM client_metrics_variants
+    WHERE feature = %(feature)s
+      AND hour > date_trunc('hour', now(), 'UTC') - make_interval(hours => %(hours)s)
+      AND (%(app_name)s::text IS NULL OR app_name = %(app_name)s)
+) v
+WHERE count > 0
 GROUP BY environment, variant
 ORDER BY environment, count DESC, variant
 LIMIT 100;

@@ -152,19 +152,26 @@ ON CONFLICT (feature, environment) DO UPDATE SET seen_at = EXCLUDED.seen_at;
 -- Adds to the sums by flag, application, environment and hour, and returns the flags that don't exist. They
 -- are looked up here rather than in a cache, so that new ones count at once.
 WITH reported AS MATERIALIZED (
-    SELECT n.feature, n.app_name, n.environment, n.hour, n.yes, n.no,
+    SELECT n.feature, n.app_name, n.environment, n.hour, n.yes, n.no, n.is_frontend,
            (SELECT true FROM features f WHERE f.name = n.feature) IS NOT NULL AS exists
     FROM json_to_recordset(%(usages)s)
-         AS n (feature text, app_name text, environment text, hour timestamptz, yes bigint, no bigint)
+         AS n (feature text, app_name text, environment text, hour timestamptz, yes bigint, no bigint,
+               is_frontend boolean)
 ), written AS (
-    INSERT INTO client_metrics (feature, app_name, environment, hour, yes, no)
-    SELECT feature, app_name, environment, hour, sum(yes), sum(no)
+    INSERT INTO client_metrics (feature, app_name, environment, hour, yes, no,
+                                frontend_yes, frontend_no)
+    SELECT feature, app_name, environment, hour, sum(yes), sum(no),
+           COALESCE(sum(yes) FILTER (WHERE is_frontend), 0),
+           COALESCE(sum(no) FILTER (WHERE is_frontend), 0)
     FROM reported
     WHERE exists
     GROUP BY feature, app_name, environment, hour
     ORDER BY feature, app_name, environment, hour
     ON CONFLICT (feature, app_name, environment, hour)
-    DO UPDATE SET yes = client_metrics.yes + EXCLUDED.yes, no = client_metrics.no + EXCLUDED.no
+    DO UPDATE SET yes = client_metrics.yes + EXCLUDED.yes,
+                  no = client_metrics.no + EXCLUDED.no,
+                  frontend_yes = client_metrics.frontend_yes + EXCLUDED.frontend_yes,
+                  frontend_no = client_metrics.frontend_no + EXCLUDED.frontend_no
 )
 SELECT DISTINCT feature
 FROM reported
@@ -176,25 +183,33 @@ WHERE NOT exists;
 -- which SDKs count for a flag without variants. The second INSERT reads the result of the first one, so that
 -- all processes lock both tables in the same order.
 WITH reported_usages AS MATERIALIZED (
-    SELECT n.feature, n.app_name, n.environment, n.hour, n.yes, n.no,
+    SELECT n.feature, n.app_name, n.environment, n.hour, n.yes, n.no, n.is_frontend,
            (SELECT true FROM features f WHERE f.name = n.feature) IS NOT NULL AS exists
     FROM json_to_recordset(%(usages)s)
-         AS n (feature text, app_name text, environment text, hour timestamptz, yes bigint, no bigint)
+         AS n (feature text, app_name text, environment text, hour timestamptz, yes bigint, no bigint,
+               is_frontend boolean)
 ), written_usages AS (
-    INSERT INTO client_metrics (feature, app_name, environment, hour, yes, no)
-    SELECT feature, app_name, environment, hour, sum(yes), sum(no)
+    INSERT INTO client_metrics (feature, app_name, environment, hour, yes, no,
+                                frontend_yes, frontend_no)
+    SELECT feature, app_name, environment, hour, sum(yes), sum(no),
+           COALESCE(sum(yes) FILTER (WHERE is_frontend), 0),
+           COALESCE(sum(no) FILTER (WHERE is_frontend), 0)
     FROM reported_usages
     WHERE exists
     GROUP BY feature, app_name, environment, hour
     ORDER BY feature, app_name, environment, hour
     ON CONFLICT (feature, app_name, environment, hour)
-    DO UPDATE SET yes = client_metrics.yes + EXCLUDED.yes, no = client_metrics.no + EXCLUDED.no
+    DO UPDATE SET yes = client_metrics.yes + EXCLUDED.yes,
+                  no = client_metrics.no + EXCLUDED.no,
+                  frontend_yes = client_metrics.frontend_yes + EXCLUDED.frontend_yes,
+                  frontend_no = client_metrics.frontend_no + EXCLUDED.frontend_no
     RETURNING feature
 ), reported_variants AS MATERIALIZED (
-    SELECT n.feature, n.app_name, n.environment, n.hour, n.variant, sum(n.count)::bigint AS count
+    SELECT n.feature, n.app_name, n.environment, n.hour, n.variant, sum(n.count)::bigint AS count,
+           COALESCE(sum(n.count) FILTER (WHERE n.is_frontend), 0)::bigint AS frontend_count
     FROM json_to_recordset(%(variants)s)
          AS n (feature text, app_name text, environment text, hour timestamptz, variant text,
-               count bigint)
+               count bigint, is_frontend boolean)
     WHERE (SELECT true FROM features f WHERE f.name = n.feature)
     GROUP BY n.feature, n.app_name, n.environment, n.hour, n.variant
 ), known_variants AS MATERIALIZED (
@@ -209,8 +224,9 @@ WITH reported_usages AS MATERIALIZED (
     ) s
     CROSS JOIN LATERAL jsonb_array_elements(s.variants) AS v (variant)
 ), written_variants AS (
-    INSERT INTO client_metrics_variants (feature, app_name, environment, hour, variant, count)
-    SELECT n.feature, n.app_name, n.environment, n.hour, n.variant, n.count
+    INSERT INTO client_metrics_variants (feature, app_name, environment, hour, variant, count,
+                                         frontend_count)
+    SELECT n.feature, n.app_name, n.environment, n.hour, n.variant, n.count, n.frontend_count
     FROM reported_variants n
     WHERE (n.variant = 'disabled'
            OR (n.feature, n.environment, n.variant)
@@ -218,7 +234,8 @@ WITH reported_usages AS MATERIALIZED (
       AND (SELECT count(*) FROM written_usages) >= 0
     ORDER BY n.feature, n.app_name, n.environment, n.hour, n.variant
     ON CONFLICT (feature, app_name, environment, hour, variant)
-    DO UPDATE SET count = client_metrics_variants.count + EXCLUDED.count
+    DO UPDATE SET count = client_metrics_variants.count + EXCLUDED.count,
+                  frontend_count = client_metrics_variants.frontend_count + EXCLUDED.frontend_count
     RETURNING feature, environment, variant
 )
 SELECT (SELECT json_agg(DISTINCT feature) FROM reported_usages WHERE NOT exists) AS unknown_flags,

@@ -36,9 +36,13 @@ PERIODS: Mapping[str, Period] = {
 }
 
 
+SDK_TYPES = {"backend": "Client tokens", "frontend": "Frontend tokens"}
+
+
 class Usage(NamedTuple):
     period: str
     app_name: str
+    sdk_type: str
     app_names: Sequence[str]
     slots: Sequence[Row]
     variants: Sequence[Row]
@@ -47,10 +51,12 @@ class Usage(NamedTuple):
         """The filter of the charts."""
         periods = [(name, f"Last {period.label}") for name, period in PERIODS.items()]
         names = self.app_names[:MAX_APPLICATIONS]
+        sdk_types = [("", "All tokens"), *SDK_TYPES.items()]
         apps = make_choices(names, ("", "All applications"))
         return [
             Field("usage", "Usage", self.period, "select", choices=periods),
             Field("app", "Application", self.app_name, "select", choices=apps),
+            Field("sdk", "Reported with", self.sdk_type, "select", choices=sdk_types),
         ]
 
     def make_chart(self, environment: str, now: datetime) -> dict[str, Any] | None:
@@ -81,14 +87,19 @@ class Usage(NamedTuple):
 
 
 def read_usage(conn: Connection, feature: str, query: Mapping[str, str]) -> Usage:
-    """Of the period and the application that `query` names; an unknown period is the last day."""
+    """Of the period, application and SDK type that `query` names. An unknown period is the last
+    day, an unknown type means both."""
     name = query.get("usage", "")
     name = name if name in PERIODS else DEFAULT_PERIOD
     period, app_name = PERIODS[name], query.get("app", "")
-    only: dict[str, Any] = {"hours": period.hours, "app_name": app_name or None}
+    sdk_type = query.get("sdk", "")
+    sdk_type = sdk_type if sdk_type in SDK_TYPES else ""
+    only: dict[str, Any] = {"hours": period.hours}
+    only |= {"app_name": app_name or None, "sdk_type": sdk_type or None}
     return Usage(
         name,
         app_name,
+        sdk_type,
         client_metrics.list_app_names(conn, feature),
         client_metrics.list_slots(conn, feature, slot_hours=period.slot_hours, **only),
         client_metrics.list_variant_sums(conn, feature, **only),
