@@ -256,6 +256,16 @@ def test_cooldown_and_cap_ask_a_few_rows_only(alerts, rows):
     assert reasons[0] == "It ran 2 times within an hour."
 
 
+def test_run_of_a_clock_that_was_ahead_holds_no_set_back(alerts, rows):
+    one = alerts.set(options={"cooldownSeconds": 60, "maxRunsPerHour": 1})
+    alerts.send()
+    alerts.work()
+    rows("UPDATE action_runs SET created_at = now() + interval '1 day'")
+    alerts.send()
+    alerts.work()
+    assert states(alerts, one) == ["success", "success"]
+
+
 def test_the_queue_shows_in_the_metrics(alerts, web, rows, clock):
     alerts.set()
     alerts.send()

@@ -66,14 +66,17 @@ RETURNING r.id, r.finished_at, (SELECT s.created_at FROM signals s WHERE s.id = 
 
 -- name: list_run_statistics
 -- For cooldown and maximum runs per hour: the newest run of each set, and the runs of the last hour,
--- counted up to the set's maximum because a set may have many. Auto-reverts and suppressed runs don't count.
+-- counted up to the set's maximum because a set may have many. Auto-reverts and suppressed runs don't
+-- count. Nor do runs of a clock that was ahead, later than now: they would extend the cooldown. Now is not
+-- the start of this transaction: it may have waited for another process to record runs.
 SELECT s.id AS action_set_id,
        (SELECT max(r.created_at) FROM action_runs r
-        WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed') AS last_at,
+        WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed'
+          AND r.created_at <= (SELECT clock_timestamp())) AS last_at,
        (SELECT count(*)
         FROM (SELECT FROM action_runs r
               WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed'
-                AND r.created_at > now() - interval '1 hour'
+                AND r.created_at > now() - interval '1 hour' AND r.created_at <= (SELECT clock_timestamp())
               ORDER BY r.created_at DESC LIMIT s.max_runs) AS counted) AS in_last_hour
 FROM unnest(%(sets)s::int[], %(max_runs)s::int[]) AS s (id, max_runs);
 
