@@ -18,6 +18,7 @@ from sigservice.routes.pages.flags.strategy_form import (
     changes_form,
     make_form_parts,
 )
+from sigservice.services import revisions
 from sigservice.services.flags import strategies, strategy_summaries
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
@@ -113,12 +114,16 @@ def _submit(context: Context, identity: Identity, subject: FormSubject, form: Fo
         values, notice = apply_change(values, form)
         return _render_form(context, identity, subject, values, notice=notice)
     try:
-        new = strategy_fields.to_strategy(values, subject.choices, subject.strategy)
         with context.database.transaction() as conn:
-            if subject.strategy is None:
+            revisions.lock(conn)  # parameters that the form has no fields for must not change
+            existing = subject.strategy
+            if existing is not None:
+                existing = strategies.get(conn, flag_environment, existing["id"])
+            new = strategy_fields.to_strategy(values, subject.choices, existing)
+            if existing is None:
                 strategies.add(conn, flag_environment, new, identity, max_segments=limit)
             else:
-                id = subject.strategy["id"]
+                id = existing["id"]
                 strategies.replace(conn, flag_environment, id, new, identity, max_segments=limit)
     except AppError as error:
         if error.status >= 500:

@@ -6,6 +6,7 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError
 from sigservice.routes.pages.flags.feature_page import find_feature
+from sigservice.services import revisions
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
@@ -54,6 +55,7 @@ def copy_strategy(
 ) -> HTTPResponse:
     to, limit = form.get("environment", ""), context.config["strategySegmentsLimit"]
     with context.database.transaction() as conn:
+        revisions.lock(conn)  # no other change between reading and writing
         target = _find_target(conn, name, environment)
         copied = strategies.to_strategy(strategies.get(conn, target, strategy_id))
         there = _find_target(conn, name, to)
@@ -71,6 +73,7 @@ def _set_disabled(
 ) -> HTTPResponse:
     limit = context.config["strategySegmentsLimit"]
     with context.database.transaction() as conn:
+        revisions.lock(conn)  # no other change between reading and writing
         target = _find_target(conn, name, environment)
         changed = strategies.to_strategy(strategies.get(conn, target, strategy_id))
         changed.disabled = is_disabled

@@ -8,6 +8,7 @@ from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import AppError
 from sigservice.repository.projects import context_fields as repository
+from sigservice.services import revisions
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import context_fields
 from sigservice.services.projects.context_fields import LegalValue
@@ -111,19 +112,18 @@ def update_context_field(
     context: Context, identity: Identity, field: str, form: dict[str, str]
 ) -> HTTPResponse:
     values = _values(form) | {"name": field}
-    with context.database.autocommit() as conn:
-        row = context_fields.get(conn, field)
-    existing = {legal.value: legal for legal in context_fields.parse_legal_values(row)}
-    legal = [existing.get(legal.value, legal) for legal in _parse_lines(values)]
     try:
         with context.database.transaction() as conn:
+            revisions.lock(conn)  # descriptions, which the form has no fields for, must not change
+            row = context_fields.get(conn, field)
+            existing = {legal.value: legal for legal in context_fields.parse_legal_values(row)}
             context_fields.update(
                 conn,
                 field,
                 identity,
                 description=values["description"],
                 stickiness=bool(values["stickiness"]),
-                legal_values=legal,
+                legal_values=[existing.get(legal.value, legal) for legal in _parse_lines(values)],
             )
     except AppError as error:
         if error.status != 400:
