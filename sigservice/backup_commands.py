@@ -10,6 +10,7 @@ from sigservice.build import build_loggers
 from sigservice.config import load_config
 from sigservice.db import backup, migrate, restore
 from sigservice.db.backup_file import Manifest, open_dump
+from sigservice.db.data_directory import TEMPORARY
 from sigservice.db.open import OpenDatabase
 from sigservice.encryption import KEY_FILE
 
@@ -59,10 +60,13 @@ def _restore(file: Path, config: dict[str, Any], announce: Callable[[str], None]
         try:
             restore.restore_backup(database, manifest, dump)
             needs_key = manifest.has_key and not _find_key(config, database)
-            home = database.home
+            home, is_temporary = database.home, database.is_temporary
         finally:
             database.close()
     print(f"Restored and verified: {_count(manifest)}, written {manifest.created_at}.")
+    if is_temporary:
+        print(f"The restored database was deleted: SERVICE_DATA_DIR is {TEMPORARY}.")
+        return
     if pending:
         print(f"The next start applies {pending} migrations.")
     if needs_key:

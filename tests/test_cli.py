@@ -154,6 +154,18 @@ def test_backup_is_restored_and_says_what_it_lacks(command, service, tmp_path, t
     assert "The database is not empty" in read_errors(done)[0]
 
 
+def test_restore_into_a_temporary_directory_says_that_the_database_is_deleted(
+    command, service, tmp_path
+):
+    file = str(tmp_path / "flags.backup")
+    assert command("backup", file, SERVICE_ENCRYPTION_KEY=ENCRYPTION_KEY).returncode == 0
+    done = run_command(["restore", file], os.environ | {"SERVICE_DATA_DIR": ":temporary:"})
+    assert done.returncode == 0, done.stderr
+    first, *others = done.stdout.splitlines()
+    assert first.startswith("Restored and verified: 5")
+    assert others == ["The restored database was deleted: SERVICE_DATA_DIR is :temporary:."]
+
+
 def test_help_names_the_main_variables_and_the_guide(command):
     text = command("--help").stdout
     for name in ("HTTP_PORT", "SERVICE_DATA_DIR", "DATABASE_URL", "docs/quickstart.md"):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import psycopg2
+import psycopg2.extensions
 from psycopg2 import sql
 
 from sigservice.db.backup_file import FORMAT, BackupWriter, Manifest, Table, create_file
@@ -20,7 +21,7 @@ from sigservice.errors import StartError
 from sigservice.version import __version__
 
 # The text of a row depends on these settings.
-FIXED_SETTINGS = (
+_FIXED_SETTINGS = (
     "SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, MDY'; "
     "SET LOCAL IntervalStyle = 'postgres'; SET LOCAL extra_float_digits = 1; "
     "SET LOCAL bytea_output = 'hex'"
@@ -57,9 +58,15 @@ def write_backup(database: OpenDatabase, path: Path, *, has_key: bool) -> Manife
             conn.close()
 
 
-def build_digest(schema: str, table: str) -> sql.Composed:
-    """The statement for the number of rows and the digest of a table, after FIXED_SETTINGS."""
-    return _DIGEST.format(sql.Identifier(schema, table))
+def read_tables(cursor: psycopg2.extensions.cursor, schema: str) -> list[Table]:
+    """The tables of the service with their digests. Changes settings of the transaction."""
+    cursor.execute(_FIXED_SETTINGS)
+    cursor.execute(build_relations(schema, "r"))
+    tables = []
+    for (name,) in cursor.fetchall():
+        cursor.execute(_DIGEST.format(sql.Identifier(schema, name)))
+        tables += [Table(name, rows, digest) for rows, digest in cursor.fetchall()]
+    return tables
 
 
 def build_relations(schema: str, kinds: str) -> sql.Composed:
@@ -79,18 +86,14 @@ def _write(
     schema, created_at = database.schema, datetime.now(UTC)
     with conn.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        cursor.execute(f"{NO_TIMEOUTS}; {FIXED_SETTINGS}")
+        cursor.execute(NO_TIMEOUTS)
         if not has_migrations(conn):
             raise StartError(
                 "The database has no tables of the service: check SERVICE_DATA_DIR or DATABASE_*."
             )
         cursor.execute("SELECT name, checksum FROM schema_migrations ORDER BY name")
         migrations = dict(cursor.fetchall())
-        tables = []
-        cursor.execute(build_relations(schema, "r"))
-        for (name,) in cursor.fetchall():
-            cursor.execute(build_digest(schema, name))
-            tables += [Table(name, rows, digest) for rows, digest in cursor.fetchall()]
+        tables = read_tables(cursor, schema)
         cursor.execute("SELECT pg_export_snapshot()")
         ((snapshot,),) = cursor.fetchall()
         manifest = Manifest(

@@ -11,23 +11,26 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Annotated
 
 import msgspec
+from msgspec import Meta
 
 from sigservice.errors import StartError
 
 DUMP, MANIFEST, FORMAT = "database.dump", "manifest.json", 1
 _CHUNK_BYTES = 1 << 20
 _MAX_MANIFEST_BYTES = 10_000_000
+# Of tables, which operators may add, and migrations. They are shown, but never part of a statement.
+_Name = Annotated[str, Meta(pattern=r"\A[^\x00-\x1f\x7f-\x9f]{1,63}\Z")]
 
 
 class Table(msgspec.Struct, frozen=True):
-    """`digest` doesn't depend on the order of the rows."""
+    """`digest`, a number, doesn't depend on the order of the rows."""
 
-    name: str
-    rows: int
-    digest: str
+    name: _Name
+    rows: Annotated[int, Meta(ge=0)]
+    digest: Annotated[str, Meta(pattern=r"\A-?[0-9]{1,40}\Z")]
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -36,13 +39,17 @@ class Manifest(msgspec.Struct, frozen=True):
 
     format: int
     version: str
-    created_at: str
+    created_at: Annotated[str, Meta(pattern=r"\A[-+.:0-9TZ]{1,40}\Z")]
     tools: int
     db_schema: str
-    migrations: dict[str, str]
+    migrations: dict[_Name, str]
     tables: list[Table]
     has_key: bool
     dump_sha256: str = ""
+
+
+class _Format(msgspec.Struct):
+    format: int
 
 
 class BackupWriter:
@@ -131,7 +138,7 @@ def _read(file: IO[bytes], path: Path) -> tuple[Manifest, int]:
             if stream is None or text is None or entry.size > _MAX_MANIFEST_BYTES:
                 raise KeyError(MANIFEST)
             data = text.read()
-            newer = msgspec.json.decode(data).get("format")
+            newer = msgspec.json.decode(data, type=_Format).format
             if newer != FORMAT:
                 raise StartError(
                     f"{path} has the format {newer} of backups; only {FORMAT} is supported: "
@@ -140,7 +147,7 @@ def _read(file: IO[bytes], path: Path) -> tuple[Manifest, int]:
             manifest = msgspec.json.decode(data, type=Manifest)
             digest = hashlib.sha256()
             shutil.copyfileobj(stream, _Digest(digest), _CHUNK_BYTES)
-    except (tarfile.TarError, KeyError, AttributeError, msgspec.MsgspecError) as error:
+    except (tarfile.TarError, KeyError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise StartError(f"{path} is not a complete backup of `sigservice backup`.") from error
     if digest.hexdigest() != manifest.dump_sha256:
         raise StartError(f"{path} is damaged: its dump doesn't have the digest of its manifest.")

@@ -99,6 +99,11 @@ class OpenDatabase:
         return None if self._data_dir == TEMPORARY else Path(self._data_dir).absolute()
 
     @property
+    def is_temporary(self) -> bool:
+        """Whether the database is deleted when it is closed."""
+        return self._embedded is not None and self._embedded.directory.is_temporary
+
+    @property
     def schema(self) -> str:
         return str(self._settings["schema"])
 

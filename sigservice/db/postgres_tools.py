@@ -1,4 +1,4 @@
-"""Finds pg_dump, pg_restore and psql of a matching version, and runs them."""
+"""Finds pg_dump and pg_restore of a matching version, and runs them."""
 
 import re
 import shutil
@@ -13,7 +13,7 @@ import psycopg2.extensions
 from sigservice.db.data_directory import packaged_binaries
 from sigservice.errors import StartError
 
-PROGRAMS = ("pg_dump", "pg_restore", "psql")
+PROGRAMS = ("pg_dump", "pg_restore")
 MIN_VERSION = 14
 _SYSTEM = Path("/usr/lib/postgresql")  # of Debian and Ubuntu
 # libpq validates the mode before it connects, so the program ends at once.
@@ -60,7 +60,7 @@ def find_tools(folders: list[Path], min_version: int, *, with_tls: bool) -> Post
     tls = " with TLS" if with_tls else ""
     tried = f" Not suitable: {', '.join(rejected)}." if rejected else ""
     raise StartError(
-        f"No pg_dump, pg_restore and psql of PostgreSQL {min_version} or newer{tls} found.{tried} "
+        f"No pg_dump and pg_restore of PostgreSQL {min_version} or newer{tls} found.{tried} "
         f"Install them (Debian: postgresql-client-{min_version}), or set SERVICE_POSTGRES_BIN to "
         "their folder."
     )

@@ -1,26 +1,29 @@
-"""Restores a backup into an empty database, in one transaction, which also verifies every table."""
+"""Restores a backup into an empty database, in one transaction, which also verifies every table.
+
+`pg_restore` writes the statements, and a connection of ours executes them. psql doesn't: it would
+execute the commands of psql in the file too, as the account that runs the restore."""
 
 import subprocess
 import tempfile
-from typing import IO
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any
 
+import psycopg2
+import psycopg2.extensions
 from psycopg2 import sql
 
-from sigservice.db import migrate
-from sigservice.db.backup import (
-    FIXED_SETTINGS,
-    NO_TIMEOUTS,
-    build_digest,
-    build_relations,
-)
-from sigservice.db.backup_file import Manifest
+from sigservice.db import migrate, stuck_connections
+from sigservice.db.backup import NO_TIMEOUTS, build_relations, read_tables
+from sigservice.db.backup_file import Manifest, Table
 from sigservice.db.open import OpenDatabase
+from sigservice.db.pool import Connection
 from sigservice.db.postgres_tools import PostgresTools, find_tools, read_error
 from sigservice.errors import StartError
 
 _KINDS = "rpvmfS"  # tables, views and sequences
-_CHUNK_BYTES = 1 << 20
-_HEAD_LINES = 60  # of a script, which begins with its settings
+_FOR_PSQL = (b"\\restrict ", b"\\unrestrict ")
+_NEWER = b"SET transaction_timeout"  # unknown to servers before 17
+_END_OF_ROWS = b"\\.\n"
 
 
 def check_manifest(manifest: Manifest, schema: str) -> int:
@@ -38,57 +41,60 @@ def check_manifest(manifest: Manifest, schema: str) -> int:
 def restore_backup(database: OpenDatabase, manifest: Manifest, dump: IO[bytes]) -> None:
     """Restores the dump that begins at the file's offset. Raises StartError; the database is empty
     then, or unchanged if it was not empty."""
+    tools = find_tools(database.tool_folders, manifest.tools, with_tls=False)
     conn = database.pool.open_dedicated()
     try:
-        with conn.cursor() as cursor:
-            cursor.execute(build_relations(database.schema, _KINDS))
-            if names := cursor.fetchall():
-                raise StartError(
-                    f"The database is not empty: its schema {database.schema} has {len(names)} "
-                    "tables and sequences. A backup is restored into an empty database only: set "
-                    "another SERVICE_DATA_DIR, DATABASE_NAME or DATABASE_SCHEMA."
-                )
-        beginning = _build_beginning(database.schema).as_string(conn)
-        end = _build_end(manifest).as_string(conn)
-        server_version = conn.server_version // 10000
+        # A thread of its own, because a statement of the driver delays Ctrl-C and SIGTERM.
+        with ThreadPoolExecutor(1) as executor:
+            try:
+                executor.submit(_restore, conn, database.schema, tools, manifest, dump).result()
+            except BaseException:
+                stuck_connections.cut(conn)  # the thread ends, and the server rolls back
+                raise
+    except psycopg2.Error as error:
+        reason = str(error).strip().partition("\n")[0]  # other lines contain stored values
+        raise StartError(f"The backup was not restored: {reason}") from error
     finally:
         conn.close()
-    libpq = database.libpq_arguments()
-    tools = find_tools(
-        database.tool_folders, manifest.tools, with_tls=libpq["sslmode"] != "disable"
-    )
-    with tempfile.TemporaryFile() as errors:
-        psql = tools.start(
-            "psql",
-            "--no-psqlrc",
-            "--quiet",
-            "--output=/dev/null",
-            "--set=ON_ERROR_STOP=1",
-            "--set=VERBOSITY=terse",  # details of errors contain stored values
-            "--set=SHOW_CONTEXT=never",
-            libpq=libpq,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
+
+
+def _restore(
+    conn: Connection, schema: str, tools: PostgresTools, manifest: Manifest, dump: IO[bytes]
+) -> None:
+    with conn.cursor() as cursor:
+        _check_empty(cursor, schema)
+        _execute_dump(cursor, tools, schema, dump)
+        _check_tables(manifest, {table.name: table for table in read_tables(cursor, schema)})
+    conn.commit()
+
+
+def _check_empty(cursor: psycopg2.extensions.cursor, schema: str) -> None:
+    """Waits for a service that migrates, and makes others wait. Creates the schema."""
+    cursor.execute(NO_TIMEOUTS)
+    cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (migrate.LOCK, schema))
+    cursor.execute(build_relations(schema, _KINDS))
+    if names := cursor.fetchall():
+        raise StartError(
+            f"The database is not empty: its schema {schema} has {len(names)} tables and "
+            "sequences. A backup is restored into an empty database only: set another "
+            "SERVICE_DATA_DIR, DATABASE_NAME or DATABASE_SCHEMA."
         )
-        with psql:
-            try:
-                assert psql.stdin is not None
-                psql.stdin.write(beginning.encode())
-                _write_dump(psql.stdin, tools, manifest.db_schema, dump, server_version)
-                psql.stdin.write(end.encode())
-                psql.stdin.close()
-            except BrokenPipeError:  # psql has stopped at an error
-                pass
-            except BaseException:
-                psql.kill()
-                raise
-        if psql.returncode:
-            raise StartError(f"The backup was not restored: {read_error(errors)}")
+    cursor.execute("SELECT FROM pg_namespace WHERE nspname = %s", (schema,))
+    if cursor.fetchone() is None:  # CREATE … IF NOT EXISTS needs the privilege to create
+        cursor.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
 
 
-def _write_dump(
-    script: IO[bytes], tools: PostgresTools, schema: str, dump: IO[bytes], server_version: int
+def _check_tables(manifest: Manifest, restored: dict[str, Table]) -> None:
+    expected = {table.name: table for table in manifest.tables}
+    for name in sorted({*expected, *restored}):
+        if expected.get(name) != restored.get(name):
+            raise StartError(
+                f"The backup was not restored: the table {name} differs from the backup."
+            )
+
+
+def _execute_dump(
+    cursor: psycopg2.extensions.cursor, tools: PostgresTools, schema: str, dump: IO[bytes]
 ) -> None:
     with tempfile.TemporaryFile() as errors:
         process = tools.start(
@@ -105,7 +111,7 @@ def _write_dump(
         with process:
             try:
                 assert process.stdout is not None
-                _copy(process.stdout, script, server_version)
+                _execute_script(cursor, process.stdout)
             except BaseException:
                 process.kill()
                 raise
@@ -113,51 +119,37 @@ def _write_dump(
             raise StartError(f"pg_restore failed: {read_error(errors)}")
 
 
-def _copy(source: IO[bytes], script: IO[bytes], server_version: int) -> None:
-    """Copies the script of pg_restore without a setting that older servers don't know."""
-    for _ in range(_HEAD_LINES):
-        line = source.readline()
-        if server_version >= 17 or not line.startswith(b"SET transaction_timeout"):
-            script.write(line)
-    while chunk := source.read(_CHUNK_BYTES):
-        script.write(chunk)
+def _execute_script(cursor: psycopg2.extensions.cursor, script: IO[bytes]) -> None:
+    """Executes statements, and copies the rows that follow a COPY."""
+    ignored = _FOR_PSQL if cursor.connection.server_version >= 170000 else (*_FOR_PSQL, _NEWER)
+    lines: list[bytes] = []
+    while line := script.readline():
+        if line.startswith(b"COPY ") and line.endswith(b" FROM stdin;\n"):
+            _execute_lines(cursor, lines)
+            lines.clear()
+            rows: Any = _Rows(script)
+            cursor.copy_expert(line, rows)
+        elif not line.startswith(ignored):
+            lines.append(line)
+    _execute_lines(cursor, lines)
 
 
-def _build_beginning(schema: str) -> sql.Composed:
-    """Starts a transaction that waits for a service that migrates, and that others wait for. psql
-    rolls it back if the script ends before its end."""
-    return sql.SQL(
-        "BEGIN;\n"
-        f"{NO_TIMEOUTS};\n"
-        "SELECT pg_advisory_xact_lock({lock}, hashtext({schema}));\n"
-        "DO $check$ BEGIN\n"
-        "IF EXISTS ({relations}) THEN RAISE EXCEPTION 'the database is not empty'; END IF;\n"
-        "IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = {schema}) THEN\n"
-        "CREATE SCHEMA {name}; END IF;\n"
-        "END $check$;\n"
-    ).format(
-        lock=sql.Literal(migrate.LOCK),
-        schema=sql.Literal(schema),
-        relations=build_relations(schema, _KINDS),
-        name=sql.Identifier(schema),
-    )
+def _execute_lines(cursor: psycopg2.extensions.cursor, lines: list[bytes]) -> None:
+    if any(line.strip() and not line.startswith(b"--") for line in lines):
+        cursor.execute(b"".join(lines))
 
 
-def _build_end(manifest: Manifest) -> sql.Composed:
-    """Compares each table with the manifest, and commits."""
-    checks = [
-        sql.SQL(
-            "IF NOT EXISTS (SELECT FROM ({digest}) AS d (rows, digest) WHERE d.rows = {rows} "
-            "AND d.digest = {expected}) THEN RAISE EXCEPTION USING MESSAGE = {message}; END IF;\n"
-        ).format(
-            digest=build_digest(manifest.db_schema, table.name),
-            rows=sql.Literal(table.rows),
-            expected=sql.Literal(table.digest),
-            message=sql.Literal(f"the restored table {table.name} differs from the backup"),
-        )
-        for table in manifest.tables
-    ]
-    return sql.SQL(
-        f"\n{FIXED_SETTINGS};\nDO $check$ BEGIN\n{{checks}}END $check$;\n"
-        "SET LOCAL synchronous_commit = on;\nCOMMIT;\n"
-    ).format(checks=sql.Composed(checks))
+class _Rows:
+    """The file that `copy_expert` reads: the rows of one table."""
+
+    def __init__(self, script: IO[bytes]) -> None:
+        self._script, self._has_ended = script, False
+
+    def read(self, size: int) -> bytes:
+        """Complete lines of about `size` bytes; none at the end."""
+        rows = b""
+        while not self._has_ended and len(rows) < size:
+            line = self._script.readline()
+            self._has_ended = line in (_END_OF_ROWS, b"")
+            rows += b"" if self._has_ended else line
+        return rows

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
+import signal
 import subprocess
 import sys
 import tarfile
@@ -17,7 +19,7 @@ import pytest
 import sigservice
 from sigservice.config import load_config
 from sigservice.db import backup, backup_file, migrate, restore
-from sigservice.db.backup_file import BackupWriter, Manifest, open_dump
+from sigservice.db.backup_file import BackupWriter, Table, open_dump
 from sigservice.db.data_directory import packaged_binaries
 from sigservice.db.open import OpenDatabase
 from sigservice.db.postgres_tools import find_tools
@@ -27,7 +29,7 @@ from tests.db.filled import fill_tables, read_tables
 from tests.postgres_server import binaries_with_tls
 from tests.server.process import make_database_environ
 from tests.spec.tls_server import run_tls_server
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
 LOGGER = build_line_loggers("fatal")("database")
 
@@ -215,32 +217,88 @@ def test_damaged_file_is_refused(backup_of_filled, create, connect, damage):
     assert list_relations(connect(target)) == []
 
 
-def change_manifest(file, change):
-    """Replaces the manifest of a backup."""
+def change_manifest(file, change=lambda manifest: manifest, change_dump=lambda dump: dump):
+    """Replaces the manifest of a backup, and its dump."""
     with open_dump(file) as (manifest, dump), tarfile.open(file) as archive:
         data = dump.read(archive.getmember(backup_file.DUMP).size)
     with open(file, "w+b") as out, open(file.with_suffix(".dump"), "w+b") as part:
-        part.write(data)
+        part.write(change_dump(data))
         part.seek(0)
         writer = BackupWriter(out)
         digest = writer.write_dump(part)
         writer.write_manifest(msgspec.structs.replace(change(manifest), dump_sha256=digest))
 
 
-def test_restore_that_differs_from_the_manifest_leaves_the_database_empty(
-    backup_of_filled, create, connect
-):
-    def change(manifest: Manifest) -> Manifest:
-        *others, last = manifest.tables
-        return msgspec.structs.replace(
-            manifest, tables=[*others, msgspec.structs.replace(last, digest="1")]
-        )
+def add_table(name):
+    """A change of the manifest: one more table."""
+    return lambda manifest: [*manifest.tables, Table(name, 0, "0")]
 
-    change_manifest(backup_of_filled, change)
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda m: [*m.tables[:-1], msgspec.structs.replace(m.tables[-1], digest="1")], "users"),
+        (lambda m: [*m.tables[:-1], msgspec.structs.replace(m.tables[-1], rows=7)], "users"),
+        (lambda m: m.tables[:-1], "users"),
+        (add_table("absent"), "absent"),
+        (add_table("pg_catalog.pg_class"), "pg_catalog.pg_class"),
+        (add_table("x'); DROP TABLE users; --"), "x'"),
+    ],
+    ids=["digest", "rows", "missing", "unknown", "of another schema", "statement"],
+)
+def test_restore_that_differs_from_the_manifest_leaves_the_database_empty(
+    backup_of_filled, create, connect, change, message
+):
+    change_manifest(backup_of_filled, lambda m: msgspec.structs.replace(m, tables=change(m)))
     target = create()
-    with pytest.raises(StartError, match="differs from the backup"):
+    with pytest.raises(StartError, match=f"table {re.escape(message)}.* differs from the backup"):
         read(backup_of_filled, target)
     assert list_relations(connect(target)) == []
+
+
+def test_name_of_a_table_in_the_manifest_runs_no_command(
+    backup_of_filled, create, connect, tmp_path
+):
+    proof = tmp_path / "proof"
+    name = f"x$check$\n\\! touch {proof}\n"
+    change_manifest(
+        backup_of_filled, lambda m: msgspec.structs.replace(m, tables=add_table(name)(m))
+    )
+    target = create()
+    with pytest.raises(StartError, match="not a complete backup"):
+        read(backup_of_filled, target)
+    assert not proof.exists()
+    assert list_relations(connect(target)) == []
+
+
+def test_command_of_psql_in_the_dump_is_not_run(create, connect, tmp_path):
+    source, target, proof = create(), create(), tmp_path / "proof"
+    with open_existing(source, prepare=migrate.migrate):
+        with connect(source).cursor() as cursor:
+            cursor.execute(f"CREATE TABLE notes (text text DEFAULT '{'X' * 200}')")
+    write(tmp_path / "x", source)
+    command = f"'');\n\\unrestrict x\n\\! touch {proof}\n--".ljust(202).encode()
+    change_manifest(
+        tmp_path / "x", change_dump=lambda dump: dump.replace(b"'%b'" % (b"X" * 200), command)
+    )
+    with pytest.raises(StartError, match="not restored: syntax error"):
+        read(tmp_path / "x", target)
+    assert not proof.exists()
+    assert list_relations(connect(target)) == []
+
+
+def test_table_that_an_operator_added_is_restored_with_any_text(create, connect, tmp_path):
+    source, target = create(), create()
+    texts = ["\\.", "\\.\n\\.", "\\", "\t\r\n", "", "COPY x FROM stdin;\n", "ü" * 1_000_000]
+    with open_existing(source, prepare=migrate.migrate):
+        with connect(source).cursor() as cursor:
+            cursor.execute('CREATE TABLE "My notes" (text text)')
+            cursor.execute('INSERT INTO "My notes" SELECT unnest(%s)', (texts,))
+    write(tmp_path / "x", source)
+    read(tmp_path / "x", target)
+    with connect(target).cursor() as cursor:
+        cursor.execute('SELECT text FROM "My notes"')
+        assert [text for (text,) in cursor.fetchall()] == texts
 
 
 def test_file_of_another_format_is_refused(backup_of_filled, create):
@@ -273,8 +331,11 @@ def test_failed_backup_leaves_no_file(create, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_killed_restore_leaves_the_database_empty(backup_of_filled, create, connect):
-    """psql waits for a lock while the command is killed. It has read a part of the script."""
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_restore_that_a_signal_ends_leaves_the_database_empty(
+    backup_of_filled, create, connect, number
+):
+    """The restore waits for a lock, which the test holds until the process has ended."""
     target = create()
     conn = connect(target)
     with conn.cursor() as cursor:
@@ -297,12 +358,14 @@ def test_killed_restore_leaves_the_database_empty(backup_of_filled, create, conn
             env=os.environ | make_database_environ(target),
         )
         try:
-            until(find_waiting, "psql")
+            until(find_waiting, "the restore")
+            process.send_signal(number)
+            assert process.wait(DEADLINE_SECONDS) != 0
         finally:
             process.kill()
             process.wait()
         cursor.execute("SELECT pg_advisory_unlock(%s, hashtext('public'))", (migrate.LOCK,))
-        until(lambda: count_sessions() == 1, "the end of psql")
+        until(lambda: count_sessions() == 1, "the end of the restore's session")
     assert list_relations(conn) == []
 
 
@@ -341,9 +404,9 @@ def test_password_is_not_on_the_command_line(tls_server):
     with open_existing(environ=tls_server.environ("app")) as database:
         tools = find_tools(database.tool_folders, 14, with_tls=False)
         libpq = database.libpq_arguments()
-        with tools.start("psql", "-c", "SELECT 1", libpq=libpq, stdout=subprocess.DEVNULL) as psql:
-            assert "hunter2" not in " ".join(psql.args)
-    assert psql.returncode == 0
+        with tools.start("pg_dump", libpq=libpq, stdout=subprocess.DEVNULL) as process:
+            assert "hunter2" not in " ".join(process.args)
+    assert process.returncode == 0
 
 
 def test_missing_programs_are_named_with_their_version():
