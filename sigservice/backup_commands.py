@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sigservice.build import build_loggers
+from sigservice.command_parsers import add_parser
 from sigservice.config import load_config
 from sigservice.db import backup, migrate, restore
 from sigservice.db.backup_file import Manifest, open_dump
@@ -19,11 +20,26 @@ COMMANDS = ("backup", "restore")
 
 def add_parsers(commands: Any) -> None:
     """Adds the parsers of both commands."""
-    for name, text in (
-        ("backup", "write the database to a new file, also while the service runs"),
-        ("restore", "restore a backup into an empty database"),
+    for name, summary, details, file in (
+        (
+            "backup",
+            "write the database to a new file, also while the service runs",
+            "Uses the variables of the service, such as SERVICE_DATA_DIR or DATABASE_URL. The "
+            "encryption key is not included. docs/backup.md describes backups each night.",
+            "the file to create; an existing one is never replaced",
+        ),
+        (
+            "restore",
+            "restore a backup into an empty database",
+            "Uses the variables of the service, and creates the data directory. Stop the service "
+            "first. Everything is restored and verified, or nothing. Restore only files that you "
+            "trust: they contain SQL statements.",
+            "a file that `sigservice backup` wrote",
+        ),
     ):
-        commands.add_parser(name, help=text).add_argument("file", metavar="FILE", type=Path)
+        example = f"SERVICE_DATA_DIR=/var/lib/sigservice/data sigservice {name} flags.backup"
+        parser = add_parser(commands, name, summary, details, example)
+        parser.add_argument("file", metavar="FILE", type=Path, help=file)
 
 
 def run_command(

@@ -6,9 +6,12 @@ import getpass
 import os
 import shlex
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from sigservice import backup_commands, send_command, server
+from sigservice.command_parsers import add_parser
 from sigservice.config import check, load_config
 from sigservice.config.database import LIBPQ_VARIABLES
 from sigservice.config.options import OPTIONS
@@ -49,25 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"sigservice {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    commands.add_parser("run", help="start the service (the default)")
-    commands.add_parser("migrate", help="migrate the database and exit")
-    checking = commands.add_parser("check-config", help="print each option, its source and risks")
-    checking.add_argument(
-        "--fail-on", choices=SEVERITIES, default="", help="exit with 3 if a risk is this severe"
-    )
-    routing = commands.add_parser("routes", help="print all routes with their permissions")
-    for command in (checking, routing):
-        command.add_argument("--format", choices=("text", "json"), default="text")
-    for name, text in (
-        ("create-admin", "create an admin user"),
-        ("reset-password", "set a user's password, end their sessions and revoke their tokens"),
-    ):
-        command = commands.add_parser(name, help=text)
-        command.add_argument("login", help="username or email")
-        command.add_argument(
-            "--password-stdin", action="store_true", help="read the password from standard input"
-        )
-    commands.add_parser("rotate-key", help="encrypt all signing secrets with a new key")
+    _add_parsers(commands)
     backup_commands.add_parsers(commands)
     transfer.add_parsers(commands)
     send_command.add_arguments(commands.add_parser("send", help="send a signal to an endpoint"))
@@ -102,10 +87,77 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"sigservice: {problem}", file=sys.stderr)
         return 2
     except (StartError, AppError) as error:
-        print(f"sigservice: {error}", file=sys.stderr)
+        print(escape_line(f"sigservice: {error}"), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _add_parsers(commands: Any) -> None:
+    """Adds the commands of this module."""
+    add_parser(
+        commands,
+        "run",
+        "start the service (the default)",
+        "Environment variables configure it, see `sigservice --help`. Creates and migrates the "
+        "database. Ctrl-C or SIGTERM stops it.",
+        "HTTP_PORT=4242 sigservice run",
+    )
+    add_parser(
+        commands,
+        "migrate",
+        "migrate the database and exit",
+        "Creates the tables in an empty database of your own, and changes those of an older "
+        "version. `run` does it too. docs/upgrading.md describes upgrades.",
+        "DATABASE_URL=postgres://flags:secret@db/flags sigservice migrate",
+    )
+    checking = add_parser(
+        commands,
+        "check-config",
+        "print each option, its source and risks",
+        "Changes nothing. Exit codes: 0 success, 2 invalid configuration, 3 a risk of --fail-on.",
+        "sigservice check-config --fail-on danger",
+    )
+    checking.add_argument(
+        "--fail-on", choices=SEVERITIES, default="", help="exit with 3 if a risk is this severe"
+    )
+    routing = add_parser(
+        commands,
+        "routes",
+        "print all routes with their permissions",
+        "Needs no database.",
+        "sigservice routes --format json",
+    )
+    for command in (checking, routing):
+        command.add_argument(
+            "--format", choices=("text", "json"), default="text", help="default: text"
+        )
+    for name, summary, details in (
+        (
+            "create-admin",
+            "create an admin user",
+            "Asks for the password. The database must exist; the service may run.",
+        ),
+        (
+            "reset-password",
+            "set a user's password, end their sessions and revoke their tokens",
+            "Asks for the new password. The service may run.",
+        ),
+    ):
+        example = f"sigservice {name} ada@example.com --password-stdin <password.txt"
+        command = add_parser(commands, name, summary, details, example)
+        command.add_argument("login", metavar="LOGIN", help="username or email")
+        command.add_argument(
+            "--password-stdin", action="store_true", help="read the password from standard input"
+        )
+    add_parser(
+        commands,
+        "rotate-key",
+        "encrypt all signing secrets with a new key",
+        "Replaces the key in encryption.key of the data directory; with SERVICE_ENCRYPTION_KEY it "
+        "uses the first key of the variable. The service may run. docs/security.md has details.",
+        "SERVICE_DATA_DIR=/var/lib/sigservice/data sigservice rotate-key",
+    )
 
 
 def _run() -> int:
@@ -178,7 +230,7 @@ def _transfer(options: argparse.Namespace) -> int:
 
 
 def _set_password(command: str, login: str, from_stdin: bool) -> int:
-    password = sys.stdin.readline().rstrip("\n") if from_stdin else getpass.getpass("Password: ")
+    password = sys.stdin.readline().rstrip("\n") if from_stdin else _ask_password()
     passwords.check(password, login)
     service = _create()
     try:
@@ -198,3 +250,15 @@ def _set_password(command: str, login: str, from_stdin: bool) -> int:
         service.stop()
     print("Done.")
     return 0
+
+
+def _ask_password() -> str:
+    """Raises StartError without a terminal, where the password would be shown."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", getpass.GetPassWarning)
+        try:
+            return getpass.getpass("Password: ")
+        except (getpass.GetPassWarning, EOFError, OSError):
+            raise StartError(
+                "There is no terminal to enter the password: use --password-stdin."
+            ) from None

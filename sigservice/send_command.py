@@ -45,7 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Send a signal. Needs neither a database nor a configuration."
     parser.epilog = (
         "The token is in SIGNAL_TOKEN or --token-file. Exit codes: 0 the signal is stored, "
-        "1 it was rejected or all attempts failed, 2 invalid usage."
+        "1 it was rejected or all attempts failed, 2 invalid usage. "
+        "Example: sigservice send deploys --field version=1.2.3"
     )
     parser.add_argument("endpoint", metavar="ENDPOINT", help="name of the endpoint, or its URL")
     content = parser.add_mutually_exclusive_group()
@@ -78,7 +79,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ca-file", metavar="FILE", help="certificate authorities of the service, as PEM"
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="of the output; default: text"
+    )
     parser.add_argument("--quiet", action="store_true", help="print only errors")
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import webtest
@@ -11,7 +15,7 @@ import webtest
 import sigservice
 from sigservice.encryption import Encryption, KeyFile
 from tests.conftest import ENCRYPTION_KEY
-from tests.server.process import make_database_environ, run_command
+from tests.server.process import ROOT, make_database_environ, run_command
 
 GOOD = "New-Horse-Staple-8"
 
@@ -164,6 +168,74 @@ def test_restore_into_a_temporary_directory_says_that_the_database_is_deleted(
     first, *others = done.stdout.splitlines()
     assert first.startswith("Restored and verified: 5")
     assert others == ["The restored database was deleted: SERVICE_DATA_DIR is :temporary:."]
+
+
+@pytest.mark.parametrize("name", ["create-admin", "reset-password"])
+def test_password_without_a_terminal_is_refused(name):
+    done = subprocess.run(
+        [sys.executable, "-m", "sigservice", name, "root"],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        start_new_session=True,  # without the terminal of the tests
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "sigservice: There is no terminal to enter the password: use --password-stdin.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*COMMANDS, "run", "restore", "check-config", "routes", "send"],
+)
+def test_help_of_a_command_describes_it_and_its_arguments_with_an_example(name):
+    done = run_command([name, "--help"], os.environ)
+    usage, description, *_ = done.stdout.split("\n\n")
+    assert done.returncode == 0
+    assert usage.startswith(f"usage: sigservice {name} ")
+    assert len(description) > 50
+    assert f"sigservice {name}" in done.stdout.partition("Example:")[2]
+    assert not re.search(r"^  \S+(?: [A-Z{]\S*)?\n(?! {20})", done.stdout, re.M), "without help"
+
+
+def test_data_directory_that_can_not_be_created_names_the_variable():
+    """/proc refuses new folders to root too."""
+    done = run_command(["run"], os.environ | {"SERVICE_DATA_DIR": "/proc/sigservice/data"})
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "set SERVICE_DATA_DIR to a directory" in line
+
+
+@pytest.fixture
+def old_python():
+    """A Python older than the supported ones; skips the test where there is none."""
+    for version in ("3.8", "3.9", "3.10"):
+        for python in Path.home().glob(f".pyenv/versions/{version}.*/bin/python"):
+            return python
+    pytest.skip("needs Python 3.8, 3.9 or 3.10")
+
+
+def run_checkout(python, *options):
+    return subprocess.run(
+        [python, *options, "run.py"], cwd=ROOT, env={}, capture_output=True, text=True, check=False
+    )
+
+
+def test_start_with_an_old_python_names_the_supported_ones(old_python):
+    done = run_checkout(old_python)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "needs Python 3.11 or later" in line
+
+
+def test_start_without_packages_says_how_to_install_them():
+    done = run_checkout(sys.executable, "-S")  # without site-packages
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "is not installed: python3 -m venv .venv && .venv/bin/pip install -e ." in line
 
 
 def test_help_names_the_main_variables_and_the_guide(command):

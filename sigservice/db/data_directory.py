@@ -61,9 +61,15 @@ def find_data_directory(
     try:
         return _find_data_directory(data_dir, postgres_bin, must_exist)
     except OSError as error:
-        raise StartError(
-            f"Can't use the data directory {Path(data_dir).absolute()}: {error.strerror}."
-        ) from error
+        raise make_access_error(Path(data_dir).absolute(), error) from error
+
+
+def make_access_error(home: Path, error: OSError) -> StartError:
+    """The error for a data directory that this account can't use."""
+    return StartError(
+        f"Can't use the data directory {home}: {error.strerror}. Run the command as the account of "
+        "the service, or set SERVICE_DATA_DIR to a directory that this account can write to."
+    )
 
 
 def _find_data_directory(
@@ -189,7 +195,7 @@ def _make_folder(folder: Path) -> None:
             path.mkdir(exist_ok=True)
             path.chmod(mode)
     except OSError as error:
-        raise StartError(f"Can't create the data directory {folder}: {error.strerror}.") from error
+        raise make_access_error(folder, error) from error
 
 
 def _temporary_home() -> Path:

@@ -23,7 +23,11 @@ import psycopg2
 
 from sigservice.config.database import build_libpq_arguments
 from sigservice.db import supervisor
-from sigservice.db.data_directory import DataDirectory, find_data_directory
+from sigservice.db.data_directory import (
+    DataDirectory,
+    find_data_directory,
+    make_access_error,
+)
 from sigservice.db.pool import UNUSABLE_VARIABLES
 from sigservice.errors import StartError
 from sigservice.log import Logger
@@ -72,9 +76,7 @@ class EmbeddedPostgres:
                 self.is_attached = self._supervisor is None
         except OSError as error:
             self.stop()
-            raise StartError(
-                f"Can't use the data directory {self.directory.home}: {error.strerror}."
-            ) from error
+            raise make_access_error(self.directory.home, error) from error
         except BaseException:
             self.stop()
             raise

@@ -31,6 +31,12 @@ _READ_ONLY = "session is read-only"
 _FINAL = {
     _READ_ONLY: "a standby? The server must accept writes",
     "password authentication failed": "",
+    "Peer authentication failed": "",
+    "is not permitted to log in": "",
+    '" does not exist': "check DATABASE_NAME and DATABASE_USERNAME; createdb creates a database",
+    "permission denied for database": "GRANT CONNECT ON DATABASE to the user",
+    "no such database": "a pooler doesn't know it: check DATABASE_NAME",
+    "no such user": "a pooler doesn't know it: check DATABASE_USERNAME",
     "certificate verify failed": "its CA is not trusted: set ca, see DATABASE_SSL",
     "does not match host name": "",
     "does not support SSL": "DATABASE_SSL or sslmode requires TLS",

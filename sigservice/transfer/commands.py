@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from sigservice import payload
+from sigservice.command_parsers import add_parser
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, StartError
 from sigservice.log import escape_line
@@ -31,10 +32,24 @@ EXIT_INCOMPLETE = 3
 
 def add_parsers(commands: Any) -> None:
     """Adds the parsers of both commands."""
-    export = commands.add_parser("export", help="write all flags and definitions to a file")
+    export = add_parser(
+        commands,
+        "export",
+        "write all flags and definitions to a file",
+        "The file is JSON without users, tokens and signals; `sigservice import` reads it. For a "
+        "copy of the whole database use `sigservice backup`. docs/import-export.md has details.",
+        "sigservice export flags.json",
+    )
     export.add_argument("file", nargs="?", metavar="FILE", help="default: standard output")
-    importer = commands.add_parser("import", help="import a file or the flags of a running server")
-    importer.add_argument("file", nargs="?", metavar="FILE")
+    importer = add_parser(
+        commands,
+        "import",
+        "import a file or the flags of a running server",
+        "FILE is one of `sigservice export`, or of the export of Unleash. Exit codes: 0 success, "
+        "1 failure, 3 some items were skipped. docs/import-export.md has details.",
+        "sigservice import --from https://unleash.example.com --token-stdin <token --dry-run",
+    )
+    importer.add_argument("file", nargs="?", metavar="FILE", help="the file to import")
     importer.add_argument("--from", dest="source", metavar="URL", help="a running server")
     importer.add_argument("--token", help="an admin token of that server")
     importer.add_argument(

@@ -22,6 +22,9 @@ def server():
     with postgres_server() as started:
         started.ask("CREATE ROLE app LOGIN PASSWORD 'p w'")
         started.ask('CREATE DATABASE "my service" OWNER app')
+        started.ask("CREATE ROLE locked NOLOGIN PASSWORD 'p w'")
+        started.ask("CREATE DATABASE closed")
+        started.ask("REVOKE CONNECT ON DATABASE closed FROM public")
         yield started.port
 
 
@@ -93,6 +96,10 @@ def test_what_can_not_be_reached_is_one_clear_line(server, change, reason):
     ("change", "says"),
     [
         (("p%20w", "wrong"), "Can't use the database"),
+        (("my%20service", "nowhere"), r'database "nowhere" does not exist \(check DATABASE_NAME'),
+        (("app:p%20w", "nobody:x"), "password authentication failed"),
+        (("app:", "locked:"), "is not permitted to log in"),
+        (("my%20service", "closed"), "permission denied for database"),
         (("sslmode=disable", "sslmode=require"), "requires TLS"),
     ],
 )
