@@ -88,7 +88,7 @@ def test_filters_narrow_the_list(ada, web, flags):
         ("state=on:none", []),
         ("life=stale", ["beta"]),
         ("life=archived", ["gone"]),
-        ("offset=2", []),
+        ("offset=2", ["alpha", "beta"]),
     ):
         page = ada.get(f"{LIST}?{query}")
         assert names(page) == expected, query
@@ -105,6 +105,38 @@ def test_filters_narrow_the_list(ada, web, flags):
     }
     for query in ("offset=x", "offset=-1", "query=%FF", "query=%00"):
         ada.get(f"{LIST}?{query}", status=400)
+
+
+ADD_FLAGS = """
+    INSERT INTO features (name, project, type, created_by)
+    SELECT 'f' || n, 'default', 'release', 'x' FROM generate_series(100, %s) AS n
+"""
+
+
+def test_page_past_the_last_one_shows_the_last_one(ada, rows):
+    rows(ADD_FLAGS, 219)
+    for offset in (120, 150, 10**9):
+        page = ada.get(f"{LIST}?type=release&offset={offset}")
+        assert names(page) == [f"f{n}" for n in range(200, 220)]
+        assert "101–120 of 120 flags" in page.text
+        before = page.goto(page.html.find("a", rel="prev")["href"])
+        assert names(before) == [f"f{n}" for n in range(150, 200)]
+    page = ada.get(f"{LIST}?query=none&offset=50")
+    assert "No flags match your filters." in page.text
+    assert not page.html.find("a", rel="prev")
+
+
+def test_list_without_flags_past_the_first_page_says_what_a_flag_does(ada):
+    assert ada.get(f"{LIST}?offset=50").html.find("section", class_="empty")
+
+
+def test_archiving_all_flags_of_the_last_page_shows_the_page_before(ada, rows):
+    rows(ADD_FLAGS, 151)
+    fields = {"csrf": ada.csrf, "change": "archive", "back": "type=release&offset=50"}
+    question = ada.post(f"{LIST}/bulk", fields | {"flag.f150": "on", "flag.f151": "on"})
+    page = question.forms[1].submit(status=303).follow()
+    assert notice(page) == "2 flags archived."
+    assert names(page) == [f"f{n}" for n in range(100, 150)]
 
 
 def test_page_has_fifty_flags_and_links_to_the_others(ada, flags, database):

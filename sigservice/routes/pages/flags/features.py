@@ -1,5 +1,6 @@
 """Flags, pages: list with a switch for each environment, new, one flag, edit, clone."""
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -47,7 +48,7 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
     offset = read_number(query, "offset", 0, 0, 10**9) or 0
     filter = _to_filter(filters, offset, sort, is_descending, identity.user_id)
     with context.database.transaction() as conn:
-        rows, total = feature_view.search(conn, filter, identity.user_id)
+        rows, total, offset = _find_page(conn, filter, identity.user_id)
         environment_names = environments.list_enabled_names(conn)
         confirming = projects.list_confirming(conn)
         fields = feature_fields.make_filter_fields(
@@ -81,6 +82,18 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
         notice=find_notice(),
         undo=find_undo(TABLE, here),
     )
+
+
+def _find_page(
+    conn: Connection, filter: FeatureFilter, user_id: int
+) -> tuple[list[dict[str, Any]], int, int]:
+    """(flags, total, offset). The last page if the offset is past it, such as after all flags of
+    the last page were archived."""
+    rows, total = feature_view.search(conn, filter, user_id)
+    if filter.offset and not rows:
+        filter = replace(filter, offset=max(0, total - 1) // PAGE_SIZE * PAGE_SIZE)
+        rows, total = feature_view.search(conn, filter, user_id)
+    return rows, total, filter.offset
 
 
 def _count(offset: int, rows: int, total: int) -> str:
