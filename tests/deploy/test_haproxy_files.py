@@ -12,7 +12,7 @@ import pytest
 from tests.haproxy import check_configuration
 from tests.server.process import ROOT
 
-FILES = ("haproxy/several-processes.cfg", "cluster/haproxy.cfg")
+FILES = ("haproxy/single-process.cfg", "haproxy/several-processes.cfg", "cluster/haproxy.cfg")
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -6,160 +6,90 @@ The service behind them has the variables that they need.
 from __future__ import annotations
 
 import contextlib
-import http.client
+import functools
+import http.server
 import json
-import os
 import re
 import shutil
-import socket
 import ssl
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import trustme
 from bs4 import BeautifulSoup
 
+from tests.deploy.proxies import DEPLOY, FILES, HOST, Proxy, run_proxy
 from tests.server.process import (
     OPEN_LIMITS,
     Process,
-    create_open_folder,
-    find_free_port,
     make_database_environ,
     run_service,
 )
 from tests.waiting import until
 
-DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
-HOST = "flags.example.com"
 FEATURES = "/api/admin/projects/default/features"
 PASSWORD = "correct horse battery staple 1"
-# Less than the 15 s until the first ping, which would push the event through a buffer.
-PROMPT_SECONDS = 10
-NGINX = """
-daemon off; pid {folder}/nginx.pid; error_log stderr;
-events {{ }}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    scgi_temp_path {folder}/scgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    include {folder}/sigservice.conf;
-}}
-"""
-
-
-class Proxy:
-    """A running proxy: its ports, the authority of its certificate, and the service behind it."""
-
-    def __init__(self, service: Process, authority: trustme.CA) -> None:
-        self.service = service
-        self.https_port, self.http_port = find_free_port(), find_free_port()
-        self._tls = ssl.create_default_context()
-        authority.configure_trust(self._tls)
-
-    def connect(self, address: str = "127.0.0.2") -> ssl.SSLSocket:
-        """A TLS connection from `address` that has verified the certificate."""
-        sock = socket.create_connection(
-            ("127.0.0.1", self.https_port), PROMPT_SECONDS, source_address=(address, 0)
-        )
-        return self._tls.wrap_socket(sock, server_hostname=HOST)
-
-    def request(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        address: str = "127.0.0.2",
-        **headers: str,
-    ) -> tuple[int, http.client.HTTPMessage, str]:
-        """(status, headers, text) of a request from `address`; `body` is JSON or a form's text."""
-        fields = {name.replace("_", "-"): text for name, text in headers.items()} | {"Host": HOST}
-        if body is not None and not isinstance(body, str):
-            body, fields["Content-Type"] = json.dumps(body), "application/json"
-        connection = http.client.HTTPConnection(HOST)
-        connection.sock = self.connect(address)
-        with contextlib.closing(connection):
-            connection.request(method, path, body, fields)
-            answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read().decode()
-
-
-def prepare(folder: Path, proxy: Proxy, name: str, certificate: trustme.LeafCert) -> list[str]:
-    """Writes the configuration with ports and files of the test; returns the arguments."""
-    chain, key = folder / "fullchain.pem", folder / "privkey.pem"
-    chain.write_bytes(b"".join(blob.bytes() for blob in certificate.cert_chain_pems))
-    key.write_bytes(certificate.private_key_pem.bytes())
-    (folder / "all.pem").write_bytes(chain.read_bytes() + key.read_bytes())
-    is_nginx = name == "nginx"
-    file = DEPLOY / ("nginx/sigservice.conf" if is_nginx else "haproxy/single-process.cfg")
-    text = file.read_text()
-    replacements = [
-        (r"127\.0\.0\.1:4242", f"127.0.0.1:{proxy.service.port}"),
-        (r"(listen (?:\[::\]:)?|bind :::)443\b", rf"\g<1>{proxy.https_port}"),
-        (r"(listen (?:\[::\]:)?|bind :::)80\b", rf"\g<1>{proxy.http_port}"),
-    ]
-    if is_nginx:
-        replacements.append((rf"/etc/letsencrypt/live/{HOST}", str(folder)))
-        replacements.append(("/var/log/nginx", str(folder)))
-    else:
-        replacements.append((rf"/etc/haproxy/{HOST}\.pem", str(folder / "all.pem")))
-        replacements.append((r"    (log /dev/log|user|group) .*\n", ""))
-    for pattern, replacement in replacements:
-        text, count = re.subn(pattern, replacement, text)
-        assert count, pattern
-    (folder / "sigservice.conf").write_text(text)
-    if not is_nginx:
-        return ["-W", "-db", "-f", str(folder / "sigservice.conf")]
-    (folder / "nginx.conf").write_text(NGINX.format(folder=folder))
-    return ["-c", str(folder / "nginx.conf")]
+METRICS = "/internal-backstage/prometheus"
+# How a client may write this path.
+METRICS_PATHS = (
+    METRICS,
+    f"{METRICS}/",
+    f"{METRICS}?a=b",
+    f"/{METRICS}",
+    "/internal-backstage//prometheus",
+    "/internal-backstage%2Fprometheus",
+    "/%2Finternal-backstage/prometheus",
+    "/internal%2Dbackstage/%70rometheus",
+    "/internal-backstage/impact/metrics",
+    "/internal-backstage/%69mpact//metrics/",
+    f"http://{HOST}{METRICS}",
+)
+SECRET = "default:development.secret-of-a-token"
+SECRET_PATHS = (
+    f"/api/admin/api-tokens/{SECRET}",
+    f"/api/admin/api-tokens/{SECRET}%zz",
+    f"//api/admin//api-tokens//{SECRET}/",
+    f"/api/admin/%61pi-tokens/{SECRET}",
+    f"/api/admin/api-tokens%2F{SECRET}",
+    f"/api/admin/projects/default/api-tokens/{SECRET}",
+    f"/api/signal-endpoint/deploys?token={SECRET}",
+    f"/api/signal-endpoint/deploys?%74oken={SECRET}",
+    f"/ofrep/v1/events?token={SECRET}",
+    f"/new-user?token={SECRET}",
+    f"/reset-password?token={SECRET}",
+)
+GENERATED_SECRET = "0123456789abcdef" * 4
+CHALLENGE = "/.well-known/acme-challenge/token"
 
 
 @pytest.fixture(scope="module")
-def service(temporary_database) -> Iterator[Process]:
+def environ(temporary_database) -> dict[str, str]:
     temporary_database.empty()
     environ = OPEN_LIMITS | make_database_environ(temporary_database.options())
     text = (DEPLOY / "systemd" / "sigservice.env").read_text()
     environ |= re.findall(r"^(SERVICE_URL|SERVICE_TRUSTED_PROXY|SECURE_HEADERS)=(.+)$", text, re.M)
-    environ |= {
+    return environ | {
         "HTTP_HOST": "127.0.0.1",
         "SERVICE_DEFAULT_ADMIN_USERNAME": "ada",
         "SERVICE_DEFAULT_ADMIN_PASSWORD": PASSWORD,
         "SIMPLE_LOGIN_LIMIT_PER_MINUTE": "2",
+        "SERVICE_LOGIN_LIMIT_PER_ACCOUNT_PER_MINUTE": "1000",
     }
+
+
+@pytest.fixture(scope="module")
+def service(environ: dict[str, str]) -> Iterator[Process]:
     with run_service(environ) as service:
         service.request("POST", FEATURES, {"name": "checkout"})
         yield service
 
 
-@pytest.fixture(scope="module", params=["nginx", "haproxy"])
+@pytest.fixture(scope="module", params=list(FILES))
 def proxy(service: Process, request: pytest.FixtureRequest) -> Iterator[Proxy]:
-    program = shutil.which(request.param, path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-    if program is None:
-        pytest.skip(f"{request.param} is not installed")
-    authority = trustme.CA()
-    proxy = Proxy(service, authority)
-    with create_open_folder() as folder:
-        arguments = prepare(folder, proxy, request.param, authority.issue_cert(HOST))
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen([program, *arguments], stdout=log, stderr=log)
-
-        def is_listening() -> bool:
-            assert process.poll() is None, (folder / "log").read_text()
-            with contextlib.suppress(OSError), proxy.connect():
-                return True
-            return False
-
-        try:
-            until(is_listening, f"{request.param} to listen")
-            yield proxy
-        finally:
-            process.terminate()
-            process.wait(PROMPT_SECONDS)
+    with run_proxy(request.param, service) as proxy:
+        yield proxy
 
 
 def create_token(service: Process, type: str) -> str:
@@ -179,7 +109,8 @@ def read_until(sock: ssl.SSLSocket, end: bytes) -> bytes:
 
 
 def test_the_sign_in_page_and_a_sign_in(proxy):
-    status, headers, text = proxy.request("GET", "/sign-in", address="127.0.0.4")
+    address = f"127.0.0.{proxy.number}4"
+    status, headers, text = proxy.request("GET", "/sign-in", address=address)
     assert status == 200
     assert headers["Strict-Transport-Security"]
     (cookie,) = (header for header in headers.get_all("Set-Cookie") if "__Host-" in header)
@@ -190,7 +121,7 @@ def test_the_sign_in_page_and_a_sign_in(proxy):
         "POST",
         "/sign-in",
         f"{form}&username=ada&password={PASSWORD.replace(' ', '+')}",
-        address="127.0.0.4",
+        address=address,
         Cookie=cookie.partition(";")[0],
         Content_Type="application/x-www-form-urlencoded",
         Origin=f"https://{HOST}",
@@ -199,9 +130,9 @@ def test_the_sign_in_page_and_a_sign_in(proxy):
     assert "__Host-service-session" in headers["Set-Cookie"]
 
 
-def test_a_signal(proxy, request):
-    name = f"deploys-{request.node.callspec.params['proxy']}"
-    _, token = proxy.service.create_sender(name)
+def test_a_signal(proxy):
+    name = f"deploys-{proxy.number}"
+    _, token = proxy.upstream.create_sender(name)
     path, bearer = f"/api/signal-endpoint/{name}", f"Bearer {token}"
     status, _, text = proxy.request("POST", path, {"status": "ok"}, Authorization=bearer)
     assert (status, json.loads(text)["signals"][0]["payload"]) == (200, {"status": "ok"})
@@ -221,19 +152,19 @@ def test_http_2(proxy):
 
 
 def test_a_stream_sends_each_event_at_once(proxy):
-    token = create_token(proxy.service, "client")
+    token = create_token(proxy.upstream, "client")
     head = f"GET /api/client/streaming HTTP/1.1\r\nHost: {HOST}\r\nAuthorization: {token}\r\n\r\n"
     with proxy.connect() as sock:
         sock.sendall(head.encode())
         assert b"200 OK" in read_until(sock, b"event: unleash-connected")
         path = f"{FEATURES}/checkout/environments/development"
         for state in ("on", "off"):
-            assert proxy.service.request("POST", f"{path}/{state}")[0] == 200
+            assert proxy.upstream.request("POST", f"{path}/{state}")[0] == 200
             read_until(sock, b"event: unleash-updated")
 
 
 def test_an_event_stream_of_a_browser_begins_at_once(proxy):
-    token = create_token(proxy.service, "frontend")
+    token = create_token(proxy.upstream, "frontend")
     body = {"context": {"targetingKey": "7"}}
     path = "/ofrep/v1/evaluate/flags"
     status, _, text = proxy.request("POST", path, body, Authorization=token)
@@ -244,10 +175,9 @@ def test_an_event_stream_of_a_browser_begins_at_once(proxy):
         read_until(sock, b"refetchEvaluation")
 
 
-def test_the_address_of_the_client_is_logged_and_limited(proxy, request):
+def test_the_address_of_the_client_is_logged_and_limited(proxy):
     """Whatever address the client claims."""
-    host = {"nginx": 10, "haproxy": 20}[request.node.callspec.params["proxy"]]
-    first, second = f"127.0.0.{host}", f"127.0.0.{host + 1}"
+    first, second = f"127.0.0.{proxy.number}0", f"127.0.0.{proxy.number}1"
     body = {"username": "ada", "password": "wrong"}
 
     def sign_in(address: str) -> int:
@@ -256,17 +186,84 @@ def test_the_address_of_the_client_is_logged_and_limited(proxy, request):
 
     assert [sign_in(first) for _ in range(3)] == [401, 401, 429]
     assert sign_in(second) == 401
-    token = create_token(proxy.service, "client")
+    token = create_token(proxy.upstream, "client")
     status, _, _ = proxy.request("GET", "/api/admin/projects", address=second, Authorization=token)
     assert status == 403
-    until(lambda: f" from {second}: " in proxy.service.stderr, "the refusal in the log")
+    until(lambda: f" from {second}: " in proxy.upstream.stderr, "the refusal in the log")
 
 
 @pytest.mark.parametrize(("path", "status"), [("/sign-in?next=/a", 301), ("/api/admin/x", 403)])
 def test_plain_http(proxy, path, status):
-    connection = http.client.HTTPConnection("127.0.0.1", proxy.http_port, timeout=PROMPT_SECONDS)
-    with contextlib.closing(connection):
-        connection.request("GET", path, headers={"Host": HOST})
-        answer = connection.getresponse()
-    assert answer.status == status
-    assert answer.headers["Location"] == (f"https://{HOST}{path}" if status == 301 else None)
+    answer, headers, _ = proxy.request_plain(path)
+    assert answer == status
+    assert headers["Location"] == (f"https://{HOST}{path}" if status == 301 else None)
+
+
+def test_metrics_are_denied_in_any_spelling(proxy):
+    for path in METRICS_PATHS:
+        assert proxy.upstream.request("GET", path)[0] == 200, path
+        assert proxy.request("GET", path)[0] == 404, path
+
+
+@contextlib.contextmanager
+def run_certbot(port: int, folder: Path) -> Iterator[None]:
+    """Serves the folder on the port of --http-01-port, as certbot serves its challenge."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def write_challenge(proxy: Proxy) -> None:
+    """Writes the answer of the challenge into the folder of --webroot-path."""
+    file = proxy.folder / CHALLENGE.strip("/")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("token.thumbprint")
+
+
+def test_a_challenge_is_answered_over_plain_http(proxy):
+    write_challenge(proxy)
+    with run_certbot(proxy.certbot_port, proxy.folder):
+        status, _, text = proxy.request_plain(CHALLENGE)
+    assert (status, text) == (200, "token.thumbprint")
+
+
+@pytest.mark.parametrize("proxy", ["haproxy for machines"], indirect=True)
+def test_a_challenge_is_answered_while_both_haproxys_renew(proxy, tmp_path):
+    write_challenge(proxy)
+    with (
+        run_certbot(proxy.certbot_port, proxy.folder),
+        run_certbot(proxy.other_certbot_port, tmp_path),
+    ):
+        assert [proxy.request_plain(CHALLENGE)[0] for _ in range(4)] == [200] * 4
+
+
+def test_a_renewed_certificate_is_served_after_the_hook(proxy):
+    before = proxy.read_serial_number()
+    proxy.write_certificate()
+    proxy.run_deploy_hook(reload=f"kill -{'HUP' if proxy.number == 1 else 'USR2'} {proxy.pid}")
+    until(lambda: proxy.read_serial_number() != before, "the new certificate")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_secret_is_logged(name, environ):
+    """Neither while the service answers nor while it doesn't."""
+    hexadecimal = f"/typed/{GENERATED_SECRET}"
+    with run_service(environ) as service, run_proxy(name, service) as proxy:
+        for is_up in (True, False):
+            # HAProxy tries a refused connection for 3 s.
+            for path in (*SECRET_PATHS, hexadecimal) if is_up else SECRET_PATHS[::6]:
+                proxy.request("DELETE", path)
+                proxy.request_plain(path, "DELETE")
+            status, *_ = proxy.request("GET", f"/static/{is_up}")
+            assert (status == 404) is is_up
+            until(lambda is_up=is_up: f"GET /static/{is_up}" in proxy.read_logs(), "the last line")
+            service.kill()
+        logs = proxy.read_logs()
+    assert SECRET.partition(".")[2] not in logs
+    assert GENERATED_SECRET not in logs
