@@ -21,10 +21,11 @@ from tests.waiting import DEADLINE_SECONDS, until
 
 
 class Haproxy(Client):
-    """A running HAProxy that listens on `port`; `folder` has its admin socket."""
+    """A running HAProxy that listens on `port`; `folder` has its admin socket, and `pid` is the
+    process that reloads on SIGUSR2."""
 
-    def __init__(self, port: int, folder: Path) -> None:
-        self.port, self._socket = port, str(folder / "admin.sock")
+    def __init__(self, port: int, folder: Path, pid: int) -> None:
+        self.port, self.pid, self._socket = port, pid, str(folder / "admin.sock")
 
     def has_admin_socket(self) -> bool:
         return os.path.exists(self._socket)
@@ -76,8 +77,8 @@ def check_configuration(text: str) -> None:
 def run_haproxy(text: str, port: int) -> Iterator[Haproxy]:
     """Runs it with a configuration in which ADMIN_SOCKET is the path of its admin socket."""
     with _write(text) as file, tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen([_find_program(), "-db", "-f", str(file)], stderr=errors)
-        haproxy = Haproxy(port, file.parent)
+        process = subprocess.Popen([_find_program(), "-W", "-db", "-f", str(file)], stderr=errors)
+        haproxy = Haproxy(port, file.parent, process.pid)
 
         def is_listening() -> bool:
             assert process.poll() is None, errors.seek(0) or errors.read().decode()

@@ -23,8 +23,8 @@ from tests.server.process import (
     Process,
     create_open_folder,
     find_free_port,
-    find_parent,
     find_postmaster,
+    list_children,
     run_service,
     until,
 )
@@ -86,16 +86,6 @@ def cluster() -> Iterator[Cluster]:
         cluster = Cluster(nodes, proxy, folder / "data")
         cluster.call("POST", "/api/admin/projects/default/features", {"name": "checkout"})
         yield cluster
-
-
-def list_children(pid: int) -> list[int]:
-    names = [entry.name for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    children = []
-    for name in names:
-        with contextlib.suppress(OSError):
-            if find_parent(int(name)) == pid:
-                children.append(int(name))
-    return children
 
 
 class Sender(threading.Thread):

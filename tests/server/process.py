@@ -268,6 +268,17 @@ def find_parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
+def list_children(pid: int) -> list[int]:
+    """The process IDs of the children of a process."""
+    names = [entry.name for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    children = []
+    for name in names:
+        with contextlib.suppress(OSError):
+            if find_parent(int(name)) == pid:
+                children.append(int(name))
+    return children
+
+
 def list_processes(data: Path) -> list[int]:
     """Process IDs of servers and supervisors with the data directory in their command line."""
     pids = []
