@@ -49,7 +49,7 @@ def restore_backup(database: OpenDatabase, manifest: Manifest, dump: IO[bytes]) 
             try:
                 executor.submit(_restore, conn, database.schema, tools, manifest, dump).result()
             except BaseException:
-                stuck_connections.cut(conn)  # the thread ends, and the server rolls back
+                stuck_connections.shut_down(conn)  # the thread ends, and the server rolls back
                 raise
     except psycopg2.Error as error:
         reason = str(error).strip().partition("\n")[0]  # other lines contain stored values

@@ -64,12 +64,17 @@ class StuckConnections:
 def cut(conn: Connection, since: float) -> bool:
     """Ends the wait that began at `since` of the thread that uses the connection. False if the wait
     or the connection has ended."""
-    with conn.wait_lock, contextlib.suppress(OSError, psycopg2.InterfaceError):
-        if conn.waiting_since == since:
-            with socket.socket(fileno=os.dup(conn.fileno())) as s:
-                # libpq may have closed its socket meanwhile, and another one may have the number.
-                if os.fstat(s.fileno()).st_ino == conn.socket_inode:
-                    s.shutdown(socket.SHUT_RDWR)
-                    conn.is_stuck = True
-                    return True
+    with conn.wait_lock:
+        return conn.waiting_since == since and shut_down(conn)
+
+
+def shut_down(conn: Connection) -> bool:
+    """Ends a connection that another thread uses. False if it has ended."""
+    with contextlib.suppress(OSError, psycopg2.InterfaceError):
+        with socket.socket(fileno=os.dup(conn.fileno())) as s:
+            # libpq may have closed its socket meanwhile, and another one may have the number.
+            if os.fstat(s.fileno()).st_ino == conn.socket_inode:
+                s.shutdown(socket.SHUT_RDWR)
+                conn.is_stuck = True
+                return True
     return False
