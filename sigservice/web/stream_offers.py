@@ -16,25 +16,19 @@ MAX_ID_LENGTH = 100
 # 6.7.0 and 6.8.0 understand the header too, but never poll again if the stream fails.
 FIRST_NODE_SDK = SemanticVersion(6, 8, 1)
 _NODE_SDK = re.compile(r"unleash-(?:node-sdk|client-node):(.+)")
-_PROXY_FIELDS = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_VIA")
 
 
 def must_offer(context: Context, environ: dict[str, Any], *, is_current: bool) -> bool:
-    """Whether this response to a poll makes the offer. `is_current`: whether the SDK has the
-    document already, so that it loses nothing.
-
-    A proxy may hold back or refuse streams, and the SDK notices that only after up to a minute.
-    Behind one, it gets the offer when it has flags to go on with.
+    """Whether this response to a poll makes the offer: only to an SDK that has the document
+    already (`is_current`). Something in between may hold back or refuse streams, and the SDK
+    notices that only after up to a minute, in which it goes on with these flags.
     """
     id = _read_connection_id(environ)
-    if not id or id in context.offered_streams:
+    if not is_current or not id or id in context.offered_streams:
         return False
     if not (context.config["streaming"]["upgradePollers"] and context.streams.has_room):
         return False
     if not _can_return_to_polling(environ.get("HTTP_UNLEASH_SDK", "")):
-        return False
-    is_proxied = any(field in environ for field in _PROXY_FIELDS)
-    if not is_current and (is_proxied or "HTTP_IF_NONE_MATCH" in environ):
         return False
     context.offered_streams.add(id)
     return True

@@ -45,11 +45,11 @@ class CuttingProxy:
         with self._lock:
             sockets = list(self._sockets)
         for sock in sockets:
-            _close(sock)
+            close_socket(sock)
 
     def close(self) -> None:
         self.is_open = False
-        _close(self._server)
+        close_socket(self._server)
         self.cut()
 
     def _start(self, function, *arguments) -> None:
@@ -64,12 +64,12 @@ class CuttingProxy:
     def _connect(self, client: socket.socket) -> None:
         take_time(random.uniform(0, self.max_delay))  # a later connection may overtake this one
         if not self.is_open:
-            _close(client)
+            close_socket(client)
             return
         try:
             service = socket.create_connection(("127.0.0.1", self.target))
         except OSError:
-            _close(client)
+            close_socket(client)
             return
         with self._lock:
             self._sockets |= {client, service}
@@ -95,8 +95,8 @@ class CuttingProxy:
                         break
                     data = data.replace(b"\r\n", b"\r\nX-Forwarded-For: 192.0.2.1\r\n", 1)
                 self._send(target, data)
-        _close(source)
-        _close(target)
+        close_socket(source)
+        close_socket(target)
 
     def _send(self, target: socket.socket, data: bytes) -> None:
         while data:
@@ -107,7 +107,7 @@ class CuttingProxy:
                 take_time(random.uniform(0, self.max_delay))
 
 
-def _close(sock: socket.socket) -> None:
+def close_socket(sock: socket.socket) -> None:
     with contextlib.suppress(OSError):
         sock.shutdown(socket.SHUT_RDWR)
     sock.close()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.sdk.buffering_proxy import BufferingProxy
 from tests.sdk.cutting_proxy import CuttingProxy
 from tests.sdk.stream_kit import DELTA, PROJECTS, STREAMING, Admin, Fleet
 from tests.server.process import (
@@ -90,6 +91,23 @@ def test_a_poller_is_asked_to_stream_once_and_never_loses_its_flags(service, adm
         assert proxy.count("/api/client/streaming") < (4 if name == "502" else 2), name
         assert fleet.state(name)["features"], name
         proxy.close()
+
+
+def test_a_poller_behind_a_proxy_that_holds_answers_back_gets_a_change_within_75_s(
+    service, admin, fleet
+):
+    """Its stream delivers nothing. The SDK ends it after 60 s without a byte, and polls again."""
+    admin.create_flag("a")
+    proxy = BufferingProxy(service.port)
+    fleet.open_node("node", proxy.url, admin.create_token(), interval=200)
+    until(lambda: fleet.state("node")["isReady"], "the first poll", 10)
+    assert fleet.state("node")["features"]
+    until(lambda: proxy.count("/api/client/streaming"), "the stream")
+    admin.switch("a", True)
+    until(lambda: fleet.is_enabled("node", "a"), "the change", 75)
+    assert fleet.mode("node") == "polling"
+    assert proxy.count("/api/client/streaming") == 2
+    proxy.close()
 
 
 def test_a_client_that_finds_no_room_polls(environ, fleet):
