@@ -88,6 +88,17 @@ def test_a_project_in_use_shows_why_it_cannot_be_deleted(ada, service):
 # environments
 
 
+def test_environment_default_is_explained_and_can_be_disabled(ada, web):
+    page = ada.get("/admin/environments")
+    (card,) = [
+        card for card in page.html.select("li.card") if card.h2.get_text().startswith("default")
+    ]
+    assert "Used by what names no environment" in card.get_text()
+    assert page.html.main.get_text().count("Used by what names no environment") == 1
+    form_to(page, "/admin/environments/default/off").submit(status=303)
+    assert {row["name"]: row["enabled"] for row in environments(web)}["default"] is False
+
+
 def test_an_environment_is_created_moved_disabled_and_deleted(ada, web):
     page = new(ada, "/admin/environments/new", name="staging", type="preproduction").follow()
     assert "created" in notice(page)

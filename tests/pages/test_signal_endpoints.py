@@ -179,6 +179,14 @@ def test_sender_of_a_new_endpoint_sets_its_options(ada, read_state):
     assert other["options"] == {}
 
 
+def test_list_of_senders_contains_senders_only(ada):
+    options = ada.get("/admin/signals/new").html.select("#template option")
+    titles = [option.get_text() for option in options]
+    assert titles[0] == "No presets"
+    assert "Scripts and CI" in titles
+    assert not {"Other", "Anything that sends JSON", "Silence of the endpoint"} & {*titles}
+
+
 def test_unknown_sender_is_an_error_of_the_field(ada, read_state):
     form = form_to(ada.get("/admin/signals/new"), "/admin/signals/new")
     form["template"].force_value("<x>")

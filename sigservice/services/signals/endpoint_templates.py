@@ -223,7 +223,7 @@ TEMPLATES: Mapping[str, EndpointTemplate] = MappingProxyType(
             ),
         ),
         "generic": EndpointTemplate(
-            "Anything that sends JSON",
+            "Scripts and CI",
             "generic.md",
             BEARER,
             EndpointOptions(

@@ -17,7 +17,7 @@
 % if not row:
 <fieldset id="templates">
 <legend>Template</legend>
-<p class="hint">Fills in the filters and options for alerts of this sender.</p>
+<p class="hint">Fills in the filters and options for alerts of a sender, or for an endpoint that has become silent.</p>
 <div class="tiles">
 % for tile in tiles:
 <button class="quiet tile" name="do" value="template:{{tile['name']}}" formaction="{{action}}" formnovalidate data-swap="editor" aria-pressed="{{'true' if tile['is_selected'] else 'false'}}">{{tile["title"]}}</button>
@@ -27,7 +27,7 @@
 % end
 % if selected_template:
 <section class="empty">
-<h2>Setup in {{selected_template.title}}</h2>
+<h2>Setup: {{selected_template.title}}</h2>
 <pre tabindex="0"><code id="setup">{{setup}}</code></pre>
 <p><button type="button" class="quiet needs-script" data-copy="setup">Copy setup</button></p>
 </section>

@@ -20,6 +20,9 @@
 <span class="badge">{{"Enabled" if environment["enabled"] else "Disabled"}}</span>
 % end
 </div>
+% if environment["name"] == "default":
+<p class="hint">Used by what names no environment: tokens for all environments, requests without a token, and the legacy API. If you need none of them, disable it.</p>
+% end
 <dl>
 <div><dt>Projects</dt><dd>{{environment["project_count"]}}</dd></div>
 <div><dt>Enabled flags</dt><dd>{{environment["enabled_toggle_count"]}}</dd></div>

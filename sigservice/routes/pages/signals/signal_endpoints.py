@@ -340,8 +340,12 @@ def _make_sender_field(name: str) -> Field:
         "Sender",
         name,
         "select",
-        "Presets the rate limit, the idempotency key and the summary. You can change them later.",
-        choices=[("", "Other"), *((key, item.title) for key, item in TEMPLATES.items())],
+        "Presets the rate limit, the idempotency key and the summary. You can change them later. "
+        "Senders that aren't listed work without presets.",
+        choices=[
+            ("", "No presets"),
+            *((key, item.title) for key, item in endpoint_templates.TEMPLATES.items()),
+        ],
     )
 
 
