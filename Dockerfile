@@ -1,5 +1,5 @@
 # The service as an image: docker build -t sigservice .
-# BASE needs glibc and Python 3.11 or later with venv.
+# BASE needs glibc and Python 3.11 or later with venv. The wheel keeps the commit of the clone.
 ARG BASE=docker.io/library/python:3.13-slim-bookworm
 
 FROM ${BASE} AS build

@@ -25,7 +25,7 @@ from sigservice.services.access import passwords, users
 from sigservice.services.identity import SYSTEM
 from sigservice.services.signals import encrypted_secrets
 from sigservice.transfer import commands as transfer
-from sigservice.version import __version__
+from sigservice.version import VERSION_WITH_COMMIT
 
 _HELP = """\
 The service has no command-line options: environment variables configure it. The main ones:
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog=_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"sigservice {__version__}")
+    parser.add_argument("--version", action="version", version=f"sigservice {VERSION_WITH_COMMIT}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     _add_parsers(commands)
     backup_commands.add_parsers(commands)

@@ -42,7 +42,7 @@ from sigservice.log import Logger
 from sigservice.secrets import Passwords
 from sigservice.service_manager import READY, STOPPING, notify_service_manager
 from sigservice.services import database_risks, startup
-from sigservice.version import __version__
+from sigservice.version import VERSION_WITH_COMMIT
 from sigservice.web.cors import make_rejection_headers
 from sigservice.web.request_log import build_refusal_log
 from sigservice.web.wsgi import Wsgi
@@ -276,7 +276,7 @@ class Service:
         if not self.config["email"]["host"]:
             missing.append("mail (users can't reset their passwords)")
         lines = [
-            f"sigservice {__version__}",
+            f"sigservice {VERSION_WITH_COMMIT}",
             f"  address         {self.url}",
             f"  database        {self._database.description}",
             f"  authentication  {self.config['authentication']['type']}",

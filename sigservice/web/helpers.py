@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from sigservice.clock import Clock, format_iso
 from sigservice.paths import resource_dir
-from sigservice.version import __version__
+from sigservice.version import VERSION_WITH_COMMIT
 from sigservice.web.forms import find_errors
 from sigservice.web.icons import ICONS
 from sigservice.wording import plural
@@ -24,7 +24,7 @@ def template_helpers(prefix: str, clock: Clock) -> dict[str, Any]:
         "url": lambda path, *parts: prefix + join_path(path, *parts),
         "find_errors": find_errors,
         "static": lambda name: f"{prefix}/static/{name}?v={hashes[name]}",
-        "version": lambda: __version__,
+        "version": lambda: VERSION_WITH_COMMIT,
         "format_iso": format_iso,
         "format_age": lambda moment: format_age(moment, clock.now()),
         "icons": ICONS,
