@@ -38,7 +38,8 @@ class Guide:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._markdown = _build_parser()
-        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        index = folder / "README.md"  # lists the pages, as the guide does
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and path != index)
         pages = [self._read_page(file) for file in files if file.suffix == ".md"]
         self.pages = {page.name: page for page in pages}
         # Examples that the pages link.

@@ -22,6 +22,12 @@ def test_every_route_is_in_the_api_page(service):
             assert f"{route.method} {route.path}`" in text, f"{route.method} {route.path}"
 
 
+def test_index_links_every_page():
+    text = (ROOT / "docs" / "README.md").read_text()
+    pages = [file.name for file in (ROOT / "docs").glob("*.md") if file.name != "README.md"]
+    assert [page for page in pages if f"]({page})" not in text] == []
+
+
 def test_links_between_pages_lead_somewhere():
     for file in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "sql").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", file.read_text()):
