@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+import trustme
 import yaml
 
 from sigservice.config import load_config
@@ -62,8 +63,12 @@ def read_unit(name: str) -> dict[str, str]:
         "template unit",
     ],
 )
-def test_variables_are_options(environ: dict[str, str]):
+def test_variables_are_options(environ: dict[str, str], tmp_path: Path):
     assert environ
+    if "DATABASE_SSL_CA_FILE" in environ:
+        file = tmp_path / "ca.pem"
+        file.write_bytes(trustme.CA().cert_pem.bytes())
+        environ = environ | {"DATABASE_SSL_CA_FILE": str(file)}
     password = {"SERVICE_DEFAULT_ADMIN_PASSWORD": "correct horse battery staple 1"}
     if "SERVICE_DEFAULT_ADMIN_USERNAME" in environ:
         environ = environ | {"SERVICE_DEFAULT_ADMIN_USERNAME": "admin"} | password
@@ -113,6 +118,10 @@ def test_files_of_the_cluster_name_the_same_machines():
     databases = environ["DATABASE_HOST"].split(",")
     assert read_servers("postgres") == [f"{host}:5432" for host in databases]
     assert patroni["etcd3"]["hosts"] == [f"{host}:2379" for host in databases]
+    etcd = read_env_file(ROOT / "deploy/cluster/etcd.env")
+    peers = [f"db{n}=https://{host}:2380" for n, host in enumerate(databases, 1)]
+    assert etcd["ETCD_INITIAL_CLUSTER"].split(",") == peers
+    assert etcd["ETCD_LISTEN_CLIENT_URLS"] == f"https://{databases[0]}:2379"
     assert patroni["postgresql"]["listen"] == read_servers("postgres")[0]
     assert patroni["restapi"]["listen"] == f"{databases[0]}:8008"
     nodes = read_servers("writes")
