@@ -50,6 +50,7 @@ def run_script(process, tmp_path):
     def run(script: str, **environ: str) -> None:
         url = f"http://127.0.0.1:{process.port}"
         script = script.replace("http://localhost:4242", url)
+        script = script.replace("*:*.choose-a-long-random-text", ADMIN_TOKEN)
         script = script.replace("signal_YOUR_TOKEN", environ.get("SIGNAL_TOKEN", ""))
         variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "GITHUB_EVENT_PATH": "event.json"}
         subprocess.run(
@@ -64,14 +65,14 @@ def run_script(process, tmp_path):
     return run
 
 
-def create_endpoint(process, template, **token):
-    """(path, secret) of the only endpoint, which has the name that the commands of its page use."""
+def create_endpoint(process, template):
+    """(path, token) of the only endpoint, which has the name that the commands of its page use."""
     text = (FOLDER / ENDPOINT_TEMPLATES[template].page).read_text()
     name = re.search(r"/api/signal-endpoint/(\w+)", text)[1]
     status, endpoint = process.request("POST", ENDPOINTS, {"name": name, "template": template})
     assert status == 201
     path = f"{ENDPOINTS}/{endpoint['id']}"
-    status, body = process.request("POST", f"{path}/tokens", {"name": "ci"} | token)
+    status, body = process.request("POST", f"{path}/tokens", {"name": "ci"})
     assert status == 201
     return path, body["token"]
 
@@ -94,11 +95,30 @@ def test_each_command_sends_a_signal(process, run_script):
     check()
 
 
-def test_the_signed_command_sends_a_signal(process, run_script):
-    path, secret = create_endpoint(process, "github-webhooks", signature={"scheme": "github"})
-    (script,) = find_blocks("github-webhooks.md", "sh")
-    run_script(script, SECRET=secret)
-    assert list_payloads(process, path) == [{"zen": "Test", "hook_id": 1}]
+def test_the_commands_for_github_webhooks_send_a_signed_signal(process, run_script):
+    run_script("".join(find_blocks("github-webhooks.md", "sh")))
+    (endpoint,) = process.request("GET", ENDPOINTS)[1]["signalEndpoints"]
+    (token,) = endpoint["tokens"]
+    assert token["type"] == "signature"
+    payloads = list_payloads(process, f"{ENDPOINTS}/{endpoint['id']}")
+    assert payloads == [{"zen": "Test", "hook_id": 1}]
+
+
+def test_each_body_of_a_signature_token_is_accepted(process):
+    _, endpoint = process.request("POST", ENDPOINTS, {"name": "deploys"})
+    path = f"{ENDPOINTS}/{endpoint['id']}/tokens"
+
+    @each("page", sorted(file.name for file in FOLDER.glob("*.md")))
+    def check(page):
+        text = (FOLDER / page).read_text()
+        inline = re.findall(r"[`']([{][^`']*[}])[`']", text)
+        for body in [*inline, *find_blocks(page, "json")]:
+            if '"scheme"' in body:
+                status, token = process.request("POST", path, json.loads(body))
+                assert (status, token.get("type")) == (201, "signature"), token
+                process.request("DELETE", f"{path}/{token['id']}")
+
+    check()
 
 
 def test_the_steps_for_github_actions_send_their_signals(process, run_script):
@@ -118,7 +138,7 @@ def test_the_steps_for_github_actions_send_their_signals(process, run_script):
 
 def test_the_index_creates_an_endpoint_with_a_token(process, run_script):
     (script,) = find_blocks("README.md", "sh")
-    run_script(script, ADMIN_TOKEN=ADMIN_TOKEN)
+    run_script(script)
     (endpoint,) = process.request("GET", ENDPOINTS)[1]["signalEndpoints"]
     assert endpoint["options"]["rateLimit"]["status"] == 503
     assert [token["name"] for token in endpoint["tokens"]] == ["alertmanager-eu"]
