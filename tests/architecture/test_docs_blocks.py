@@ -16,12 +16,12 @@ RUN = [name for name in PAGES if hasattr(test_docs_pages, f"test_{name.replace('
 # Pages that other tests run.
 ELSEWHERE = {
     "authentication": "tests/server/test_openid_connect.py",
-    "ofrep": "tests/sdk/test_docs_sdk.py",
     "send": "tests/server/test_docs_send.py",
 }
 # Pages whose commands no test runs in order yet.
 REMAINING = {"backup", "production"}
 OTHER_SPELLINGS = re.compile(r"\brun\.py\b|-m sigservice\b|\.venv/bin/(python|sigservice)\b")
+CURL_WITH_PROGRESS = re.compile(r"^(?=.*[|>]|.*\$\().*\bcurl (?!.*(-sS|--silent)\b)", re.MULTILINE)
 
 
 def test_each_page_with_commands_is_run():
@@ -45,6 +45,13 @@ def test_a_block_that_is_not_run_says_why(page):
 def test_the_command_has_one_spelling(page):
     for block in list_commands(page):
         assert not OTHER_SPELLINGS.search(block.code), block.place
+
+
+@each("page", [*PAGES, *SENDERS])
+def test_curl_shows_no_progress_beside_the_output_of_a_pipe(page):
+    for block in list_commands(page):
+        commands = block.code.replace("\\\n", "")
+        assert not CURL_WITH_PROGRESS.search(commands), block.place
 
 
 @each("page", list(ELSEWHERE))

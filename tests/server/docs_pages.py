@@ -148,6 +148,9 @@ class Reader:
         result: dict[str, str] = {}
         for which, text in zip(parts[::2], parts[1::2], strict=True):
             heading = "end" if which == "end" else blocks[int(which)].heading
+            if which != "end":
+                place = blocks[int(which)].place
+                assert text[-1:] in ("", "\n"), f"{place}: its output has no end of line"
             result[heading] = result.get(heading, "") + text
         return result
 

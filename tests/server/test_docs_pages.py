@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from tests.server.docs_pages import Reader
+from tests.server.docs_pages import Reader, list_blocks
 from tests.server.process import ROOT, Client, find_free_port, make_database_environ, run_service
 
 MODULES = ROOT / "tests" / "sdk" / "node_modules"
@@ -20,6 +22,11 @@ def require(*programs: str) -> None:
     for program in programs:
         if shutil.which(program) is None:
             pytest.skip(f"{program} is not installed")
+
+
+def split_json(text: str) -> list[dict[str, Any]]:
+    """The JSON objects that commands print one after the other."""
+    return [json.loads(part) for part in re.split(r"(?<=^\})\n", text, flags=re.MULTILINE) if part]
 
 
 @pytest.fixture
@@ -49,9 +56,31 @@ def test_signals(port, tmp_path, environ):
     first, second = output["Repeated deliveries"].split("HTTP/1.1 200")[1:]
     assert "Idempotency-Replayed: true" not in first
     assert "Idempotency-Replayed: true" in second
-    assert '"previousSecretExpiresAt":"' in output["Tokens"]
-    assert '"allowedAddresses":["192.0.2.7","10.0.0.0/8"]' in output["Tokens"]
-    assert '"total":7' in output["As JSON: the signals of all endpoints"].replace(" ", "")
+    assert '"previousSecretExpiresAt": "' in output["Tokens"]
+    assert '"192.0.2.7"' in output["Tokens"]
+    page, *_, last = split_json(output["View signals"])
+    documented = next(
+        json.loads(block.code)
+        for block in list_blocks("signals")
+        if '"signalEndpointSignals"' in block.code
+    )
+    (signal,), (example,) = page["signalEndpointSignals"], documented["signalEndpointSignals"]
+    assert list(signal) == list(example)
+    assert last["total"] == 7
+
+
+def test_silence(service_port, tmp_path):
+    require("curl", "jq")
+    list_signals = 'curl -H "$AUTH" $ENDPOINTS/$ID/signals | grep resolved >/dev/null'
+    changes = {
+        "4242": service_port,
+        '"everySeconds": 60, "graceSeconds": 30': '"everySeconds": 1, "graceSeconds": 1',
+        "sleep 6": f"until {list_signals}; do sleep 1; done",
+    }
+    output = Reader(tmp_path).run_page("silence", changes=changes)["Try it"]
+    assert re.search(r"^\d\d:\d\d:\d\d down$", output, re.MULTILINE)
+    resolved, down = '{"status":"resolved","state":"up"}', '{"status":"firing","state":"down"}'
+    assert resolved in output.partition(down)[0]
 
 
 @pytest.mark.alertmanager
@@ -77,7 +106,7 @@ def test_actions(port, tmp_path, environ):
 
 
 def test_mail(port, tmp_path, environ):
-    require("curl")
+    require("curl", "jq")
     smtp_port = str(find_free_port())
     Reader(tmp_path, environ).run_page(
         "mail",
@@ -95,37 +124,61 @@ def service_port(environ) -> Iterator[str]:
 
 
 def create_flag(port: str) -> str:
-    """Creates the flag of docs/flags.md, which is created on pages; returns a client token."""
+    """Creates the flag that some pages begin with; returns the commands that set its tokens."""
     service = Client.at(int(port))
-    features = "/api/admin/projects/default/features"
-    token = {"tokenName": "shop", "type": "client", "environment": "development"}
-    for path, body in {
-        features: {"name": "new-checkout"},
-        f"{features}/new-checkout/environments/development/on": None,
-        "/api/admin/api-tokens": token,
-    }.items():
-        status, answer = service.request("POST", path, body, ADMIN_TOKEN)
+
+    def post(path: str, body: object = None) -> dict[str, str]:
+        status, answer = service.request("POST", f"/api/admin/{path}", body, ADMIN_TOKEN)
         assert status < 300, answer
-    return str(answer["secret"])
+        return answer or {}
+
+    post("projects/default/features", {"name": "new-checkout"})
+    post("projects/default/features/new-checkout/environments/development/on")
+    commands = ""
+    for type in ("client", "frontend"):
+        token = {"tokenName": type, "type": type, "environment": "development"}
+        commands += f"{type.upper()}_TOKEN='{post('api-tokens', token)['secret']}'\n"
+    return commands
 
 
 def test_flags(service_port, tmp_path):
-    before = {"UnleashClient": f"CLIENT_TOKEN='{create_flag(service_port)}'"}
+    before = {"UnleashClient": create_flag(service_port)}
     output = Reader(tmp_path).run_page("flags", changes={"4242": service_port}, before=before)
     assert output["Your first flag"] == "the new checkout\n"
 
 
-def test_sdk(service_port, tmp_path):
-    require("curl", "jq", "node")
+@pytest.fixture
+def node_folder(tmp_path):
+    """A folder in which the SDKs for Node are installed."""
+    require("node")
     if not MODULES.is_dir():
         pytest.skip("the SDKs are not installed: npm install --prefix tests/sdk")
     (tmp_path / "node_modules").symlink_to(MODULES)
-    output = Reader(tmp_path).run_page(
-        "sdk",
-        changes={"4242": service_port, "unleash.stop();": "unleash.stop(); process.exit();"},
-    )
+    return tmp_path
+
+
+def test_sdk(service_port, node_folder):
+    require("curl", "jq")
+    output = Reader(node_folder).run_page("sdk", changes={"4242": service_port})
     for name in ("Python", "Node", "Browser"):
         assert "the new checkout\n" in output[name], name
+
+
+def test_ofrep(service_port, node_folder):
+    output = Reader(node_folder).run_page(
+        "ofrep",
+        changes={"4242": service_port},
+        before={"from openfeature import": create_flag(service_port)},
+    )
+    for name in ("Python", "Node", "Browser"):
+        assert output[name] == "the new checkout\n", name
+
+
+def test_playground(service_port, tmp_path):
+    require("curl", "jq")
+    create_flag(service_port)
+    output = Reader(tmp_path).run_page("playground", changes={"4242": service_port})
+    assert output["Playground"] == '["new-checkout",true,true]\n'
 
 
 def test_import_export(service_port, environ, tmp_path):
