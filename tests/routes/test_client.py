@@ -212,6 +212,15 @@ def test_token_gets_no_segments_of_other_projects_and_environments(admin, web, o
         assert [segment["name"] for segment in document["segments"]] == expected
 
 
+def test_filters_leave_out_segments_of_other_flags(admin, web):
+    for name in ("left", "right"):
+        admin.flag(name)
+        path = f"/api/admin/projects/default/features/{name}/environments/development/strategies"
+        admin.post(path, {"name": "default", "segments": [admin.segment(name)]})
+    document = poll(web, "?namePrefix=ri", **SPEC).json
+    assert [segment["name"] for segment in document["segments"]] == ["right"]
+
+
 def test_token_of_deleted_projects_gives_access_to_no_flag(service, admin, web):
     admin.flag()
     with service.context.database.transaction() as conn:

@@ -1,5 +1,7 @@
 """The documents of SDKs: one function for each SQL statement."""
 
+from operator import itemgetter
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, fetch_all
@@ -19,7 +21,7 @@ def list_documents(
 ) -> list[Row]:
     """Rows {item_type, name, body, dependencies} of JSON text: flags by name (`flag`), the revision
     (`revision`), then segments by ID (`segment`). A filter that is None doesn't apply."""
-    return fetch_all(
+    rows = fetch_all(
         conn,
         _SQL["list_client_features"],
         environment=environment,
@@ -29,3 +31,4 @@ def list_documents(
         prefix=prefix,
         tags=tags,
     )
+    return sorted(rows, key=itemgetter("item_type", "name"))

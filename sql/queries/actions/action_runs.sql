@@ -19,10 +19,11 @@ ON CONFLICT (action_set_id, signal_id) DO NOTHING
 RETURNING id;
 
 -- name: find_pending_work
--- The actions job runs it when it has no work in memory.
+-- The actions job runs it when it has no work in memory. The first row of an index, because EXISTS
+-- reads the whole table where the planner expects a match early.
 SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,
-       EXISTS (SELECT 1 FROM action_runs WHERE state = 'started') AS runs,
-       EXISTS (SELECT 1 FROM action_runs WHERE restore_due_at <= now()) AS reverts;
+       (SELECT min(id) FROM action_runs WHERE state = 'started') IS NOT NULL AS runs,
+       coalesce((SELECT min(restore_due_at) FROM action_runs) <= now(), false) AS reverts;
 
 -- name: lock_unfinished_runs
 -- The oldest run is next for each process, so one process at a time continues it. A process that

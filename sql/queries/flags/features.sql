@@ -143,7 +143,7 @@ SELECT id, name, description, lifetime_days FROM feature_types ORDER BY id;
 -- name: fill_feature_created_by
 -- Fills the user ID of 100 flags, newest first, from the creator in the last feature-created event,
 -- by the rules of fill_created_by of the events. Skips flags without a match, so they never block
--- the batch.
+-- the batch. OFFSET 0 excludes the index on the type, which has too many events of it.
 WITH candidates AS (
     SELECT f.name,
            CASE
@@ -155,9 +155,9 @@ WITH candidates AS (
     FROM features f
     CROSS JOIN LATERAL (
         SELECT created_by
-        FROM events
-        WHERE feature_name = f.name AND type = 'feature-created'
-        ORDER BY id DESC
+        FROM (SELECT type, created_by FROM events WHERE feature_name = f.name
+              ORDER BY id DESC OFFSET 0) newest
+        WHERE type = 'feature-created'
         LIMIT 1
     ) e
     LEFT JOIN users n ON lower(n.username) = lower(e.created_by)

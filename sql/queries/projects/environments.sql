@@ -9,12 +9,16 @@ SELECT environments.name, environments.type, environments.sort_order, environmen
      WHERE project_environments.environment = environments.name) AS project_count,
     (SELECT count(*) FROM api_tokens
      WHERE api_tokens.environment = environments.name) AS api_token_count,
-    (SELECT count(*)
-     FROM feature_environments
-     JOIN features ON features.name = feature_environments.feature AND features.archived_at IS NULL
-     WHERE feature_environments.environment = environments.name
-       AND feature_environments.enabled) AS enabled_toggle_count
+    coalesce(counts.features, 0) AS enabled_toggle_count
 FROM environments
+LEFT JOIN (
+    SELECT feature_environments.environment, count(*) AS features
+    FROM feature_environments
+    JOIN features ON features.name = feature_environments.feature AND features.archived_at IS NULL
+    WHERE feature_environments.enabled
+      AND (%(name)s::text IS NULL OR feature_environments.environment = %(name)s)
+    GROUP BY feature_environments.environment
+) AS counts ON counts.environment = environments.name
 WHERE %(name)s::text IS NULL OR environments.name = %(name)s
 ORDER BY environments.sort_order, environments.name;
 

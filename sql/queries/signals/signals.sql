@@ -116,7 +116,8 @@ WHERE page.bytes - s.payload_bytes < %(page_bytes)s
 ORDER BY s.id DESC;
 
 -- name: list_signals_for_token
--- Like list_signals_for_endpoint, by another index.
+-- Like list_signals_for_endpoint, by another index. `+ 0` excludes the index on the endpoint, with which
+-- the planner would combine it without statistics.
 SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of, s.payload,
        s.payload_bytes, s.created_at, page.bytes
 FROM (
@@ -124,7 +125,7 @@ FROM (
     FROM (
         SELECT id, payload_bytes
         FROM signals
-        WHERE endpoint_id = %(endpoint_id)s
+        WHERE endpoint_id + 0 = %(endpoint_id)s
           AND token_id = %(token_id)s
           AND (%(before)s::bigint IS NULL OR id < %(before)s)
         ORDER BY id DESC
@@ -251,11 +252,12 @@ GROUP BY endpoint_id, hours_ago;
 
 -- name: lock_old_signals
 -- One chunk of the signals that are older than the retention time and not queued for evaluation. IDs
--- grow with time, so the scan from the oldest ID ends at the first recent signal.
+-- grow with time, so the scan from the oldest ID ends at the first recent signal. An array, because a join
+-- could read the whole table.
 SELECT s.id
-FROM (SELECT id FROM signals ORDER BY id LIMIT %(chunk)s) oldest
-JOIN signals s ON s.id = oldest.id
-WHERE s.created_at < now() - make_interval(days => %(days)s)
+FROM signals s
+WHERE s.id = ANY(ARRAY(SELECT id FROM signals ORDER BY id LIMIT %(chunk)s))
+  AND s.created_at < now() - make_interval(days => %(days)s)
   AND NOT EXISTS (SELECT 1 FROM signal_queue q WHERE q.signal_id = s.id)
 ORDER BY s.id
 FOR UPDATE OF s SKIP LOCKED;

@@ -25,7 +25,9 @@ FROM jsonb_to_recordset(%(items)s::jsonb)
 -- Newest first; each filter may be null. `families` are the first words of event types, for example
 -- feature; `projects_only` excludes events without a project or flag: users, tokens, settings. With
 -- `text`, find_search_window has set `oldest_id` and `newest_id`. A page ends early when its data exceeds
--- `page_bytes`; `bytes` is the total size up to and including the row.
+-- `page_bytes`; `bytes` is the total size up to and including the row. With =
+-- for a single value, the index has the order of the result; for = ANY the planner reads and sorts all
+-- matching events if it has no statistics.
 SELECT e.id, e.created_at, e.type, e.created_by, e.created_by_user_id, e.ip, e.project,
        e.environment, e.feature_name, e.data, e.pre_data, page.bytes
 FROM (
@@ -37,10 +39,22 @@ FROM (
         WHERE (%(before)s::bigint IS NULL OR id < %(before)s)
           AND (%(oldest_id)s::bigint IS NULL OR id >= %(oldest_id)s)
           AND (%(newest_id)s::bigint IS NULL OR id <= %(newest_id)s)
-          AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
-          AND (%(features)s::text[] IS NULL OR feature_name = ANY(%(features)s))
-          AND (%(projects)s::text[] IS NULL OR project = ANY(%(projects)s))
-          AND (%(environments)s::text[] IS NULL OR environment = ANY(%(environments)s))
+          AND (%(types)s::text[] IS NULL
+               OR CASE cardinality(%(types)s::text[])
+                      WHEN 1 THEN type = (%(types)s::text[])[1]
+                      ELSE type = ANY(%(types)s) END)
+          AND (%(features)s::text[] IS NULL
+               OR CASE cardinality(%(features)s::text[])
+                      WHEN 1 THEN feature_name = (%(features)s::text[])[1]
+                      ELSE feature_name = ANY(%(features)s) END)
+          AND (%(projects)s::text[] IS NULL
+               OR CASE cardinality(%(projects)s::text[])
+                      WHEN 1 THEN project = (%(projects)s::text[])[1]
+                      ELSE project = ANY(%(projects)s) END)
+          AND (%(environments)s::text[] IS NULL
+               OR CASE cardinality(%(environments)s::text[])
+                      WHEN 1 THEN environment = (%(environments)s::text[])[1]
+                      ELSE environment = ANY(%(environments)s) END)
           AND (%(authors)s::text[] IS NULL OR created_by = ANY(%(authors)s)
                OR created_by_user_id = ANY(%(author_ids)s::int[]))
           AND (%(start)s::timestamptz IS NULL OR created_at >= %(start)s)
@@ -165,11 +179,11 @@ WHERE e.id = c.id;
 
 -- name: lock_old_events
 -- One chunk of the events that are older than the retention time. IDs grow with time, so the scan from
--- the oldest ID ends at the first recent event.
+-- the oldest ID ends at the first recent event. An array, because a join could read the whole table.
 SELECT e.id
-FROM (SELECT id FROM events ORDER BY id LIMIT %(chunk)s) oldest
-JOIN events e ON e.id = oldest.id
-WHERE e.created_at < now() - make_interval(days => %(days)s)
+FROM events e
+WHERE e.id = ANY(ARRAY(SELECT id FROM events ORDER BY id LIMIT %(chunk)s))
+  AND e.created_at < now() - make_interval(days => %(days)s)
 ORDER BY e.id
 FOR UPDATE OF e SKIP LOCKED;
 
