@@ -20,22 +20,20 @@ it.
   one of these names. An unknown in-code option is an error.
 * Variables are read once, at the start. Lists are separated by commas. Booleans are `true` or
   `false` (also `1`, `t`, `yes`, `on` and `0`, `f`, `no`, `off`).
-* `sigservice check-config` prints each value with its source, and the risks; secrets are masked.
-  See [operations.md](operations.md) for its use in scripts.
+* `sigservice check-config` prints each value:
+  [operations.md](operations.md#check-the-configuration).
 
 ## Database
 
 Without a `db` option and without `DATABASE_*` variables, the service uses an embedded PostgreSQL
 in `SERVICE_DATA_DIR`. Otherwise it connects to PostgreSQL 14 or newer with the settings below:
-in-code `db` > `DATABASE_URL_FILE` > `DATABASE_URL` > the other variables. At the start it waits
-up to 30 s for the database. A wrong password or certificate ends the start at once (exit code 1).
+in-code `db` > `DATABASE_URL_FILE` > `DATABASE_URL` > the other variables. How it finds the server
+that accepts writes, and what ends a start: [operations.md](operations.md#your-own).
 
 `sslmode` in a URL may be `disable`, `no-verify`, `require`, `verify-ca` or `verify-full`.
-`prefer` and `allow` are rejected because they don't require TLS. A URL has several hosts only with
-`target_session_attrs=read-write`; `DATABASE_HOST` may have several. The service uses the one that
-accepts writes: [Failover](operations.md#your-own).
-`DATABASE_SSL` overrides `DATABASE_SSL_CA_CONFIG`, which overrides the file variables; the
-`sslmode` of a URL overrides all of them, and an in-code `db.ssl` overrides the URL. Examples:
+`prefer` and `allow` are rejected because they don't require TLS. `DATABASE_SSL` overrides
+`DATABASE_SSL_CA_CONFIG`, which overrides the file variables; the `sslmode` of a URL overrides all
+of them, and an in-code `db.ssl` overrides the URL. Examples:
 [TLS to the database](operations.md#tls-to-the-database).
 
 ## In-code options

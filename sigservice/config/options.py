@@ -290,9 +290,9 @@ OPTIONS: tuple[Option, ...] = tuple(
         # The specification swaps the next two names, so they stay that way.
         ("metricsRateLimiting.clientMetricsMaxPerMinute", "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE",
          MINUTE_LIMIT, 6000,
-         "POST /api/client/metrics and below it (the variable's name says register)."),
+         "POST /api/client/metrics, below it and /edge/metrics (the variable says register)."),
         ("metricsRateLimiting.clientRegisterMaxPerMinute", "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE",
-         MINUTE_LIMIT, 6000, "POST /api/client/register (the variable's name says metrics)."),
+         MINUTE_LIMIT, 6000, "POST /api/client/register (the variable says metrics)."),
         ("metricsRateLimiting.frontendMetricsMaxPerMinute",
          "FRONTEND_METRICS_RATE_LIMIT_PER_MINUTE", MINUTE_LIMIT, 6000,
          "POST /api/frontend/client/metrics and /api/frontend/metrics together."),
