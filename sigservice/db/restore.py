@@ -64,7 +64,12 @@ def _restore(
     with conn.cursor() as cursor:
         _check_empty(cursor, schema)
         _execute_dump(cursor, tools, schema, dump)
-        _check_tables(manifest, {table.name: table for table in read_tables(cursor, schema)})
+        restored = {table.name: table for table in read_tables(cursor, schema)}
+        _check_tables(manifest, restored)
+        # Plans of the first requests need statistics, and autovacuum may take minutes.
+        names = sql.SQL(", ").join(sql.Identifier(schema, name) for name in restored)
+        if restored:
+            cursor.execute(sql.SQL("ANALYZE {}").format(names))
     conn.commit()
 
 

@@ -103,6 +103,17 @@ def test_every_row_of_every_table_is_restored(filled, backup_of_filled, create, 
     assert after == before
 
 
+def test_restored_tables_are_analyzed(backup_of_filled, create, connect):
+    target = create()
+    read(backup_of_filled, target)
+    with connect(target).cursor() as cursor:
+        cursor.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' EXCEPT "
+            "SELECT tablename FROM pg_stats WHERE schemaname = 'public'"
+        )
+        assert cursor.fetchall() == []
+
+
 def test_identities_continue_after_the_restored_rows(backup_of_filled, create, connect):
     target = create()
     read(backup_of_filled, target)

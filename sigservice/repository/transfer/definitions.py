@@ -8,7 +8,7 @@ from typing import Any
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute_batches, fetch_all
+from sigservice.db.statements import Row, execute, execute_batches, fetch_all
 
 _SQL = queries.load("transfer/definitions")
 Items = Sequence[Any]
@@ -137,6 +137,10 @@ def insert_strategy_segments(conn: Connection, items: Items) -> None:
 def put_feature_tags(conn: Connection, items: Items) -> None:
     """{feature, type, value}"""
     execute_batches(conn, _SQL["put_feature_tags"], items)
+
+
+def analyze_flags(conn: Connection) -> None:
+    execute(conn, _SQL["analyze_flags"])
 
 
 def put_dependencies(conn: Connection, items: Items) -> None:

@@ -14,7 +14,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
+from sigservice.db.statements import savepoint
 from sigservice.repository.flags import feature_strategies
 from sigservice.repository.transfer import definitions
 from sigservice.services import revisions
@@ -31,6 +33,7 @@ from sigservice.services.transfer.snapshots import (
 )
 
 MAX_EVENTS = 5000  # for one statement, which must not take longer than five seconds
+MANY_CHANGES = 1000  # entries of the report; fewer hardly change the plans of statements
 Event = dict[str, Any]
 
 
@@ -80,7 +83,18 @@ class SnapshotWriter:
             revisions.bump(self._conn)
         elif self._changes.environments:
             revisions.bump(self._conn, *sorted(self._changes.environments))
+        if len(self._changes.entries) >= MANY_CHANGES:
+            self._analyze()
         return self._changes
+
+    def _analyze(self) -> None:
+        """A timeout doesn't fail the import, which only lacks statistics then."""
+        try:
+            with savepoint(self._conn):
+                definitions.analyze_flags(self._conn)
+        except DatabaseUnavailable as error:
+            if not error.is_timeout:
+                raise
 
     def _write_definitions(
         self,

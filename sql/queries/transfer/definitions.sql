@@ -196,6 +196,12 @@ INSERT INTO feature_tags (feature, type, value)
 SELECT feature, type, value FROM new_tags
 ON CONFLICT DO NOTHING;
 
+-- name: analyze_flags
+-- For the planner, which would otherwise wait for autovacuum. Skips tables that are locked, or that the
+-- role doesn't own.
+ANALYZE (SKIP_LOCKED) features, feature_environments, feature_strategies, strategy_segments, feature_tags,
+        feature_dependencies, segments;
+
 -- name: put_dependencies
 INSERT INTO feature_dependencies (child, parent, enabled, variants)
 SELECT child, parent, enabled, variants

@@ -160,3 +160,10 @@ def test_many_rows_are_written_in_batches(filled):
     names = [f"flag-{n}" for n in range(5001)]
     definitions.put_features(filled, [FLAG | {"name": name} for name in names], **AUTHOR)
     assert len(definitions.list_feature_locations(filled)) == 5003
+
+
+def test_tables_of_another_owner_are_not_analyzed(pool):
+    with pool.transaction() as conn:
+        run(conn, "SET LOCAL ROLE pg_read_all_data")
+        definitions.analyze_flags(conn)
+        assert "permission denied to analyze" in conn.notices[0]
