@@ -213,7 +213,7 @@ def _build_run(n: int) -> dict[str, Any]:
 
 def _list_events() -> Iterator[CaseTuple]:
     path = "system/events"
-    page = {"projects_only": False, "limit": 100, "offset": 0}
+    page = {"projects_only": False, "limit": 100, "offset": 0, "page_bytes": 8_000_000}
     filters: tuple[dict[str, Any], ...] = (
         {},
         {"projects_only": True},
@@ -248,7 +248,7 @@ def _list_access() -> Iterator[CaseTuple]:
     yield "access/sessions", "find_session_user", {"id_hash": session, "now": NOW}
     yield "access/sessions", "mark_sessions_used", {"hashes": [session], "times": [NOW]}
     yield "access/api_tokens", "find_api_token", {"secret_hash": hashes[7], "now": NOW}
-    yield "access/api_tokens", "list_api_token_access", {"ids": SETS, "now": NOW}
+    yield "access/api_tokens", "list_api_token_scopes", {"ids": SETS}
     yield "access/api_tokens", "mark_api_tokens_used", {"ids": SETS, "times": [NOW] * 100}
 
 
@@ -294,7 +294,10 @@ def _list_usage() -> Iterator[CaseTuple]:
     yield "usage/feature_last_seen", "delete_orphaned_last_seen", {"chunk": 1000}
     yield "usage/statistics", "count_for_metrics", {"reported": ALL_FLAGS}
     reported = {"environment": "env-1", "app_name": "app-1"}
-    usages = [reported | {"feature": f, "hour": HOUR, "yes": 1, "no": 1} for f in ALL_FLAGS[:1000]]
+    usages = [
+        reported | {"feature": f, "hour": HOUR, "yes": 1, "no": 1, "is_frontend": False}
+        for f in ALL_FLAGS[:1000]
+    ]
     evaluated = [{"feature": name, "environment": "env-1"} for name in ALL_FLAGS[:1000]]
     instance = reported | {"sdk_version": "x", "sdk_type": "backend", "client_ip": "x", "room": 10}
     instances = [instance | {"instance_id": f"instance-{n}"} for n in range(500)]
