@@ -11,6 +11,7 @@ from sigservice.routes.pages.flags.strategy_form import (
     changes_form,
     make_form_parts,
 )
+from sigservice.services import revisions
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import project_environments
 from sigservice.web import respond
@@ -37,15 +38,16 @@ def save_default_strategy(
     context: Context, identity: Identity, project: str, environment: str, form: Form
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        existing = project_environments.find_default_strategy(conn, project, environment)
         choices = strategy_fields.load_choices(conn)
     values = strategy_fields.read_values(form, choices)
     if changes_form(form):
         values, notice = apply_change(values, form)
         return _render_form(context, identity, project, environment, values, notice=notice)
     try:
-        new = strategy_fields.to_strategy(values, choices, existing)
         with context.database.transaction() as conn:
+            revisions.lock(conn)  # nothing changes between the read and the write
+            existing = project_environments.find_default_strategy(conn, project, environment)
+            new = strategy_fields.to_strategy(values, choices, existing)
             limit = context.config["strategySegmentsLimit"]
             project_environments.set_default_strategy(
                 conn, project, environment, new, identity, max_segments=limit
