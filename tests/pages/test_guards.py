@@ -115,6 +115,8 @@ def test_form_without_the_right_csrf_token_changes_nothing(cast, ada, place, rea
     before = read_state()
     for path, fields in FORMS.items():
         for csrf in ({}, {"csrf": ""}, {"csrf": "x"}, {"csrf": others}, {"csrf": ada.csrf + "é"}):
+            if not fields | csrf:  # an empty body: a script signs out
+                continue
             answer = ada.post(at(path, place), fields | csrf, status=403)
             assert is_page(answer), path
             assert "has expired" in heading(answer)

@@ -91,7 +91,7 @@ def proxy(flags) -> Iterator[RefusingProxy]:
     proxy.close()
 
 
-def scrape(server, app_name):
+def scrape(server, app_name, origin="sdk"):
     """{line without the labels that all have: value}; fails if the text is not valid."""
     with urllib.request.urlopen(f"{server.url}/internal-backstage/impact/metrics") as answer:
         families = [*text_string_to_metric_families(answer.read().decode())]
@@ -100,7 +100,7 @@ def scrape(server, app_name):
         for name, labels, value, *_ in family.samples:
             if labels.pop("appName") == app_name:
                 assert labels.pop("environment") == "development"
-                assert (labels.pop("metric_type"), labels.pop("origin")) == (family.type, "sdk")
+                assert (labels.pop("metric_type"), labels.pop("origin")) == (family.type, origin)
                 totals[name, *sorted(labels.items())] = value
     return totals
 
@@ -160,4 +160,5 @@ def test_clicks_of_the_browser_sdk_are_counted(flags, node):
     sdk.ask(do="start")
     sdk.ask(do="measure", value=2)
     sdk.ask(do="measure", value=1)
-    until(lambda: scrape(flags, "page") == {("clicks_total",): 3}, "the clicks")
+    clicks = {("clicks_total",): 3}
+    until(lambda: scrape(flags, "page", "frontend") == clicks, "the clicks")
