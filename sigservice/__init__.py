@@ -16,9 +16,9 @@ __all__ = ["__version__", "create", "start"]
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sigservice.application.service import Service
     from sigservice.clock import Clock
-    from sigservice.secrets import Passwords
-    from sigservice.server import Service
+    from sigservice.crypto.secrets import Passwords
 
 
 def create(
@@ -28,8 +28,10 @@ def create(
     clock: Clock | None = None,
     passwords: Passwords | None = None,
 ) -> Service:
-    """A service that doesn't listen; see `sigservice.server.create`."""
-    from sigservice.server import create  # imported late: packaging reads only the version above
+    """A service that doesn't listen; see `sigservice.application.service.create`."""
+    from sigservice.application.service import (
+        create,  # imported late: packaging reads only the version above
+    )
 
     return create(options, environ, clock=clock, passwords=passwords)
 
@@ -37,7 +39,7 @@ def create(
 def start(
     options: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
 ) -> Service:
-    """A service that listens; see `sigservice.server.start`."""
-    from sigservice.server import start
+    """A service that listens; see `sigservice.application.service.start`."""
+    from sigservice.application.service import start
 
     return start(options, environ)

@@ -8,10 +8,10 @@ def main() -> int:
     """Returns the exit code. Imports late, because `send` doesn't need the service and would wait a
     second for it."""
     if sys.argv[1:2] == ["send"]:
-        from sigservice import send_command
+        from sigservice.commands import send
 
-        return send_command.main(sys.argv[2:], os.environ)
-    from sigservice import cli
+        return send.main(sys.argv[2:], os.environ)
+    from sigservice.commands import cli
 
     return cli.main()
 

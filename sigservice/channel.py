@@ -11,7 +11,7 @@ from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.utilities import InternalServerError
 
 from sigservice.channel_tasks import JsonErrorTask, TakeOver, Task
-from sigservice.hidden_secrets import hide_secrets
+from sigservice.crypto.hidden_secrets import hide_secrets
 from sigservice.http_parsing import Parser
 from sigservice.reading_pace import ReadingPace
 

@@ -9,27 +9,28 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from sigservice.clock import Clock
+from sigservice.concurrency.limiter import Limiter
+from sigservice.concurrency.quotas import Quotas
+from sigservice.concurrency.recent_keys import RecentKeys
+from sigservice.concurrency.shared_body import SharedBody
+from sigservice.crypto.encryption import Encryption
+from sigservice.crypto.secrets import Passwords
 from sigservice.db.bulkheads import MAX_STREAMED_FILES
 from sigservice.db.group_commit import GroupCommit
 from sigservice.db.pool import Database
 from sigservice.db.statements import Row
-from sigservice.encryption import Encryption
-from sigservice.flags.client_documents import ClientDocuments
-from sigservice.flags.compiled_flags import CompiledFlagsCache
-from sigservice.flags.cors_origins import CorsOrigins
-from sigservice.flags.flag_history import FlagHistory
-from sigservice.flags.frontend_documents import FrontendDocuments
-from sigservice.flags.revision_cache import RevisionCache
-from sigservice.flags.streams import Streams
-from sigservice.limiter import Limiter
+from sigservice.delivery.client_documents import ClientDocuments
+from sigservice.delivery.compiled_flags import CompiledFlagsCache
+from sigservice.delivery.cors_origins import CorsOrigins
+from sigservice.delivery.flag_history import FlagHistory
+from sigservice.delivery.frontend_documents import FrontendDocuments
+from sigservice.delivery.revision_cache import RevisionCache
+from sigservice.delivery.streams import Streams
 from sigservice.log import GetLogger
 from sigservice.outgoing.sender import Sender
 from sigservice.outgoing.smtp import MailServer
-from sigservice.quotas import Quotas
-from sigservice.recent_keys import RecentKeys
 from sigservice.render import Renderer
 from sigservice.repository.signals.signals import NewSignal
-from sigservice.secrets import Passwords
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.actions.action_evaluation import Evaluator
@@ -42,7 +43,6 @@ from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.version_check import VersionStatus
 from sigservice.services.usage.evaluation_counts import EvaluationCounts
 from sigservice.services.usage.reports import Report
-from sigservice.shared_body import SharedBody
 from sigservice.telemetry import CachedExposition, Telemetry
 
 

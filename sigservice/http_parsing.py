@@ -11,7 +11,7 @@ from waitress.parser import HTTPRequestParser, ParsingError, TransferEncodingNot
 from waitress.receiver import CHUNK_EXT_RE, ONLY_HEXDIG_RE
 from waitress.utilities import BadRequest, Error, RequestHeaderFieldsTooLarge
 
-from sigservice.quotas import Quotas
+from sigservice.concurrency.quotas import Quotas
 
 SMALL_BODY_BYTES = 16_384  # read for all callers and paths
 MAX_HEADER_LINES = 500

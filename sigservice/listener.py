@@ -1,11 +1,11 @@
 """The listener: waitress with IPv6 and IPv4 on one port, limits on the arrival time of a request
 and on connections per address, and a graceful stop.
 
-http_parsing.py, channel.py, channel_tasks.py, event_loop.py, workers.py and this module rely on
-undocumented attributes of waitress 3 (active_channels, total_outbufs_len, will_close,
-close_when_flushed, channel_class, error_task_class, parser_class, body_rcv, header_plus,
-requests_lock, outbuf_lock, send and _flush_some_if_lockable of channels, _dispatcher of
-create_server, readwrite of wasyncore); tests/server checks each of them.
+http_parsing.py, channel.py, channel_tasks.py, event_loop.py, concurrency/workers.py and this
+module rely on undocumented attributes of waitress 3 (active_channels, total_outbufs_len,
+will_close, close_when_flushed, channel_class, error_task_class, parser_class, body_rcv,
+header_plus, requests_lock, outbuf_lock, send and _flush_some_if_lockable of channels,
+_dispatcher of create_server, readwrite of wasyncore); tests/server checks each of them.
 """
 
 import contextlib
@@ -25,14 +25,14 @@ from waitress.server import create_server
 
 from sigservice.channel import Channel
 from sigservice.channel_tasks import build_error_body
+from sigservice.concurrency.quotas import Quotas
+from sigservice.concurrency.workers import STALL_SECONDS, Workers
 from sigservice.db.bulkheads import count_workers
 from sigservice.errors import StartError
 from sigservice.event_loop import EventLoop
 from sigservice.http_parsing import BodyLimits, DecideBody
 from sigservice.log import LogForwarder, Logger
-from sigservice.quotas import Quotas
 from sigservice.web.client_ip import make_connection_key
-from sigservice.workers import STALL_SECONDS, Workers
 
 MAX_BODY_BYTES = 5_500_000
 MAX_CONNECTIONS = 1000

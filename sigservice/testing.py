@@ -16,9 +16,9 @@ import psycopg2
 from psycopg2 import sql
 
 from sigservice.clock import Clock
+from sigservice.crypto.secrets import Passwords
 from sigservice.db.data_directory import TEMPORARY
 from sigservice.db.embedded import EmbeddedPostgres
-from sigservice.secrets import Passwords
 
 
 class TemporaryDatabase:

@@ -15,8 +15,8 @@ import pytest
 import webtest
 
 import sigservice
+from sigservice.application.service import Service
 from sigservice.db.data_directory import ACCOUNTS
-from sigservice.server import Service
 from sigservice.testing import FakeClock, QuickPasswords, TemporaryDatabase
 from tests.repository.kit import run
 

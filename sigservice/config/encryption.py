@@ -2,7 +2,7 @@
 
 from sigservice.config.parse import PATH, InvalidValue, ValueType, text_type
 from sigservice.config.tls import read_text
-from sigservice.encryption import parse_keys
+from sigservice.crypto.encryption import parse_keys
 
 # In the documentation, which a copied key would come from: see risks.py.
 PUBLIC_KEY = "cw_0x689RpI-jtRR7oE8h_eQsKImvJapLeSbXpwF4e4="

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sigservice.config.encryption import PUBLIC_KEY
 from sigservice.config.risk import Config, Risk, Sources
-from sigservice.encryption import KEY_FILE, describe_exposure
+from sigservice.crypto.encryption import KEY_FILE, describe_exposure
 
 
 def find_encryption_risks(config: Config, sources: Sources) -> Iterator[Risk]:

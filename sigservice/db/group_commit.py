@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
+from sigservice.concurrency.workers import release_turn, resume_turn, run_similar_tasks
 from sigservice.db.errors import DatabaseError, DatabaseUnavailable
 from sigservice.db.pool import Connection, Database
 from sigservice.errors import AppError, UnavailableError
-from sigservice.workers import release_turn, resume_turn, run_similar_tasks
 
 
 class Sized(Protocol):

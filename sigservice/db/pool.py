@@ -15,13 +15,13 @@ from typing import Any
 import psycopg2
 import psycopg2.extensions
 
+from sigservice.concurrency.workers import release_turn
 from sigservice.db import session, stuck_connections
 from sigservice.db.bulkheads import SHARES, Bulkhead
 from sigservice.db.connection import JSON_TEXT, Connection, Observer, send
 from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.db.stuck_connections import StuckConnections
 from sigservice.errors import UnavailableError
-from sigservice.workers import release_turn
 
 STUCK_SECONDS = 5.2  # a little more than the statement_timeout
 # Messages of libpq for invalid LIBPQ_VARIABLES (config/database.py).
@@ -111,8 +111,8 @@ class Database:
     ) -> Iterator[Connection]:
         """Each statement of the block is a transaction of its own. Raises AppError children:
         UnconfirmedCommit at the end of the block, so acknowledge after it. No other request runs
-        during a brief one: that costs less than to pass the turn, see workers.py. A write is
-        refused at once while others are stuck."""
+        during a brief one: that costs less than to pass the turn, see concurrency/workers.py.
+        A write is refused at once while others are stuck."""
         if is_write:
             self._stuck.refuse_if_confirmed()
         if not is_brief:

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from sigservice.crypto.secrets import sha256
 from sigservice.outgoing.addresses import AddressPolicy
-from sigservice.secrets import sha256
 from sigservice.services import channel_delivery
 from sigservice.services.problems import Problems
 

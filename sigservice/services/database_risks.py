@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sigservice import secrets
 from sigservice.config.risk import Risk
+from sigservice.crypto import secrets
 from sigservice.db.pool import Connection
 from sigservice.repository.access import api_tokens, users
 from sigservice.repository.actions import action_sets

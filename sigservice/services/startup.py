@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from sigservice import secrets
+from sigservice.crypto import secrets
 from sigservice.db.pool import Connection, Database
 from sigservice.log import Logger
 from sigservice.repository import revisions

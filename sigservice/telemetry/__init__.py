@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sigservice.shared_body import SharedBody
+from sigservice.concurrency.shared_body import SharedBody
 from sigservice.telemetry import exposition
 from sigservice.telemetry.cached_exposition import CachedExposition
 from sigservice.telemetry.counts import Counts

@@ -3,8 +3,8 @@
 import threading
 from collections.abc import Callable
 
-from sigservice.shared_body import SharedBody
-from sigservice.workers import release_turn
+from sigservice.concurrency.shared_body import SharedBody
+from sigservice.concurrency.workers import release_turn
 
 LONG_SECONDS = 0.2
 CACHE_FACTOR = 10  # the cache lives so many times as long as writing took

@@ -6,8 +6,8 @@ from typing import Any
 
 from bottle import Bottle, HTTPError
 
-from sigservice import secrets
 from sigservice.context import Context
+from sigservice.crypto import secrets
 from sigservice.errors import AppError
 from sigservice.http_parsing import SMALL_BODY_BYTES, BodyPermit, DecideBody
 from sigservice.services.signals.signature_schemes import SNS_HEADER

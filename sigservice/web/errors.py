@@ -8,8 +8,8 @@ from typing import Any
 from bottle import HTTPError, HTTPResponse, request
 
 from sigservice.context import Context
+from sigservice.crypto.hidden_secrets import hide_secrets
 from sigservice.errors import AppError, MethodNotAllowedError, NotFoundError, RateLimitError
-from sigservice.hidden_secrets import hide_secrets
 from sigservice.log import format_trace, new_error_id
 from sigservice.web import respond
 from sigservice.web.client_ip import find_client_ip

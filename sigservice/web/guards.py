@@ -14,8 +14,9 @@ from urllib.parse import quote, urlsplit
 
 from bottle import request
 
-from sigservice import secrets
 from sigservice.context import Context
+from sigservice.crypto import secrets
+from sigservice.delivery.revision_cache import Access
 from sigservice.errors import (
     AppError,
     ForbiddenError,
@@ -24,7 +25,6 @@ from sigservice.errors import (
     RateLimitError,
     UnauthorizedError,
 )
-from sigservice.flags.revision_cache import Access
 from sigservice.services.access import api_tokens, personal_tokens
 from sigservice.services.identity import (
     ADMIN_TOKEN_ID,

@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 
-from sigservice import secrets
 from sigservice.context import Context
+from sigservice.crypto import secrets
 from sigservice.db.pool import Database
 from sigservice.db.statements import Row
 from sigservice.errors import PasswordMismatch, UnavailableError

@@ -5,8 +5,8 @@ from typing import Any
 
 from bottle import HTTPResponse, request
 
-from sigservice import secrets
 from sigservice.context import Context
+from sigservice.crypto import secrets
 from sigservice.errors import ForbiddenError
 from sigservice.web import respond, session
 from sigservice.web.body import read_form

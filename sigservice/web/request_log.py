@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from sigservice.context import Context
+from sigservice.crypto.hidden_secrets import hide_secrets
 from sigservice.errors import AppError
-from sigservice.hidden_secrets import hide_secrets
 from sigservice.log import NamedFormat
 from sigservice.telemetry.instruments import MAX_NAME_LENGTH, Series
 from sigservice.telemetry.requests import is_sdk

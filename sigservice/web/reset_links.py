@@ -3,8 +3,8 @@ pages."""
 
 from typing import Any
 
-from sigservice import secrets
 from sigservice.context import Context
+from sigservice.crypto import secrets
 from sigservice.errors import DisabledError
 from sigservice.services.access import reset_tokens, users
 from sigservice.services.access.reset_tokens import Invitation

@@ -5,8 +5,8 @@ from typing import Any
 
 from bottle import HTTPResponse, request
 
-from sigservice import secrets
 from sigservice.context import Context
+from sigservice.crypto import secrets
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ConflictError

@@ -6,7 +6,7 @@ import re
 from typing import Any
 from urllib.parse import unquote_plus
 
-from sigservice import secrets
+from sigservice.crypto import secrets
 from sigservice.errors import BadDataError
 from sigservice.services.signals.credentials import Caller
 from sigservice.web.body import read_query, read_sent_bytes

@@ -8,8 +8,8 @@ import re
 from typing import Any
 
 from sigservice.context import Context
+from sigservice.delivery.streams import RETRY_AFTER_SECONDS
 from sigservice.errors import RateLimitError
-from sigservice.flags.streams import RETRY_AFTER_SECONDS
 from sigservice.semantic_version import SemanticVersion, parse_version
 
 MAX_ID_LENGTH = 100

@@ -11,13 +11,13 @@ from typing import Any
 
 from bottle import HTTPResponse, request
 
+from sigservice.concurrency.shared_body import SharedBody
+from sigservice.concurrency.workers import is_nested
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, NotFoundError, UnavailableError
-from sigservice.shared_body import SharedBody
 from sigservice.web.errors import respond_to_error, respond_to_fault
 from sigservice.web.headers import build_header_sets, is_api
 from sigservice.web.request_log import build_observer
-from sigservice.workers import is_nested
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]

@@ -58,7 +58,7 @@ def test_files_hold_one_concept():
 def test_only_the_entry_reads_the_environment():
     """sender_process.py is the entry of a process of its own."""
     readers = {p.stem for p in SOURCES if "os.environ" in p.read_text()}
-    assert readers <= {"__main__", "server", "cli", "sender_process"}
+    assert readers <= {"__main__", "service", "cli", "sender_process"}
 
 
 def test_the_driver_stays_in_its_modules():
@@ -74,7 +74,7 @@ def test_bottle_stays_in_its_modules():
     users = {
         find_module(p) for p in SOURCES if re.search(r"^(import|from) bottle", p.read_text(), re.M)
     }
-    assert users <= {"web", "routes", "app", "render", "authentication"}
+    assert users <= {"web", "routes", "application", "render", "authentication"}
 
 
 def test_no_sql_in_python_above_the_database_layer():

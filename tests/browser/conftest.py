@@ -13,7 +13,7 @@ import pytest
 import webtest
 
 import sigservice
-from sigservice.server import Service
+from sigservice.application.service import Service
 from sigservice.testing import TemporaryDatabase
 from tests.conftest import ADMIN_TOKEN, CHROMIUM, Cast
 from tests.pages.flags import Flags

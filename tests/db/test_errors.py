@@ -11,8 +11,8 @@ from sigservice.db.queries import Statement
 from sigservice.db.statements import execute, fetch_all, fetch_one_prepared, savepoint
 from sigservice.errors import AppError
 from sigservice.log import format_trace
+from tests.application.test_app import Log
 from tests.conftest import ADMIN
-from tests.test_app import Log
 
 SECRET = "hun" + "ter2"  # so that no frame's source line has it
 TABLE = f"""

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import pytest
 
+from sigservice.concurrency.workers import Workers
 from sigservice.db.group_commit import GroupCommit
 from sigservice.db.pool import Database
 from sigservice.db.statements import fetch_all
 from sigservice.errors import BadDataError, UnavailableError
 from sigservice.log import build_line_loggers
-from sigservice.workers import Workers
 from tests.server.process import until
 from tests.waiting import DEADLINE_SECONDS
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from sigservice.crypto.secrets import MAX_HASHING, MAX_WAITING
 from sigservice.db import bulkheads
 from sigservice.db.errors import DatabaseUnavailable, UniqueViolation
 from sigservice.db.pool import Database
 from sigservice.errors import BadDataError, UnavailableError
-from sigservice.secrets import MAX_HASHING, MAX_WAITING
 from tests.server.process import until
 from tests.waiting import DEADLINE_SECONDS
 

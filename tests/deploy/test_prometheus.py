@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sigservice.server import JOBS
+from sigservice.application.service import JOBS
 from tests.server.process import (
     OPEN_LIMITS,
     Process,

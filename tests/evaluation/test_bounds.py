@@ -7,8 +7,8 @@ import time
 import pytest
 
 from sigservice.evaluation.fields import Fields
-from sigservice.flags.evaluation_context import MAX_LENGTH
-from tests.flags.kit import compile_flags, constraint, flag, strategy
+from sigservice.playground.evaluation_context import MAX_LENGTH
+from tests.delivery.kit import compile_flags, constraint, flag, strategy
 
 NETWORKS = [f"10.{n >> 8}.{n & 255}.0/{24 + n % 8}" for n in range(20_000)]
 LONG = "a" * MAX_LENGTH

@@ -7,7 +7,7 @@ import pytest
 
 from sigservice.evaluation.fields import Fields
 from sigservice.evaluation.flags import Flags
-from tests.flags.kit import constraint, flag, rollout, strategy, variant
+from tests.delivery.kit import constraint, flag, rollout, strategy, variant
 from tests.properties.flag_documents import INVALID
 
 

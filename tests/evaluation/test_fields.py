@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from sigservice.evaluation.fields import Fields
-from tests.flags.kit import compile_flags, constraint, flag, rollout, strategy, variant
+from tests.delivery.kit import compile_flags, constraint, flag, rollout, strategy, variant
 
 UNTIL = constraint("currentTime", "DATE_BEFORE", value="2100-01-01T00:00:00Z")
 HALF = {"percentage": "50", "groupId": "g"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.flags.kit import (
+from tests.delivery.kit import (
     compile_flags,
     constraint,
     flag,

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from sigservice.evaluation.ofrep import OfrepFlags
-from tests.flags.kit import compile_flags, constraint, context, flag, rollout, strategy, variant
+from tests.delivery.kit import compile_flags, constraint, context, flag, rollout, strategy, variant
 from tests.table_tests import each
 
 SEVEN = constraint("userId", "IN", "7")

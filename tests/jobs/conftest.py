@@ -11,9 +11,9 @@ from psycopg2.extras import RealDictCursor as Dicts
 
 from sigservice.jobs import mails as job
 from sigservice.services import outbox
+from tests.application.test_app import Log
 from tests.conftest import ADMIN
 from tests.mail_server import mail_server
-from tests.test_app import Log
 from tests.waiting import until
 
 URL = "https://flags.example/sub"

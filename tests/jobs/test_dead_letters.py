@@ -10,8 +10,8 @@ import webtest
 from sigservice.jobs import actions
 from sigservice.services.actions.action_evaluation import EvaluationError
 from tests.actions_kit import Alerts
+from tests.application.test_app import Log
 from tests.conftest import Make
-from tests.test_app import Log
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 
+from sigservice.application.service import JOBS
 from sigservice.jobs import clean_up, retention
 from sigservice.jobs import mails as job
 from sigservice.jobs.runner import Runner
-from sigservice.server import JOBS
 from sigservice.services import outbox
 from sigservice.services.access import reset_tokens
 from sigservice.services.system import mails as service_of

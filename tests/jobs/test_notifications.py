@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from sigservice.application.service import JOBS
 from sigservice.jobs import notifications as job
 from sigservice.jobs import retention
 from sigservice.jobs.runner import Runner
-from sigservice.server import JOBS
 from sigservice.services import channel_delivery, outbox
 from sigservice.services.actions import notifications as service_of
 from tests.actions_kit import SETS, Alerts

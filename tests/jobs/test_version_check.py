@@ -9,7 +9,7 @@ import time
 import pytest
 import webtest
 
-from sigservice import server
+from sigservice.application import service
 from sigservice.jobs import version_check
 from sigservice.services.system import version_check as service_module
 from tests.conftest import ADMIN
@@ -136,6 +136,9 @@ def test_the_check_depends_on_the_configuration(url, enable, is_enabled):
     from sigservice.config import load_config
 
     environ = {"SERVICE_VERSION_URL": url, "CHECK_VERSION": enable}
-    jobs = server._list_jobs(load_config({}, environ).config)
-    assert (server.VERSION_CHECK in jobs) is is_enabled
-    assert (server.VERSION_CHECK.every_seconds, server.VERSION_CHECK.first_seconds) == (172800, 30)
+    jobs = service._list_jobs(load_config({}, environ).config)
+    assert (service.VERSION_CHECK in jobs) is is_enabled
+    assert (service.VERSION_CHECK.every_seconds, service.VERSION_CHECK.first_seconds) == (
+        172800,
+        30,
+    )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import webtest
 
-from sigservice.server import Service
+from sigservice.application.service import Service
 from tests.conftest import ADMIN, Cast, Make
 from tests.pages.actions import Actions
 from tests.pages.flags import Flags

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.conftest import ADMIN
-from tests.flags.kit import open_access
+from tests.delivery.kit import open_access
 from tests.pages.page_reader import alert, crawl, find_error, form_to, heading, notice
 
 PATH = "/admin/api-tokens"

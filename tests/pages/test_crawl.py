@@ -11,7 +11,7 @@ import webtest
 from bs4 import BeautifulSoup
 
 import sigservice
-from sigservice.server import Service
+from sigservice.application.service import Service
 from sigservice.testing import FakeClock, TemporaryDatabase
 from tests.conftest import ADMIN, ADMIN_TOKEN, Cast, Make
 from tests.pages.accessibility import RULES

@@ -8,7 +8,7 @@ import pytest
 
 from sigservice.routes.pages.flags import playground
 from tests.conftest import ADMIN
-from tests.flags.kit import constraint, rollout, variant
+from tests.delivery.kit import constraint, rollout, variant
 from tests.pages.accessibility import RULES
 from tests.pages.page_reader import alert, find_error, form_to
 from tests.pages.test_hostile_text import HOSTILE, faults

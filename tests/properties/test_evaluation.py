@@ -13,8 +13,8 @@ import pytest
 from sigservice.evaluation.constraints import parse_date
 from sigservice.evaluation.fields import Fields
 from sigservice.evaluation.flags import Flags, evaluate, evaluate_repeatable
+from tests.delivery.kit import flag, rollout, strategy, variant
 from tests.evaluation.oracle import Oracle
-from tests.flags.kit import flag, rollout, strategy, variant
 from tests.properties.flag_documents import Dice
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sigservice.evaluation.flags import Flags
 from sigservice.evaluation.strategies import KNOWN_STRATEGIES
-from sigservice.flags.explanation import explain
+from sigservice.playground.explanation import explain
 from tests.properties.flag_documents import Dice
 from tests.properties.test_evaluation import make_fields
 

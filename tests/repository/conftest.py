@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 import sigservice
+from sigservice.application.service import Service
 from sigservice.db.pool import Connection, Database
-from sigservice.server import Service
 from sigservice.testing import FakeClock, TemporaryDatabase
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from sigservice import secrets
+from sigservice.crypto import secrets
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection, Database
 from sigservice.repository.access import users

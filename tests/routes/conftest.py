@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import webtest
 
-from sigservice.server import Service
+from sigservice.application.service import Service
 from sigservice.testing import TemporaryDatabase
 from tests.conftest import ADMIN_TOKEN, MakeService
 from tests.routes.kit import Admin

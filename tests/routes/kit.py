@@ -8,8 +8,8 @@ from typing import Any
 
 import webtest
 
-from sigservice import secrets
-from sigservice.server import Service
+from sigservice.application.service import Service
+from sigservice.crypto import secrets
 from sigservice.services import revisions
 from tests.conftest import ADMIN
 from tests.repository.kit import run

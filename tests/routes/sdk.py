@@ -6,7 +6,7 @@ from typing import Any
 
 import webtest
 
-from sigservice.server import Service
+from sigservice.application.service import Service
 from sigservice.testing import TemporaryDatabase
 from tests.conftest import ADMIN_TOKEN, MakeService
 from tests.repository.kit import run

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import webtest
 
+from tests.application.test_app import Log
 from tests.conftest import ADMIN
 from tests.routes.kit import FOREIGN, NEW_PROJECT, PEOPLE, people, who
-from tests.test_app import Log
 
 
 def demo(web, email, status=200, **more):

@@ -9,7 +9,7 @@ import webtest
 
 from sigservice.services import revisions
 from tests.conftest import ADMIN_TOKEN
-from tests.flags.test_revision_cache import CLIENT, TOKENS
+from tests.delivery.test_revision_cache import CLIENT, TOKENS
 from tests.routes.kit import FEATURES, SEGMENTS, give_projects, race
 
 POLL = "/api/client/features"

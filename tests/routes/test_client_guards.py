@@ -5,7 +5,7 @@ from __future__ import annotations
 import webtest
 
 from tests.conftest import ADMIN
-from tests.flags.test_revision_cache import CLIENT, TOKENS
+from tests.delivery.test_revision_cache import CLIENT, TOKENS
 from tests.routes.kit import Admin
 
 POLL = "/api/client/features"

@@ -10,9 +10,9 @@ from sigservice import authentication
 from sigservice.errors import BadDataError, ForbiddenError, StartError
 from sigservice.repository.access import users as repository
 from sigservice.services.access.passwordless_users import find_custom_user
+from tests.application.test_app import Log
 from tests.conftest import ADMIN
 from tests.routes.kit import FOREIGN, NEW_PROJECT, PEOPLE, people, who
-from tests.test_app import Log
 
 
 def test_custom_without_a_handler_lets_tokens_in_alone(make_site):

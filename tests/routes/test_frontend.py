@@ -10,7 +10,7 @@ import webtest
 from sigservice.repository.system import settings
 from sigservice.services import revisions
 from tests.conftest import ADMIN, ADMIN_TOKEN
-from tests.flags.kit import constraint, rollout, variant
+from tests.delivery.kit import constraint, rollout, variant
 from tests.routes.kit import give_projects
 
 PATH = "/api/frontend"

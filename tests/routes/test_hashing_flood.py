@@ -11,9 +11,10 @@ import pytest
 import webtest
 
 import sigservice
-from sigservice.build import OWN_PASSWORDS_PER_MINUTE
+from sigservice.application.build import OWN_PASSWORDS_PER_MINUTE
 from sigservice.clock import format_iso
 from sigservice.services.system.capped_log import MAX_LINES_PER_MINUTE
+from tests.application.test_app import Log
 from tests.conftest import ADMIN, ADMIN_TOKEN, Cast
 from tests.services.access.test_password_hashing import (
     DEADLINE,
@@ -21,7 +22,6 @@ from tests.services.access.test_password_hashing import (
     HeldPasswords,
     admitted_threads,
 )
-from tests.test_app import Log
 
 ADA = {"username": "ada", "password": Cast.PASSWORD}
 

@@ -9,7 +9,7 @@ import webtest
 
 from sigservice.services import revisions
 from tests.conftest import ADMIN
-from tests.flags.kit import constraint, rollout, variant
+from tests.delivery.kit import constraint, rollout, variant
 from tests.routes.kit import NO_OBJECTS, give_projects
 from tests.routes.test_frontend import (
     ALLOW,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import webtest
 
-from sigservice import secrets
+from sigservice.crypto import secrets
 from sigservice.services import startup
 from sigservice.services.access import users
 from sigservice.services.identity import SYSTEM

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice import secrets
+from sigservice.crypto import secrets
 
 URL = "/api/signal-endpoint/deploys"
 

@@ -13,10 +13,10 @@ from sigservice.services.access.failed_sign_ins import (
     SignInError,
 )
 from sigservice.services.system.capped_log import MAX_LINES_PER_MINUTE
+from tests.application.test_app import Log
 from tests.conftest import Cast
 from tests.pages.page_reader import sign_in
 from tests.routes.test_account_limit import attempt, elsewhere
-from tests.test_app import Log
 
 HOME = {"REMOTE_ADDR": "192.0.2.1"}
 SECRET = "Typed-In-The-Wrong-Field-1"

@@ -17,7 +17,7 @@ import webtest
 from cryptography.fernet import Fernet
 from standardwebhooks import Webhook
 
-from sigservice.encryption import Encryption
+from sigservice.crypto.encryption import Encryption
 from sigservice.jobs import refused_calls
 from tests.conftest import ADMIN, ENCRYPTION_KEY
 from tests.table_tests import each

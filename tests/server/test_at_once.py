@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from tests.conftest import ADMIN_TOKEN
-from tests.flags.test_revision_cache import CLIENT, TOKENS
+from tests.delivery.test_revision_cache import CLIENT, TOKENS
 from tests.waiting import DEADLINE_SECONDS
 
 FEATURES = "/api/admin/projects/default/features"

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from sigservice.errors import StartError
-from tests.test_app import Log
+from tests.application.test_app import Log
 
 VARIABLES = {
     "PGTZ": "Asia/Tokyo",

@@ -278,7 +278,7 @@ def run_as_other_user(code: str, *arguments: str) -> subprocess.CompletedProcess
             ).returncode:
                 pytest.skip("an ordinary account can't reach this checkout")
     drop = f"import os; os.geteuid() or (os.setegid({NOBODY}), os.seteuid({NOBODY}))"
-    script = "import sys, sigservice.server\n"
+    script = "import sys, sigservice.application.service\n"
     script += "from sigservice.db.data_directory import find_data_directory\n"
     script += f"from sigservice.errors import StartError\n{drop}\n{textwrap.dedent(code)}"
     return subprocess.run(

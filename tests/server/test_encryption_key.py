@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.encryption import Encryption, EncryptionError
+from sigservice.crypto.encryption import Encryption, EncryptionError
 
 KEY = "hunter2hunter2hunter2hunter2hunter2hunter2A="
 

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from tests.conftest import ADMIN_TOKEN
-from tests.flags.test_revision_cache import CLIENT, TOKENS
+from tests.delivery.test_revision_cache import CLIENT, TOKENS
 from tests.waiting import DEADLINE_SECONDS
 
 POLL = ("GET", "/api/client/features", CLIENT, b"")

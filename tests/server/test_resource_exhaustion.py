@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from sigservice.channel import Channel
+from sigservice.concurrency.quotas import Quotas
 from sigservice.http_parsing import BodyLimits, BodyPermit
 from sigservice.listener import Listener
 from sigservice.log import build_line_loggers
-from sigservice.quotas import Quotas
 from tests.server.malformed_requests import build_request
 from tests.server.process import (
     ADMIN_SECRET,

@@ -14,9 +14,9 @@ import pytest
 from waitress.adjustments import Adjustments
 
 from sigservice.channel import Channel
+from sigservice.concurrency.workers import release_turn
 from sigservice.listener import Listener
 from sigservice.log import build_line_loggers
-from sigservice.workers import release_turn
 from tests.server.malformed_requests import build_request
 from tests.server.process import Client
 from tests.waiting import DEADLINE_SECONDS, until

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sigservice import reading_pace
-from sigservice.flags import streams
+from sigservice.delivery import streams
 from tests.conftest import ADMIN_TOKEN
 from tests.server.process import Client, create_open_folder
 from tests.waiting import until

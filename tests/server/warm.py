@@ -165,8 +165,8 @@ def _replace_process(environ: Mapping[str, str], cwd: str, *files: int) -> None:
 
 
 if __name__ == "__main__":
-    server = importlib.import_module("sigservice.server")
-    importlib.import_module("sigservice.cli")
+    server = importlib.import_module("sigservice.application.service")
+    importlib.import_module("sigservice.commands.cli")
     server.Passwords = QuickPasswords
     code = main(socket.socket(fileno=int(sys.argv[1])))
     if code:

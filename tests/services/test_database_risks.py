@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice import server
+from sigservice.application import service
 from sigservice.config import load_config
 from sigservice.repository.access import users as user_repository
 from sigservice.services import database_risks
@@ -24,7 +24,7 @@ def find_risks(database):
 
     def find(options=None, environ=None):
         loaded = load_config({"db": database.options()} | (options or {}), environ or {})
-        return {risk.option: risk for risk in server.find_database_risks(loaded.config)}
+        return {risk.option: risk for risk in service.find_database_risks(loaded.config)}
 
     return find
 
@@ -78,7 +78,7 @@ def test_database_without_users_is_a_danger_unless_an_admin_is_configured(make_s
 def test_missing_database_is_a_danger_that_says_so_and_is_not_created(find_risks, tmp_path):
     data = tmp_path / "data"
     loaded = load_config({"dataDir": str(data)}, {})
-    (risk,) = server.find_database_risks(loaded.config)
+    (risk,) = service.find_database_risks(loaded.config)
     assert (risk.option, risk.severity) == (PATH, "danger")
     assert "can't be asked" in risk.message
     assert str(data) in risk.message

@@ -177,7 +177,7 @@ def test_without_configured_tokens_there_are_none(make_service):
 
 ONE_START = """
 import json, sys
-import sigservice.server
+import sigservice.application.service
 options, environ = json.loads(sys.argv[1])
 print("ready", flush=True)
 sys.stdin.readline()

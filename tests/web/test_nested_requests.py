@@ -1,4 +1,4 @@
-"""A request that waits for a group commit runs similar ones in its thread, see workers.py."""
+"""A request that waits for a group commit runs similar ones in its thread."""
 
 import threading
 from io import BytesIO
@@ -6,8 +6,8 @@ from io import BytesIO
 import pytest
 from bottle import request
 
+from sigservice.concurrency.workers import Workers, run_similar_tasks
 from sigservice.log import build_line_loggers
-from sigservice.workers import Workers, run_similar_tasks
 from tests.waiting import DEADLINE_SECONDS, until
 
 

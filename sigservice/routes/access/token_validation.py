@@ -5,8 +5,8 @@ from typing import Annotated
 import msgspec
 from bottle import HTTPResponse, request
 
-from sigservice import secrets
 from sigservice.context import Context
+from sigservice.crypto import secrets
 from sigservice.services.access import token_validation
 from sigservice.web import respond
 from sigservice.web.client_ip import find_client_ip, make_limit_key

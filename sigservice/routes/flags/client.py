@@ -6,10 +6,10 @@ from functools import lru_cache
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
+from sigservice.delivery.client_subscription import ClientSubscription, write_connected
+from sigservice.delivery.event_stream import HEADERS
+from sigservice.delivery.revision_cache import Access
 from sigservice.errors import BadDataError, NoStreamError, NotFoundError
-from sigservice.event_stream import HEADERS
-from sigservice.flags.client_subscription import ClientSubscription, write_connected
-from sigservice.flags.revision_cache import Access
 from sigservice.semantic_version import SemanticVersion, parse_version
 from sigservice.services.flags import client_features
 from sigservice.services.flags.client_features import Query

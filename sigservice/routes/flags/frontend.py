@@ -7,9 +7,9 @@ import msgspec
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
+from sigservice.delivery.revision_cache import Access
 from sigservice.errors import NotServedError
-from sigservice.flags.evaluation_context import make_context, parse_query
-from sigservice.flags.revision_cache import Access
+from sigservice.playground.evaluation_context import make_context, parse_query
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.client_ip import find_client_ip

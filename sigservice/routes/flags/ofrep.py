@@ -5,21 +5,21 @@ from typing import Any
 import msgspec
 from bottle import HTTPResponse, request
 
-from sigservice import secrets
 from sigservice.context import Context
-from sigservice.errors import NoStreamError, NotFoundError, UnauthorizedError
-from sigservice.evaluation.fields import Fields
-from sigservice.evaluation.ofrep import Result, encode_answer, evaluate_flag, read_variant
-from sigservice.event_stream import HEADERS
-from sigservice.flags.compiled_flags import CompiledFlags
-from sigservice.flags.evaluation_context import make_ofrep_context
-from sigservice.flags.ofrep_streams import (
+from sigservice.crypto import secrets
+from sigservice.delivery.compiled_flags import CompiledFlags
+from sigservice.delivery.event_stream import HEADERS
+from sigservice.delivery.ofrep_streams import (
     INACTIVITY_SECONDS,
     OfrepSubscription,
     find_stream_access,
     make_stream_token,
 )
-from sigservice.flags.revision_cache import Access
+from sigservice.delivery.revision_cache import Access
+from sigservice.errors import NoStreamError, NotFoundError, UnauthorizedError
+from sigservice.evaluation.fields import Fields
+from sigservice.evaluation.ofrep import Result, encode_answer, evaluate_flag, read_variant
+from sigservice.playground.evaluation_context import make_ofrep_context
 from sigservice.routes.usage.client_metrics import MAX_LENGTH
 from sigservice.services.usage.evaluation_counts import CountedApplication
 from sigservice.services.usage.reports import BACKEND, FRONTEND

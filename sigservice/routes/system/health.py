@@ -2,8 +2,9 @@
 
 from bottle import HTTPResponse, request
 
-from sigservice import secrets, telemetry
+from sigservice import telemetry
 from sigservice.context import Context
+from sigservice.crypto import secrets
 from sigservice.errors import NotFoundError, UnauthorizedError, UnavailableError
 from sigservice.web import respond
 from sigservice.web.guards import Public, read_bearer_token

@@ -5,10 +5,10 @@ from functools import cache
 
 from bottle import HTTPResponse
 
+from sigservice.concurrency.shared_body import SharedBody
 from sigservice.context import Context
 from sigservice.errors import NotFoundError
 from sigservice.paths import resource_dir
-from sigservice.shared_body import SharedBody
 from sigservice.web.guards import Public
 from sigservice.web.router import Router
 

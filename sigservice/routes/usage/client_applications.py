@@ -4,7 +4,7 @@ import msgspec
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.flags.revision_cache import Access
+from sigservice.delivery.revision_cache import Access
 from sigservice.routes.usage.client_metrics import Count, Name, Text, Time, store_report
 from sigservice.services.usage.client_applications import Instance
 from sigservice.services.usage.client_metrics import parse_count, parse_time

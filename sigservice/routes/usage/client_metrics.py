@@ -8,8 +8,8 @@ import msgspec
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
+from sigservice.delivery.revision_cache import Access
 from sigservice.errors import NotFoundError
-from sigservice.flags.revision_cache import Access
 from sigservice.services.usage import reports
 from sigservice.services.usage.client_applications import Instance
 from sigservice.services.usage.client_metrics import Usage, find_hour, parse_count, parse_time

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sigservice import secrets
 from sigservice.clock import format_iso, parse_iso
 from sigservice.config.tokens import TYPES
+from sigservice.crypto import secrets
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ConfigError, ExceedsLimitError, NotFoundError, Problem

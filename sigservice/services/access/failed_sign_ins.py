@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from sigservice.concurrency.limiter import TokenBuckets
 from sigservice.db.pool import Database
 from sigservice.db.statements import Row
 from sigservice.errors import PasswordMismatch
-from sigservice.limiter import TokenBuckets
 from sigservice.services.identity import SYSTEM, SYSTEM_ID, Identity
 from sigservice.services.system import events
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sigservice import secrets
 from sigservice.clock import format_iso, parse_iso
+from sigservice.crypto import secrets
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row

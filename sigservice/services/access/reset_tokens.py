@@ -8,14 +8,14 @@ password invalidates all links of the user.
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sigservice import secrets
+from sigservice.crypto import secrets
+from sigservice.crypto.secrets import Passwords
 from sigservice.db.pool import Connection, Database
 from sigservice.db.statements import Row
 from sigservice.errors import InvalidTokenError, UsedTokenError
 from sigservice.repository.access import reset_tokens
 from sigservice.repository.access import users as user_repository
 from sigservice.repository.system import mails as mail_repository
-from sigservice.secrets import Passwords
 from sigservice.services.access import passwords, users
 from sigservice.services.access.sessions import MAX_LOGIN
 from sigservice.services.identity import PERMISSIONS, SYSTEM_ID, Identity

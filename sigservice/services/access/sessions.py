@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sigservice import secrets
 from sigservice.clock import format_iso
+from sigservice.crypto import secrets
 from sigservice.db.pool import Connection, Database
 from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError

@@ -6,7 +6,7 @@ the code that was printed last is valid.
 
 import msgspec
 
-from sigservice import secrets
+from sigservice.crypto import secrets
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.system import settings

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sigservice.clock import format_iso
+from sigservice.crypto.secrets import Passwords
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection, Database
 from sigservice.db.statements import Row
@@ -28,7 +29,6 @@ from sigservice.repository.access import (
     users,
 )
 from sigservice.repository.system import mails
-from sigservice.secrets import Passwords
 from sigservice.services.access import passwords
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems

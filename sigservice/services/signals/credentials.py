@@ -7,8 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from sigservice import secrets
-from sigservice.encryption import EncryptionError
+from sigservice.crypto import secrets
+from sigservice.crypto.encryption import EncryptionError
 from sigservice.errors import UnauthorizedError
 from sigservice.services.signals import signatures
 from sigservice.services.signals.endpoint_cache import EndpointSettings, TokenSettings

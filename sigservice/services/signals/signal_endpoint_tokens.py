@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
-from sigservice import secrets
 from sigservice.clock import format_iso, parse_iso
+from sigservice.crypto import secrets
+from sigservice.crypto.encryption import Encryption
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.encryption import Encryption
 from sigservice.errors import BadDataError, ExceedsLimitError, NotFoundError
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints
 from sigservice.services.identity import Identity

@@ -20,15 +20,15 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 
 from sigservice.clock import parse_iso
+from sigservice.concurrency.limiter import TokenBuckets
+from sigservice.concurrency.workers import is_nested, release_turn
 from sigservice.errors import BadDataError, UnavailableError
-from sigservice.limiter import TokenBuckets
 from sigservice.outgoing.addresses import DestinationError
 from sigservice.outgoing.post import DeliveryError, Response
 from sigservice.payload import parse
 from sigservice.services.signals.signature_schemes import SNS_TOLERANCE_SECONDS, SignatureSettings
 from sigservice.services.signals.signature_settings import find_region
 from sigservice.services.signals.signatures import WRONG_SIGNATURE, describe_age
-from sigservice.workers import is_nested, release_turn
 
 MAX_CERTIFICATES = 50  # in memory
 MAX_WAITING = 4  # calls that wait for a certificate

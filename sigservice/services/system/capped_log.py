@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from sigservice.limiter import TokenBuckets
+from sigservice.concurrency.limiter import TokenBuckets
 from sigservice.log import Logger
 
 MAX_LINES_PER_MINUTE = 60

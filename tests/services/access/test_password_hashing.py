@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from sigservice import secrets
+from sigservice.crypto import secrets
 from sigservice.errors import UnavailableError
 from sigservice.testing import QuickPasswords
 

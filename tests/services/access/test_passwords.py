@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sigservice.crypto.secrets import Passwords
 from sigservice.errors import OwaspValidationError
-from sigservice.secrets import Passwords
 from sigservice.services.access import common_passwords, passwords
 
 GOOD = "Correct-Horse-7"

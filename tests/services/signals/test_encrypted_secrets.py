@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from sigservice.encryption import Encryption, EncryptionError, KeyFile
+from sigservice.crypto.encryption import Encryption, EncryptionError, KeyFile
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.signals import encrypted_secrets
 from tests.repository.kit import run

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from sigservice.concurrency.workers import Workers, run_similar_tasks
 from sigservice.errors import UnavailableError
 from sigservice.log import build_line_loggers
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
@@ -27,7 +28,6 @@ from sigservice.services.signals.signature_schemes import SignatureSettings
 from sigservice.services.signals.signatures import WRONG_SIGNATURE
 from sigservice.services.signals.sns import SnsVerifier, make_payload, parse_message
 from sigservice.testing import FakeClock
-from sigservice.workers import Workers, run_similar_tasks
 from tests.receiver import CERTIFICATE, receiving
 from tests.waiting import DEADLINE_SECONDS, until
 

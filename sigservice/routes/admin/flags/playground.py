@@ -8,9 +8,9 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import BadDataError
-from sigservice.flags.evaluation_context import make_context
-from sigservice.flags.explanation import ConstraintResult, Explanation, StrategyResult
-from sigservice.flags.playground import explain_flags, select_flags
+from sigservice.playground.evaluation_context import make_context
+from sigservice.playground.explanation import ConstraintResult, Explanation, StrategyResult
+from sigservice.playground.playground import explain_flags, select_flags
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard

@@ -9,9 +9,9 @@ from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import AppError, BadDataError
 from sigservice.evaluation.fields import Fields
-from sigservice.flags.evaluation_context import make_context
-from sigservice.flags.playground import explain_flags, select_flags
-from sigservice.flags.reasons import Reasons, build_reasons
+from sigservice.playground.evaluation_context import make_context
+from sigservice.playground.playground import explain_flags, select_flags
+from sigservice.playground.reasons import Reasons, build_reasons
 from sigservice.repository.projects import environments, projects
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond

@@ -10,8 +10,8 @@ from bottle import HTTPResponse
 from sigservice import payload
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError
-from sigservice.flags.playground import explain_draft
-from sigservice.flags.reasons import Reasons, build_reasons
+from sigservice.playground.playground import explain_draft
+from sigservice.playground.reasons import Reasons, build_reasons
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.routes.pages.flags.playground import (
     CONTEXT_FIELDS,

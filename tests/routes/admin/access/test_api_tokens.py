@@ -10,7 +10,7 @@ from sigservice.jobs import last_used_tokens
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import SYSTEM
 from tests.conftest import ADMIN, ADMIN_TOKEN
-from tests.flags.kit import open_access
+from tests.delivery.kit import open_access
 
 PATH = "/api/admin/api-tokens"
 OF_PROJECT = "/api/admin/projects/default/api-tokens"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.conftest import ADMIN
-from tests.flags.test_revision_cache import CLIENT, TOKENS
+from tests.delivery.test_revision_cache import CLIENT, TOKENS
 from tests.routes.kit import FEATURES, NO_OBJECTS, OWN_PAGE, PROJECT, Admin, race
 
 NAMES = ["", " ", "a b", "a/b", "ä", "ключ", "x" * 101, "a\n", "a%20b", ".", "..", "../a", "a\\b"]

@@ -6,7 +6,7 @@ import pytest
 
 from sigservice.routes.admin.flags import playground
 from tests.conftest import ADMIN, ADMIN_TOKEN
-from tests.flags.kit import constraint, rollout, variant
+from tests.delivery.kit import constraint, rollout, variant
 
 PATH = "/api/admin/playground"
 FRONTEND = {"Authorization": "*:development.frontend"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import webtest
 
 from sigservice.services.flags import segments
-from tests.flags.test_revision_cache import AS_CLIENT, POLL, TOKENS
+from tests.delivery.test_revision_cache import AS_CLIENT, POLL, TOKENS
 from tests.routes.kit import FEATURES, NO_OBJECTS, SEGMENTS, Admin, race
 
 RULE = {"contextName": "userId", "operator": "IN", "values": ["1"]}

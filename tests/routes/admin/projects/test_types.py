@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sigservice.flags.revision_cache import RevisionCache
+from sigservice.delivery.revision_cache import RevisionCache
 from tests.conftest import ADMIN
 
 STRATEGIES, TAG_TYPES, TAGS = "/api/admin/strategies", "/api/admin/tag-types", "/api/admin/tags"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import webtest
 
-from sigservice.flags.revision_cache import RevisionCache
+from sigservice.delivery.revision_cache import RevisionCache
 from tests.conftest import ADMIN
 
 PATH = "/api/admin/ui-config"

@@ -1,0 +1,305 @@
+"""Builds the application context: loggers, rate limits, metrics and renderer."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sigservice.clock import Clock
+from sigservice.concurrency.limiter import Limiter
+from sigservice.context import Context, public_prefix
+from sigservice.crypto.encryption import KEY_FILE, Encryption, KeyFile, parse_keys
+from sigservice.crypto.secrets import Passwords
+from sigservice.db.bulkheads import MAX_WAITING
+from sigservice.db.group_commit import GroupCommit, Item, Result
+from sigservice.db.pool import Connection, Database
+from sigservice.db.statements import Row
+from sigservice.delivery.client_documents import ClientDocuments
+from sigservice.delivery.compiled_flags import CompiledFlagsCache
+from sigservice.delivery.cors_origins import CorsOrigins
+from sigservice.delivery.flag_history import FlagHistory
+from sigservice.delivery.frontend_documents import FrontendDocuments
+from sigservice.delivery.revision_cache import RevisionCache
+from sigservice.delivery.streams import Streams
+from sigservice.errors import ExceedsLimitError, StartError
+from sigservice.log import GetLogger, build_line_loggers
+from sigservice.outgoing.addresses import AddressPolicy
+from sigservice.outgoing.post import get
+from sigservice.outgoing.proxies import Proxies
+from sigservice.render import Renderer
+from sigservice.repository.usage import impact_metrics, statistics
+from sigservice.services.access.authentication_scheme import AuthenticationScheme
+from sigservice.services.access.failed_sign_ins import FailedSignIns
+from sigservice.services.projects.resource_limits import list_resource_limits
+from sigservice.services.signals import signals
+from sigservice.services.signals.endpoint_cache import EndpointCache
+from sigservice.services.signals.sns import FETCH_SECONDS, SnsVerifier
+from sigservice.services.system.capped_log import CappedLog
+from sigservice.services.system.events import FlagEventNote
+from sigservice.services.system.mails import MAX_PER_HOUR
+from sigservice.services.usage.impact_exposition import write_exposition
+from sigservice.services.usage.reports import Report, ReportLimits, ReportWriter
+from sigservice.telemetry import CachedExposition, Telemetry
+from sigservice.version import __version__
+from sigservice.web.helpers import template_helpers
+
+LIMIT_LABELS = {
+    "login": ("/auth/simple", "POST"),
+    "account_login": ("(passwords of one account)", ""),
+    "password_reset": ("/auth/reset/password-email", "POST"),
+    "password_reset_account": ("(password resets of one account)", ""),
+    "own_password": ("(new passwords and personal tokens of one session)", ""),
+    "create_user": ("/api/admin/user-admin", "POST"),
+    "signal": ("/api/signal-endpoint/:name", "POST"),
+    "client_metrics": ("/api/client/metrics", "POST"),
+    "client_register": ("/api/client/register", "POST"),
+    "frontend_metrics": ("/api/frontend/metrics", "POST"),
+    "frontend_register": ("/api/frontend/register", "POST"),
+    "edge_validate": ("/edge/validate", "POST"),
+    "failed_auth": ("(refused credentials)", ""),
+}
+
+
+SIGNAL_WAIT_SECONDS, REPORT_WAIT_SECONDS = 2.0, 0.5
+MAX_GROUP_BYTES = 1_000_000  # one group has more only if one item has
+EDGE_VALIDATIONS_PER_MINUTE = 60
+OWN_PASSWORDS_PER_MINUTE = 20
+
+
+def build_context(
+    config: dict[str, Any],
+    database: Database,
+    clock: Clock,
+    passwords: Passwords,
+    encryption: Encryption,
+    get_logger: GetLogger,
+) -> Context:
+    limiter = build_limiter(config, clock)
+    caching = config["clientFeatureCaching"]
+    telemetry = Telemetry(
+        enabled=config["server"]["serverMetrics"],
+        with_app_names=not config["responseTimeWithAppNameKillSwitch"],
+        version=__version__,
+        monotonic=clock.monotonic,
+        count=lambda feature_names: _count_resources(database, feature_names),
+    )
+    _register_gauges(telemetry, config, limiter, database)
+    if telemetry.enabled:
+        database.observer = _DatabaseObserver(telemetry)
+    revision_cache = RevisionCache(database, clock)
+    streams = Streams(
+        database,
+        revision_cache,
+        clock,
+        get_logger("streams"),
+        limit=config["streaming"]["maxStreams"],
+    )
+    telemetry.add_gauge("streams", "Open streams of SDKs.", [], lambda: [([], streams.count)])
+    refresh = config["frontendApi"]["refreshIntervalInMs"]
+    compiled_flags = CompiledFlagsCache(
+        database,
+        clock,
+        revision_cache,
+        telemetry,
+        max_age_seconds=None if refresh is None else refresh / 1000,
+    )
+    return Context(
+        config=config,
+        database=database,
+        clock=clock,
+        limiter=limiter,
+        passwords=passwords,
+        render=Renderer(template_helpers(public_prefix(config), clock)),
+        telemetry=telemetry,
+        get_logger=get_logger,
+        revision_cache=revision_cache,
+        client_documents=ClientDocuments(
+            database,
+            clock,
+            telemetry,
+            enabled=caching["enabled"],
+            max_age_seconds=caching["maxAge"] / 1000,
+        ),
+        compiled_flags=compiled_flags,
+        frontend_documents=FrontendDocuments(),
+        flag_history=FlagHistory(database, telemetry),
+        streams=streams,
+        cors_origins=CorsOrigins(database, revision_cache),
+        authentication=AuthenticationScheme(config["authentication"]),
+        encryption=encryption,
+        sns=SnsVerifier(
+            partial(
+                get,
+                policy=AddressPolicy(),
+                proxies=Proxies.from_config(config),
+                seconds=FETCH_SECONDS,
+            ),
+            clock.monotonic,
+        ),
+        failed_sign_ins=FailedSignIns(clock.monotonic),
+        refusals=CappedLog(get_logger("refusals"), clock.monotonic),
+        unavailable=CappedLog(get_logger("errors"), clock.monotonic),
+        signal_endpoints=EndpointCache(database, encryption),
+        signal_commits=_build_group_commit(
+            "signals", database, signals.receive, telemetry, SIGNAL_WAIT_SECONDS
+        ),
+        report_commits=_build_group_commit(
+            "reports",
+            database,
+            partial(
+                _store_reports,
+                telemetry,
+                ReportWriter(ReportLimits.from_config(config), clock.monotonic),
+            ),
+            telemetry,
+            REPORT_WAIT_SECONDS,
+        ),
+        impact_exposition=CachedExposition(
+            lambda: _write_impact_metrics(database), clock.monotonic
+        ),
+    )
+
+
+def build_encryption(config: dict[str, Any], home: Path | None) -> Encryption:
+    """With the configured keys, or a key file in `home`, the data directory if there is one."""
+    signals = config["signals"]
+    if signals["encryptionKey"]:
+        return Encryption(parse_keys(signals["encryptionKey"]))
+    if signals["encryptionKeyFile"]:
+        return Encryption(file=KeyFile(Path(signals["encryptionKeyFile"])))
+    if home is not None:
+        return Encryption(file=KeyFile(home / KEY_FILE, is_own=True))
+    return Encryption(
+        reason="A signing secret can't be stored: there is no data directory for its encryption "
+        "key. Set SERVICE_ENCRYPTION_KEY."
+    )
+
+
+def build_loggers(config: dict[str, Any]) -> GetLogger:
+    """The configured or the default provider. Raises StartError if a method is missing."""
+    provider = config["getLogger"]
+    if provider is None:
+        always_logged = frozenset({"HTTP"} if config["enableRequestLogger"] else ())
+        return build_line_loggers(config["logLevel"], always_logged, config["logFormat"])
+    logger = provider("sigservice")
+    for method in ("debug", "info", "warn", "error"):
+        if not callable(getattr(logger, method, None)):
+            raise StartError(f"getLogger must return an object with a method {method}.")
+    return provider
+
+
+def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
+    rate_limits, signals = config["rateLimiting"], config["signals"]
+    limiter = Limiter(clock.monotonic)
+    limiter.add("login", amount=rate_limits["simpleLoginMaxPerMinute"], window=60)
+    limiter.add("account_login", amount=rate_limits["loginMaxPerAccountPerMinute"], window=60)
+    limiter.add("password_reset", amount=rate_limits["passwordResetMaxPerMinute"], window=60)
+    limiter.add("password_reset_account", amount=1, window=3600, burst=MAX_PER_HOUR)
+    limiter.add("own_password", amount=OWN_PASSWORDS_PER_MINUTE, window=60)
+    limiter.add("create_user", amount=rate_limits["createUserMaxPerMinute"], window=60)
+    limiter.add("failed_auth", amount=rate_limits["failedAuthMaxPerMinute"], window=60)
+    metrics = config["metricsRateLimiting"]
+    limiter.add("client_metrics", amount=metrics["clientMetricsMaxPerMinute"], window=60)
+    limiter.add("client_register", amount=metrics["clientRegisterMaxPerMinute"], window=60)
+    limiter.add("frontend_metrics", amount=metrics["frontendMetricsMaxPerMinute"], window=60)
+    limiter.add("frontend_register", amount=metrics["frontendRegisterMaxPerMinute"], window=60)
+    limiter.add("edge_validate", amount=EDGE_VALIDATIONS_PER_MINUTE, window=60)
+    limiter.add("signal", amount=signals["maxPerSecond"], window=1, burst=signals["burst"])
+    return limiter
+
+
+def _build_group_commit(
+    kind: str,
+    database: Database,
+    write: Callable[[Connection, Sequence[Item]], Sequence[Result]],
+    telemetry: Telemetry,
+    wait_seconds: float,
+) -> GroupCommit[Item, Result]:
+    """`kind` is signals or reports, for the metrics."""
+    commits = GroupCommit(
+        database,
+        write,
+        max_waiting=MAX_WAITING,
+        max_bytes=MAX_GROUP_BYTES,
+        wait_seconds=wait_seconds,
+        observe=lambda count: telemetry.internals.observe_group(kind, count),
+    )
+    telemetry.add_gauge(
+        f"group_commit_waiting_{kind}",
+        "Requests that wait until their items are stored.",
+        [],
+        lambda: [([], float(commits.waiting))],
+    )
+    return commits
+
+
+def _store_reports(
+    telemetry: Telemetry, writer: ReportWriter, conn: Connection, group: Sequence[Report]
+) -> list[None]:
+    """Counts what it has stored in the metrics. No report has a result of its own."""
+    result = writer.store(conn, group)
+    flags = telemetry.flags
+    for kind, amount in result.dropped.items():
+        flags.count_dropped(kind, amount)
+    for name in result.unknown_flags:
+        flags.unknown.limit(name)
+    for counts in result.counts:
+        flags.count_usage(*counts)
+    return [None] * len(group)
+
+
+class _DatabaseObserver:
+    """Counts statements, changes and reached limits for the metrics."""
+
+    def __init__(self, telemetry: Telemetry) -> None:
+        self.on_query = telemetry.internals.observe_query
+        self._telemetry = telemetry
+
+    def on_commit(self, notes: Sequence[Any]) -> None:
+        for note in notes:
+            if isinstance(note, FlagEventNote):
+                self._telemetry.flags.count_change(*note)
+
+    def on_rollback(self, error: BaseException) -> None:
+        if isinstance(error, ExceedsLimitError) and error.resource:
+            self._telemetry.internals.count_exceeded_limit(error.resource, error.limit)
+
+
+def _count_resources(database: Database, feature_names: list[str]) -> Row:
+    with database.autocommit() as conn:
+        return statistics.count_for_metrics(conn, feature_names)
+
+
+def _write_impact_metrics(database: Database) -> bytes:
+    with database.autocommit() as conn:
+        rows = impact_metrics.list_series(conn)
+    return write_exposition(rows)
+
+
+def _register_gauges(
+    telemetry: Telemetry, config: dict[str, Any], limiter: Limiter, database: Database
+) -> None:
+    def rates() -> Iterable[tuple[list[str], float]]:
+        for name, rate in limiter.list_rates().items():
+            yield list(LIMIT_LABELS[name]), rate
+
+    telemetry.add_gauge(
+        "rate_limits", "Maximum requests per minute.", ["endpoint", "method"], rates
+    )
+    limits = [([name], float(limit)) for name, limit in list_resource_limits(config).items()]
+    telemetry.add_gauge(
+        "resource_limit", "Maximum number of each resource.", ["resource"], lambda: limits
+    )
+    for name, text in (
+        ("min", "Minimum number of connections."),
+        ("max", "Maximum number of connections."),
+        ("free", "Idle connections."),
+        ("used", "Connections in use."),
+        ("pending_creates", "Connections that are being opened."),
+        ("pending_acquires", "Requests waiting for a connection."),
+    ):
+        telemetry.add_gauge(f"db_pool_{name}", text, [], _read_pool(database, name))
+
+
+def _read_pool(database: Database, name: str) -> Callable[[], Iterable[tuple[list[str], float]]]:
+    return lambda: [([], float(database.statistics()[name]))]

@@ -1,0 +1,353 @@
+"""A service: create, start, describe and stop it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any
+
+from sigservice.application.app import make_app
+from sigservice.application.build import build_context, build_encryption, build_loggers
+from sigservice.application.service_manager import READY, STOPPING, notify_service_manager
+from sigservice.clock import Clock
+from sigservice.config import Loaded, load_config, risks
+from sigservice.config.options import DEFAULT_ADMIN
+from sigservice.config.risk import Risk
+from sigservice.crypto.secrets import Passwords
+from sigservice.db.errors import DatabaseError
+from sigservice.db.migrate import Prepare, connect
+from sigservice.db.open import OpenDatabase
+from sigservice.errors import AppError, StartError
+from sigservice.jobs import (
+    actions,
+    clean_up,
+    created_by,
+    evaluation_counts,
+    feature_lifecycle,
+    last_used_tokens,
+    mails,
+    notifications,
+    refused_calls,
+    retention,
+    sign_ins,
+    silence,
+    version_check,
+)
+from sigservice.jobs.runner import Job, Runner
+from sigservice.listener import Listener
+from sigservice.log import Logger
+from sigservice.services import database_risks, startup
+from sigservice.version import VERSION_WITH_COMMIT
+from sigservice.web.cors import make_rejection_headers
+from sigservice.web.request_log import build_refusal_log
+from sigservice.web.wsgi import Wsgi
+
+JOBS = (
+    Job("actions", actions.run_quietly, 0.5, 0.1, lambda context: context.signals_waiting),
+    Job("notifications", notifications.run_quietly, 5, 1, lambda c: c.notifications_waiting),
+    Job("silence", silence.run_once, every_seconds=5, first_seconds=1),
+    Job("mails", mails.run_quietly, 5, 1, lambda context: context.mails_waiting),
+    Job("retention", retention.run_once, every_seconds=600, first_seconds=60),
+    Job("sessions", clean_up.delete_sessions, every_seconds=3600, first_seconds=60),
+    Job("reset tokens", clean_up.delete_reset_tokens, every_seconds=3600, first_seconds=60),
+    Job("seen tokens", last_used_tokens.run_once, every_seconds=60, first_seconds=60),
+    Job("lifecycle", feature_lifecycle.run_once, every_seconds=60, first_seconds=60),
+    Job("refused calls", refused_calls.run_once, every_seconds=5, first_seconds=5),
+    Job("evaluation counts", evaluation_counts.run_once, every_seconds=5, first_seconds=5),
+    Job("failed sign-ins", sign_ins.record_summary, every_seconds=60, first_seconds=60),
+    Job("frozen connections", clean_up.cut_stuck, every_seconds=0.5, first_seconds=0.5),
+    Job("released connections", clean_up.release_stuck, every_seconds=0.5, first_seconds=0.5),
+    Job("connections", clean_up.evict_connections, every_seconds=0.5, first_seconds=0.5),
+)
+CREATED_BY = (
+    Job("created-by of events", created_by.fill_events, every_seconds=900, first_seconds=30),
+    Job("created-by of flags", created_by.fill_features, every_seconds=900, first_seconds=30),
+)
+VERSION_CHECK = Job("version check", version_check.run_once, 48 * 3600, first_seconds=30)
+
+
+def create(
+    options: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    clock: Clock | None = None,
+    passwords: Passwords | None = None,
+) -> Service:
+    """A service whose database is open, migrated and seeded; it does not listen.
+
+    `environ` defaults to os.environ; `clock` and `passwords` are for tests. Raises ConfigError
+    with all problems, and StartError with one line.
+    """
+    loaded = load_config(options, os.environ if environ is None else environ)
+    return Service(loaded, clock or Clock(), passwords or Passwords())
+
+
+def create_on_existing(
+    options: Mapping[str, Any], announce: Callable[[str], None], prepare: Prepare
+) -> Service:
+    """Like `create` for the environment of the process, but raises StartError if there is no
+    database. `announce` is called with a description of the database."""
+
+    def open_database(config: dict[str, Any], logger: Logger) -> OpenDatabase:
+        return OpenDatabase(config, logger, must_exist=True, prepare=prepare, announce=announce)
+
+    return Service(load_config(options, os.environ), Clock(), Passwords(), open_database)
+
+
+def find_database_risks(config: dict[str, Any]) -> list[Risk]:
+    """The risks that the database knows of, for `check-config`. Neither creates nor migrates it:
+    that it doesn't exist or can't be reached is a risk."""
+    logger = build_loggers(config)("database")
+    try:
+        database = OpenDatabase(config, logger, 0, must_exist=True, prepare=connect)
+    except StartError as error:
+        return [risks.find_unknown_password_risk(config, str(error))]
+    try:
+        with database.pool.transaction(snapshot=True) as conn:
+            return [
+                *database_risks.find_password_risks(conn, config),
+                *database_risks.find_start_risks(conn, config),
+            ]
+    except (AppError, DatabaseError) as error:
+        is_unavailable = isinstance(error, AppError)
+        text = str(error) if is_unavailable else "It lacks tables of this version of the service."
+        return [risks.find_unknown_password_risk(config, text)]
+    finally:
+        database.close()
+
+
+def start(
+    options: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
+) -> Service:
+    """`create`, then listen. In the main thread SIGTERM, SIGINT and SIGHUP stop it gracefully,
+    SIGTERM after the delay in which a proxy notices (GRACEFUL_SHUTDOWN_DELAY).
+
+    systemd is notified of both if it started the process (NOTIFY_SOCKET)."""
+    service = create(options, environ)
+    try:
+        service.start()
+    except BaseException:
+        service.stop()
+        raise
+    notify_service_manager(READY, os.environ)
+    return service
+
+
+class Service:
+    """`app` is a WSGI callable that also works without the listener."""
+
+    def __init__(
+        self,
+        loaded: Loaded,
+        clock: Clock,
+        passwords: Passwords,
+        open_database: Callable[[dict[str, Any], Logger], OpenDatabase] = OpenDatabase,
+    ) -> None:
+        config = loaded.config
+        self.config, self.warnings = config, loaded.warnings
+        self._type_risks = [
+            risk.message for risk in risks.find_authentication_risks(config, loaded.sources)
+        ]
+        get_logger = build_loggers(config)
+        self._logger = get_logger("server")
+        self._database = open_database(config, get_logger("database"))
+        self._listener: Listener | None = None
+        self._thread: threading.Thread | None = None
+        self._runner: Runner | None = None
+        self._sign_in_code = ""
+        self._lock = threading.Lock()
+        self._is_stopped = False
+        # Released at the end. A signal handler stops the service in the thread that may be in
+        # `wait`: an Event could then be locked by its own `wait`.
+        self._end = threading.Lock()
+        self._end.acquire()
+        try:
+            encryption = build_encryption(config, self._database.home)
+            self.context = build_context(
+                config, self._database.pool, clock, passwords, encryption, get_logger
+            )
+            startup.seed(
+                self.context.database,
+                config["authentication"],
+                self.context.passwords,
+            )
+            startup.switch_environments(
+                self.context.database, config["environmentEnableOverrides"], self._logger
+            )
+            self.app: Wsgi
+            self.app, self._decide_body = make_app(self.context)
+            self._warn()
+        except BaseException:
+            self._database.close()
+            raise
+
+    @property
+    def port(self) -> int | None:
+        """The bound port while the service listens, else None; None for a unix socket."""
+        return self._listener.port if self._listener and not self._is_stopped else None
+
+    @property
+    def url(self) -> str:
+        """The URL for local clients while the service listens, else ""."""
+        if self._listener is None or self._is_stopped:
+            return ""
+        if self.config["server"]["pipe"]:
+            return f"unix:{self.config['server']['pipe']}"
+        host = self.config["server"]["host"] or "localhost"
+        address = {"0.0.0.0": "localhost", "::": "localhost"}.get(host, host)  # noqa: S104
+        address = f"[{address}]" if ":" in address else address
+        return f"http://{address}:{self.port}{self.context.base}"
+
+    def start(self) -> None:
+        """Returns when the service listens. Raises RuntimeError if it was started before."""
+        with self._lock:
+            if self._is_stopped or self._listener is not None:
+                raise RuntimeError("A service can be started only once; create a new one.")
+            self._listener = Listener(
+                self.app,
+                self.config,
+                self._logger,
+                make_rejection_headers(self.context),
+                build_refusal_log(self.context),
+                self._decide_body,
+            )
+            self.context.streams.limit = self._listener.max_streams
+        if self.context.authentication.type.has_passwords:
+            self._sign_in_code = startup.issue_sign_in_code(self.context.database)
+        self._runner = Runner(self.context, _list_jobs(self.config))
+        self._runner.start()
+        if self.context.mail_server is None:
+            self._logger.info("No mail server (EMAIL_HOST): users can't reset their passwords.")
+        self._thread = threading.Thread(target=self._serve, name="listener", daemon=True)
+        self._thread.start()
+        self._install_signal_handlers()  # a stop needs a thread that has started
+
+    def wait(self) -> None:
+        """Blocks until the service has stopped."""
+        self._wait(-1)
+
+    def _wait(self, seconds: float) -> None:
+        """Blocks until the service has stopped, for at most `seconds` unless they are -1."""
+        if self._end.acquire(timeout=seconds):
+            self._end.release()
+
+    def stop(self) -> None:
+        """Stops listening, waits for running requests up to the timeout, closes everything.
+
+        A second call returns at once; a call from another thread waits for the first.
+        """
+        self.context.draining.set()
+        self.context.stopping.set()
+        with self._lock:
+            if self._is_stopped:
+                return
+            deadline = time.monotonic() + self.config["server"]["gracefulShutdownTimeout"] / 1000
+            if self._runner is not None:
+                self._runner.request_stop()
+            self.context.streams.stop()
+            if self._thread is not None and self._listener is not None:
+                self._listener.request_stop()
+                self._thread.join()
+            elif self._listener is not None:
+                self._listener.close()
+            if self._runner is not None:
+                self._runner.join(deadline - time.monotonic())
+            self.context.sender.close()
+            self._database.close()
+            self._is_stopped = True
+            self._end.release()
+
+    def describe(self) -> list[str]:
+        """The start lines, at most a dozen."""
+        kind = self.context.authentication.type
+        users, code = kind.users, ""
+        if kind.has_passwords and startup.default_password_works(self.context.database):
+            users = "{username} with the default password {password}: change it"
+            users = users.format(**DEFAULT_ADMIN)  # never the configured password
+            code = self._sign_in_code
+        missing = []
+        if not self.context.public_url:
+            missing.append("SERVICE_URL (links use localhost)")
+        if not self.config["email"]["host"]:
+            missing.append("mail (users can't reset their passwords)")
+        lines = [
+            f"sigservice {VERSION_WITH_COMMIT}",
+            f"  address         {self.url}",
+            f"  database        {self._database.description}",
+            f"  authentication  {self.config['authentication']['type']}",
+            f"  sign-in         {users}",
+        ]
+        if code:
+            lines.append(f"  one-time code   {code}, for one sign-in from a public network")
+        if missing:
+            lines.append(f"  not configured  {', '.join(missing)}")
+        warnings = [*self._type_risks, *self.warnings]
+        return lines + [f"  warning         {text}" for text in warnings[:6]]
+
+    def _warn(self) -> None:
+        """Logs the warnings, because only the command prints the lines of `describe`."""
+        is_broken = self.context.authentication.lacks_handler
+        log = self._logger.error if is_broken else self._logger.warn
+        for line in self._type_risks:
+            log("%s", line)
+        if risk := self.context.encryption.find_risk():
+            self.warnings.append(risk)
+        with self.context.database.transaction(snapshot=True) as conn:
+            stored_risks = database_risks.find_start_risks(conn, self.config)
+        self.warnings += [risk.message for risk in stored_risks]
+        for line in self.warnings:
+            self._logger.warn("%s", line)
+
+    def _serve(self) -> None:
+        assert self._listener is not None
+        try:
+            closed_count = self._listener.run()
+            if closed_count:
+                self._logger.warn("busy connections that the stop closed: %d", closed_count)
+        except Exception as error:  # noqa: BLE001  the process must not continue without a listener
+            self._logger.error("the listener failed: %s: %s", type(error).__name__, error)
+            os._exit(1)
+
+    def _install_signal_handlers(self) -> None:
+        if not self.config["server"]["gracefulShutdownEnable"]:
+            return
+        if threading.current_thread() is not threading.main_thread():
+            self._logger.debug("not in the main thread: no signal handlers")
+            return
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self.context.draining.is_set():  # a second signal ends the process at once
+            os._exit(1)
+        self._logger.info("%s: stopping", signal.Signals(number).name)
+        notify_service_manager(STOPPING, os.environ)
+        if number == signal.SIGTERM:  # of a service manager; the others come from a terminal
+            self._drain(self.config["server"]["gracefulShutdownDelay"] / 1000)
+        self.stop()
+        sys.exit(0)
+
+    def _drain(self, seconds: float) -> None:
+        """Serves for `seconds` more, so that a proxy notices by /health, and by `Connection: close`
+        in each response, that it has to use another process."""
+        assert self._listener is not None
+        self.context.draining.set()
+        self._listener.close_after_responses()
+        self._wait(seconds)
+
+
+def _list_jobs(config: dict[str, Any]) -> tuple[Job, ...]:
+    jobs: tuple[Job, ...] = JOBS
+    if config["server"]["enableScheduledCreatedByMigration"]:
+        jobs += CREATED_BY
+    if config["versionCheck"]["url"] and config["versionCheck"]["enable"]:
+        jobs += (VERSION_CHECK,)
+    return jobs
+
+
+__all__ = ["Service", "create", "start"]

@@ -1,0 +1,263 @@
+"""The `sigservice` command: run the service, set up its database, back it up, export, import, send
+signals."""
+
+import argparse
+import getpass
+import os
+import shlex
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from sigservice.application.service import Service, create_on_existing, find_database_risks, start
+from sigservice.commands import backup, send
+from sigservice.commands.parsers import add_parser
+from sigservice.commands.transfer import import_export
+from sigservice.config import check, load_config
+from sigservice.config.database import LIBPQ_VARIABLES
+from sigservice.config.options import OPTIONS
+from sigservice.config.risk import SEVERITIES
+from sigservice.db.migrate import Prepare, migrate, migrate_existing
+from sigservice.errors import AppError, ConfigError, StartError
+from sigservice.log import escape_line
+from sigservice.repository.access import users as user_repository
+from sigservice.routes import route_list
+from sigservice.services.access import passwords, users
+from sigservice.services.identity import SYSTEM
+from sigservice.services.signals import encrypted_secrets
+from sigservice.version import VERSION_WITH_COMMIT
+
+_HELP = """\
+The service has no command-line options: environment variables configure it. The main ones:
+
+  HTTP_PORT, HTTP_HOST   where it listens; without a port it chooses a free one and prints it
+  SERVICE_URL            its public URL, for links and cookies
+  SERVICE_DATA_DIR       data directory of the embedded PostgreSQL, by default data in the current
+                         directory
+  DATABASE_URL           your own PostgreSQL instead of the embedded one
+  EMAIL_HOST             mail server
+
+Example: HTTP_PORT=4242 SERVICE_DATA_DIR=/var/lib/sigservice/data sigservice
+`sigservice check-config` prints all variables. The guide is docs/quickstart.md,
+docs/production.md for servers, and /docs/guide of the running service."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code: 0 success, 1 failure, 2 invalid configuration or usage, 3 risks."""
+    parser = argparse.ArgumentParser(
+        prog="sigservice",
+        description=__doc__,
+        epilog=_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"sigservice {VERSION_WITH_COMMIT}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    _add_parsers(commands)
+    backup.add_parsers(commands)
+    import_export.add_parsers(commands)
+    send.add_arguments(commands.add_parser("send", help="send a signal to an endpoint"))
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if hint := _find_variable(arguments):
+        parser.error(hint)
+    options = parser.parse_args(arguments)
+    for name in LIBPQ_VARIABLES:  # libpq would read them
+        os.environ.pop(name, None)
+    try:
+        if options.command == "check-config":
+            return check.main(os.environ, options.format, options.fail_on, find_database_risks)
+        if options.command == "routes":
+            return _print_routes(options.format)
+        if options.command == "send":
+            return send.run_command(options, os.environ)
+        if options.command == "migrate":
+            return _migrate()
+        if options.command in ("create-admin", "reset-password"):
+            return _set_password(options.command, options.login, options.password_stdin)
+        if options.command == "rotate-key":
+            return _rotate_key()
+        if options.command in backup.COMMANDS:
+            return backup.run_command(options.command, options.file, os.environ, _announce)
+        if options.command in import_export.COMMANDS:
+            return _transfer(options)
+        return _run()
+    except ConfigError as error:
+        for problem in error.problems:
+            print(f"sigservice: {problem}", file=sys.stderr)
+        return 2
+    except (StartError, AppError) as error:
+        print(escape_line(f"sigservice: {error}"), file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _add_parsers(commands: Any) -> None:
+    """Adds the commands of this module."""
+    add_parser(
+        commands,
+        "run",
+        "start the service (the default)",
+        "Environment variables configure it, see `sigservice --help`. Creates and migrates the "
+        "database. Ctrl-C or SIGTERM stops it.",
+        "HTTP_PORT=4242 sigservice run",
+    )
+    add_parser(
+        commands,
+        "migrate",
+        "migrate the database and exit",
+        "Creates the tables in an empty database of your own, and changes those of an older "
+        "version. `run` does it too. docs/upgrading.md describes upgrades.",
+        "DATABASE_URL=postgres://flags:secret@db/flags sigservice migrate",
+    )
+    checking = add_parser(
+        commands,
+        "check-config",
+        "print each option, its source and risks",
+        "Changes nothing. Exit codes: 0 success, 2 invalid configuration, 3 a risk of --fail-on.",
+        "sigservice check-config --fail-on danger",
+    )
+    checking.add_argument(
+        "--fail-on", choices=SEVERITIES, default="", help="exit with 3 if a risk is this severe"
+    )
+    routing = add_parser(
+        commands,
+        "routes",
+        "print all routes with their permissions",
+        "Needs no database.",
+        "sigservice routes --format json",
+    )
+    for command in (checking, routing):
+        command.add_argument(
+            "--format", choices=("text", "json"), default="text", help="default: text"
+        )
+    for name, summary, details in (
+        (
+            "create-admin",
+            "create an admin user",
+            "Asks for the password. The database must exist; the service may run.",
+        ),
+        (
+            "reset-password",
+            "set a user's password, end their sessions and revoke their tokens",
+            "Asks for the new password. The service may run.",
+        ),
+    ):
+        example = f"sigservice {name} ada@example.com --password-stdin <password.txt"
+        command = add_parser(commands, name, summary, details, example)
+        command.add_argument("login", metavar="LOGIN", help="username or email")
+        command.add_argument(
+            "--password-stdin", action="store_true", help="read the password from standard input"
+        )
+    add_parser(
+        commands,
+        "rotate-key",
+        "encrypt all signing secrets with a new key",
+        "Replaces the key in encryption.key of the data directory; with SERVICE_ENCRYPTION_KEY it "
+        "uses the first key of the variable. The service may run. docs/security.md has details.",
+        "SERVICE_DATA_DIR=/var/lib/sigservice/data sigservice rotate-key",
+    )
+
+
+def _run() -> int:
+    service = start()
+    print("\n".join(service.describe()), flush=True)
+    service.wait()
+    return 0
+
+
+def _print_routes(form: str) -> int:
+    routes = route_list.list_routes(load_config(None, os.environ).config)
+    render = route_list.render_json if form == "json" else route_list.render_text
+    sys.stdout.write(render(routes))
+    return 0
+
+
+def _find_variable(arguments: Sequence[str]) -> str:
+    """The message for an option such as --port instead of a command or after `run`, else ""."""
+    options = arguments[1:] if arguments[:1] == ["run"] else arguments
+    name, _, value = options[0].partition("=") if options else ("", "", "")
+    if not name.startswith("--") or name in ("--", "--help", "--version"):
+        return ""
+    suffix = name.strip("-").replace("-", "_").upper()
+    option = next((row for row in OPTIONS if f"_{row.env}".endswith(f"_{suffix}")), None)
+    if option is None:
+        return f"unknown option {name}: environment variables configure the service, see --help"
+    value = value or " ".join(options[1:2])
+    is_shown = value and not option.secret
+    example = f": {option.env}={shlex.quote(value)} sigservice" if is_shown else ""
+    return f"unknown option {name}: set the environment variable {option.env}{example}"
+
+
+def _announce(database: str) -> None:
+    print(escape_line(f"sigservice: database: {database}"), file=sys.stderr)
+
+
+def _create(prepare: Prepare = migrate_existing) -> Service:
+    """A service for a command, which creates no database and no admin: the first start of the
+    service does."""
+    options = {"authentication": {"initialAdminUser": None}}
+    return create_on_existing(options, _announce, prepare)
+
+
+def _migrate() -> int:
+    service = _create(prepare=migrate)  # in a configured database it creates the tables
+    service.stop()
+    print("The database is up to date.")
+    return 0
+
+
+def _rotate_key() -> int:
+    service = _create()
+    try:
+        context = service.context
+        with context.encryption.rotate_keys() as is_new, context.database.transaction() as conn:
+            count = encrypted_secrets.rotate(conn, context.encryption)
+    finally:
+        service.stop()
+    print(f"Secrets encrypted with the {'new' if is_new else 'first'} key: {count}.")
+    return 0
+
+
+def _transfer(options: argparse.Namespace) -> int:
+    import_export.check_arguments(options)
+    service = _create()
+    try:
+        return import_export.run_command(options, service.context)
+    finally:
+        service.stop()
+
+
+def _set_password(command: str, login: str, from_stdin: bool) -> int:
+    password = sys.stdin.readline().rstrip("\n") if from_stdin else _ask_password()
+    passwords.check(password, login)
+    service = _create()
+    try:
+        context = service.context
+        password_hash = context.passwords.hash(password)
+        with context.database.transaction() as conn:
+            if command == "create-admin":
+                fields = users.parse_login(login)
+                profile = users.check_profile(**fields, name=None, root_role="Admin")
+                users.create(conn, profile, password_hash, SYSTEM)
+            else:
+                user = user_repository.find_by_login(conn, login)
+                if user is None:
+                    raise StartError(f"User {login} not found.")
+                users.set_password(conn, user["id"], password_hash, SYSTEM)
+    finally:
+        service.stop()
+    print("Done.")
+    return 0
+
+
+def _ask_password() -> str:
+    """Raises StartError without a terminal, where the password would be shown."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", getpass.GetPassWarning)
+        try:
+            return getpass.getpass("Password: ")
+        except (getpass.GetPassWarning, EOFError, OSError):
+            raise StartError(
+                "There is no terminal to enter the password: use --password-stdin."
+            ) from None

@@ -1,0 +1,194 @@
+"""`sigservice export` and `sigservice import`, from a file or from a running server."""
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sigservice import payload
+from sigservice.commands.parsers import add_parser
+from sigservice.commands.transfer import skipped
+from sigservice.commands.transfer.progress import Progress
+from sigservice.commands.transfer.remote_client import RemoteClient
+from sigservice.commands.transfer.remote_snapshot import RemoteSnapshotReader, SkippedItem
+from sigservice.context import Context
+from sigservice.errors import AppError, BadDataError, StartError
+from sigservice.log import escape_line
+from sigservice.outgoing.proxies import Proxies
+from sigservice.services.identity import SYSTEM
+from sigservice.services.transfer import feature_import, snapshot_import, snapshots
+from sigservice.services.transfer.snapshot_import import ImportLimits
+from sigservice.services.transfer.snapshot_writer import ImportChanges
+from sigservice.services.transfer.snapshots import Snapshot
+from sigservice.wording import plural
+
+COMMANDS = ("export", "import")
+EXIT_INCOMPLETE = 3
+
+
+def add_parsers(commands: Any) -> None:
+    """Adds the parsers of both commands."""
+    export = add_parser(
+        commands,
+        "export",
+        "write all flags and definitions to a file",
+        "The file is JSON without users, tokens and signals; `sigservice import` reads it. For a "
+        "copy of the whole database use `sigservice backup`. docs/import-export.md has details.",
+        "sigservice export flags.json",
+    )
+    export.add_argument("file", nargs="?", metavar="FILE", help="default: standard output")
+    importer = add_parser(
+        commands,
+        "import",
+        "import a file or the flags of a running server",
+        "FILE is one of `sigservice export`, or of the export of Unleash. Exit codes: 0 success, "
+        "1 failure, 3 some items were skipped. docs/import-export.md has details.",
+        "sigservice import --from https://unleash.example.com --token-stdin <token --dry-run",
+    )
+    importer.add_argument("file", nargs="?", metavar="FILE", help="the file to import")
+    importer.add_argument("--from", dest="source", metavar="URL", help="a running server")
+    importer.add_argument("--token", help="an admin token of that server")
+    importer.add_argument(
+        "--token-stdin", action="store_true", help="read the token from standard input"
+    )
+    importer.add_argument(
+        "--project", action="append", default=[], help="import only this project; repeatable"
+    )
+    importer.add_argument("--environment", help="the target environment for a file of another tool")
+    importer.add_argument(
+        "--dry-run", action="store_true", help="show the changes without writing them"
+    )
+    importer.set_defaults(fail=importer.error)
+
+
+def check_arguments(arguments: argparse.Namespace) -> None:
+    """Ends the process with code 2 for arguments that can't be combined."""
+    if arguments.command == "export":
+        return
+    if bool(arguments.file) == bool(arguments.source):
+        arguments.fail("FILE or --from URL is required")
+    if arguments.source and not (arguments.token or arguments.token_stdin):
+        arguments.fail("--from requires --token or --token-stdin")
+    if arguments.file and (arguments.token or arguments.token_stdin):
+        arguments.fail("--token and --token-stdin require --from")
+    if arguments.source and arguments.environment:
+        arguments.fail("--environment requires FILE")
+
+
+def run_command(arguments: argparse.Namespace, context: Context) -> int:
+    """The exit code: 0 success, 1 failure, 3 if some items were skipped."""
+    if arguments.command == "export":
+        return _export(arguments.file, context)
+    limits = ImportLimits.from_config(context.config)
+    try:
+        if arguments.source:
+            return _import_server(arguments, context, limits)
+        return _import_file(arguments, context, limits)
+    except AppError as error:
+        for detail in error.details:
+            path = f"{detail['path']}: " if detail.get("path") else ""
+            print(escape_line(f"sigservice: {path}{detail['message']}"), file=sys.stderr)
+        return 1
+
+
+def _export(file: str | None, context: Context) -> int:
+    with context.database.transaction(snapshot=True) as conn:
+        snapshot = snapshots.read_snapshot(conn)
+    data = msgspec.json.format(msgspec.json.encode(snapshot), indent=1) + b"\n"
+    if file is None:
+        sys.stdout.buffer.write(data)
+        return 0
+    try:
+        Path(file).write_bytes(data)
+    except OSError as error:
+        raise StartError(f"{file} could not be written: {error.strerror}") from error
+    flags, projects = len(snapshot.features), len(snapshot.projects)
+    print(f"{file}: {plural(flags, 'flag')}, {plural(projects, 'project')}")
+    return 0
+
+
+def _import_file(arguments: argparse.Namespace, context: Context, limits: ImportLimits) -> int:
+    try:
+        value = payload.parse(Path(arguments.file).read_bytes())
+    except OSError as error:
+        raise StartError(f"{arguments.file} could not be read: {error.strerror}") from error
+    if not isinstance(value, dict):
+        raise BadDataError("The file is not an export of flags.")
+    is_snapshot = value.get("format") == "sigservice"
+    if is_snapshot and (arguments.project or arguments.environment):
+        raise BadDataError(
+            "--project and --environment can't be used with this file: it contains its own."
+        )
+    if not is_snapshot and (len(arguments.project) != 1 or not arguments.environment):
+        raise BadDataError(
+            "A file with flags of one environment requires --project and --environment."
+        )
+    with context.database.transaction() as conn:
+        if is_snapshot:
+            changes = snapshot_import.import_snapshot(conn, _parse_snapshot(value), SYSTEM, limits)
+        else:
+            document = feature_import.parse_document(value)
+            (project,) = arguments.project
+            changes = feature_import.import_features(
+                conn, project, arguments.environment, document, SYSTEM, limits
+            )
+        if arguments.dry_run:
+            conn.rollback()
+    _print_changes(changes, arguments.dry_run)
+    return 0
+
+
+def _parse_snapshot(value: dict[str, Any]) -> Snapshot:
+    """Raises BadDataError."""
+    version = value.get("version")
+    if version != snapshots.VERSION:
+        raise BadDataError(f"The file's version is {version}; only version 1 is supported.")
+    try:
+        return msgspec.convert(value, Snapshot)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(" - at ")
+        path = path.strip("`").removeprefix("$.")
+        raise BadDataError(message, path=path) from error
+
+
+def _import_server(arguments: argparse.Namespace, context: Context, limits: ImportLimits) -> int:
+    token = sys.stdin.readline() if arguments.token_stdin else arguments.token
+    client = RemoteClient(arguments.source, token, proxies=Proxies.from_config(context.config))
+    reader = RemoteSnapshotReader(client, Progress(sys.stderr), arguments.project)
+    snapshot = reader.read()
+    skipped_items = [*reader.skipped_items, *skipped.list_unsupported(client)]
+    accounts = skipped.list_accounts(client)
+    with context.database.transaction() as conn:
+        changes, findings = snapshot_import.import_valid_parts(conn, snapshot, SYSTEM, limits)
+        if arguments.dry_run:
+            conn.rollback()
+    skipped_items += [
+        SkippedItem(
+            f"{finding.kind} {finding.item}", f"{finding.path.partition('.')[2]}: {finding.message}"
+        )
+        for finding in findings
+    ]
+    _print_changes(changes, arguments.dry_run)
+    _print_skipped("Skipped:", skipped_items)
+    _print_skipped("Never imported:", accounts)
+    return EXIT_INCOMPLETE if skipped_items else 0
+
+
+def _print_changes(changes: ImportChanges, is_dry_run: bool) -> None:
+    descriptions: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for change in changes.entries:
+        descriptions[change.kind, change.name].append(change.description)
+    for (kind, name), texts in descriptions.items():
+        print(escape_line(f"{kind} {name}: {'; '.join(texts)}"))
+    print(f"{len(descriptions)} {'would change; nothing was written' if is_dry_run else 'changed'}")
+
+
+def _print_skipped(title: str, items: Sequence[SkippedItem]) -> None:
+    if items:
+        print(title)
+    for item in items:
+        print(escape_line(f"  {item.name}: {item.reason}"))

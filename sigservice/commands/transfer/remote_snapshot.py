@@ -1,0 +1,300 @@
+"""Reads the flags of a running server as a snapshot and reports what it has to skip.
+
+Responses differ between versions of the server: members are missing, null or have other names, and
+features of paid editions are absent.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, TypeVar
+
+import msgspec
+
+from sigservice.commands.transfer.progress import Progress
+from sigservice.commands.transfer.remote_client import RemoteClient
+from sigservice.errors import StartError
+from sigservice.services.flags.constraints import Constraint
+from sigservice.services.flags.feature_tags import Tag
+from sigservice.services.flags.strategies import Scalar
+from sigservice.services.transfer.feature_import import remove_nulls
+from sigservice.services.transfer.snapshots import (
+    ContextField,
+    Environment,
+    Feature,
+    FeatureState,
+    ParentDefinition,
+    Project,
+    ProjectEnvironment,
+    SegmentDefinition,
+    Snapshot,
+    StrategyDefinition,
+    StrategyType,
+    TagType,
+    VariantDefinition,
+)
+
+Kind = TypeVar("Kind")
+_PAGE_SIZE = 100
+
+
+@dataclass(frozen=True)
+class SkippedItem:
+    """Something that an import leaves out."""
+
+    name: str
+    reason: str
+
+
+class RemoteStrategy(msgspec.Struct):
+    name: str
+    id: str | None = None
+    title: str | None = None
+    disabled: bool = False
+    sortOrder: int | None = None
+    parameters: dict[str, Scalar] = {}
+    constraints: list[Constraint] = []
+    variants: list[VariantDefinition] = []
+    segments: list[int] = []
+
+
+class RemoteSnapshotReader:
+    """Call `read` once; `skipped_items` lists what can't be imported."""
+
+    def __init__(
+        self, client: RemoteClient, progress: Progress, only_projects: Sequence[str]
+    ) -> None:
+        self._client, self._progress, self._only_projects = client, progress, only_projects
+        self.skipped_items: list[SkippedItem] = []
+
+    def read(self) -> Snapshot:
+        projects = self._fetch_projects()
+        snapshot = Snapshot()
+        self._progress.start_stage("definitions", 5)
+        lists = self._client.run_parallel(
+            [
+                partial(self._fetch_list, "environments", "environments"),
+                partial(self._fetch_list, "context", ""),
+                partial(self._fetch_list, "tag-types", "tagTypes"),
+                partial(self._fetch_list, "strategies", "strategies"),
+                partial(self._fetch_list, "segments", "segments"),
+            ],
+            self._progress.advance,
+        )
+        snapshot.environments = self._convert_all("environment", lists[0], Environment)
+        snapshot.contextFields = self._convert_all("context field", lists[1], ContextField)
+        snapshot.tagTypes = self._convert_all("tag type", lists[2], TagType)
+        own = [item for item in lists[3] if item.get("editable", True)]
+        snapshot.strategyTypes = self._convert_all("strategy", own, StrategyType)
+        self._segment_names = {str(item.get("id")): str(item.get("name")) for item in lists[4]}
+        ids = {str(project["id"]) for project in projects}
+        for raw in lists[4]:
+            if raw.get("project") in (None, "", *ids):
+                snapshot.segments += self._convert_all("segment", [raw], SegmentDefinition)
+        snapshot.projects = [project for raw in projects for project in self._read_project(raw)]
+        flags = [flag for project in snapshot.projects for flag in self._fetch_flags(project.id)]
+        snapshot.features = self._read_features(flags)
+        self._progress.finish()
+        return snapshot
+
+    def _fetch_projects(self) -> list[Mapping[str, Any]]:
+        rows = _get_mappings(self._client.get("projects"), "projects")
+        active = [raw for raw in rows if raw.get("id") and not raw.get("archivedAt")]
+        missing = set(self._only_projects) - {str(raw.get("id")) for raw in active}
+        if missing:
+            raise StartError(f"The server has no project {', '.join(sorted(missing))}.")
+        if not self._only_projects:
+            for raw in rows:
+                if raw.get("archivedAt"):
+                    self._skip(f"project {raw.get('id')}", "archived on the server")
+        return [
+            raw for raw in active if not self._only_projects or raw.get("id") in self._only_projects
+        ]
+
+    def _fetch_list(self, path: str, name: str) -> list[Mapping[str, Any]]:
+        return _get_mappings(self._client.find(path), name)
+
+    def _read_project(self, raw: Mapping[str, Any]) -> list[Project]:
+        id = str(raw["id"])
+        more = self._client.find("projects", id, "overview") or self._client.find("projects", id)
+        full = {**raw, **(more if isinstance(more, Mapping) else {}), "id": id}
+        links = []
+        for item in get_list(full, "environments"):
+            item = item if isinstance(item, Mapping) else {"environment": item}
+            name = str(item.get("environment") or item.get("name"))
+            links.append(
+                ProjectEnvironment(
+                    name, self._read_default_strategy(id, name, item.get("defaultStrategy"))
+                )
+            )
+            if item.get("changeRequestsEnabled"):
+                self._skip(f"project {id}", f"change requests in {name}")
+        naming = full.get("featureNaming")
+        if isinstance(naming, Mapping) and naming.get("pattern"):
+            self._skip(f"project {id}", "the naming pattern for flags")
+        projects = self._convert_all("project", [full | {"environments": []}], Project)
+        for project in projects:
+            project.environments = links
+        return projects
+
+    def _read_default_strategy(
+        self, project: str, environment: str, raw: Any
+    ) -> StrategyDefinition | None:
+        if not raw:
+            return None
+        try:
+            return self._read_strategy(raw)
+        except msgspec.ValidationError as error:
+            self._skip(f"project {project}", f"the default strategy in {environment}: {error}")
+            return None
+
+    def _fetch_flags(self, project: str) -> list[tuple[str, Mapping[str, Any]]]:
+        active = self._client.get("projects", project, "features")
+        rows = [*_get_mappings(active, "features"), *self._fetch_archived(project)]
+        return [(project, row) for row in rows]
+
+    def _fetch_archived(self, project: str) -> list[Mapping[str, Any]]:
+        rows: list[Mapping[str, Any]] = []
+        filters = {"archived": "IS:true", "project": f"IS:{project}", "limit": str(_PAGE_SIZE)}
+        while True:
+            page = self._client.find("search", "features", **filters, offset=str(len(rows)))
+            page_rows = _get_mappings(page, "features")
+            if page is None or not all(row.get("archivedAt") for row in page_rows):
+                break
+            rows += page_rows
+            if len(page_rows) < _PAGE_SIZE:
+                return rows
+        older = self._client.find("archive", "features", project)
+        if older is None:
+            self._skip(f"project {project}", "archived flags: the server doesn't list them")
+        return [dict(row) | {"archived": True} for row in _get_mappings(older, "features")]
+
+    def _read_features(self, flags: list[tuple[str, Mapping[str, Any]]]) -> list[Feature]:
+        self._progress.start_stage("flags", len(flags))
+        calls = [partial(self._fetch_flag, project, row) for project, row in flags]
+        responses = self._client.run_parallel(calls, self._progress.advance)
+        features = [
+            self._read_feature(project, raw, tags)
+            for (project, _), (raw, tags) in zip(flags, responses, strict=True)
+        ]
+        return sorted(features, key=lambda feature: feature.name)
+
+    def _fetch_flag(
+        self, project: str, row: Mapping[str, Any]
+    ) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
+        """The flag of its own path, completed from its row in the list, and its tags."""
+        name = str(row.get("name"))
+        path = ("projects", project, "features", name)
+        raw = self._client.find(*path, variantEnvironments="true")
+        if not isinstance(raw, Mapping):
+            raw = {"environments": [*self._fetch_states(row, path)]}
+        full = {**row, **raw, "name": name}
+        tags = self._client.find("features", name, "tags")
+        return full, _get_mappings(full if tags is None else tags, "tags")
+
+    def _fetch_states(
+        self, row: Mapping[str, Any], path: tuple[str, ...]
+    ) -> Iterator[Mapping[str, Any]]:
+        """The states of an archived flag, which many servers don't return in one response."""
+        for state in _get_mappings(row, "environments"):
+            place = (*path, "environments", str(state.get("name")))
+            strategies = self._client.find(*place, "strategies")
+            if isinstance(strategies, list):
+                variants = _get_mappings(self._client.find(*place, "variants"), "variants")
+                yield dict(state) | {"strategies": strategies, "variants": variants}
+            else:
+                self._skip(f"flag {path[-1]}", f"its state in {state.get('name')}: not readable")
+
+    def _read_feature(
+        self, project: str, raw: Mapping[str, Any], tags: list[Mapping[str, Any]]
+    ) -> Feature:
+        name, author = str(raw.get("name")), raw.get("createdBy")
+        author = author.get("name") if isinstance(author, Mapping) else author
+        if raw.get("links"):
+            self._skip(f"flag {name}", "links")
+        parents = self._convert_all(
+            f"flag {name}: parent", get_list(raw, "dependencies"), ParentDefinition
+        )
+        unique_parents = {parent.feature: parent for parent in parents}
+        created, archived = _parse_time(raw.get("createdAt")), _parse_time(raw.get("archivedAt"))
+        return Feature(
+            name=name,
+            project=project,
+            type=str(raw.get("type") or "release"),
+            description=_to_text(raw.get("description")),
+            stale=_is_true(raw.get("stale")),
+            impressionData=_is_true(raw.get("impressionData")),
+            archivedAt=archived or (datetime.now(UTC) if _is_true(raw.get("archived")) else None),
+            createdAt=created,
+            createdBy=_to_text(author),
+            tags=sorted(
+                self._convert_all(f"flag {name}: tag", tags, Tag),
+                key=lambda tag: (tag.type, tag.value),
+            ),
+            dependencies=list(unique_parents.values()),
+            environments=[
+                state
+                for item in _get_mappings(raw, "environments")
+                for state in self._read_state(name, item, raw.get("variants"))
+            ],
+        )
+
+    def _read_state(self, flag: str, raw: Mapping[str, Any], variants: Any) -> list[FeatureState]:
+        """Empty if a part can't be read: an incomplete state would have another meaning."""
+        name = str(raw.get("name") or raw.get("environment"))
+        if raw.get("releasePlans"):
+            self._skip(f"flag {flag}", f"the release plan in {name}")
+        try:
+            strategies = [self._read_strategy(item) for item in get_list(raw, "strategies")]
+            raw_variants = remove_nulls(raw.get("variants", variants) or [])
+            state_variants = msgspec.convert(raw_variants, list[VariantDefinition], strict=False)
+        except msgspec.ValidationError as error:
+            self._skip(f"flag {flag}", f"its state in {name}: {error}")
+            return []
+        return [FeatureState(name, _is_true(raw.get("enabled")), state_variants, strategies)]
+
+    def _read_strategy(self, raw: Any) -> StrategyDefinition:
+        """Raises msgspec.ValidationError."""
+        strategy = msgspec.convert(remove_nulls(raw), RemoteStrategy, strict=False)
+        segments = [self._segment_names.get(str(id), f"#{id}") for id in strategy.segments]
+        return StrategyDefinition(**msgspec.structs.asdict(strategy) | {"segments": segments})
+
+    def _convert_all(self, label: str, items: Sequence[Any], kind: type[Kind]) -> list[Kind]:
+        converted = []
+        for raw in items:
+            try:
+                converted.append(msgspec.convert(remove_nulls(raw), kind, strict=False))
+            except msgspec.ValidationError as error:
+                name = raw.get("name") if isinstance(raw, Mapping) else raw
+                self._skip(f"{label} {name}", str(error))
+        return converted
+
+    def _skip(self, name: str, reason: str) -> None:
+        self.skipped_items.append(SkippedItem(name, reason))
+
+
+def get_list(value: Any, name: str) -> list[Any]:
+    """The list in a response, which is the response itself or a member of it."""
+    if isinstance(value, Mapping):
+        value = value.get(name)
+    return value if isinstance(value, list) else []
+
+
+def _get_mappings(value: Any, name: str) -> list[Mapping[str, Any]]:
+    return [item for item in get_list(value, name) if isinstance(item, Mapping)]
+
+
+def _to_text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _is_true(value: Any) -> bool:
+    return value in (True, "true")  # 1 is True
+
+
+def _parse_time(value: Any) -> datetime | None:
+    try:
+        return msgspec.convert(value, datetime, strict=False)
+    except msgspec.ValidationError:
+        return None

@@ -1,0 +1,92 @@
+"""A read that many threads share, without a stale answer for any of them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from sigservice.concurrency.workers import release_turn
+from sigservice.errors import UnavailableError, copy_error
+
+# A reader that waits longer for the read before its own gets an error: while the database hangs,
+# waiting readers would occupy all workers.
+WAIT_SECONDS = 1.0
+
+Answer = TypeVar("Answer")
+
+
+class CoalescedRead(Generic[Answer]):
+    """`get()` returns what `read()` returns, from a read that began after `get` was called, or
+    after the request of the caller arrived.
+
+    A caller that comes while a read runs waits for the next one, together with all other waiting
+    callers. So one read serves many under load, and no change is missed.
+    """
+
+    def __init__(
+        self, read: Callable[[], Answer], seconds: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._read, self._seconds = read, seconds
+        self._last: tuple[float, Answer] | None = None  # when the last read began, and its answer
+        self._reading = threading.Lock()
+        self._lock = threading.Lock()
+        self._next: _Turn[Answer] | None = None
+
+    def get(self, arrived_at: float | None = None) -> Answer:
+        """`arrived_at` is when the request arrived (time.monotonic()). The last answer is enough if
+        its read began later, which is so for requests that waited for a worker.
+
+        Raises what `read` raises, a copy in each thread that shares it, and UnavailableError after
+        WAIT_SECONDS.
+        """
+        last = self._last
+        if arrived_at is not None and last is not None and last[0] > arrived_at:
+            return last[1]
+        with self._lock:
+            turn = self._next
+            if is_leader := turn is None:
+                turn = self._next = _Turn()
+        if is_leader:
+            self._run(turn)
+            return turn.answer
+        release_turn()
+        if not turn.done.wait(WAIT_SECONDS):
+            raise _build_busy_error()
+        if turn.error is not None:
+            raise copy_error(turn.error)
+        return turn.answer
+
+    def _run(self, turn: _Turn[Answer]) -> None:
+        can_read = self._reading.acquire(blocking=False)
+        if not can_read:
+            release_turn()
+            can_read = self._reading.acquire(timeout=WAIT_SECONDS)
+        with self._lock:
+            self._next = None  # callers from here on may expect a later change
+        try:
+            if not can_read:
+                raise _build_busy_error()
+            began_at = self._seconds()
+            turn.answer = self._read()
+            self._last = began_at, turn.answer
+        except BaseException as error:
+            turn.error = copy_error(error)
+            raise
+        finally:
+            if can_read:
+                self._reading.release()
+            turn.done.set()
+
+
+def _build_busy_error() -> UnavailableError:
+    return UnavailableError("The service is busy. Try again.")
+
+
+class _Turn(Generic[Answer]):
+    answer: Answer
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+        self.error: BaseException | None = None

@@ -1,0 +1,108 @@
+"""Caches the documents of the frontend API and of OFREP, by the context fields that flags use."""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from sys import getsizeof
+from typing import Any
+
+import msgspec
+from mmh3 import hash_bytes
+
+from sigservice.concurrency.recent_keys import RecentKeys
+from sigservice.delivery.compiled_flags import CompiledFlags
+from sigservice.evaluation.fields import Fields
+from sigservice.evaluation.flags import Step, evaluate, evaluate_repeatable, join_results
+
+MAX_DOCUMENTS = 10_000
+MAX_BYTES = 64_000_000
+OVERHEAD = 1000  # bytes that caching costs beside texts and toggles, roughly
+
+Key = tuple[int, bool, tuple[str, ...], tuple[str | None, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class FrontendDocument:
+    text: bytes
+    etag: str
+
+
+class FrontendDocuments:
+    """Caches the evaluated flags of a context. Those that depend on a random value or the clock are
+    evaluated each time.
+
+    The first evaluation of a context isn't cached: most contexts come once, and they would displace
+    those that come again.
+    """
+
+    def __init__(self) -> None:
+        self._cached: OrderedDict[Key, tuple[list[Step], int]] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+        self._recent = RecentKeys(MAX_DOCUMENTS)
+
+    def get(
+        self, compiled: CompiledFlags, projects: tuple[str, ...], context: Fields
+    ) -> FrontendDocument:
+        """The flags of these projects (`*`: all) that are enabled for `context`."""
+        steps = self._find_steps(compiled, projects, context, is_ofrep=False)
+        text = evaluate(steps, context)
+        return FrontendDocument(text, _make_etag(text))
+
+    def get_ofrep(
+        self,
+        compiled: CompiledFlags,
+        projects: tuple[str, ...],
+        context: Fields,
+        more: dict[str, Any],
+    ) -> FrontendDocument:
+        """All flags of these projects, also disabled ones, and `more` members. The ETag covers the
+        whole context, because clients send the one that they got for another context."""
+        steps = self._find_steps(compiled, projects, context, is_ofrep=True)
+        members = {"metadata": {"version": str(compiled.revision)}} | more
+        end = msgspec.json.encode(members)[1:]
+        text = b'{"flags":[' + join_results(steps, context) + b"]," + end
+        canonical = msgspec.json.encode(sorted(context.items()))
+        return FrontendDocument(text, _make_etag(text + canonical))
+
+    def _find_steps(
+        self,
+        compiled: CompiledFlags,
+        projects: tuple[str, ...],
+        context: Fields,
+        *,
+        is_ofrep: bool,
+    ) -> list[Step]:
+        values = tuple(map(context.get, compiled.flags.field_names))
+        key = (compiled.number, is_ofrep, projects, values)
+        steps = self._find(key)
+        if steps is None:
+            flags = compiled.ofrep_flags if is_ofrep else compiled.flags
+            steps = flags.list_steps(projects)
+            if hash(key) in self._recent:
+                steps = evaluate_repeatable(steps, context)
+                self._cache(key, steps)
+            else:
+                self._recent.add(hash(key))
+        return steps
+
+    def _find(self, key: Key) -> list[Step] | None:
+        with self._lock:
+            cached = self._cached.get(key)
+            if cached is None:
+                return None
+            self._cached.move_to_end(key)
+            return cached[0]
+
+    def _cache(self, key: Key, steps: list[Step]) -> None:
+        size = OVERHEAD + sum(map(getsizeof, (*key[-1], *steps)))
+        with self._lock:
+            if key not in self._cached:
+                self._bytes += size
+                self._cached[key] = steps, size
+            while len(self._cached) > MAX_DOCUMENTS or self._bytes > MAX_BYTES:
+                self._bytes -= self._cached.popitem(last=False)[1][1]
+
+
+def _make_etag(text: bytes) -> str:
+    return f'W/"{hash_bytes(text).hex()}"'

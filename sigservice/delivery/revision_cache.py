@@ -1,0 +1,109 @@
+"""Tokens and revisions in memory, checked against the database before each use.
+
+A check costs at most one small statement, which concurrent requests share; so the next request in
+every process sees a changed flag and rejects a revoked token.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
+
+from sigservice.clock import Clock
+from sigservice.concurrency.coalesced_read import CoalescedRead
+from sigservice.db.pool import Database
+from sigservice.db.statements import Row
+from sigservice.delivery.last_used import LastUsedBuffer
+from sigservice.repository import revisions as repository
+from sigservice.services import revisions as revision_service
+from sigservice.services.access import api_tokens
+from sigservice.services.identity import DEFAULT_ENVIRONMENT
+from sigservice.services.revisions import Revisions
+
+MAX_TOKENS = 10_000
+
+
+@dataclass(frozen=True)
+class Access:
+    """What a client or frontend token gives access to. `projects` is ("*",) for all projects."""
+
+    token_id: int
+    token_name: str
+    type: str
+    environment: str
+    projects: tuple[str, ...]
+    expires_at: datetime | None = None
+
+    @classmethod
+    def from_row(cls, row: Row) -> Self:
+        return cls(
+            token_id=row["id"],
+            token_name=row["token_name"],
+            type=row["type"],
+            environment=DEFAULT_ENVIRONMENT if row["environment"] == "*" else row["environment"],
+            projects=tuple(row["projects"]),
+            expires_at=row["expires_at"],
+        )
+
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether the request has no token, which the configuration allows."""
+        return self.token_id == 0
+
+    @property
+    def has_all_projects(self) -> bool:
+        return "*" in self.projects
+
+
+class RevisionCache:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+        self._revisions = Revisions()
+        self._tokens: dict[bytes, Access] = {}
+        self._tokens_revision = -1
+        self._read = CoalescedRead(self._read_changes)
+        self.last_used = LastUsedBuffer(clock)
+
+    def read_revisions(self, arrived_at: float | None = None) -> Revisions:
+        """The current ones, or those at a moment after `arrived_at`, when the request arrived.
+        Raises DatabaseUnavailable."""
+        return self._read.get(arrived_at)
+
+    def find_cached_access(self, key: bytes, revisions: Revisions) -> Access | None:
+        """The access of the secret with this SHA-256, if it is cached and hasn't expired."""
+        access = self._list_tokens(revisions).get(key)
+        if access is None or (access.expires_at and access.expires_at <= self._clock.now()):
+            return None
+        self.last_used.record_api_token(access.token_id)
+        return access
+
+    def find_access(self, secret: str, key: bytes, revisions: Revisions) -> Access | None:
+        """The same from the database; None for an unknown, revoked or expired secret."""
+        tokens = self._list_tokens(revisions)
+        access = self._find(secret)
+        if access is not None:
+            self.last_used.record_api_token(access.token_id)
+            if len(tokens) < MAX_TOKENS:
+                tokens[key] = access
+        return access
+
+    def _list_tokens(self, revisions: Revisions) -> dict[bytes, Access]:
+        """Those cached since tokens last changed."""
+        revision = revisions.topics.get("tokens", 0)
+        if revision != self._tokens_revision:
+            self._tokens, self._tokens_revision = {}, revision
+        return self._tokens
+
+    def _find(self, secret: str) -> Access | None:
+        with self._database.autocommit() as conn:
+            row = api_tokens.find_valid(conn, secret, now=self._clock.now())
+        return None if row is None else Access.from_row(row)
+
+    def _read_changes(self) -> Revisions:
+        with self._database.autocommit(is_brief=True) as conn:
+            generation = repository.find_generation(conn)
+            if generation != self._revisions.generation:
+                revisions = revision_service.read(conn)
+                if not revisions.is_after(self._revisions):
+                    revisions = revision_service.replace_lost(conn, self._revisions)
+                self._revisions = revisions
+        return self._revisions
