@@ -1,4 +1,4 @@
-"""Responses of a connection: that of the application, or the error of a rejected request."""
+"""Responses of a connection: the application's, or the error of a rejected request."""
 
 import socket
 import time

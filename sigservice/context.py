@@ -145,7 +145,7 @@ class Context:
 
 
 def public_prefix(config: dict[str, Any]) -> str:
-    """The base path in browsers: that of SERVICE_URL, if a proxy strips a part of it."""
+    """The base path in browsers: the path of SERVICE_URL, if a proxy strips a part of it."""
     base = str(config["server"]["baseUriPath"])
     parts = urlsplit(config["server"]["unleashUrl"] or "").path.split("/")
     path = "".join(f"/{quote(part, safe='%~')}" for part in parts if part)

@@ -1,4 +1,4 @@
-"""Loggers with debug, info, warn and error, and printf arguments, like those of `getLogger`.
+"""Loggers with debug, info, warn and error, and printf arguments, like `getLogger`.
 
 One line for each entry, text or a JSON object, with escaped control characters, so that input can't
 forge lines.

@@ -61,7 +61,7 @@ class TokenBuckets:
     def consume(
         self, key: Hashable, rate: float | None = None, burst: float | None = None
     ) -> BucketState:
-        """Takes one token if there is one. `rate` and `burst` replace those of the limit."""
+        """Takes one token if there is one. `rate` and `burst` replace the limit's."""
         return self._update(key, 1.0, rate, burst)
 
     def peek(self, key: Hashable) -> BucketState:
@@ -129,7 +129,7 @@ class Limiter:
         self, name: str, key: Hashable, *, rate: float | None = None, burst: float | None = None
     ) -> tuple[bool, dict[str, str]]:
         """Whether the request is allowed, and the RateLimit headers. `rate` (per second) and
-        `burst` replace those of the limit for this key."""
+        `burst` replace the limit's for this key."""
         buckets, window = self.buckets[name], self._windows[name]
         state = buckets.consume(key, rate, burst)
         if rate is not None or burst is not None:

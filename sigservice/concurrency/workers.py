@@ -152,7 +152,8 @@ class Workers:
 
 
 class Worker(threading.Thread):
-    """A thread of Workers; `wake` is released when it gets the turn. `kind` is that of its task."""
+    """A thread of Workers; `wake` is released when it gets the turn. `kind` is the kind of its
+    task."""
 
     def __init__(self, workers: Workers, number: int) -> None:
         super().__init__(name=f"worker-{number}", daemon=True)

@@ -81,7 +81,7 @@ def _mask(option: Option, value: Any) -> Any:
 
 
 def list_risks(loaded: Loaded, database_risks: Sequence[Risk] = ()) -> list[Risk]:
-    """All risks, the most severe first, without those of options with invalid values."""
+    """All risks, the most severe first, except for options with invalid values."""
     invalid = {row["option"] for row in list_options(loaded) if not row["valid"]}
     all_risks = [*find_risks(loaded.config, loaded.sources), *loaded.start_risks, *database_risks]
     valid_risks = [risk for risk in all_risks if risk.option not in invalid]

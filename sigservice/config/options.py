@@ -1,4 +1,4 @@
-"""The options as data: those of the specification and the project's own.
+"""The options as data, from the specification and our own.
 
 The documentation, `check-config` and the tests are generated from this table. A new option is a new
 row.

@@ -144,8 +144,8 @@ class KeyFile:
 
 
 class Encryption:
-    """Thread-safe. Uses `keys`, otherwise those of `file`. Without either nothing can be encrypted,
-    and `reason` says why."""
+    """Thread-safe. Uses `keys`, otherwise the keys in `file`. Without either nothing can be
+    encrypted, and `reason` says why."""
 
     def __init__(
         self, keys: Sequence[str] = (), *, file: KeyFile | None = None, reason: str = ""

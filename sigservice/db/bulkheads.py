@@ -25,7 +25,7 @@ class Share:
         return max(1, pool_size // self.part)
 
 
-# Workers of the listener beyond those of bulkheads. Password hashing uses at most three of them.
+# Workers of the listener beyond the bulkheads'. Password hashing uses at most three of them.
 FREE_WORKERS = 8
 # Callers that wait for one group commit (db/group_commit.py): senders of signals, or SDKs that
 # report, also with public tokens.

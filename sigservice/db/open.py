@@ -194,7 +194,7 @@ class OpenDatabase:
 
 
 def _summarize(error: Exception) -> str:
-    """One line of the error: for a host with several addresses that of the last one."""
+    """One line of the error: for a host with several addresses, the error of the last one."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return ([line for line in lines if line.startswith("connection to ")] or lines[:1])[-1]
 

@@ -46,8 +46,9 @@ class PostgresTools:
 
 
 def find_tools(folders: list[Path], min_version: int, *, with_tls: bool) -> PostgresTools:
-    """The first of `folders`, the embedded PostgreSQL and those of the system that has the programs
-    in `min_version` or newer. Raises StartError, which names the version, if there is none."""
+    """The first of `folders`, the embedded PostgreSQL and the system's folders that has the
+    programs in `min_version` or newer. Raises StartError, which names the version, if there is
+    none."""
     rejected = []
     for folder in dict.fromkeys([*folders, *_list_other_folders()]):
         version = _read_version(folder)

@@ -52,7 +52,8 @@ class OfrepSubscription:
 
 
 def make_stream_token(access: Access, secret_hash: bytes, now: datetime) -> str:
-    """The token of an address, valid for 12 to 24 hours. `secret_hash` is that of the API token."""
+    """The token of an address, valid for 12 to 24 hours. `secret_hash` is the hash of the API
+    token."""
     return _sign(access, secret_hash, _find_period(now))
 
 

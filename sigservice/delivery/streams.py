@@ -30,14 +30,14 @@ CHECK_SECONDS = 1.0
 PING_SECONDS = 15.0  # the Python SDK gives up after 30 s without a byte
 RETRY_AFTER_SECONDS = 30
 MAX_PENDING_BYTES = 64 * 2**20  # of all streams; then slow clients are disconnected
-# Frontend tokens are public: browsers have at most one half of the places, those of one address a
-# tenth, so that they can't displace server SDKs or each other.
+# Frontend tokens are public: browsers have at most one half of the places, the browsers of one
+# address a tenth, so that they can't displace server SDKs or each other.
 BROWSERS_PART, ADDRESS_PART = 2, 10
 _STOP_SECONDS = 5
 
 
 class Subscription(Protocol):
-    """What a stream gets. `access` is that of its token."""
+    """What a stream gets. `access` is the access of its token."""
 
     @property
     def access(self) -> Access: ...
@@ -68,7 +68,7 @@ class Streams:
         self.limit = limit
         self._lock = threading.Lock()
         self._places = 0  # streams that are open or about to open
-        self._browsers: Counter[str] = Counter()  # those of them of browsers, by address
+        self._browsers: Counter[str] = Counter()  # streams of browsers, by address
         self._thread: threading.Thread | None = None
         self._is_stopping = False
         self._new: list[tuple[EventConnection, Subscription]] = []

@@ -23,8 +23,9 @@ from sigservice.evaluation.variants import (
 
 Json = dict[str, Any]
 
-# What finds the serialized toggle of a flag for the frontend API: the toggle itself if it is always
-# the same, otherwise a function that returns None if the flag is disabled for the context.
+# A serialized toggle for the frontend API, or a function that returns one: the toggle itself if it
+# is always the same, otherwise a function that returns None if the flag is disabled for the
+# context.
 Step = bytes | Callable[[Fields], bytes | None]
 Case = tuple[Predicate, Step]
 MAX_SCOPES = 1000
@@ -149,7 +150,7 @@ def _skip_unreachable(cases: list[Case]) -> list[Case]:
 
 
 def _compile_own_toggles(flag: Json, strategy: Json) -> Step | None:
-    """Returns None for a strategy without variants: those of the flag count."""
+    """Returns None for a strategy without variants: the flag's own variants apply."""
     variants = strategy.get("variants")
     if not variants:
         return None

@@ -41,7 +41,7 @@ IMPACT_MINUTES_HOURS = 3  # of impact metrics by minute
 
 
 class Kind(NamedTuple):
-    """What the archive keeps; `name` is that of its files."""
+    """What the archive keeps; `name` is the name of its files."""
 
     name: str
     list_by_ids: Callable[[Connection, list[int]], list[Row]]
@@ -122,7 +122,7 @@ def _archive_first(context: Context, kind: Kind, lock: Lock) -> Delete:
 
 
 def _delete_in_chunks(context: Context, delete: Delete) -> int:
-    """Ends when nothing is left that no other process is deleting."""
+    """Stops when all remaining rows are locked by other processes."""
     total = 0
     while not context.stopping.is_set():
         with context.database.transaction() as conn:

@@ -26,7 +26,7 @@ _MAX_MESSAGE_LENGTH = 300
 
 
 class Signal(NamedTuple):
-    """`url` is that of the endpoint, `body` is JSON."""
+    """`url` is the URL of the endpoint, `body` is JSON."""
 
     url: str
     token: str
@@ -135,7 +135,7 @@ def _read_stored(response: Response) -> StoredSignal:
     try:
         return StoredSignal(msgspec.json.decode(response.body)["signals"][0]["id"], response.body)
     except (msgspec.DecodeError, LookupError, TypeError):
-        raise _Retry("The response is incomplete or not that of a signal endpoint.") from None
+        raise _Retry("The response is incomplete, or it isn't from a signal endpoint.") from None
 
 
 def _describe(response: Response) -> str:

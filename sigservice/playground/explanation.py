@@ -178,7 +178,7 @@ class _Explainer:
 
 
 def _find_variants_of_strategy(results: Sequence[StrategyResult]) -> list[Json]:
-    """Those of the first matching strategy; none means those of the flag."""
+    """The variants of the first matching strategy; none means the flag's variants."""
     for it in results:
         if it.result is True and not it.strategy["disabled"]:
             return it.strategy["variants"]

@@ -27,7 +27,7 @@ class Channel(msgspec.Struct, omit_defaults=True, kw_only=True):
 def check_channels(
     channels: Sequence[Channel], path: str, problems: Problems, policy: AddressPolicy
 ) -> None:
-    """Adds to `problems`; `path` is that of the list. `policy` is that of webhooks."""
+    """Adds to `problems`; `path` is the path of the list. `policy` is the policy of webhooks."""
     if len(channels) > MAX_CHANNELS:
         problems.add(path, f"At most {MAX_CHANNELS} notifications are allowed.")
     for index, channel in enumerate(channels[:MAX_CHANNELS]):

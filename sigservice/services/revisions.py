@@ -62,7 +62,7 @@ class Revisions:
         return self.topics.get(_HISTORY, 0)
 
     def is_after(self, earlier: Self) -> bool:
-        """Whether the changes of `earlier` are among those of this. If not, the database went back:
+        """Whether this has all changes of `earlier`. If not, the database went back:
         a backup was restored, or a standby without the last commits took over."""
         for topic, before in earlier.topics.items():
             grown_by = self.topics.get(topic, 0) - before
@@ -73,7 +73,7 @@ class Revisions:
 
 
 def replace_lost(conn: Connection, lost: Revisions) -> Revisions:
-    """Bumps all topics to numbers above those of `lost`, which the database no longer has, and
+    """Bumps all topics to numbers above `lost`, which the database no longer has, and
     returns them. Otherwise the same event IDs could come back soon, because they count seconds
     and are ahead of the clock after many changes in a short time."""
     with single_transaction(conn):

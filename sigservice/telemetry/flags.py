@@ -82,8 +82,8 @@ class Flags:
         self._updates.inc(toggle, project or NONE, environment or NONE, action)
 
     def count_usage(self, toggle: str, app_name: str, sdk_type: str, yes: int, no: int) -> None:
-        """`toggle` must exist. `sdk_type` is that of the token: frontend tokens are public, so what
-        is reported with them is counted apart."""
+        """`toggle` must exist. `sdk_type` is the SDK type of the token: frontend tokens are public,
+        so what is reported with them is counted apart."""
         if not self._usage.enabled or not (yes or no):
             return
         app_name = self._app_names.limit(app_name)

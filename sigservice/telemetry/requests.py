@@ -45,7 +45,7 @@ class Requests:
         return self._times.find_series(path, method, str(status), app_name)
 
     def count_client_type(self, type: str, method: str, source: str) -> None:
-        """Counts requests except those of SDKs; `type` is UI or API."""
+        """Counts requests except requests of SDKs; `type` is UI or API."""
         self._origins.inc(type, method, source)
 
     def collect(self) -> Iterable[Metric]:

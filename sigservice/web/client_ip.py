@@ -1,4 +1,4 @@
-"""The client's address and scheme: those of the peer, unless it is a trusted proxy."""
+"""The client's address and scheme: the peer's, unless it is a trusted proxy."""
 
 import ipaddress
 from collections.abc import Sequence

@@ -16,7 +16,7 @@ QUERY_PARAMETER = "token"
 
 
 def read_caller(environ: dict[str, Any], address: str, body_limit: int) -> Caller:
-    """The token is that of the Authorization header (Bearer, bare, or the password of Basic), else
+    """The token is in the Authorization header (Bearer, bare, or the password of Basic), else
     of X-Gitlab-Token, else of the query. Raises BadDataError for an invalid query."""
     return Caller(
         read_signal_token(environ),

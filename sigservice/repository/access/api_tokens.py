@@ -81,7 +81,7 @@ def find_to_change(conn: Connection, *, secret_hash: bytes, id: int | None) -> R
 
 
 def list_all(conn: Connection, *, token_name: str | None = None) -> list[Row]:
-    """All tokens, or those of one name."""
+    """All tokens, or the tokens with one name."""
     return fetch_all(conn, _SQL["list_api_tokens"], token_name=token_name, project=None)
 
 

@@ -79,7 +79,8 @@ def list_of_endpoint(conn: Connection, source_id: int) -> list[Row]:
 
 def list_limited_triggers(conn: Connection, *, default_burst: float, min_burst: int) -> list[str]:
     """The names of the endpoints that trigger enabled sets and that answer 429 to some of
-    `min_burst` signals at once. `default_burst` is that of endpoints without a limit."""
+    `min_burst` signals at once. `default_burst` is the default burst of endpoints without a
+    limit."""
     rows = fetch_all(
         conn, _SQL["list_limited_triggers"], default_burst=default_burst, min_burst=min_burst
     )

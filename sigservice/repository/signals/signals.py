@@ -38,8 +38,8 @@ SEARCH_WINDOW = SearchWindow(10_000, 16_000_000)
 
 
 class NewSignal(NamedTuple):
-    """`version` is that of the endpoint's settings, `size` the number of bytes that the sender sent
-    as the payload, `key` identifies repeated deliveries."""
+    """`version` is the version of the endpoint's settings, `size` the number of bytes that the
+    sender sent as the payload, `key` identifies repeated deliveries."""
 
     endpoint_id: int
     version: int
@@ -52,9 +52,8 @@ class NewSignal(NamedTuple):
 def insert_all(conn: Connection, signals: Sequence[NewSignal]) -> list[Row | None]:
     """The stored signals, without payload, in the order of `signals`.
 
-    None if the version is no longer that of the endpoint. `created_at` is None if another signal
-    has the key.
-    """
+    None if the endpoint's settings have another version by now. `created_at` is None if another
+    signal has the key."""
     items = [
         {
             "position": position,

@@ -140,7 +140,7 @@ def _confirm_subscription(
     message = sns.parse_message(caller.read_body())
     if message is None or not message.is_confirmation:
         return False
-    # No statement checks the token, as that of a signal does: it may have been deleted since.
+    # Unlike a signal's statement, no statement checks the token here: it may be deleted by now.
     _, token = _authenticate_again(context, endpoint.name, caller)
     is_allowed, headers = context.limiter.consume("signal", ("confirm", token.id))
     if not is_allowed:  # each confirmation is an outgoing request

@@ -8,7 +8,8 @@ from sigservice.repository.actions import action_runs
 
 
 class FiringAlerts:
-    """The stored alerts and those of the batch under evaluation, in the order of its signals."""
+    """The stored alerts and the alerts of the batch under evaluation, in the order of its
+    signals."""
 
     def __init__(self, conn: Connection, sets: list[int]) -> None:
         self._conn, self._sets = conn, sets
@@ -19,7 +20,7 @@ class FiringAlerts:
         self._batch.setdefault(set_id, {})[key] = is_firing
 
     def list_keys(self, set_id: int) -> set[str]:
-        """The keys of the alerts that fire, including those of this batch."""
+        """The keys of the alerts that fire, including alerts of this batch."""
         if self._database_keys is None:  # most batches contain no resolved alert
             self._database_keys = {}
             for row in action_runs.list_firing_alerts(self._conn, self._sets):

@@ -128,7 +128,7 @@ def check_filters(
     max_values: int,
     paths: Sequence[str] | None = None,
 ) -> None:
-    """Adds to `problems`, with paths such as match.filters[0].operator, or below those of
+    """Adds to `problems`, with paths such as match.filters[0].operator, or below the paths of
     `paths`."""
     leaves = sum(len(f.any) if f.any is not None else 1 for f in filters)
     if leaves > max_filters:

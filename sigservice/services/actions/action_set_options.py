@@ -42,7 +42,7 @@ class ActionSetOptions(msgspec.Struct, omit_defaults=True):
 
 
 def check_options(options: ActionSetOptions, problems: Problems, policy: AddressPolicy) -> None:
-    """Adds to `problems`. `policy` is that of webhooks."""
+    """Adds to `problems`. `policy` is the policy of webhooks."""
     if not 0 <= options.cooldownSeconds <= MAX_COOLDOWN_SECONDS:
         problems.add("options.cooldownSeconds", "The cooldown must be 0 to 604800 seconds.")
     if options.maxRunsPerHour is not None and not 1 <= options.maxRunsPerHour <= 10_000:

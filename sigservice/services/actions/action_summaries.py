@@ -86,7 +86,7 @@ def describe_undo(item: Mapping[str, Any]) -> str:
 
 
 def explain_result(result: Mapping[str, Any]) -> str:
-    """Why a set did not run, "" if it did. `result` is that of the evaluation."""
+    """Why a set did not run, "" if it did. `result` is the result of the evaluation."""
     reason = result.get("because")
     if result["verdict"] != "not matched":
         return str(reason or "")

@@ -34,7 +34,7 @@ def replace(
     path: str = "",
 ) -> list[dict[str, Any]]:
     """Sets the variants of one flag in one or several environments, all or none, and returns them
-    with their weights, by name. `path` is that of the variants in the body.
+    with their weights, by name. `path` is the path of the variants in the body.
 
     Raises NotFoundError, BadDataError for invalid variants and for an archived flag.
     """

@@ -17,8 +17,8 @@ MAX_LABEL_LENGTH = 50
 
 class RateLimit(msgspec.Struct, frozen=True, omit_defaults=True):
     """Signals per second and at once, for each token. Without a rate the configured one applies;
-    without a burst it is the rate, or the configured one. `status` is that of the response above
-    the limit: some senders retry a 503 but no 429."""
+    without a burst it is the rate, or the configured one. `status` is the status of the response
+    above the limit: some senders retry a 503 but no 429."""
 
     perSecond: float | None = None
     burst: int | None = None

@@ -1,7 +1,7 @@
 """Calls of signal endpoints that stored no signal: a wrong token is what people debug.
 
 They are counted in memory by caller and reason, and written by a job, so that a flood of them
-writes a bounded number of rows. A kill loses those of the last seconds.
+writes a bounded number of rows. A kill loses the calls of the last seconds.
 """
 
 import threading

@@ -71,8 +71,8 @@ def check_fields(
 def create(
     conn: Connection, fields: EndpointFields, by: Identity, *, limit: int, policy: AddressPolicy
 ) -> Row:
-    """`policy` is that of notifications. Raises ExceedsLimitError, NameExistsError, BadDataError
-    (channels of notifications)."""
+    """`policy` is the policy of notifications. Raises ExceedsLimitError, NameExistsError,
+    BadDataError (channels of notifications)."""
     _check_channels(fields, None, policy)
     signal_endpoints.lock_all(conn)
     try:
@@ -111,8 +111,8 @@ def lock(conn: Connection, id: int) -> Row:
 def update(
     conn: Connection, id: int, fields: EndpointFields, by: Identity, *, policy: AddressPolicy
 ) -> Row:
-    """Replaces name, description and what `fields` has. `policy` is that of notifications; masked
-    channels keep their secrets. Raises NotFoundError, NameExistsError, BadDataError."""
+    """Replaces name, description and what `fields` has. `policy` is the policy of notifications;
+    masked channels keep their secrets. Raises NotFoundError, NameExistsError, BadDataError."""
     before = lock(conn, id)
     _check_channels(fields, parse_options(before["options"]).silence, policy)
     new: dict[str, Any] = {"name": fields.name, "description": fields.description}

@@ -21,10 +21,10 @@ SNS_TOLERANCE_SECONDS = 3600
 
 
 class SignatureSettings(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`header` and `timestampHeader` also override those of the scheme grafana; the members after
-    them belong to the scheme generic. `content` is what is signed, such as `{timestamp}.{body}`.
-    `toleranceSeconds` is the maximum age of a timestamp; None is the default of the scheme.
-    `topics` are the ARNs that the scheme aws-sns accepts."""
+    """`header` and `timestampHeader` also override the names of the scheme grafana; the members
+    after them belong to the scheme generic. `content` is what is signed, such as
+    `{timestamp}.{body}`. `toleranceSeconds` is the maximum age of a timestamp; None is the default
+    of the scheme. `topics` are the ARNs that the scheme aws-sns accepts."""
 
     scheme: SchemeName
     header: str = ""
@@ -39,9 +39,9 @@ class SignatureSettings(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True)
 class Scheme:
-    """An HMAC in a header. `separator` is that of several signatures, "" if there is only one.
-    Signatures without the prefix are ignored: they are those of other versions. The key is the
-    secret itself, or its base64 part if it `has_base64_key`."""
+    """An HMAC in a header. `separator` is the separator of several signatures, "" if there is only
+    one. Signatures without the prefix are ignored: they have other versions. The key is the secret
+    itself, or its base64 part if it `has_base64_key`."""
 
     header: str
     prefix: str = ""

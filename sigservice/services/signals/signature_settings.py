@@ -29,7 +29,7 @@ _MEMBERS = {
 def check_settings(
     settings: SignatureSettings, secret: str, problems: Problems, path: str = "signature"
 ) -> None:
-    """Adds to `problems`, with paths below `path`; those of the secret have the path `secret`.
+    """Adds to `problems`, with paths below `path`; problems of the secret have the path `secret`.
     `secret` is "" if it is not part of the change."""
     members = _MEMBERS.get(settings.scheme, set())
     for name in sorted(set().union(*_MEMBERS.values()) - members):

@@ -57,7 +57,7 @@ def check_rule(rule: SilenceRule, problems: Problems) -> None:
 
 
 def check_rule_channels(rule: SilenceRule, problems: Problems, policy: AddressPolicy) -> None:
-    """Adds to `problems`; the channels are no longer masked. `policy` is that of webhooks."""
+    """Adds to `problems`; the channels are no longer masked. `policy` is the policy of webhooks."""
     check_channels(rule.notifications, "options.silence.notifications", problems, policy)
 
 

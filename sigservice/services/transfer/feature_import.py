@@ -1,6 +1,6 @@
 """Imports flags of one environment, in the format of feature_export, into a project's environment.
 
-Strategies of existing flags in that environment are replaced by those of the document. Context
+Strategies of existing flags in that environment are replaced by the document's. Context
 fields, tag types and segments are matched by name; existing ones don't change.
 """
 

@@ -55,7 +55,7 @@ class ImportChanges:
 
 class SnapshotWriter:
     """Call `write` once, under `revisions.lock`. With `overwrite`, existing definitions (all but
-    flags) change to those of the snapshot; without it they stay."""
+    flags) change to the snapshot's; without it they stay."""
 
     def __init__(
         self, conn: Connection, existing: Snapshot, by: Identity, *, overwrite: bool

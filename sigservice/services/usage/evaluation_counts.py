@@ -1,7 +1,7 @@
 """Evaluations of single flags by the service itself, whose clients report no metrics.
 
 They are counted in memory and written by a job every few seconds as reports of SDKs. A kill loses
-those of the last seconds, and so does a database that can't be reached.
+the counts of the last seconds, and so does a database that can't be reached.
 """
 
 import threading
@@ -17,7 +17,7 @@ SDK_NAME = "OFREP"
 
 
 class CountedApplication(NamedTuple):
-    """The application that a flag was evaluated for; `sdk_type` is that of its token."""
+    """The application that a flag was evaluated for; `sdk_type` is the SDK type of its token."""
 
     app_name: str
     environment: str

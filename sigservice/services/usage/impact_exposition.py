@@ -28,7 +28,7 @@ Labels = tuple[tuple[str, str], ...]
 
 
 def write_exposition(rows: Iterable[Row]) -> bytes:
-    """The text format 0.0.4. `rows` are those of `list_series`: backend series first, which
+    """The text format 0.0.4. `rows` are the rows of `list_series`: backend series first, which
     frontend tokens must not rename, then the oldest, so that a metric keeps its name when another
     one collides with it."""
     return exposition.write(_list_metrics(rows))

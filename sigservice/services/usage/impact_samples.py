@@ -41,8 +41,9 @@ class Values:
 
 
 class ImpactSample(NamedTuple):
-    """What a report adds to one series. `labels` are sorted, without those of the application and
-    environment, and without empty ones, which Prometheus doesn't distinguish from absent ones."""
+    """What a report adds to one series. `labels` are sorted, without the labels of the application
+    and environment, and without empty ones, which Prometheus doesn't distinguish from absent
+    ones."""
 
     app_name: str
     environment: str
@@ -183,7 +184,7 @@ class ImpactSeries:
         self._rows: dict[tuple[Any, ...], SeriesRow] = {}
 
     def add(self, name: Name, sample: ImpactSample) -> None:
-        """`name` is that of the application."""
+        """`name` is the name of the application."""
         values = sample.values
         key = (name, sample.name, sample.type, sample.labels, values.bounds)
         row = self._rows.get(key)

@@ -28,7 +28,7 @@ class RecentRows:
         self._old: dict[int, int] = {}
 
     def list_others(self, rows: Iterable[tuple[Key, Value]]) -> list[tuple[Key, Value]]:
-        """The rows that were not stored with this value. None is the same as any value."""
+        """The rows that were not stored with this value. None matches any value."""
         periods = (self._monotonic() - self._started_at) // self._seconds
         if periods or len(self._new) >= MAX_ROWS:
             self._old, self._new = (self._new if periods <= 1 else {}), {}

@@ -68,7 +68,7 @@ class ReportLimits:
 
 class Report(NamedTuple):
     """What one request reports. `sdk_type` and `projects` (None: all) are the token's, `ip` is the
-    sender's; the other limits than those of the request are applied by `store`."""
+    sender's; `store` applies all limits other than the limits of the request."""
 
     instances: Sequence[Instance]
     usages: Sequence[Usage]

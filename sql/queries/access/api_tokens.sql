@@ -48,7 +48,7 @@ ORDER BY secret_hash = %(secret_hash)s DESC
 LIMIT 1;
 
 -- name: list_api_tokens
--- All tokens, or those of one name: both filters are optional, the columns and the order are shared.
+-- All tokens, or the tokens with one name: both filters are optional, the columns and the order are shared.
 SELECT id, secret_prefix, token_name, type, environment, projects, created_at, expires_at,
        created_by, created_by_user_id, seen_at
 FROM api_tokens

@@ -22,7 +22,7 @@ FROM unnest(%(sort_orders)s::int[], %(kinds)s::text[], %(params)s::text[])
 DELETE FROM actions WHERE action_set_id = %(action_set_id)s;
 
 -- name: list_action_sets
--- All sets, those of a project, one set, or the enabled sets that enabled endpoints trigger: a parameter
+-- All sets, the sets of a project, one set, or the enabled sets that enabled endpoints trigger: a parameter
 -- that is NULL doesn't filter. One statement, so that the JSON of the actions is assembled in one place.
 -- A disabled endpoint triggers nothing, not even for signals that are already in the queue.
 SELECT s.id, s.project, s.name, s.description, s.enabled, s.armed, s.actor_id, s.source_id,

@@ -35,7 +35,7 @@ WHERE id = ANY(%(ids)s::int[])
 ORDER BY id;
 
 -- name: list_segment_strategies
--- The strategies that use a segment, also those of archived flags.
+-- The strategies that use a segment, also in archived flags.
 SELECT s.id, s.feature, s.environment, s.name, f.project
 FROM strategy_segments x
 JOIN feature_strategies s ON s.id = x.strategy_id

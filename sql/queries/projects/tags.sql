@@ -1,7 +1,7 @@
 -- Tags: a type and a value. Written by editors. Deleting one removes it from its flags.
 
 -- name: list_tags
--- All tags, those of a type, or the one with this type and value.
+-- All tags, the tags of a type, or the one with this type and value.
 SELECT tags.type, tags.value, tag_types.color
 FROM tags
 JOIN tag_types ON tag_types.name = tags.type

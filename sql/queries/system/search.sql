@@ -2,7 +2,7 @@
 
 -- name: find_names
 -- Names that contain each of `words` (LIKE patterns), the shortest first: those
--- without an archived flag, and of endpoints if `endpoints`. `id` is that of the page.
+-- without an archived flag, and of endpoints if `endpoints`. `id` is the ID in the URL of the page.
 (SELECT 'Flag' AS kind, name, name AS id FROM features
  WHERE archived_at IS NULL AND name ILIKE ALL(%(words)s)
  ORDER BY length(name), name LIMIT %(limit)s)

@@ -72,7 +72,7 @@ FROM reported
 WHERE key NOT IN (SELECT key FROM written_series);
 
 -- name: list_impact_series
--- All totals: the series of backend SDKs, then those of frontend SDKs, the oldest first.
+-- All totals: the series of backend SDKs, then the series of frontend SDKs, the oldest first.
 SELECT sdk_type, environment, app_name, name, type, help, labels, bounds, value, count, buckets, reported_at
 FROM impact_series
 ORDER BY sdk_type, created_at, key;

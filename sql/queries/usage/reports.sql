@@ -5,7 +5,7 @@
 -- was small when the statement was prepared.
 --
 -- New rows are checked against the limits without a lock, so processes can exceed a limit by what they store
--- at the same time. All statements but those of usages can be repeated without a change.
+-- at the same time. All statements except the usages' can be repeated without a change.
 
 -- name: list_foreign_flags
 -- Those of the names of each scope that are flags outside of its projects. Other names are no flags.
@@ -15,7 +15,7 @@ CROSS JOIN LATERAL jsonb_array_elements_text(s.names) AS n (name)
 WHERE NOT (SELECT s.projects ? f.project FROM features f WHERE f.name = n.name);
 
 -- name: store_names
--- Returns those of the reported applications that are accepted: the known ones of their environment and SDK
+-- Returns the reported applications that are accepted: the known ones of their environment and SDK
 -- type, and new ones up to the limit. `seen_at` is renewed every hour, so that the retention job keeps them.
 WITH reported_names AS MATERIALIZED (
     SELECT n.environment, n.sdk_type, n.app_name, a.seen_at

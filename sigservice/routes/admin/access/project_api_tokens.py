@@ -1,5 +1,5 @@
 """API tokens of one project, JSON. Lists all tokens with access to the project; creates and
-deletes those of this project only."""
+deletes tokens of this project only."""
 
 from urllib.parse import quote
 

@@ -24,7 +24,8 @@ PATH = "/api/admin/signal-endpoints/<id:id>/tokens"
 
 
 class NewTokenBody(msgspec.Struct):
-    """A bearer token, or with `signature` a signing secret. `secret` is that of the sender."""
+    """A bearer token, or with `signature` a signing secret. `secret` is the secret of the
+    sender."""
 
     name: str
     signature: SignatureSettings | None = None

@@ -8,8 +8,8 @@ from sigservice.web.sparkline import build_bars
 
 
 def make_impact_rows(metrics: Iterable[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
-    """`metrics` are those of the last day; the charts show sums of counters, last values of gauges
-    and means of histograms."""
+    """`metrics` are the metrics of the last day; the charts show sums of counters, last values of
+    gauges and means of histograms."""
     return [
         {
             "name": metric["name"],

@@ -106,7 +106,7 @@ def has_problems(problems: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def make_groups(values: Mapping[str, Any], limits: Mapping[str, Any]) -> list[FieldGroup]:
-    """`limits` are those of the configuration."""
+    """`limits` are the limits of the configuration."""
     return [
         FieldGroup("Rate limit, for each token", _make_rate_fields(values, limits)),
         FieldGroup("Repeated deliveries", _make_idempotency_fields(values)),
