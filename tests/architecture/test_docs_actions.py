@@ -12,7 +12,6 @@ from sigservice.config.options import OPTIONS
 from sigservice.services.actions.action_filters import OPERATORS, Filter, Matcher
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions
-from sigservice.services.actions.action_templates import TEMPLATES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "actions.md").read_text()
 VARIABLES = [option.env for option in OPTIONS if option.section == "Actions"]
@@ -23,11 +22,6 @@ VARIABLES = [option.env for option in OPTIONS if option.section == "Actions"]
 )
 def test_it_is_named(word):
     assert re.search(rf"\b{word}\b", PAGE)
-
-
-@pytest.mark.parametrize("name", TEMPLATES)
-def test_a_recipe_is_named(name):
-    assert f"`{name}`" in PAGE
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sigservice.services.actions.action_templates import TEMPLATES as RECIPES
-from sigservice.services.signals.endpoint_templates import TEMPLATES
-from sigservice.services.signals.payload_paths import flatten_payload
+from sigservice.senders import FOLDER as SOURCES
+from sigservice.senders import SENDERS, list_external
+from sigservice.senders.docs import write_pages
 from tests.table_tests import each
 
 FOLDER = Path(__file__).parents[2] / "docs" / "senders"
@@ -31,27 +31,18 @@ def list_blocks(language):
     ]
 
 
-def test_each_page_belongs_to_a_template_and_is_in_the_index():
-    pages = {template.page for template in TEMPLATES.values()}
-    assert pages | {"README.md"} == set(PAGES)
-    for name, template in TEMPLATES.items():
-        assert re.search(rf"\]\({template.page}\).*\| `{name}` \|", PAGES["README.md"]), name
+def test_pages_are_those_that_the_command_writes(tmp_path):
+    shutil.copy(FOLDER / "README.md", tmp_path)
+    write_pages(SOURCES, tmp_path)
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == PAGES
 
 
-@each("name", TEMPLATES)
-def test_page_has_the_sections_and_the_template(name):
-    page = PAGES[TEMPLATES[name].page]
-    headings = re.findall(r"^## (.*)", page, re.MULTILINE)
-    assert set(SECTIONS) <= set(headings)
-    assert f"template `{name}`" in page
-
-
-@each("name", TEMPLATES)
-def test_index_names_what_identifies_a_delivery(name):
-    template = TEMPLATES[name]
-    line = next(line for line in PAGES["README.md"].splitlines() if f"| `{name}` |" in line)
-    for path in template.options.idempotency.paths:
-        assert f"`{path}`" in line
+@each("name", list_external())
+def test_page_has_the_sections_and_what_is_generated(name):
+    page = (SOURCES / name / "page.md").read_text()
+    assert set(SECTIONS) <= set(re.findall(r"^## (.*)", page, re.MULTILINE))
+    for place in ("title", "endpoint", "setup", "firing"):
+        assert page.count(f"{{{{{place}}}}}") == 1
 
 
 @each("block", list_blocks("json"), name=lambda block: block[0])
@@ -69,19 +60,12 @@ def test_scripts_are_valid(block):
     subprocess.run(["bash", "-n"], input=block[1], text=True, check=True)
 
 
-@each("name", TEMPLATES)
-def test_payload_has_the_paths_of_the_sample(name):
-    section = PAGES[TEMPLATES[name].page].split("\n## The payload\n")[1].split("\n## ")[0]
-    text = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", section, re.S)]
-    paths = set(flatten_payload(RECIPES[name].sample))
-    if name == "github":  # its page shows a deployment first, and the jq filter of the sample
-        paths |= {f"data.{member}" for member in ("status", "ref", "commit", "run")}
-    assert any(set(flatten_payload(payload)) <= paths for payload in text)
-
-
-def test_alertmanagers_page_shows_the_file():
-    (block,) = (b for name, b in list_blocks("yaml") if "webhook_configs" in b)
-    assert block == (FILES / "alertmanager.yml").read_text()
+def test_alertmanagers_setup_has_the_receiver_of_the_file():
+    setup = re.search(r"^receivers:.*?(?=^$)", SENDERS["alertmanager"].setup, re.M | re.S)[0]
+    file = (FILES / "alertmanager.yml").read_text()
+    url = "http://localhost:4242/api/signal-endpoint/alerts"
+    filled = setup.replace("ENDPOINT_URL", url).replace("SIGNAL_TOKEN", "signal_YOUR_TOKEN")
+    assert yaml.safe_load(filled)["receivers"] == yaml.safe_load(file)["receivers"]
 
 
 def test_grafanas_file_provisions_contact_point_policy_and_rule():

@@ -7,12 +7,12 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
 
-from sigservice.services.actions.action_templates import TEMPLATES
-from sigservice.services.signals.endpoint_templates import TEMPLATES as ENDPOINT_TEMPLATES
+from sigservice.senders import SENDERS
 from tests.server.process import OPEN_LIMITS, ROOT, make_database_environ, run_service
 from tests.table_tests import each
 
@@ -35,11 +35,11 @@ def process(database):
 @pytest.fixture
 def run_script(process, tmp_path):
     """`run_script(script, NAME="value")` with what the commands need on the PATH."""
-    event = TEMPLATES["kubernetes"].sample
+    event = SENDERS["kubernetes"].samples.firing
     event_list = {"items": [event | {"metadata": event["metadata"] | {"resourceVersion": "1"}}]}
     (tmp_path / "watched.json").write_text(json.dumps(event, indent=2))
     (tmp_path / "listed.json").write_text(json.dumps(event_list))
-    (tmp_path / "event.json").write_text(json.dumps(TEMPLATES["github-webhooks"].sample))
+    (tmp_path / "event.json").write_text(json.dumps(SENDERS["github-webhooks"].samples.firing))
     for name, script in {
         "sigservice": f'PYTHONPATH={ROOT} exec {sys.executable} -m sigservice "$@"',
         "kubectl": 'case "$*" in *--watch-only*) cat watched.json;; *) cat listed.json;; esac',
@@ -65,16 +65,21 @@ def run_script(process, tmp_path):
     return run
 
 
-def create_endpoint(process, template):
+def create_endpoint(process, template, endpoint=""):
     """(path, token) of the only endpoint, which has the name that the commands of its page use."""
-    text = (FOLDER / ENDPOINT_TEMPLATES[template].page).read_text()
-    name = re.search(r"/api/signal-endpoint/(\w+)", text)[1]
-    status, endpoint = process.request("POST", ENDPOINTS, {"name": name, "template": template})
+    text = (FOLDER / Path(SENDERS[template].page).name).read_text()
+    name = endpoint or re.search(r"/api/signal-endpoint/(\w+)", text)[1]
+    status, row = process.request("POST", ENDPOINTS, {"name": name, "template": template})
     assert status == 201
-    path = f"{ENDPOINTS}/{endpoint['id']}"
+    path = f"{ENDPOINTS}/{row['id']}"
     status, body = process.request("POST", f"{path}/tokens", {"name": "ci"})
     assert status == 201
     return path, body["token"]
+
+
+def fill_setup(text: str) -> str:
+    url = "http://localhost:4242/api/signal-endpoint/deploys"
+    return text.replace("ENDPOINT_URL", url)
 
 
 def list_payloads(process, path):
@@ -91,6 +96,20 @@ def test_each_command_sends_a_signal(process, run_script):
         count = len(list_payloads(process, path))
         process.request("DELETE", path)
         assert count == len(re.findall(r"\bcurl -|\bsigservice send", script)) > 0
+
+    check()
+
+
+def test_each_command_of_a_setup_sends_a_signal(process, run_script):
+    @each("name", ["cloudevents", "generic", "kubernetes"])
+    def check(name):
+        path, token = create_endpoint(process, name, endpoint="deploys")
+        pattern = r"^(?:curl|kubectl) .*?(?=^$)"
+        script = re.search(pattern, SENDERS[name].setup, re.MULTILINE | re.DOTALL)[0]
+        run_script(fill_setup(script).replace("SIGNAL_TOKEN", token))
+        (payload,) = list_payloads(process, path)
+        process.request("DELETE", path)
+        assert payload
 
     check()
 
@@ -123,7 +142,9 @@ def test_each_body_of_a_signature_token_is_accepted(process):
 
 def test_the_steps_for_github_actions_send_their_signals(process, run_script):
     path, token = create_endpoint(process, "github")
-    for block in find_blocks("github-actions.md", "yaml"):
+    setup = SENDERS["github"].setup
+    workflow = re.search(r"^name: .*?(?=^$)", setup, re.MULTILINE | re.DOTALL)[0]
+    for block in [*find_blocks("github-actions.md", "yaml"), fill_setup(workflow)]:
         text = yaml.safe_load(block)
         step = text[0] if isinstance(text, list) else text["jobs"]["send"]["steps"][0]
         names = set(re.findall(r"GITHUB_[A-Z_]+", step["run"])) - {"GITHUB_EVENT_PATH"}
@@ -131,7 +152,7 @@ def test_the_steps_for_github_actions_send_their_signals(process, run_script):
         run_script(step["run"], SIGNAL_TOKEN=token, STATUS="success", **environ)
     deployment, run = list_payloads(process, path)
     assert deployment["data"]["status"] == "success"
-    sample = TEMPLATES["github"].sample
+    sample = SENDERS["github"].samples.firing
     assert run["type"] == sample["type"]
     assert run["data"]["workflow_run"] == sample["data"]["workflow_run"]
 

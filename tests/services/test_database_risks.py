@@ -7,10 +7,10 @@ import pytest
 from sigservice.application import service
 from sigservice.config import load_config
 from sigservice.repository.access import users as user_repository
+from sigservice.senders import list_external
 from sigservice.services import database_risks
 from sigservice.services.access import users
 from sigservice.services.identity import SYSTEM
-from sigservice.services.signals.endpoint_templates import TEMPLATES
 from tests.conftest import ADMIN, ADMIN_TOKEN
 
 PATH = "authentication.initialAdminUser"
@@ -135,8 +135,8 @@ def test_limit_under_which_an_endpoint_with_action_sets_loses_alerts_is_a_warnin
 
 
 def test_no_template_of_a_sender_has_such_a_limit(make_service, add_trigger):
-    for name in TEMPLATES:
-        limit = TEMPLATES[name].options.rateLimit
+    for name, sender in list_external().items():
+        limit = sender.endpoint_options.rateLimit
         assert limit.status == 503 or (limit.find_burst() or 0) >= database_risks.MIN_BURST, name
     add_trigger("alerts", template="alertmanager")
     assert make_service().warnings == []

@@ -25,9 +25,9 @@
 </div>
 </fieldset>
 % end
-% if selected_template:
+% if sender:
 <section class="empty">
-<h2>Setup: {{selected_template.title}}</h2>
+<h2>Setup: {{sender.title}}</h2>
 <pre tabindex="0"><code id="setup">{{setup}}</code></pre>
 <p><button type="button" class="quiet needs-script" data-copy="setup">Copy setup</button></p>
 </section>

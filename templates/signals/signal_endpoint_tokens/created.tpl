@@ -28,7 +28,7 @@
 % end
 % if sender:
 <h2>Configure {{sender.title}}</h2>
-<p>{{sender.endpoint.credentials}}</p>
+<p>{{sender.credentials}}</p>
 <p class="text">{{setup}}</p>
 % end
 % if not instructions:

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from sigservice.services.actions.action_templates import TEMPLATES
 from sigservice.services.signals.endpoint_options import EndpointOptions
 from sigservice.services.signals.signal_states import recognize_severity, recognize_status
 from sigservice.services.signals.signal_summaries import Summarizer
 from tests.table_tests import each
 
-SEVERITIES = {
-    "alertmanager": "critical",
-    "grafana": "",
-    "datadog": "error",
-    "sentry": "error",
-    "pagerduty": "critical",
-    "github": "",
-    "generic": "",
-}
 OTHERS = [
     ({"status": "acknowledged"}, "pending", ""),
     ({"state": "alerting", "labels": {"severity": "page"}}, "firing", "critical"),
@@ -41,14 +31,6 @@ OTHERS = [
     ("firing", "", ""),
     (None, "", ""),
 ]
-
-
-@each("name", SEVERITIES)
-def test_alert_of_a_template_is_firing_and_then_resolved(name):
-    template = TEMPLATES[name]
-    assert recognize_status(template.sample) == "firing"
-    assert recognize_status(template.resolved_sample) == "resolved"
-    assert recognize_severity(template.sample) == SEVERITIES[name]
 
 
 @each("row", OTHERS)

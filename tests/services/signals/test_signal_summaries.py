@@ -6,7 +6,7 @@ import time
 
 import msgspec
 
-from sigservice.services.actions.action_templates import TEMPLATES
+from sigservice.senders import SENDERS
 from sigservice.services.signals.endpoint_options import EndpointOptions, SummaryField
 from sigservice.services.signals.signal_summaries import (
     MAX_TEXT_LENGTH,
@@ -17,8 +17,8 @@ from tests.table_tests import each
 
 AUTOMATIC = Summarizer(EndpointOptions())
 KNOWN = {
-    "alertmanager": "Alert: HighErrorRate · Summary: 5 % of the requests fail",
-    "grafana": "Alert: Checkout errors · Summary: More than 2 % of the checkouts fail",
+    "alertmanager": "Alert: HighErrorRate · Summary: 5% of the requests fail",
+    "grafana": "Alert: Checkout errors · Summary: More than 2% of the checkouts fail",
     "sentry": "Issue: PaymentError: the gateway does not answer · Project: shop",
     "pagerduty": "Event: incident.triggered · Title: Checkouts fail · Service: shop",
     "github": "Workflow: Smoke test · Conclusion: failure · Branch: main · "
@@ -55,7 +55,7 @@ def configure(*fields, **more):
 
 @each("name", KNOWN)
 def test_known_sender_is_summarized_by_the_members_that_matter(name):
-    assert AUTOMATIC.summarize(TEMPLATES[name].sample).text == KNOWN[name]
+    assert AUTOMATIC.summarize(SENDERS[name].samples.firing).text == KNOWN[name]
 
 
 @each("row", UNKNOWN)

@@ -6,12 +6,12 @@ import base64
 import hashlib
 import hmac
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import msgspec
 import pytest
 from standardwebhooks import Webhook
 
+from sigservice.senders import SENDERS
 from sigservice.services.signals import signatures
 from sigservice.services.signals.signature_schemes import SignatureSettings, find_header
 from sigservice.services.signals.signatures import (
@@ -20,10 +20,10 @@ from sigservice.services.signals.signatures import (
     has_signature,
     verify,
 )
+from tests.senders.kit import read_test
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 SECONDS = str(int(NOW.timestamp()))
-SAMPLES = Path(__file__).with_name("samples")
 
 
 class Call:
@@ -40,19 +40,18 @@ class Call:
         return verify(values["settings"], secrets, values["headers"], values["body"], values["now"])
 
 
+def read_vector(name):
+    """The call that the documentation of a sender gives as an example."""
+    vector = read_test(name)["vector"]
+    body = vector["body"].encode()
+    return Call(SENDERS[name].signature, vector["secret"], vector["headers"], body)
+
+
 def sign(secret, content, algorithm="sha256"):
     return hmac.new(secret.encode(), content, algorithm).hexdigest()
 
 
-GITHUB = Call(  # "Validating webhook deliveries" of GitHub's documentation
-    SignatureSettings("github"),
-    "It's a Secret to Everybody",
-    {
-        "X-Hub-Signature-256": "sha256="
-        "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
-    },
-    b"Hello, World!",
-)
+GITHUB = read_vector("github-webhooks")
 SLACK = Call(  # "Verifying requests from Slack" of Slack's documentation
     SignatureSettings("slack"),
     "8f742231b10e8888abcd99yyyzzz85a5",
@@ -78,15 +77,7 @@ STANDARD_WEBHOOKS = Call(  # the test "sign function works" of its official libr
     b'{"test": 2432232314}',
     datetime.fromtimestamp(1614265330, UTC),
 )
-PAGERDUTY = Call(  # the test "valid" of go-pagerduty
-    SignatureSettings("pagerduty"),
-    "lDQHScfUeXUKaQRNF+8XIiDKZ7XX3itBAYzwU0TARw8lJqRnkKl2iB1anSb0Z+IK",
-    {
-        "X-PagerDuty-Signature": "v1="
-        "0c0b9495b893a39e70d1fea2fe11fbe0a825f88b9f67846f6cc07dd2bc5476cd"
-    },
-    (SAMPLES / "pagerduty.json").read_bytes().rstrip(b"\n"),
-)
+PAGERDUTY = read_vector("pagerduty")
 # These two publish no vector: the formula of their documentation, computed here.
 SENTRY_BODY = b'{"action": "created", "data": {}}'
 SENTRY = Call(

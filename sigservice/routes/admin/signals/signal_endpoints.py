@@ -10,10 +10,11 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.signals import signal_endpoint_tokens, silence_checks
 from sigservice.repository.signals import signal_endpoints as repository
+from sigservice.senders import find_endpoint_options
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.services.signals import endpoint_templates, signal_endpoints
 from sigservice.services.signals import signal_endpoint_tokens as token_service
+from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import EndpointOptions
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
@@ -44,7 +45,7 @@ class NewEndpointBody(EndpointBody):
 
     def check(self) -> signal_endpoints.EndpointFields:
         if self.template is not None:
-            options = endpoint_templates.find_options(self.template)
+            options = find_endpoint_options(self.template)
             self.options = options if self.options is None else self.options
         return super().check()
 

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from bottle import HTTPResponse, request
 
+from sigservice import senders
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -17,7 +18,6 @@ from sigservice.routes.pages.actions import action_form_values as form_values
 from sigservice.routes.pages.actions.action_form_values import FormValues
 from sigservice.services.actions import action_choices, action_sets
 from sigservice.services.actions.action_sets import read_limits
-from sigservice.services.actions.action_templates import TEMPLATES
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import payload_paths
 from sigservice.web import respond
@@ -46,8 +46,8 @@ def show_new_form(context: Context, identity: Identity, project: str) -> HTTPRes
     source = query.get("source", "") or _find_only_id(endpoints)
     values = FormValues(source=source, actor=_find_only_id(accounts))
     name = query.get("recipe", "")
-    if name in TEMPLATES:
-        values = form_values.apply_template(values, name, TEMPLATES[name])
+    if name in senders.SENDERS:
+        values = form_values.apply_template(values, senders.SENDERS[name])
     return _render_form(context, identity, project, values)
 
 
@@ -142,7 +142,7 @@ def _render_form(
         project=project,
         row=row,
         values=values,
-        selected_template=TEMPLATES.get(values.recipe),
+        sender=senders.SENDERS.get(values.recipe),
         tiles=form_fields.list_tiles(values),
         general=form_fields.make_general_fields(values),
         source=form_fields.make_source_field(values, endpoints),
@@ -164,21 +164,21 @@ def _render_form(
 
 def _make_setup(context: Context, values: FormValues, endpoints: list[tuple[str, str]]) -> str:
     """What to do in the sender, with the URL of the selected endpoint."""
-    template, name = TEMPLATES.get(values.recipe), dict(endpoints).get(values.source)
-    if template is None:
+    sender, name = senders.SENDERS.get(values.recipe), dict(endpoints).get(values.source)
+    if sender is None:
         return ""
     if name is None:
-        return template.setup
+        return sender.setup
     url = make_signal_url(context, request.environ, name)
-    return template.setup.replace("ENDPOINT_URL", url)
+    return sender.setup.replace("ENDPOINT_URL", url)
 
 
 def _load_latest_payload(conn: Connection, values: FormValues) -> dict[str, Any]:
     """The latest payload of the endpoint, else the sample of the template, and its paths."""
     id = int(values.source) if re.fullmatch("[0-9]{1,9}", values.source, re.ASCII) else 0
     rows = signals.list_for_endpoint(conn, id, before=None, limit=1)
-    template = TEMPLATES.get(values.recipe)
-    sample = msgspec.json.encode(template.sample).decode() if template else ""
+    sender = senders.SENDERS.get(values.recipe)
+    sample = msgspec.json.encode(sender.samples.firing).decode() if sender else ""
     payload = rows[0]["payload"] if rows else sample
     flat = payload_paths.flatten_payload(msgspec.json.decode(payload)) if payload else {}
     wildcard_paths = [re.sub(r"\[\d+\]", "[*]", path) for path in flat]

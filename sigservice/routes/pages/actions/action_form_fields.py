@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sigservice import senders
 from sigservice.routes.pages.actions.action_form_values import FormValues, list_groups
 from sigservice.services.actions.action_set_options import EVENTS
 from sigservice.services.actions.action_summaries import OPERATORS
-from sigservice.services.actions.action_templates import TEMPLATES
 from sigservice.web.forms import Field
 from sigservice.web.growing_forms import FieldRow, FormRow, GrowingSection
 
@@ -59,7 +59,7 @@ def list_tiles(values: FormValues) -> list[dict[str, Any]]:
     """{name, title, is_selected} of each template."""
     return [
         {"name": name, "title": item.title, "is_selected": name == values.recipe}
-        for name, item in TEMPLATES.items()
+        for name, item in senders.SENDERS.items()
     ]
 
 

@@ -12,9 +12,10 @@ from typing import Any
 
 import msgspec
 
-from sigservice import payload
+from sigservice import payload, senders
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError
+from sigservice.senders import Sender
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import (
@@ -24,7 +25,6 @@ from sigservice.services.actions.action_set_options import (
     RunChannel,
 )
 from sigservice.services.actions.action_sets import Action, ActionSetFields
-from sigservice.services.actions.action_templates import TEMPLATES, ActionSetTemplate
 from sigservice.services.channels import mask_channel
 from sigservice.services.signals.payload_paths import to_text
 from sigservice.web.forms import read_id, read_whole_number
@@ -129,8 +129,8 @@ def change_form(values: FormValues, button: str) -> FormValues:
     """The values after a button that applies a template, or adds, removes or moves a row."""
     kind, _, argument = button.partition(":")
     if kind == "template":
-        name = argument or values.recipe
-        return apply_template(values, name, TEMPLATES[name]) if name in TEMPLATES else values
+        sender = senders.SENDERS.get(argument or values.recipe)
+        return apply_template(values, sender) if sender else values
     if kind == "filter":
         return _add_filter(values, argument)
     return replace(
@@ -154,13 +154,13 @@ def _add_filter(values: FormValues, argument: str) -> FormValues:
     return replace(values, filters=[*values.filters, BLANK_FILTER | {"path": path, "values": text}])
 
 
-def apply_template(values: FormValues, name: str, template: ActionSetTemplate) -> FormValues:
-    """The values with the filters and options of a template."""
-    options, enabled_options, notifications = _to_option_values(template.options)
+def apply_template(values: FormValues, sender: Sender) -> FormValues:
+    """The values with the filters and options that fit the sender."""
+    options, enabled_options, notifications = _to_option_values(sender.action_set_options)
     return replace(
         values,
-        recipe=name,
-        filters=_to_filter_rows(template.filters),
+        recipe=sender.name,
+        filters=_to_filter_rows(sender.filters),
         options=options,
         enabled_options=enabled_options,
         notifications=notifications,

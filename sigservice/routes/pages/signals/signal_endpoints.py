@@ -5,6 +5,7 @@ from typing import Any
 
 from bottle import HTTPResponse, request
 
+from sigservice import senders
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -19,11 +20,11 @@ from sigservice.repository.signals import (
 from sigservice.repository.signals import signal_endpoints as repository
 from sigservice.routes.pages.signals import endpoint_options_form
 from sigservice.routes.pages.signals.signal_token_list import describe_token
-from sigservice.services.actions.action_templates import TEMPLATES, ActionSetTemplate
+from sigservice.senders import Sender
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.services.signals import endpoint_templates, signal_endpoints
 from sigservice.services.signals import signal_endpoint_tokens as token_service
+from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import EndpointOptions, parse_options
 from sigservice.services.signals.signal_endpoint_tokens import TokenFields
 from sigservice.web import respond
@@ -106,7 +107,7 @@ def create_signal_endpoint(
     has_token = values["token"] == "now"
     try:
         template = values["template"]
-        options = endpoint_templates.find_options(template) if template else None
+        options = senders.find_endpoint_options(template) if template else None
         fields = _check(values, has_token, options)
         with context.database.transaction() as conn:
             endpoint = signal_endpoints.create(
@@ -133,7 +134,7 @@ def create_signal_endpoint(
         token,
         secret,
         notice=NOTICES["created"],
-        sender=TEMPLATES.get(template),
+        sender=senders.SENDERS.get(template),
     )
 
 
@@ -239,7 +240,7 @@ def render_secret(
     token: Row,
     secret: str,
     *,
-    sender: ActionSetTemplate | None = None,
+    sender: Sender | None = None,
     title: str = "",
     instructions: str = "",
     grace_ends_at: datetime | None = None,
@@ -344,7 +345,7 @@ def _make_sender_field(name: str) -> Field:
         "Senders that aren't listed work without presets.",
         choices=[
             ("", "No presets"),
-            *((key, item.title) for key, item in endpoint_templates.TEMPLATES.items()),
+            *((key, item.title) for key, item in senders.list_external().items()),
         ],
     )
 

@@ -1,0 +1,38 @@
+"""Senders, JSON: their options of endpoints and action sets, samples and setup."""
+
+from typing import Any
+
+from bottle import HTTPResponse
+
+from sigservice import senders
+from sigservice.context import Context
+from sigservice.senders import Sender
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.web import respond
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+router = Router(AdminGuard)
+
+
+@router.get("/api/admin/action-recipes", needs=ADMIN)
+def list_senders(context: Context, identity: Identity) -> HTTPResponse:
+    return respond.json({"recipes": [to_json(sender) for sender in senders.SENDERS.values()]})
+
+
+def to_json(sender: Sender) -> dict[str, Any]:
+    """`filters` and `options` in the format of an action set, `endpointOptions` and `signature`
+    in that of an endpoint and of its signature token."""
+    body: dict[str, Any] = {
+        "name": sender.name,
+        "title": sender.title,
+        "filters": sender.filters,
+        "options": sender.action_set_options,
+        "sample": sender.samples.firing,
+        "resolvedSample": sender.samples.resolved,
+        "setup": sender.setup,
+        "endpointOptions": sender.endpoint_options,
+        "credentials": sender.credentials,
+        "page": sender.page,
+    }
+    return body | ({"signature": sender.signature} if sender.signature else {})
