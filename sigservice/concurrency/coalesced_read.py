@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from sigservice.concurrency import wait_budget
 from sigservice.concurrency.workers import release_turn
 from sigservice.errors import UnavailableError, copy_error
 
@@ -52,7 +53,9 @@ class CoalescedRead(Generic[Answer]):
             self._run(turn)
             return turn.answer
         release_turn()
-        if not turn.done.wait(WAIT_SECONDS):
+        with wait_budget.count():
+            is_done = turn.done.wait(wait_budget.limit(WAIT_SECONDS))
+        if not is_done:
             raise _build_busy_error()
         if turn.error is not None:
             raise copy_error(turn.error)
@@ -62,7 +65,7 @@ class CoalescedRead(Generic[Answer]):
         can_read = self._reading.acquire(blocking=False)
         if not can_read:
             release_turn()
-            can_read = self._reading.acquire(timeout=WAIT_SECONDS)
+            can_read = wait_budget.acquire(self._reading, WAIT_SECONDS)
         with self._lock:
             self._next = None  # callers from here on may expect a later change
         try:

@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+from sigservice.concurrency import wait_budget
 from sigservice.concurrency.workers import release_turn
-from sigservice.errors import copy_error
+from sigservice.errors import UnavailableError, copy_error
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -22,7 +23,8 @@ class SingleFlight(Generic[Key, Value]):
 
     def get(self, key: Key, build: Callable[[], Value]) -> Value:
         """Returns what `build` returns, or what it returns to a caller that is already building
-        for this key. Raises what that `build` raises, a copy in each waiting thread."""
+        for this key. Raises what that `build` raises, a copy in each waiting thread, and
+        UnavailableError if the request has waited too long."""
         with self._lock:
             flight = self._flights.get(key)
             if is_builder := flight is None:
@@ -31,7 +33,10 @@ class SingleFlight(Generic[Key, Value]):
             self._build(key, flight, build)
             return flight.value
         release_turn()
-        flight.done.wait()
+        with wait_budget.count():
+            is_done = flight.done.wait(wait_budget.limit(threading.TIMEOUT_MAX))
+        if not is_done:
+            raise UnavailableError("The service is busy. Try again.")
         if flight.error is not None:
             raise copy_error(flight.error)
         return flight.value

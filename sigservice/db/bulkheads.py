@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from sigservice.concurrency import wait_budget
 from sigservice.errors import UnavailableError
 
 
@@ -59,7 +60,7 @@ class Bulkhead:
         if not self._admitted.acquire(blocking=False):
             raise _build_busy_error()
         try:
-            if not self._running.acquire(timeout=self._wait_seconds):
+            if not wait_budget.acquire(self._running, self._wait_seconds):
                 raise _build_busy_error()
             try:
                 yield

@@ -1,13 +1,19 @@
 """A connection of the pool, with its state, and with a check of commits."""
 
+import contextlib
+import math
+import os
 import select
+import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, cast
 
+import psycopg2
 import psycopg2.extensions
 
+from sigservice.concurrency import wait_budget
 from sigservice.db.errors import UnconfirmedCommit
 
 _JSONB_OID, _JSON_OID = 3802, 114
@@ -29,11 +35,12 @@ class Observer(Protocol):
 
 
 class Connection(psycopg2.extensions.connection):
-    """`waiting_since` is the monotonic time of the running statement, or None. `prepared` maps each
-    statement to its EXECUTE (see statements.py) and is None after a stale one; `prepares` extends
-    preparing to transactions. The `observer` gets the `notes` after a commit. `epoch` is the pool's
-    at the time of connecting, `pid` the process of the server. `is_stuck`: see
-    Database.cut_stuck. `socket_inode` identifies the socket, whose number the system uses again."""
+    """`waiting_since` is the monotonic time since which the request waits for the answer of the
+    running statement (see wait_budget.py), or None. `prepared` maps each statement to its EXECUTE
+    (see statements.py) and is None after a stale one; `prepares` extends preparing to transactions.
+    The `observer` gets the `notes` after a commit. `epoch`: see Connector. `pid` is the process of
+    the server. `is_stuck`: see Database.cut_stuck. `socket_inode` identifies the socket, whose
+    number the system uses again."""
 
     # No __init__: after a failed attempt its frame in the traceback would keep the socket open.
     waiting_since: float | None = None
@@ -42,10 +49,49 @@ class Connection(psycopg2.extensions.connection):
     prepares: bool = False
     notes: list[Any]
     observer: Observer | None = None
-    epoch: int = 0
+    epoch: float = math.inf  # while it is opened
     pid: int = 0
     is_stuck: bool = False
     socket_inode: int = 0
+
+    def set_up(self) -> None:
+        """Must be called once before all others."""
+        self.prepared, self.notes = {}, []
+        self.pid, self.socket_inode = self.get_backend_pid(), os.fstat(self.fileno()).st_ino
+        psycopg2.extensions.register_type(JSON_TEXT, self)
+
+    def wait_for(self, action: Callable[..., Any], *arguments: Any) -> None:
+        """Calls `action`, which waits for an answer of the server. Raises what it raises."""
+        self.waiting_since = start = wait_budget.get_start()
+        try:
+            action(*arguments)
+        except BaseException:
+            wait_budget.adopt_start(start)
+            raise
+        else:
+            wait_budget.restart()
+        finally:
+            with self.wait_lock:
+                self.waiting_since = None
+
+    def cut_if_stuck(self, seconds: float) -> bool:
+        """Whether it waited for an answer for more than `seconds`: then ends the wait of its
+        thread, which can't begin another statement meanwhile."""
+        with self.wait_lock:
+            since = self.waiting_since
+            if since is not None and time.monotonic() - since > seconds:
+                self.is_stuck = self.shut_down()
+            return self.is_stuck
+
+    def shut_down(self) -> bool:
+        """Ends a connection that another thread uses. False if it has ended."""
+        with contextlib.suppress(OSError, psycopg2.InterfaceError):
+            with socket.socket(fileno=os.dup(self.fileno())) as duplicate:
+                # libpq may have closed its socket meanwhile, and another one may have the number.
+                if os.fstat(duplicate.fileno()).st_ino == self.socket_inode:
+                    duplicate.shutdown(socket.SHUT_RDWR)
+                    return True
+        return False
 
     def commit(self) -> None:
         """Raises UnconfirmedCommit, and closes the connection, when PostgreSQL warns.
@@ -54,24 +100,11 @@ class Connection(psycopg2.extensions.connection):
         no standby has it.
         """
         self.notices.clear()
-        self.waiting_since = time.monotonic()
-        try:
-            super().commit()
-        finally:
-            self.end_wait()
+        self.wait_for(super().commit)
         self.confirm()
 
     def rollback(self) -> None:
-        self.waiting_since = time.monotonic()
-        try:
-            super().rollback()
-        finally:
-            self.end_wait()
-
-    def end_wait(self) -> None:
-        """Ends the time in which another thread may cut the connection."""
-        with self.wait_lock:
-            self.waiting_since = None
+        self.wait_for(super().rollback)
 
     def confirm(self) -> None:
         """Raises like `commit`. Messages below WARNING are disabled, see session.build_settings."""
@@ -97,9 +130,4 @@ def send(
     cursor: psycopg2.extensions.cursor, statement: str, parameters: dict[str, Any] | None = None
 ) -> None:
     """Executes the statement and marks the connection as waiting, for Database.cut_stuck."""
-    conn = cast(Connection, cursor.connection)
-    conn.waiting_since = time.monotonic()
-    try:
-        cursor.execute(statement, parameters)
-    finally:
-        conn.end_wait()
+    cast(Connection, cursor.connection).wait_for(cursor.execute, statement, parameters)

@@ -4,10 +4,12 @@ There is no thread of its own and no timer: see docs/decisions/0017-group-commit
 """
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
+from sigservice.concurrency import wait_budget
 from sigservice.concurrency.workers import release_turn, resume_turn, run_similar_tasks
 from sigservice.db.errors import DatabaseError, DatabaseUnavailable
 from sigservice.db.pool import Connection, Database
@@ -50,8 +52,8 @@ class GroupCommit(Generic[Item, Result]):
         observe: Callable[[int], None] = lambda count: None,
     ) -> None:
         """At most `max_waiting` callers wait for a result; one that still waits for its turn after
-        `wait_seconds` is refused. A group has at most `max_bytes`, or one item. `observe` gets the
-        number of items of each group."""
+        `wait_seconds`, in which it may have run others, is refused. A group has at most
+        `max_bytes`, or one item. `observe` gets the number of items of each group."""
         self._database, self._write, self._observe = database, write, observe
         self._max_waiting, self._max_bytes = max_waiting, max_bytes
         self._wait_seconds = wait_seconds
@@ -74,9 +76,11 @@ class GroupCommit(Generic[Item, Result]):
             self._waiting += 1
             self._queue.append(entry)
         try:
-            run_similar_tasks(lambda: entry.is_done)
+            give_up_at = time.monotonic() + wait_budget.limit(self._wait_seconds)
+            with wait_budget.count():
+                run_similar_tasks(lambda: entry.is_done or time.monotonic() > give_up_at)
             while not entry.is_done:
-                self._write_in_turn(entry)
+                self._write_in_turn(entry, give_up_at)
                 resume_turn()
         finally:
             with self._lock:
@@ -87,10 +91,10 @@ class GroupCommit(Generic[Item, Result]):
             raise entry.error or DatabaseUnavailable()  # its writer failed otherwise
         return entry.result
 
-    def _write_in_turn(self, entry: "_Entry[Item, Result]") -> None:
+    def _write_in_turn(self, entry: "_Entry[Item, Result]", give_up_at: float) -> None:
         """Stores the oldest items, unless another writer has stored this one meanwhile."""
         release_turn()
-        if not self._writing.acquire(timeout=self._wait_seconds):
+        if not wait_budget.acquire(self._writing, max(0.0, give_up_at - time.monotonic())):
             with self._lock:
                 if entry in self._queue:
                     self._queue.remove(entry)
@@ -115,6 +119,7 @@ class GroupCommit(Generic[Item, Result]):
         return group
 
     def _store_group(self, group: "list[_Entry[Item, Result]]") -> None:
+        wait_budget.adopt_start(min(entry.start for entry in group))
         try:
             self._store(group)
             self._observe(len(group))
@@ -141,11 +146,12 @@ class GroupCommit(Generic[Item, Result]):
 
 
 class _Entry(Generic[Item, Result]):
-    __slots__ = ("error", "is_done", "is_stored", "item", "result")
+    __slots__ = ("error", "is_done", "is_stored", "item", "result", "start")
     result: Result
 
     def __init__(self, item: Item) -> None:
         self.item, self.is_stored, self.is_done = item, False, False
+        self.start = wait_budget.get_start()
         self.error: Exception | None = None
 
 

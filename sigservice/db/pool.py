@@ -4,7 +4,6 @@ psycopg2's pool raises at once when it is empty and closes every returned connec
 minimum (measured), so each request would need a handshake.
 """
 
-import os
 import threading
 import time
 from collections import deque
@@ -15,15 +14,15 @@ from typing import Any
 import psycopg2
 import psycopg2.extensions
 
+from sigservice.concurrency import wait_budget
 from sigservice.concurrency.workers import release_turn
-from sigservice.db import session, stuck_connections
+from sigservice.db import session
 from sigservice.db.bulkheads import SHARES, Bulkhead
-from sigservice.db.connection import JSON_TEXT, Connection, Observer, send
+from sigservice.db.connection import Connection, Observer, send
 from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.db.stuck_connections import StuckConnections
 from sigservice.errors import UnavailableError
 
-STUCK_SECONDS = 5.2  # a little more than the statement_timeout
 # Messages of libpq for invalid LIBPQ_VARIABLES (config/database.py).
 UNUSABLE_VARIABLES = {
     "definition of service": "it is in the variable PGSERVICE: unset it or define the service",
@@ -161,27 +160,25 @@ class Database:
             self._discard(conn)
         return len(evicted)
 
-    def cut_stuck(self, seconds: float = STUCK_SECONDS) -> int:
-        """Closes stuck connections: those that wait for an answer for `seconds`. Returns their
-        number.
+    def cut_stuck(self, seconds: float = wait_budget.MAX_WAIT_SECONDS) -> int:
+        """Closes stuck connections: those whose requests wait for an answer for `seconds`. Returns
+        their number.
 
         The server's timeouts end slow statements earlier. But if the server or the network doesn't
         respond, libpq waits without a limit. The request gets a 503. The slot of the pool is not
         free before `release_stuck`.
         """
-        now = time.monotonic()
         with self._lock:
-            waits = [(conn, conn.waiting_since or now) for conn in self._in_use]
-        return sum(
-            stuck_connections.cut(conn, since) for conn, since in waits if now - since > seconds
-        )
+            in_use = list(self._in_use)
+        return sum(conn.cut_if_stuck(seconds) for conn in in_use)
 
-    def release_stuck(self) -> int:
+    def release_stuck(self, seconds: float = wait_budget.MAX_WAIT_SECONDS) -> int:
         """Frees the slots of stuck connections that the server has let go; returns their number.
-        Raises DatabaseUnavailable if some remain, or if the server doesn't answer.
+        Raises DatabaseUnavailable if the server doesn't answer, or executes a statement for more
+        than `seconds`.
 
-        If some remain, writes, which would become stuck too, are refused from now on, and requests
-        open no connections. Reads have the connections that remain.
+        Then writes, which would become stuck too, are refused from now on, and requests open no
+        connections. Reads have the connections that remain.
         """
         if not len(self._stuck):
             return 0
@@ -190,7 +187,7 @@ class Database:
             with self._lock:
                 self._open += 1
             try:
-                ended = self._stuck.remove_ended(conn)
+                ended = self._stuck.remove_ended(conn, seconds)
             except BaseException:
                 self._discard(conn)
                 raise
@@ -299,7 +296,7 @@ class Database:
         with self._lock:
             self._waiting += 1
         try:
-            is_acquired = slots.acquire(timeout=self._wait_seconds)
+            is_acquired = wait_budget.acquire(slots, self._wait_seconds)
         finally:
             with self._lock:
                 self._waiting -= 1
@@ -324,10 +321,10 @@ class Database:
         """The connection counts as in use from its first statement on, so that cut_stuck closes
         it."""
         epoch = self._epoch
-        conn: Connection = psycopg2.connect(**self._arguments(), connection_factory=Connection)
-        conn.prepared, conn.notes, conn.epoch = {}, [], epoch
-        conn.pid, conn.socket_inode = conn.get_backend_pid(), os.fstat(conn.fileno()).st_ino
-        psycopg2.extensions.register_type(JSON_TEXT, conn)
+        with wait_budget.count():
+            conn: Connection = psycopg2.connect(**self._arguments(), connection_factory=Connection)
+        conn.set_up()
+        conn.epoch = epoch
         with self._lock:
             self._in_use.add(conn)
         try:

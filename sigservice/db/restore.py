@@ -12,7 +12,7 @@ import psycopg2
 import psycopg2.extensions
 from psycopg2 import sql
 
-from sigservice.db import migrate, stuck_connections
+from sigservice.db import migrate
 from sigservice.db.backup import NO_TIMEOUTS, build_relations, read_tables
 from sigservice.db.backup_file import Manifest, Table
 from sigservice.db.open import OpenDatabase
@@ -49,7 +49,7 @@ def restore_backup(database: OpenDatabase, manifest: Manifest, dump: IO[bytes]) 
             try:
                 executor.submit(_restore, conn, database.schema, tools, manifest, dump).result()
             except BaseException:
-                stuck_connections.shut_down(conn)  # the thread ends, and the server rolls back
+                conn.shut_down()  # the thread ends, and the server rolls back
                 raise
     except psycopg2.Error as error:
         reason = str(error).strip().partition("\n")[0]  # other lines contain stored values

@@ -5,12 +5,7 @@ standby or a disk. Connections in place of those would use up the server's `max_
 each keeps its slot of the pool until its statement has ended.
 """
 
-import contextlib
-import os
-import socket
 import threading
-
-import psycopg2
 
 from sigservice.db.connection import Connection, send
 from sigservice.db.errors import DatabaseUnavailable
@@ -18,15 +13,16 @@ from sigservice.db.errors import DatabaseUnavailable
 # Of another server after a failover, idle because the statement never arrived, or with an answer
 # that doesn't reach this process: not stuck.
 _LIST_RUNNING = """
-SELECT pid FROM pg_stat_activity
+SELECT pid, clock_timestamp() - query_start > make_interval(secs => %(seconds)s)
+FROM pg_stat_activity
 WHERE pid = ANY(%(pids)s) AND state NOT LIKE 'idle%%'
   AND wait_event_type IS DISTINCT FROM 'Client'
 """
 
 
 class StuckConnections:
-    """By the process ID of their backend. `is_confirmed`: the server still executes one, or didn't
-    answer when it was asked."""
+    """By the process ID of their backend. `is_confirmed`: the server executes one of their
+    statements for longer than its timeouts allow, or didn't answer when it was asked."""
 
     def __init__(self) -> None:
         self._pids: list[int] = []
@@ -45,36 +41,18 @@ class StuckConnections:
         if self.is_confirmed:
             raise DatabaseUnavailable()
 
-    def remove_ended(self, conn: Connection) -> int:
-        """Asks the server by `conn`; returns how many have ended. Raises psycopg2.Error."""
+    def remove_ended(self, conn: Connection, seconds: float) -> int:
+        """Asks the server by `conn`; returns how many have ended. The timeouts end a statement
+        within `seconds`. Raises psycopg2.Error."""
         with self._lock:
             pids = list(self._pids)
         with conn.cursor() as cursor:
-            send(cursor, _LIST_RUNNING, {"pids": pids})
-            running = {pid for (pid,) in cursor.fetchall()}
+            send(cursor, _LIST_RUNNING, {"pids": pids, "seconds": seconds})
+            running: dict[int, bool] = dict(cursor.fetchall())
         conn.commit()  # nothing may fail after the removal
         ended = [pid for pid in pids if pid not in running]
         with self._lock:
             for pid in ended:
                 self._pids.remove(pid)
-            self.is_confirmed = bool(running)
+            self.is_confirmed = any(running.values())
         return len(ended)
-
-
-def cut(conn: Connection, since: float) -> bool:
-    """Ends the wait that began at `since` of the thread that uses the connection. False if the wait
-    or the connection has ended."""
-    with conn.wait_lock:
-        return conn.waiting_since == since and shut_down(conn)
-
-
-def shut_down(conn: Connection) -> bool:
-    """Ends a connection that another thread uses. False if it has ended."""
-    with contextlib.suppress(OSError, psycopg2.InterfaceError):
-        with socket.socket(fileno=os.dup(conn.fileno())) as s:
-            # libpq may have closed its socket meanwhile, and another one may have the number.
-            if os.fstat(s.fileno()).st_ino == conn.socket_inode:
-                s.shutdown(socket.SHUT_RDWR)
-                conn.is_stuck = True
-                return True
-    return False

@@ -11,6 +11,7 @@ from typing import Any
 
 from bottle import HTTPResponse, request
 
+from sigservice.concurrency import wait_budget
 from sigservice.concurrency.shared_body import SharedBody
 from sigservice.concurrency.workers import is_nested
 from sigservice.context import Context
@@ -52,12 +53,11 @@ def wrap_app(context: Context, app: Wsgi) -> Wsgi:
 
         try:
             clean_path(environ, base)
-            if (
-                environ.get("sigservice.waited", 0) > MAX_QUEUE_SECONDS
-                and environ["PATH_INFO"] != "/health"
-            ):
+            waited = environ.get("sigservice.waited", 0.0)
+            if waited > MAX_QUEUE_SECONDS and environ["PATH_INFO"] != "/health":
                 raise UnavailableError("The service is busy. Try again.")
-            answer = app(environ, start)
+            with wait_budget.measure_request(waited):
+                answer = app(environ, start)
         except AppError as error:
             answer = _send(respond_to_error(context, error, environ["PATH_INFO"]), environ, start)
         except Exception as error:  # noqa: BLE001  no internal detail may reach the client

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from sigservice.concurrency import coalesced_read
+from sigservice.concurrency import coalesced_read, wait_budget
 from sigservice.concurrency.coalesced_read import CoalescedRead
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.errors import UnavailableError
@@ -278,3 +278,16 @@ def test_readers_wait_a_limited_time_while_the_database_hangs(monkeypatch):
     first.join(DEADLINE_SECONDS)
     assert answers == ["answer"]
     assert latest.get() == "answer"
+
+
+def test_request_that_has_waited_too_long_waits_for_no_read():
+    source = Source()
+    latest = CoalescedRead(source.read)
+    answers = []
+    thread = ask(latest, answers)
+    assert source.begun.acquire(timeout=DEADLINE_SECONDS)
+    with wait_budget.measure_request(60.0), pytest.raises(UnavailableError):
+        latest.get()
+    source.open.release()
+    thread.join(DEADLINE_SECONDS)
+    assert answers == [0]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from sigservice.concurrency import wait_budget
 from sigservice.concurrency.single_flight import SingleFlight
 from sigservice.concurrency.workers import Workers
 from sigservice.errors import UnavailableError
@@ -112,6 +113,17 @@ def test_caller_that_waits_lets_another_worker_run_requests():
     build.gate.set()
     builder.join(DEADLINE_SECONDS)
     workers.shutdown()
+
+
+def test_caller_that_has_waited_too_long_is_refused():
+    flights, build, answers = SingleFlight(), Builder(), []
+    builder = ask(flights, "a", build, answers)
+    assert build.begun.wait(DEADLINE_SECONDS)
+    with wait_budget.measure_request(60.0), pytest.raises(UnavailableError):
+        flights.get("a", build)
+    build.gate.set()
+    builder.join(DEADLINE_SECONDS)
+    assert answers == [1]
 
 
 class Task(NamedTuple):

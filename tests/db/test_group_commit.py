@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
+from sigservice.concurrency import wait_budget
 from sigservice.concurrency.workers import Workers
 from sigservice.db.group_commit import GroupCommit
 from sigservice.db.pool import Database
@@ -41,6 +42,7 @@ class Group:
         limits = {"max_waiting": 100, "max_bytes": 100, "wait_seconds": 60} | limits
         self.sizes, self.writers, self.results, self.errors = [], [], {}, {}
         self.commits = GroupCommit(self.pool, self.write, observe=self.sizes.append, **limits)
+        self.on_write = lambda: None
         self.failures = {}  # by the first number of a group, raised after its statement
         self.may_write, self.may_share = threading.Event(), threading.Event()
         self.may_write.set()
@@ -56,6 +58,7 @@ class Group:
 
     def write(self, conn, items):
         self.writers.append(threading.get_ident())
+        self.on_write()
         self.may_write.wait(DEADLINE_SECONDS)
         if len(items) > 1:
             self.may_share.wait(DEADLINE_SECONDS)
@@ -181,6 +184,58 @@ def test_requests_that_have_arrived_join_the_group_in_the_thread_of_the_first(ma
         workers.shutdown()
     assert group.sizes == [5]
     assert len(set(group.results.values())) == 1, "one commit"
+
+
+def test_requests_in_one_thread_are_refused_together_when_the_writer_stalls(make_group):
+    """Each of them has waited for the one that it ran."""
+    count = 8
+    group = make_group(wait_seconds=0.5)
+    (writer,) = group.start_behind_writer()
+    workers = Workers(1, build_line_loggers("fatal")("test"))
+
+    class Task:
+        kind = "signal"
+
+        def __init__(self, number):
+            self.number = number
+
+        def service(self):
+            group.store(self.number)
+
+    try:
+        started_at = time.monotonic()
+        for number in range(2, count + 2):
+            workers.add_task(Task(number))
+        workers.wait(0)
+        until(lambda: len(group.errors) == count, "the errors")
+        assert time.monotonic() - started_at < 0.5 * count / 2
+    finally:
+        group.may_write.set()
+        workers.shutdown()
+    join([writer])
+
+
+def test_group_has_waited_as_long_as_its_oldest_item(make_group):
+    group = make_group(wait_seconds=60)
+    waits = []
+
+    def store(number, seconds):
+        with wait_budget.measure_request(seconds):
+            group.store(number)
+
+    group.on_write = lambda: waits.append(time.monotonic() - wait_budget.get_start())
+    (writer,) = group.start_behind_writer()
+    threads = [threading.Thread(target=store, args=(2, 3.0))]
+    threads[0].start()
+    until(lambda: group.commits.waiting == 2, "the older item")
+    threads += [threading.Thread(target=store, args=(n, 0.0)) for n in (3, 4)]
+    for thread in threads[1:]:
+        thread.start()
+    until(lambda: group.commits.waiting == 4, "the others")
+    group.may_write.set()
+    join([writer, *threads])
+    assert group.sizes == [1, 3]
+    assert waits[1] >= 3.0
 
 
 def test_group_has_limited_bytes_or_one_item(make_group):

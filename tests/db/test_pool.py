@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from sigservice.concurrency import wait_budget
 from sigservice.crypto.secrets import MAX_HASHING, MAX_WAITING
 from sigservice.db import bulkheads
 from sigservice.db.errors import DatabaseUnavailable, UniqueViolation
@@ -135,6 +136,16 @@ def test_an_exhausted_pool_waits_then_refuses(pool):
     assert caught.value.headers["Retry-After"] == "1"
     with pool.autocommit() as conn:
         assert ask(conn, "SELECT 1") == 1
+
+
+def test_a_request_that_has_waited_too_long_gets_only_a_free_connection(pool):
+    pool._wait_seconds = 10 * DEADLINE_SECONDS
+    pool.ping()
+    with wait_budget.measure_request(60.0), pool.autocommit() as conn:
+        assert ask(conn, "SELECT 1") == 1
+    with pool.autocommit(), pool.autocommit(), wait_budget.measure_request(60.0):
+        with pytest.raises(UnavailableError), pool.autocommit():
+            pass
 
 
 def test_a_waiting_caller_gets_the_place_that_becomes_free(pool):

@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg2
 import pytest
 
-from sigservice.db import stuck_connections
+from sigservice.concurrency import wait_budget
 from sigservice.db.connection import Connection
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.group_commit import GroupCommit
@@ -27,6 +27,7 @@ from tests.waiting import DEADLINE_SECONDS, until
 SIZE = 3
 STUCK_SECONDS = 0.1
 COUNT = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'app'"
+BLOCKED = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 INSERT = "INSERT INTO numbers VALUES (1)"
 
 
@@ -68,7 +69,7 @@ def jobs(pool):
     def release():
         while not end.wait(0.02):
             try:
-                pool.release_stuck()
+                pool.release_stuck(STUCK_SECONDS)
             except DatabaseUnavailable:
                 pass
 
@@ -238,9 +239,9 @@ def test_connection_whose_release_fails_is_released_later(pool, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Connection, "commit", fail)
         with pytest.raises(DatabaseUnavailable):
-            pool.release_stuck()
+            pool.release_stuck(STUCK_SECONDS)
     assert not can_write(pool)
-    assert pool.release_stuck() == 1
+    assert pool.release_stuck(STUCK_SECONDS) == 1
     assert can_write(pool)
     assert pool.statistics()["used"] == 0
 
@@ -251,23 +252,9 @@ def test_connection_whose_statement_never_arrived_is_released(pool):
         conn.waiting_since = time.monotonic() - 1
         assert pool.cut_stuck(STUCK_SECONDS) == 1
     assert can_write(pool)
-    assert pool.release_stuck() == 1
+    assert pool.release_stuck(STUCK_SECONDS) == 1
     assert pool.statistics()["free"] == 1
     assert can_write(pool)
-
-
-def test_statement_that_began_meanwhile_is_not_cut(pool, monkeypatch):
-    cut = stuck_connections.cut
-
-    def cut_after_the_statement(conn, *more):
-        conn.waiting_since = time.monotonic()
-        return cut(conn, *more)
-
-    monkeypatch.setattr(stuck_connections, "cut", cut_after_the_statement)
-    with pool.autocommit() as conn:
-        conn.waiting_since = time.monotonic() - 1
-        assert pool.cut_stuck(STUCK_SECONDS) == 0
-        assert fetch_value(conn, "SELECT 1") == 1
 
 
 def test_other_socket_with_the_number_of_the_connection_is_not_cut(pool, monkeypatch):
@@ -280,3 +267,84 @@ def test_other_socket_with_the_number_of_the_connection_is_not_cut(pool, monkeyp
         ours.sendall(b"x")
         assert theirs.recv(1) == b"x"
         assert fetch_value(conn, "SELECT 1") == 1
+
+
+def test_connection_whose_wait_has_ended_is_not_cut(pool):
+    with pool.autocommit() as conn:
+        assert fetch_value(conn, "SELECT 1") == 1
+        assert not conn.cut_if_stuck(-1)
+        assert fetch_value(conn, "SELECT 1") == 1
+
+
+def test_connection_that_is_being_cut_goes_to_no_other_request(server, pool, monkeypatch):
+    """Its answer comes while it is cut."""
+    is_cutting, may_cut, duplicate, pids = threading.Event(), threading.Event(), os.dup, []
+
+    def pause(fd):
+        is_cutting.set()
+        assert may_cut.wait(DEADLINE_SECONDS)
+        return duplicate(fd)
+
+    def wait_for_lock():
+        with pool.autocommit() as conn:
+            pids.append(conn.pid)
+            execute(conn, "SELECT pg_advisory_lock(1)")
+
+    server.ask("SELECT pg_advisory_lock(1)")
+    waiting = threading.Thread(target=wait_for_lock)
+    waiting.start()
+    until(lambda: server.ask(BLOCKED) == [(1,)], "a statement")
+    monkeypatch.setattr(os, "dup", pause)
+    cutting = threading.Thread(target=pool.cut_stuck, args=(0,))
+    cutting.start()
+    assert is_cutting.wait(DEADLINE_SECONDS)
+    server.ask("SELECT pg_advisory_unlock(1)")
+    state = "SELECT state FROM pg_stat_activity WHERE pid = %s"
+    until(lambda: server.ask(state, *pids) == [("idle",)], "the answer")
+    assert waiting.is_alive()
+    may_cut.set()
+    for thread in (cutting, waiting):
+        thread.join(DEADLINE_SECONDS)
+    monkeypatch.undo()
+    with pool.autocommit() as conn:
+        assert conn.pid not in pids
+        assert fetch_value(conn, "SELECT 1") == 1
+
+
+def test_statement_after_other_waits_of_its_request_is_cut_earlier(server, pool):
+    with pool.autocommit() as conn:
+        started_at = time.monotonic()
+        with pytest.raises(UnavailableError), wait_budget.measure_request(100.0), cutting(pool):
+            fetch_value(conn, "SELECT pg_sleep(30)")
+        assert time.monotonic() - started_at < 15
+
+
+def test_slow_statement_that_was_cut_early_leaves_writes_to_others(server, pool):
+    """The timeouts of the server end it."""
+    with pool.autocommit() as conn:
+        with pytest.raises(UnavailableError), wait_budget.measure_request(100.0), cutting(pool):
+            fetch_value(conn, "SELECT pg_sleep(600)")
+    try:
+        assert pool.release_stuck() == 0
+        assert pool.statistics()["used"] == 1
+        assert can_write(pool)
+    finally:
+        server.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'")
+
+
+@contextmanager
+def cutting(pool):
+    """The job that cuts stuck connections, with a limit beyond which all others are."""
+    end = threading.Event()
+
+    def run():
+        while not end.wait(0.02):
+            pool.cut_stuck(90.0)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join(DEADLINE_SECONDS)

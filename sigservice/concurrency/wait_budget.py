@@ -1,0 +1,78 @@
+"""How long a request may wait in total: for a worker, a connection, a group commit and the answer
+of the database.
+
+Each wait has a limit of its own, but waits that follow each other would add up. So what a request
+has waited since it arrived, or since the last answer of the database, shortens its next wait.
+Computing doesn't count, nor do statements that the database answers: a long import goes on. The
+waits of jobs and commands have only their own limits.
+"""
+
+import math
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+MAX_WAIT_SECONDS = 5.2  # a little more than the statement_timeout
+
+
+class _Request(threading.local):
+    """That of the thread. `waited` are seconds, None if the thread runs no request."""
+
+    waited: float | None = None
+
+
+_request = _Request()
+
+
+@contextmanager
+def measure_request(queue_seconds: float) -> Iterator[None]:
+    """The block is a request that has waited this long for its worker. It can run inside of another
+    request of the thread."""
+    outer, _request.waited = _request.waited, queue_seconds
+    try:
+        yield
+    finally:
+        _request.waited = outer
+
+
+def limit(seconds: float = math.inf) -> float:
+    """How long a wait that may take `seconds` may take now; at least 0."""
+    if _request.waited is None:
+        return seconds
+    return max(0.0, min(seconds, MAX_WAIT_SECONDS - _request.waited))
+
+
+def get_start() -> float:
+    """The time.monotonic() since which the request has waited if it did nothing else; now if the
+    thread runs no request."""
+    return time.monotonic() - (_request.waited or 0.0)
+
+
+def restart() -> None:
+    """Called when the database has answered."""
+    if _request.waited:
+        _request.waited = 0.0
+
+
+@contextmanager
+def count() -> Iterator[None]:
+    """The block is a wait."""
+    began_at = time.monotonic()
+    try:
+        yield
+    finally:
+        if _request.waited is not None:
+            _request.waited += time.monotonic() - began_at
+
+
+def adopt_start(start: float) -> None:
+    """Called when the request works for others, the first of which has waited since `start`."""
+    if _request.waited is not None:
+        _request.waited = max(_request.waited, time.monotonic() - start)
+
+
+def acquire(lock: "threading.Lock | threading.Semaphore", seconds: float) -> bool:
+    """Whether the lock was acquired within `seconds`, or less if the request has already waited."""
+    with count():
+        return lock.acquire(timeout=limit(seconds))
