@@ -23,12 +23,12 @@ import psycopg2
 
 from sigservice.config.database import build_libpq_arguments
 from sigservice.db import supervisor
+from sigservice.db.connector import UNUSABLE_VARIABLES
 from sigservice.db.data_directory import (
     DataDirectory,
     find_data_directory,
     make_access_error,
 )
-from sigservice.db.pool import UNUSABLE_VARIABLES
 from sigservice.errors import StartError
 from sigservice.log import Logger
 

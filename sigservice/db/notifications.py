@@ -30,6 +30,12 @@ class RevisionNotifications:
                 return None
         return None if self._conn is None else self._conn.fileno()
 
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the connection reaches a server that is no longer the primary, and that may
+        never announce anything."""
+        return self._conn is not None and not self._database.is_current(self._conn)
+
     def receive(self) -> bool:
         """Takes what has arrived; False if the connection is lost and its descriptor closed."""
         assert self._conn is not None
@@ -42,6 +48,7 @@ class RevisionNotifications:
         return True
 
     def close(self) -> None:
+        """Closes the descriptor; `open` opens another one."""
         if self._conn is not None:
             self._conn.close()
             self._conn = None

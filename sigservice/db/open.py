@@ -15,11 +15,12 @@ import psycopg2
 from sigservice.config.addresses import split_database_hosts
 from sigservice.config.database import build_libpq_arguments
 from sigservice.db import session
+from sigservice.db.connector import UNUSABLE_VARIABLES
 from sigservice.db.data_directory import TEMPORARY
 from sigservice.db.embedded import EmbeddedPostgres
 from sigservice.db.errors import UnconfirmedCommit
 from sigservice.db.migrate import Prepare, migrate
-from sigservice.db.pool import UNUSABLE_VARIABLES, Database
+from sigservice.db.pool import Database
 from sigservice.errors import StartError
 from sigservice.log import Logger
 

@@ -16,19 +16,13 @@ import psycopg2.extensions
 
 from sigservice.concurrency import wait_budget
 from sigservice.concurrency.workers import release_turn
-from sigservice.db import session
 from sigservice.db.bulkheads import SHARES, Bulkhead
 from sigservice.db.connection import Connection, Observer, send
+from sigservice.db.connector import Connector
 from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.db.stuck_connections import StuckConnections
 from sigservice.errors import UnavailableError
 
-# Messages of libpq for invalid LIBPQ_VARIABLES (config/database.py).
-UNUSABLE_VARIABLES = {
-    "definition of service": "it is in the variable PGSERVICE: unset it or define the service",
-    "invalid value for parameter": "see the variables PGTZ and PGDATESTYLE",
-    "requires a Boolean value": "see the variable PGGEQO",
-}
 READ_ONLY = "25006"
 _IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
 
@@ -52,8 +46,8 @@ class Database:
         settings: Mapping[str, str] | None = None,
     ) -> None:
         """`connect` returns the arguments for psycopg2.connect; each session gets `settings`."""
-        self._arguments = connect
         self.settings = dict(settings or {})
+        self._connector = Connector(connect, self.settings, self._close_outdated)
         self._min_size, self.max_size = min_size, max_size
         self._idle_seconds = idle_seconds
         self._wait_seconds = wait_seconds
@@ -64,9 +58,9 @@ class Database:
         self._bulkheads = {name: Bulkhead(share, max_size) for name, share in SHARES.items()}
         self._idle: deque[tuple[Connection, float]] = deque()
         self._lock = threading.Lock()
-        self._in_use: set[Connection] = set()
+        self._in_use = self._connector.in_use
         self._stuck = StuckConnections()
-        self._open = self._waiting = self._creating = self._epoch = 0
+        self._open = self._waiting = self._creating = 0
         self.observer: Observer | None = None
         self._closed = False
 
@@ -136,10 +130,13 @@ class Database:
 
     def open_dedicated(self) -> Connection:
         """A connection outside the pool, for migrations. Raises psycopg2.Error."""
-        conn = self._connect()
-        with self._lock:
-            self._in_use.discard(conn)
+        conn = self._connector.open()
+        self._in_use.discard(conn)
         return conn
+
+    def is_current(self, conn: Connection) -> bool:
+        """False if another server has become the primary since the connection was opened."""
+        return conn.epoch == self._connector.epoch
 
     def add_connection(self, conn: Connection) -> None:
         """Adds a dedicated connection without open work to the pool."""
@@ -168,9 +165,7 @@ class Database:
         respond, libpq waits without a limit. The request gets a 503. The slot of the pool is not
         free before `release_stuck`.
         """
-        with self._lock:
-            in_use = list(self._in_use)
-        return sum(conn.cut_if_stuck(seconds) for conn in in_use)
+        return self._connector.cut_stuck(seconds)
 
     def release_stuck(self, seconds: float = wait_budget.MAX_WAIT_SECONDS) -> int:
         """Frees the slots of stuck connections that the server has let go; returns their number.
@@ -183,7 +178,7 @@ class Database:
         if not len(self._stuck):
             return 0
         try:
-            conn = self._connect()
+            conn = self._connector.open(tries_others=self._stuck.is_confirmed)
             with self._lock:
                 self._open += 1
             try:
@@ -213,7 +208,7 @@ class Database:
             and self._slots.acquire(blocking=False)
         ):
             try:
-                conn = self._connect_counted()
+                conn = self._connect()
             except BaseException:
                 self._slots.release()
                 raise
@@ -272,7 +267,7 @@ class Database:
             if self._closed:
                 raise UnavailableError("The service is stopping.")
             self._stuck.refuse_if_confirmed()
-            return self._connect_counted()
+            return self._connect()
         except BaseException:
             self._slots.release()
             raise
@@ -303,11 +298,11 @@ class Database:
         if not is_acquired:
             raise UnavailableError("The service is busy. Try again.")
 
-    def _connect_counted(self) -> Connection:
+    def _connect(self) -> Connection:
         with self._lock:
             self._creating += 1
         try:
-            conn = self._connect()
+            conn = self._connector.open()
         except psycopg2.Error as error:
             raise translate(error) from None
         finally:
@@ -317,42 +312,22 @@ class Database:
             self._open += 1
         return conn
 
-    def _connect(self) -> Connection:
-        """The connection counts as in use from its first statement on, so that cut_stuck closes
-        it."""
-        epoch = self._epoch
-        with wait_budget.count():
-            conn: Connection = psycopg2.connect(**self._arguments(), connection_factory=Connection)
-        conn.set_up()
-        conn.epoch = epoch
-        with self._lock:
-            self._in_use.add(conn)
-        try:
-            if self.settings:
-                self._set_up(conn)
-        except BaseException:
-            with self._lock:
-                self._in_use.discard(conn)
-            conn.close()
-            raise
-        return conn
-
-    def _set_up(self, conn: Connection) -> None:
-        conn.autocommit = True
-        with conn.cursor() as cursor:
-            send(cursor, session.build_set_statement(self.settings), self.settings)
-        conn.autocommit = False
-        conn.notices.clear()
-
     def _drop_all(self, conn: Connection) -> None:
         """Closes all connections to a read-only server: a standby, or a demoted primary. The next
         connection then finds the new primary."""
         conn.close()
+        self._connector.start_epoch()
+        self._close_outdated()
+
+    def _close_outdated(self) -> None:
+        """Closes the idle connections to another server than the primary; `_return` closes the
+        others."""
         with self._lock:
-            self._epoch += 1
-            idle, self._idle = [conn for conn, _ in self._idle], deque()
-        for other in idle:
-            self._discard(other)
+            outdated = [pair for pair in self._idle if not self.is_current(pair[0])]
+            for pair in outdated:
+                self._idle.remove(pair)
+        for conn, _ in outdated:
+            self._discard(conn)
 
     def _return(self, conn: Connection) -> None:
         if conn.is_stuck:
@@ -361,7 +336,7 @@ class Database:
             self._stuck.add(conn)
             conn.close()
             return
-        is_reusable = not conn.closed and not self._closed and conn.epoch == self._epoch
+        is_reusable = not conn.closed and not self._closed and self.is_current(conn)
         if is_reusable and conn.get_transaction_status() != _IDLE:
             try:
                 conn.rollback()
@@ -371,6 +346,7 @@ class Database:
             with self._lock:
                 self._in_use.discard(conn)
                 self._idle.append((conn, time.monotonic()))
+            self._connector.confirm()
         else:
             self._discard(conn)
         self._slots.release()

@@ -27,10 +27,10 @@ def build_settings(schema: str) -> dict[str, str]:
     }
 
 
-def build_set_statement(names: Mapping[str, str]) -> str:
-    """The statement that sets them; its parameters are the values."""
+def build_set_statement(names: Iterable[str], *columns: str) -> str:
+    """The statement that sets them, and also selects `columns`; its parameters are the values."""
     calls = (f"set_config('{name}', %({name})s, false)" for name in names)
-    return f"SELECT {', '.join(calls)}"
+    return f"SELECT {', '.join((*calls, *columns))}"
 
 
 def check_settings(conn: Any, connect: Callable[[], Any], expected: Mapping[str, str]) -> None:

@@ -225,6 +225,10 @@ class Streams:
         return bool(new)
 
     def _listen(self) -> None:
+        if self._listening_fd is not None and self._notifications.is_outdated:
+            self._selector.unregister(self._listening_fd)
+            self._notifications.close()
+            self._listening_fd = None
         if self._listening_fd is None and self._open:
             self._listening_fd = self._notifications.open()
             if self._listening_fd is not None:

@@ -4,9 +4,9 @@ import threading
 import time
 
 import pytest
-from sigservice.wait_budget import MAX_WAIT_SECONDS
 
 from sigservice.concurrency import wait_budget
+from sigservice.concurrency.wait_budget import MAX_WAIT_SECONDS
 
 
 @pytest.fixture

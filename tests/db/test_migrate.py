@@ -83,7 +83,7 @@ def test_a_role_without_the_right_to_create_may_use_what_is_there(open_pool, tem
         cursor.execute("DROP ROLE IF EXISTS reader; CREATE ROLE reader")
         cursor.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
         cursor.execute("REVOKE CREATE ON SCHEMA public FROM public")
-    as_reader = pool._arguments() | {"options": "-c role=reader"}
+    as_reader = pool._connector._arguments() | {"options": "-c role=reader"}
     low = Database(lambda: as_reader, settings=pool.settings, **SMALL)
     assert migrate(low, "public") == []
     low.close()
