@@ -27,6 +27,8 @@ SLEEP = "SELECT pg_sleep(600)"
 SERVERS: dict[int, PostgresServer] = {}
 COUNT = f"SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query = '{SLEEP}'"
 
+END = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = '{SLEEP}'"
+
 
 @pytest.fixture(scope="module")
 def servers() -> Iterator[tuple[int, int]]:
@@ -101,9 +103,10 @@ def test_next_primary_is_noticed_behind_the_same_address(servers):
         assert pool.statistics()["free"] == 0
 
 
-def test_statement_that_waits_for_a_former_primary_fails_when_the_next_one_is_reached(servers):
-    former, successor = servers
-    errors = []
+@contextmanager
+def waiting(pool: Database, port: int) -> Iterator[list[DatabaseUnavailable]]:
+    """A thread whose statement on the server at `port` doesn't end; yields its errors."""
+    errors: list[DatabaseUnavailable] = []
 
     def wait() -> None:
         try:
@@ -112,14 +115,24 @@ def test_statement_that_waits_for_a_former_primary_fails_when_the_next_one_is_re
         except DatabaseUnavailable as error:
             errors.append(error)
 
-    with tcp_proxy(former) as proxy, open_pool(proxy.port, successor) as pool:
-        thread = threading.Thread(target=wait, daemon=True)
-        thread.start()
-        until(lambda: SERVERS[former].ask(COUNT) == [(1,)], "the statement")
-        proxy.swallow()
-        assert read_port(pool) == successor
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    until(lambda: SERVERS[port].ask(COUNT) == [(1,)], "the statement")
+    try:
+        yield errors
+    finally:
+        SERVERS[port].ask(END)
+        until(lambda: SERVERS[port].ask(COUNT) == [(0,)], "its end")
         thread.join(DEADLINE_SECONDS)
-        assert len(errors) == 1
+
+
+def test_statement_that_waits_for_a_former_primary_fails_when_the_next_one_is_reached(servers):
+    former, successor = servers
+    with tcp_proxy(former) as proxy, open_pool(proxy.port, successor) as pool:
+        with waiting(pool, former) as errors:
+            proxy.swallow()
+            assert read_port(pool) == successor
+            until(lambda: errors, "the error")
         assert pool.statistics() | {"free": 1, "used": 0} == pool.statistics()
 
 
@@ -236,6 +249,17 @@ def test_next_primary_is_found_while_the_former_one_still_accepts_connections(se
     assert [connect(connector), connect(connector)] == [former, former]
     assert connect(connector, tries_others=True) == successor
     assert connect(connector) == successor
+
+
+def test_pool_looks_for_the_next_primary_while_a_statement_does_not_end(servers):
+    former, successor = servers
+    with open_pool(former, successor) as pool, waiting(pool, former) as errors:
+        until(lambda: pool.cut_stuck(0.1), "a stuck connection")
+        until(lambda: errors, "its error")
+        with pytest.raises(DatabaseUnavailable):
+            pool.release_stuck(0.1)
+        assert pool.release_stuck(0.1) == 1
+        assert read_port(pool) == successor
 
 
 def test_other_way_to_the_same_server_leaves_the_connections_as_they_are(servers):
