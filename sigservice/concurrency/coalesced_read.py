@@ -53,9 +53,7 @@ class CoalescedRead(Generic[Answer]):
             self._run(turn)
             return turn.answer
         release_turn()
-        with wait_budget.count():
-            is_done = turn.done.wait(wait_budget.limit(WAIT_SECONDS))
-        if not is_done:
+        if not wait_budget.wait(turn.done.wait, WAIT_SECONDS):
             raise _build_busy_error()
         if turn.error is not None:
             raise copy_error(turn.error)
@@ -65,7 +63,7 @@ class CoalescedRead(Generic[Answer]):
         can_read = self._reading.acquire(blocking=False)
         if not can_read:
             release_turn()
-            can_read = wait_budget.acquire(self._reading, WAIT_SECONDS)
+            can_read = wait_budget.wait(self._reading.acquire, WAIT_SECONDS)
         with self._lock:
             self._next = None  # callers from here on may expect a later change
         try:

@@ -33,9 +33,7 @@ class SingleFlight(Generic[Key, Value]):
             self._build(key, flight, build)
             return flight.value
         release_turn()
-        with wait_budget.count():
-            is_done = flight.done.wait(wait_budget.limit(threading.TIMEOUT_MAX))
-        if not is_done:
+        if not wait_budget.wait(flight.done.wait):
             raise UnavailableError("The service is busy. Try again.")
         if flight.error is not None:
             raise copy_error(flight.error)

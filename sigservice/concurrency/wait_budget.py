@@ -10,7 +10,7 @@ waits of jobs and commands have only their own limits.
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 MAX_WAIT_SECONDS = 5.2  # a little more than the statement_timeout
@@ -72,7 +72,8 @@ def adopt_start(start: float) -> None:
         _request.waited = max(_request.waited, time.monotonic() - start)
 
 
-def acquire(lock: "threading.Lock | threading.Semaphore", seconds: float) -> bool:
-    """Whether the lock was acquired within `seconds`, or less if the request has already waited."""
+def wait(action: Callable[..., bool], seconds: float = threading.TIMEOUT_MAX) -> bool:
+    """Calls `action`, for example Lock.acquire or Event.wait, with a timeout of `seconds`, or less
+    if the request has already waited. Returns what it returns."""
     with count():
-        return lock.acquire(timeout=limit(seconds))
+        return action(timeout=limit(seconds))

@@ -60,7 +60,7 @@ class Bulkhead:
         if not self._admitted.acquire(blocking=False):
             raise _build_busy_error()
         try:
-            if not wait_budget.acquire(self._running, self._wait_seconds):
+            if not wait_budget.wait(self._running.acquire, self._wait_seconds):
                 raise _build_busy_error()
             try:
                 yield

@@ -95,10 +95,6 @@ class Connector:
         """Called when a connection of this epoch has worked."""
         self._refused_since = None
 
-    def cut_stuck(self, seconds: float) -> int:
-        """See Database.cut_stuck."""
-        return sum(conn.cut_if_stuck(seconds) for conn in self.in_use.copy())
-
     def _connect(self, *, tries_others: bool) -> Connection:
         arguments = dict(self._arguments())
         hosts = self._order_hosts(arguments, tries_others=tries_others)

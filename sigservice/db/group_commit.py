@@ -94,7 +94,7 @@ class GroupCommit(Generic[Item, Result]):
     def _write_in_turn(self, entry: "_Entry[Item, Result]", give_up_at: float) -> None:
         """Stores the oldest items, unless another writer has stored this one meanwhile."""
         release_turn()
-        if not wait_budget.acquire(self._writing, max(0.0, give_up_at - time.monotonic())):
+        if not wait_budget.wait(self._writing.acquire, max(0.0, give_up_at - time.monotonic())):
             with self._lock:
                 if entry in self._queue:
                     self._queue.remove(entry)

@@ -165,7 +165,7 @@ class Database:
         respond, libpq waits without a limit. The request gets a 503. The slot of the pool is not
         free before `release_stuck`.
         """
-        return self._connector.cut_stuck(seconds)
+        return sum(conn.cut_if_stuck(seconds) for conn in self._in_use.copy())
 
     def release_stuck(self, seconds: float = wait_budget.MAX_WAIT_SECONDS) -> int:
         """Frees the slots of stuck connections that the server has let go; returns their number.
@@ -291,7 +291,7 @@ class Database:
         with self._lock:
             self._waiting += 1
         try:
-            is_acquired = wait_budget.acquire(slots, self._wait_seconds)
+            is_acquired = wait_budget.wait(slots.acquire, self._wait_seconds)
         finally:
             with self._lock:
                 self._waiting -= 1

@@ -27,15 +27,15 @@ def test_waits_of_a_request_add_up():
 
 def test_wait_for_a_lock_shortens_the_next_one(lock):
     with wait_budget.measure_request(0.0):
-        assert not wait_budget.acquire(lock, 0.05)
+        assert not wait_budget.wait(lock.acquire, 0.05)
         assert wait_budget.limit() <= MAX_WAIT_SECONDS - 0.05
 
 
 def test_lock_is_not_waited_for_without_time(lock):
     with wait_budget.measure_request(MAX_WAIT_SECONDS + 1):
-        assert not wait_budget.acquire(lock, 3600.0)
+        assert not wait_budget.wait(lock.acquire, 3600.0)
         lock.release()
-        assert wait_budget.acquire(lock, 3600.0)
+        assert wait_budget.wait(lock.acquire, 3600.0)
 
 
 def test_answer_of_the_database_restarts_the_limit():
@@ -46,7 +46,7 @@ def test_answer_of_the_database_restarts_the_limit():
 
 def test_waits_of_a_job_have_only_their_own_limits(lock):
     assert wait_budget.limit(3600.0) == 3600.0
-    assert not wait_budget.acquire(lock, 0.05)
+    assert not wait_budget.wait(lock.acquire, 0.05)
     wait_budget.adopt_start(0.0)
     assert wait_budget.limit(3600.0) == 3600.0
 
