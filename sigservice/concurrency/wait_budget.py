@@ -17,7 +17,7 @@ MAX_WAIT_SECONDS = 5.2  # a little more than the statement_timeout
 
 
 class _Request(threading.local):
-    """That of the thread. `waited` are seconds, None if the thread runs no request."""
+    """The request of the thread. `waited` are seconds, None if the thread runs no request."""
 
     waited: float | None = None
 

@@ -79,9 +79,10 @@ class Connection(psycopg2.extensions.connection):
         thread, which can't begin another statement meanwhile."""
         with self.wait_lock:
             since = self.waiting_since
-            if since is not None and time.monotonic() - since > seconds:
-                self.is_stuck = self.shut_down()
-            return self.is_stuck
+            if since is None or time.monotonic() - since <= seconds or not self.shut_down():
+                return False
+            self.is_stuck = True
+            return True
 
     def shut_down(self) -> bool:
         """Ends a connection that another thread uses. False if it has ended."""

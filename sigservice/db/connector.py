@@ -50,8 +50,8 @@ class Connector:
         on_change: Callable[[], None],
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`arguments` returns those of psycopg2.connect; each session gets `settings`. `on_change`
-        is called when another server has become the primary."""
+        """`arguments` returns what psycopg2.connect gets, `settings` are set in each session, and
+        `on_change` is called when another server has become the primary."""
         self._arguments, self._settings = arguments, dict(settings)
         self._on_change, self._seconds = on_change, seconds
         self.epoch = 0

@@ -260,7 +260,7 @@ class Database:
                         break
                     conn, _ = self._idle.pop()
                     self._in_use.add(conn)
-                if conn.is_alive:
+                if self.is_current(conn) and conn.is_alive:
                     return conn
                 self._discard(conn)
                 self._discard_dead()

@@ -95,6 +95,14 @@ def test_idle_connections_are_closed_when_a_new_one_reaches_the_next_primary(ser
         assert read_port(pool) == successor
 
 
+def test_request_gets_no_connection_that_became_outdated_a_moment_ago(servers):
+    with open_pool(servers[0], idle=2) as pool:
+        pool._connector.start_epoch()
+        with pool.autocommit() as conn:
+            assert pool.is_current(conn)
+        assert pool.statistics() | {"free": 1, "used": 0} == pool.statistics()
+
+
 def test_next_primary_is_noticed_behind_the_same_address(servers):
     former, successor = servers
     with tcp_proxy(former) as proxy, open_pool(proxy.port, idle=3) as pool:

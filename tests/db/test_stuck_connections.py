@@ -269,6 +269,16 @@ def test_other_socket_with_the_number_of_the_connection_is_not_cut(pool, monkeyp
         assert fetch_value(conn, "SELECT 1") == 1
 
 
+def test_connection_that_was_cut_stays_stuck_after_its_socket_is_closed(pool):
+    with pool.autocommit() as conn:
+        conn.waiting_since = time.monotonic() - 1
+        assert pool.cut_stuck(STUCK_SECONDS) == 1
+        conn.close()
+        assert pool.cut_stuck(STUCK_SECONDS) == 0
+    assert pool.statistics()["used"] == 1
+    assert pool.release_stuck(STUCK_SECONDS) == 1
+
+
 def test_connection_whose_wait_has_ended_is_not_cut(pool):
     with pool.autocommit() as conn:
         assert fetch_value(conn, "SELECT 1") == 1
