@@ -25,6 +25,7 @@ from sigservice.delivery.cors_origins import CorsOrigins
 from sigservice.delivery.flag_history import FlagHistory
 from sigservice.delivery.frontend_documents import FrontendDocuments
 from sigservice.delivery.revision_cache import RevisionCache
+from sigservice.delivery.stream_trials import StreamClients
 from sigservice.delivery.streams import Streams
 from sigservice.log import GetLogger
 from sigservice.outgoing.sender import Sender
@@ -62,6 +63,7 @@ class Context:
     frontend_documents: FrontendDocuments
     flag_history: FlagHistory
     streams: Streams
+    stream_clients: StreamClients
     cors_origins: CorsOrigins
     authentication: AuthenticationScheme
     encryption: Encryption
@@ -81,8 +83,6 @@ class Context:
     stopping: threading.Event = field(default_factory=threading.Event)
     recent_credentials: RecentKeys = field(default_factory=RecentKeys)
     recent_sign_ins: RecentKeys = field(default_factory=RecentKeys)
-    offered_streams: RecentKeys = field(default_factory=lambda: RecentKeys(100_000))
-    accepted_streams: RecentKeys = field(default_factory=lambda: RecentKeys(100_000))
     evaluation_counts: EvaluationCounts = field(default_factory=EvaluationCounts)
     refused_calls: RefusedCallBuffer = field(default_factory=RefusedCallBuffer)
     token_uses: TokenUses = field(default_factory=TokenUses)

@@ -20,6 +20,7 @@ from sigservice.delivery.cors_origins import CorsOrigins
 from sigservice.delivery.flag_history import FlagHistory
 from sigservice.delivery.frontend_documents import FrontendDocuments
 from sigservice.delivery.revision_cache import RevisionCache
+from sigservice.delivery.stream_trials import StreamClients
 from sigservice.delivery.streams import Streams
 from sigservice.errors import ExceedsLimitError, StartError
 from sigservice.log import GetLogger, build_line_loggers
@@ -124,6 +125,7 @@ def build_context(
         frontend_documents=FrontendDocuments(),
         flag_history=FlagHistory(database, telemetry),
         streams=streams,
+        stream_clients=StreamClients(clock),
         cors_origins=CorsOrigins(database, revision_cache),
         authentication=AuthenticationScheme(config["authentication"]),
         encryption=encryption,

@@ -262,7 +262,7 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Maximum number of open streams; more are answered 429, and SDKs poll. 0: no streams. The "
          "limit of open files is raised for them as far as the system allows."),
         ("streaming.upgradePollers", "SERVICE_STREAMING_UPGRADE", parse.BOOLEAN, True,
-         "Asks Node SDKs that poll to stream instead, once for each of their connections."),
+         "Asks Node SDKs that poll and have the current flags to stream instead."),
         ("accessControlMaxAge", "ACCESS_CONTROL_MAX_AGE", number(0, 31_536_000, "seconds"), 86_400,
          "How long browsers cache the response to a preflight of /api/frontend and /ofrep "
          "(Access-Control-Max-Age)."),

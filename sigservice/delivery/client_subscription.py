@@ -3,13 +3,16 @@
 from sigservice.delivery.event_stream import write_event
 from sigservice.delivery.flag_history import FlagHistory, FlagState
 from sigservice.delivery.revision_cache import Access
+from sigservice.delivery.stream_trials import Trial
 from sigservice.services.flags.client_features import Query
 
 
 class ClientSubscription:
     """`state` is what the stream has begun with."""
 
-    browser = None  # see streams.Subscription
+    # See streams.Subscription.
+    browser = None
+    trial: Trial | None = None
 
     def __init__(
         self, history: FlagHistory, access: Access, query: Query, state: FlagState

@@ -20,6 +20,7 @@ from sigservice.db.notifications import RevisionNotifications
 from sigservice.db.pool import Database
 from sigservice.delivery.event_stream import PING, EventConnection
 from sigservice.delivery.revision_cache import Access, RevisionCache
+from sigservice.delivery.stream_trials import RETRY_AFTER_SECONDS, Trial
 from sigservice.errors import RateLimitError, UnavailableError
 from sigservice.log import Logger, format_trace
 from sigservice.services.access import api_tokens
@@ -28,7 +29,6 @@ from sigservice.services.revisions import Revisions
 
 CHECK_SECONDS = 1.0
 PING_SECONDS = 15.0  # the Python SDK gives up after 30 s without a byte
-RETRY_AFTER_SECONDS = 30
 MAX_PENDING_BYTES = 64 * 2**20  # of all streams; then slow clients are disconnected
 # Frontend tokens are public: browsers have at most one half of the places, the browsers of one
 # address a tenth, so that they can't displace server SDKs or each other.
@@ -45,6 +45,10 @@ class Subscription(Protocol):
     @property
     def browser(self) -> str | None:
         """The address of a browser, "" if it is unknown; None for a server SDK."""
+
+    @property
+    def trial(self) -> Trial | None:
+        """The trial that this stream is, if it is one."""
 
     def write_change(self, revision: int) -> bytes:
         """The event that leads to this revision of the environment, or b"" without a change for
@@ -206,6 +210,7 @@ class Streams:
             self._listen()
             if self._open and now >= check_at:
                 self._announce()
+                self._end_trials()
                 self._keep_alive(now)
                 ended_at = time.monotonic()
                 # Changes without a pause would leave requests half of the time at least.
@@ -247,10 +252,10 @@ class Streams:
             elif connection is None:
                 os.read(key.fd, 4096)  # the waker
             elif connection in self._open:
-                is_ok = connection.receive() if events & selectors.EVENT_READ else True
-                if is_ok and events & selectors.EVENT_WRITE:
-                    is_ok = connection.flush()
-                self._settle(connection, is_ok)
+                if events & selectors.EVENT_READ and not connection.receive():
+                    self._end(connection, has_left=True)
+                elif events & selectors.EVENT_WRITE:
+                    self._settle(connection, connection.flush())
         return is_announced
 
     def _announce(self) -> None:
@@ -294,6 +299,17 @@ class Streams:
             if not (access.is_anonymous or is_valid):
                 self._end(connection, orderly=True)
 
+    def _end_trials(self) -> None:
+        """A proxy may notice only by the next ping that a client has left."""
+        now = self._clock.monotonic()
+        for connection, subscription in list(self._open.items()):
+            if subscription.trial is None:
+                continue
+            if subscription.trial.ends_at <= now:
+                self._end(connection, orderly=True)
+            else:
+                self._settle(connection, connection.send(PING))
+
     def _keep_alive(self, now: float) -> None:
         """Pings idle streams and ends those whose clients don't read."""
         for connection in list(self._open):
@@ -311,8 +327,14 @@ class Streams:
         if self._selector.get_key(connection.socket).events != events:
             self._selector.modify(connection.socket, events, connection)
 
-    def _end(self, connection: EventConnection, *, orderly: bool = False) -> None:
-        subscription = self._open.pop(connection)
+    def _end(
+        self, connection: EventConnection, *, orderly: bool = False, has_left: bool = False
+    ) -> None:
+        """`has_left`: whether the client has closed the stream."""
+        subscription = self._open[connection]
+        if subscription.trial is not None:  # before the client can see the end
+            subscription.trial.finish(has_left=has_left)
+        del self._open[connection]
         self._selector.unregister(connection.socket)
         connection.close(orderly=orderly)
         self._release_place(subscription)

@@ -1,15 +1,16 @@
 """The offer of a stream to SDKs that poll: the header Fetch-Mode, which the Node SDK understands.
 
 On it, the SDK drops the document of this response and opens a stream. If the stream fails, it polls
-again; so an offer is made once for each running SDK, or both would alternate without a pause.
+again; so offers are limited for each running SDK, or both would alternate without a pause. The
+stages of an SDK are in delivery/stream_trials.py.
 """
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from sigservice.context import Context
-from sigservice.delivery.streams import RETRY_AFTER_SECONDS
-from sigservice.errors import RateLimitError
+from sigservice.delivery.stream_trials import Trial
 from sigservice.semantic_version import SemanticVersion, parse_version
 
 MAX_ID_LENGTH = 100
@@ -19,41 +20,43 @@ _NODE_SDK = re.compile(r"unleash-(?:node-sdk|client-node):(.+)")
 
 
 def must_offer(context: Context, environ: dict[str, Any], *, is_current: bool) -> bool:
-    """Whether this response to a poll makes the offer: only to an SDK that has the document
-    already (`is_current`). Something in between may hold back or refuse streams, and the SDK
-    notices that only after up to a minute, in which it goes on with these flags.
-    """
-    id = _read_connection_id(environ)
-    if not is_current or not id or id in context.offered_streams:
+    """Whether this response to a poll makes the offer. `is_current`: whether the SDK has the
+    document already, so that it loses nothing."""
+    id = _read_client_id(environ)
+    if not id or not (context.config["streaming"]["upgradePollers"] and context.streams.has_room):
         return False
-    if not (context.config["streaming"]["upgradePollers"] and context.streams.has_room):
-        return False
-    if not _can_return_to_polling(environ.get("HTTP_UNLEASH_SDK", "")):
-        return False
-    context.offered_streams.add(id)
-    return True
+    is_outdated = not is_current and "HTTP_IF_NONE_MATCH" in environ
+    return context.stream_clients.must_ask(id, is_current=is_current, is_outdated=is_outdated)
 
 
-def check_request(context: Context, environ: dict[str, Any]) -> None:
-    """Raises RateLimitError, so that the SDK polls again, if it has accepted the offer before and
-    comes back without an event ID: then something in between holds back the events."""
-    id = _read_connection_id(environ)
-    if id not in context.offered_streams or environ.get("HTTP_LAST_EVENT_ID"):
-        return
-    if id in context.accepted_streams:
-        raise RateLimitError(
-            "No event reached this client. Poll instead.",
-            headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
-        )
-    context.accepted_streams.add(id)
+def needs_trial(context: Context, environ: dict[str, Any]) -> bool:
+    """Whether the requested stream is a trial. Raises RateLimitError, so that the SDK polls, if
+    something in between held back its events before."""
+    id = _read_new_client_id(environ)
+    return bool(id) and context.stream_clients.needs_trial(id)
 
 
+def begin_stream(context: Context, environ: dict[str, Any], *, is_trial: bool) -> Trial | None:
+    """The trial that the stream is, for a stream that has a place; None if it isn't one."""
+    id = _read_new_client_id(environ)
+    return context.stream_clients.begin(id, is_trial=is_trial) if id else None
+
+
+def _read_new_client_id(environ: dict[str, Any]) -> str:
+    """The ID of a client that streams; "" also if it sends the ID of an event that reached it."""
+    return "" if environ.get("HTTP_LAST_EVENT_ID") else _read_client_id(environ)
+
+
+def _read_client_id(environ: dict[str, Any]) -> str:
+    """The connection ID of an SDK that polls again if its stream fails; "" for other clients."""
+    id: str = environ.get("HTTP_UNLEASH_CONNECTION_ID", "")
+    if not id or len(id) > MAX_ID_LENGTH:
+        return ""
+    return id if _can_return_to_polling(environ.get("HTTP_UNLEASH_SDK", "")) else ""
+
+
+@lru_cache(maxsize=1000)
 def _can_return_to_polling(sdk: str) -> bool:
     match = _NODE_SDK.fullmatch(sdk)
     version = parse_version(match[1]) if match else None
     return version is not None and version >= FIRST_NODE_SDK
-
-
-def _read_connection_id(environ: dict[str, Any]) -> str:
-    id: str = environ.get("HTTP_UNLEASH_CONNECTION_ID", "")
-    return id if len(id) <= MAX_ID_LENGTH else ""

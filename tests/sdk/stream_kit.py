@@ -128,7 +128,9 @@ class Fleet:
         self._node.ask(do="open", id=id, url=url, token=token, **more)
         self._tokens[id] = token
 
-    def open_python(self, id: str, url: str, token: str, **more: Any) -> None:
+    def open_python(
+        self, id: str, url: str, token: str, mode: Any = STREAMING, **more: Any
+    ) -> None:
         self._tokens[id] = token
         folder = self._tmp_path / id
         folder.mkdir()
@@ -139,7 +141,7 @@ class Fleet:
             cache_directory=str(folder),
             disable_metrics=True,
             disable_registration=True,
-            experimental_mode=STREAMING,
+            experimental_mode=mode,
             **more,
         )
         self.python[id] = client

@@ -1,6 +1,7 @@
 """Raw clients of GET /api/client/streaming: what they send, when they leave, and what ends them."""
 
 import contextlib
+import http.client
 import json
 import re
 import socket
@@ -12,12 +13,13 @@ from typing import Any
 import pytest
 
 from sigservice import reading_pace
-from sigservice.delivery import streams
+from sigservice.delivery import stream_trials, streams
 from tests.conftest import ADMIN_TOKEN
 from tests.server.process import Client, create_open_folder
 from tests.waiting import until
 
 LIMIT = 20
+NODE = "unleash-node-sdk:6.12.1"
 FLAG = "/api/admin/projects/default/features/a"
 ENVIRONMENT = f"{FLAG}/environments/development"
 
@@ -33,12 +35,14 @@ class Stream:
         method: str = "GET",
         version: str = "1.1",
         event_id: str = "",
+        id: str = "",
     ) -> None:
         self.socket = client.connect(10)
         self._received = b""
         head = f"{method} /api/client/streaming HTTP/{version}\r\nHost: x\r\n"
         head += f"Authorization: {token}\r\n"
         head += f"Last-Event-ID: {event_id}\r\n" if event_id else ""
+        head += f"unleash-connection-id: {id}\r\nunleash-sdk: {NODE}\r\n" if id else ""
         self.socket.sendall(head.encode() + b"\r\n" + extra)
 
     def __enter__(self) -> "Stream":
@@ -109,6 +113,23 @@ class Server(Client):
         head = stream.read_head()
         assert head.startswith("HTTP/1.1 200"), head
         assert stream.read_event()[0] == "unleash-connected"
+        return stream
+
+    def poll(self, token: str, id: str, etag: str = "") -> Any:
+        """The headers of the response to a poll of the Node SDK."""
+        conn = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        headers = {"Authorization": token, "unleash-connection-id": id, "unleash-sdk": NODE}
+        headers |= {"If-None-Match": etag} if etag else {}
+        with contextlib.closing(conn):
+            conn.request("GET", "/api/client/features", headers=headers)
+            return conn.getresponse().headers
+
+    def open_trial(self, token: str, id: str) -> Stream:
+        """The first stream of a client that was asked to stream."""
+        etag = self.poll(token, id)["ETag"]
+        assert self.poll(token, id, etag)["Fetch-Mode"] == "streaming"
+        stream = self.open(token, id=id)
+        stream.read_until(b"event: fetch-mode\ndata: polling\n\n")
         return stream
 
     def await_all_places(self, token: str) -> None:
@@ -280,6 +301,36 @@ def test_a_stream_goes_on_after_the_expiry_that_it_was_opened_with(server, clock
         clock.advance(200 * 3600 if is_removed else 2 * 3600)
         server.switch(True)
         assert stream.read_event()[0] == "unleash-updated"
+
+
+def test_the_trial_of_a_client_that_does_not_poll_ends_and_is_not_repeated(server, token, clock):
+    with server.open_trial(token, "a") as trial:
+        server.switch(True)
+        assert trial.read_event()[0] == "unleash-updated"
+        clock.advance(stream_trials.TRIAL_SECONDS + 1)
+        trial.socket.settimeout(5)
+        assert trial.read_rest().endswith(b"0\r\n\r\n")
+    etag = server.poll(token, "a")["ETag"]
+    assert "Fetch-Mode" not in server.poll(token, "a", etag)
+    server.await_all_places(token)
+
+
+def test_a_stream_after_the_trial_has_no_end(server, token, clock):
+    with server.open_trial(token, "a"):
+        assert server.poll(token, "a")["Fetch-Mode"] == "streaming"
+    with server.open(token, id="a") as second:
+        clock.advance(stream_trials.TRIAL_SECONDS + 1)
+        for is_on in (True, False):  # the first one wakes the thread, which ends trials
+            server.switch(is_on)
+            assert second.read_event()[0] == "unleash-updated"
+
+
+def test_a_client_that_has_left_its_trial_and_polled_another_process_may_stream(server, token):
+    opened = server.service.context.streams
+    with server.open_trial(token, "a"):
+        until(lambda: opened.count == 1, "the stream")
+    until(lambda: opened.count == 0, "its end")
+    server.open(token, id="a").socket.close()
 
 
 def test_a_change_in_another_process_arrives(server, make_server, stream, rows):

@@ -9,6 +9,7 @@ from sigservice.context import Context
 from sigservice.delivery.client_subscription import ClientSubscription, write_connected
 from sigservice.delivery.event_stream import HEADERS
 from sigservice.delivery.revision_cache import Access
+from sigservice.delivery.stream_trials import POLL_AGAIN
 from sigservice.errors import BadDataError, NoStreamError, NotFoundError
 from sigservice.semantic_version import SemanticVersion, parse_version
 from sigservice.services.flags import client_features
@@ -83,14 +84,18 @@ def open_stream(context: Context, access: Access) -> HTTPResponse:
     hand_over = environ.get("sigservice.hand_over")
     if hand_over is None:
         raise NoStreamError("Only the service's own listener has streams. Poll instead.")
-    stream_offers.check_request(context, environ)
+    is_trial = stream_offers.needs_trial(context, environ)
     query = _build_query(environ.get("QUERY_STRING", ""), "", access)
     revision = environ[REVISIONS].of_environment(access.environment)
     state = context.flag_history.get(access.environment, revision)
     event = write_connected(state, query, parse_event_id(environ.get("HTTP_LAST_EVENT_ID", "")))
+    if is_trial:
+        event += POLL_AGAIN
     if environ["REQUEST_METHOD"] != "HEAD":
         subscription = ClientSubscription(context.flag_history, access, query, state)
-        hand_over(context.streams.open(subscription))
+        take_over = context.streams.open(subscription)
+        subscription.trial = stream_offers.begin_stream(context, environ, is_trial=is_trial)
+        hand_over(take_over)
     return respond.answer(iter([event]), 200, HEADERS)
 
 
