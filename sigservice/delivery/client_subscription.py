@@ -3,8 +3,12 @@
 from sigservice.delivery.event_stream import write_event
 from sigservice.delivery.flag_history import FlagHistory, FlagState
 from sigservice.delivery.revision_cache import Access
-from sigservice.delivery.stream_trials import Trial
+from sigservice.delivery.stream_trials import StreamEnd
 from sigservice.services.flags.client_features import Query
+
+# At the end of the event IDs of a short stream. Clients send it back, so that other processes, and
+# the same one after a restart, keep the streams of this client short.
+_SHORT = "s"
 
 
 class ClientSubscription:
@@ -12,14 +16,26 @@ class ClientSubscription:
 
     # See streams.Subscription.
     browser = None
-    trial: Trial | None = None
+    end: StreamEnd | None = None
 
     def __init__(
-        self, history: FlagHistory, access: Access, query: Query, state: FlagState
+        self,
+        history: FlagHistory,
+        access: Access,
+        query: Query,
+        state: FlagState,
+        *,
+        is_short: bool,
     ) -> None:
         self.access = access
         self._history, self._query = history, query
         self._revision, self._event_id = state.revision, state.event_id
+        self._id_suffix = _SHORT if is_short else ""
+
+    def write_connected(self, state: FlagState, since: int | None) -> bytes:
+        """The first event: what has changed since the event ID `since`, or everything."""
+        message = state.build_message(self._query, since) or b'{"events":[]}'
+        return self._write(message, "unleash-connected")
 
     def write_change(self, revision: int) -> bytes:
         """See streams.Subscription."""
@@ -28,12 +44,11 @@ class ClientSubscription:
         state = self._history.get(self.access.environment, revision)
         message = state.build_message(self._query, self._event_id)
         self._revision, self._event_id = state.revision, state.event_id
-        if not message:
-            return b""
-        return write_event(message, event_id=state.event_id, name="unleash-updated")
+        return self._write(message, "unleash-updated") if message else b""
+
+    def _write(self, message: bytes, name: str) -> bytes:
+        return write_event(message, event_id=f"{self._event_id}{self._id_suffix}", name=name)
 
 
-def write_connected(state: FlagState, query: Query, since: int | None) -> bytes:
-    """The first event: what has changed since the event ID `since`, or everything."""
-    message = state.build_message(query, since) or b'{"events":[]}'
-    return write_event(message, event_id=state.event_id, name="unleash-connected")
+def is_of_short_stream(event_id: str) -> bool:
+    return event_id.endswith(_SHORT)

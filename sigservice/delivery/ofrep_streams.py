@@ -25,7 +25,7 @@ class OfrepSubscription:
     """Tells a client to fetch when the environment has changed since `revision`. `browser` is as in
     streams.Subscription."""
 
-    trial = None  # see streams.Subscription
+    end = None  # see streams.Subscription
 
     def __init__(self, clock: Clock, access: Access, revision: int, browser: str) -> None:
         self.access, self.browser = access, browser

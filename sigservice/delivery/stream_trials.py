@@ -4,6 +4,9 @@ Something between may hold back a stream until it ends, and the server can't see
 stream of a client that has polled tells it to poll again. A client that does so while the stream is
 open has received the event, and is asked to stream once more. The service ends the stream of a
 client that doesn't, which releases what was held back, and never asks this client again.
+
+A client that opens streams without being asked has no trial. Its events are held back if it comes
+back without an event ID after the time in which the first one arrives on other paths.
 """
 
 import threading
@@ -13,15 +16,25 @@ from enum import Enum, auto
 
 from sigservice.clock import Clock
 from sigservice.delivery.event_stream import write_event
-from sigservice.errors import RateLimitError
 
 # Longer than the interval of a poller, 15 s by default: the Node SDK doesn't stop its timer, which
 # would make a second poll in each interval if the client polled again before it expires.
 TRIAL_SECONDS = 16.0
 # In which the first event arrives on every path that passes streams. Pings keep such a stream open.
-FIRST_EVENT_SECONDS = 30.0
+# Shorter than the SDKs' own timeouts: 30 s for Python, 60 s for Node.
+FIRST_EVENT_SECONDS = 25.0
 RETRY_AFTER_SECONDS = 30
+# Shorter than the timeout of the Python SDK. It may come back at once.
+SHORT_SECONDS = 10.0
 POLL_AGAIN = write_event(b"polling", name="fetch-mode")
+
+
+class Kind(Enum):
+    """Of a stream."""
+
+    ENDLESS = auto()
+    TRIAL = auto()
+    SHORT = auto()  # each end releases what was held back
 
 
 class Stage(Enum):
@@ -36,18 +49,18 @@ class Stage(Enum):
     REFUSED = auto()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _State:
     stage: Stage
     # clock.monotonic() at which a trial ends, or a client must have its first event.
     deadline: float = 0.0
 
 
-class Trial:
-    """`ends_at` is the clock.monotonic() at which the service ends the stream."""
+class StreamEnd:
+    """Of a stream that isn't endless. The service ends it `at` this clock.monotonic()."""
 
-    def __init__(self, clients: "StreamClients", id: str, ends_at: float) -> None:
-        self._clients, self._id, self.ends_at = clients, id, ends_at
+    def __init__(self, clients: "StreamClients", id: str, at: float) -> None:
+        self._clients, self._id, self.at = clients, id, at
 
     def finish(self, *, has_left: bool) -> None:
         """`has_left`: whether the client has closed the stream, before the service did."""
@@ -80,32 +93,34 @@ class StreamClients:
             self._set(id, Stage.POLLING)
         return False
 
-    def needs_trial(self, id: str) -> bool:
-        """For a client that opens a stream without an event ID. Raises RateLimitError, on which
-        SDKs poll, if its events were held back before."""
+    def choose_kind(self, id: str) -> Kind:
+        """For a client that opens a stream without an event ID. SHORT: its events were held back
+        before."""
         state = self._states.get(id)
         if state is None:
-            return False
+            return Kind.ENDLESS
         # A client that was asked has had a stream of another process meanwhile.
         has_deadline = state.stage in (Stage.ASKED, Stage.ON_TRIAL, Stage.STREAMING)
-        is_late = has_deadline and self._clock.monotonic() >= state.deadline
-        if is_late or state.stage is Stage.REFUSED:
-            self._set(id, Stage.REFUSED)
-            raise RateLimitError(
-                "No event reached this client. Poll instead.",
-                headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
-            )
+        if has_deadline and self._clock.monotonic() >= state.deadline:
+            state = self._set(id, Stage.REFUSED)
+        if state.stage is Stage.REFUSED:
+            return Kind.SHORT
         # One that has polled was asked, by this process or another one.
-        return state.stage in (Stage.POLLING, Stage.ASKED, Stage.ON_TRIAL)
+        is_trial = state.stage in (Stage.POLLING, Stage.ASKED, Stage.ON_TRIAL)
+        return Kind.TRIAL if is_trial else Kind.ENDLESS
 
-    def begin(self, id: str, *, is_trial: bool) -> Trial | None:
-        """For a client whose stream begins without an event ID."""
-        stage = Stage.ON_TRIAL if is_trial else Stage.STREAMING
+    def begin(self, id: str, kind: Kind) -> StreamEnd | None:
+        """For a client whose stream begins; `id` is "" if it has sent an event ID. Returns None for
+        an endless stream."""
+        now = self._clock.monotonic()
+        if kind is Kind.SHORT:
+            return StreamEnd(self, id, now + SHORT_SECONDS)
+        stage = Stage.ON_TRIAL if kind is Kind.TRIAL else Stage.STREAMING
         state = self._states.get(id)
-        if state is None or state.stage is not stage:
-            seconds = TRIAL_SECONDS if is_trial else FIRST_EVENT_SECONDS
-            state = self._set(id, stage, self._clock.monotonic() + seconds)
-        return Trial(self, id, state.deadline) if is_trial else None
+        if id and (state is None or state.stage is not stage):
+            seconds = TRIAL_SECONDS if kind is Kind.TRIAL else FIRST_EVENT_SECONDS
+            state = self._set(id, stage, now + seconds)
+        return StreamEnd(self, id, state.deadline) if state and kind is Kind.TRIAL else None
 
     def finish_trial(self, id: str, *, has_left: bool) -> None:
         with self._lock:

@@ -20,7 +20,7 @@ from sigservice.db.notifications import RevisionNotifications
 from sigservice.db.pool import Database
 from sigservice.delivery.event_stream import PING, EventConnection
 from sigservice.delivery.revision_cache import Access, RevisionCache
-from sigservice.delivery.stream_trials import RETRY_AFTER_SECONDS, Trial
+from sigservice.delivery.stream_trials import RETRY_AFTER_SECONDS, StreamEnd
 from sigservice.errors import RateLimitError, UnavailableError
 from sigservice.log import Logger, format_trace
 from sigservice.services.access import api_tokens
@@ -47,8 +47,8 @@ class Subscription(Protocol):
         """The address of a browser, "" if it is unknown; None for a server SDK."""
 
     @property
-    def trial(self) -> Trial | None:
-        """The trial that this stream is, if it is one."""
+    def end(self) -> StreamEnd | None:
+        """When this stream ends; None for an endless one."""
 
     def write_change(self, revision: int) -> bytes:
         """The event that leads to this revision of the environment, or b"" without a change for
@@ -210,7 +210,7 @@ class Streams:
             self._listen()
             if self._open and now >= check_at:
                 self._announce()
-                self._end_trials()
+                self._end_limited()
                 self._keep_alive(now)
                 ended_at = time.monotonic()
                 # Changes without a pause would leave requests half of the time at least.
@@ -299,13 +299,15 @@ class Streams:
             if not (access.is_anonymous or is_valid):
                 self._end(connection, orderly=True)
 
-    def _end_trials(self) -> None:
-        """A proxy may notice only by the next ping that a client has left."""
+    def _end_limited(self) -> None:
+        """Ends streams at their time. Pings them until then, because a proxy may notice only by the
+        next ping that a client has left.
+        """
         now = self._clock.monotonic()
         for connection, subscription in list(self._open.items()):
-            if subscription.trial is None:
+            if subscription.end is None:
                 continue
-            if subscription.trial.ends_at <= now:
+            if subscription.end.at <= now:
                 self._end(connection, orderly=True)
             else:
                 self._settle(connection, connection.send(PING))
@@ -332,8 +334,8 @@ class Streams:
     ) -> None:
         """`has_left`: whether the client has closed the stream."""
         subscription = self._open[connection]
-        if subscription.trial is not None:  # before the client can see the end
-            subscription.trial.finish(has_left=has_left)
+        if subscription.end is not None:  # before the client can see the end
+            subscription.end.finish(has_left=has_left)
         del self._open[connection]
         self._selector.unregister(connection.socket)
         connection.close(orderly=orderly)

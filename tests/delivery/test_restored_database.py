@@ -13,7 +13,7 @@ import webtest
 from sigservice.services import revisions
 from tests.conftest import ADMIN, ADMIN_TOKEN
 from tests.routes.test_delta import Delta
-from tests.server.test_streams import Server, Stream
+from tests.server.raw_streams import Server, Stream
 from tests.waiting import until
 
 CLIENT, FRONTEND = "*:development.client", "*:development.frontend"

@@ -1,18 +1,19 @@
 """The header Fetch-Mode, by which the service asks Node SDKs that poll to stream."""
 
 import itertools
+import re
 from types import SimpleNamespace
 
 import pytest
 import webtest
 
-from sigservice.delivery.stream_trials import TRIAL_SECONDS
+from sigservice.delivery.stream_trials import FIRST_EVENT_SECONDS, TRIAL_SECONDS
 from tests.conftest import ADMIN
 from tests.table_tests import each
 
-NODE, PYTHON = "unleash-node-sdk:6.12.1", "unleash-client-python:6.9.1"
+NODE, PYTHON = "unleash-node-sdk:6.12.1", "unleash-python-sdk:6.9.1"
 POLL_AGAIN = "event: fetch-mode\ndata: polling\n\n"
-NO_CHANGES = SimpleNamespace(browser=None, trial=None)
+NO_CHANGES = SimpleNamespace(browser=None, end=None)
 IDS = itertools.count()
 
 
@@ -58,6 +59,10 @@ def stream(web, secret):
     return stream
 
 
+def is_short(stream):
+    return re.search(r"^id: \d+s$", stream.text, re.MULTILINE) is not None
+
+
 def is_asked(answer):
     return answer.headers.get("Fetch-Mode") == "streaming"
 
@@ -96,7 +101,7 @@ def test_sdks_that_can_return_to_polling_are_asked(poll_current, sdk):
         "unleash-node-sdk:6.8.1-beta.1",
         "unleash-node-sdk:6",
         "unleash-node-sdk:5.9.0",
-        "unleash-client-python:6.9.1",
+        "unleash-python-sdk:6.9.1",
         "unleash-client-java:12.0.0",
         "x",
     ],
@@ -185,7 +190,7 @@ def test_a_client_that_another_process_has_asked_has_a_trial(poll, stream):
 
 def test_a_client_that_got_no_event_of_another_process_is_sent_back(poll_current, stream, clock):
     poll_current("a")
-    clock.advance(31)
+    clock.advance(FIRST_EVENT_SECONDS)
     stream("a", status=429)
 
 
@@ -195,20 +200,35 @@ def test_a_client_that_was_not_asked_has_no_trial(stream, sdk):
     assert all(POLL_AGAIN not in answer.text for answer in answers)
 
 
-def test_a_node_sdk_that_no_event_has_reached_for_30_s_is_sent_to_polling(stream, clock):
+def test_a_node_sdk_that_no_event_has_reached_is_sent_to_polling(stream, clock):
     stream("a")
-    clock.advance(29)
+    clock.advance(FIRST_EVENT_SECONDS - 1)
     stream("a")
-    clock.advance(2)
+    clock.advance(1)
     stream("a", status=429)
     stream("a", Last_Event_ID="1")
 
 
-def test_a_python_sdk_that_no_event_reaches_may_try_again(stream, clock):
-    """It never polls after a refused stream."""
-    stream("a", PYTHON)
-    clock.advance(31)
-    stream("a", PYTHON)
+def test_a_python_sdk_that_no_event_has_reached_gets_short_streams(stream, clock):
+    """It never polls."""
+    assert not is_short(stream("a", PYTHON))
+    clock.advance(FIRST_EVENT_SECONDS)
+    assert is_short(stream("a", PYTHON))
+
+
+def test_a_client_with_short_streams_gets_them_from_other_processes_too(stream):
+    event_id = re.search("^id: (.+)$", stream("a", PYTHON).text, re.MULTILINE)[1]
+    answer = stream("a", PYTHON, Last_Event_ID=f"{event_id}s")
+    assert is_short(answer)
+    assert '{"events":[]}' in answer.text
+    assert not is_short(stream("a", PYTHON, Last_Event_ID=event_id))
+
+
+def test_another_client_gets_an_endless_stream_at_any_time(stream, clock):
+    """It may have dropped the ID of an event that has reached it."""
+    stream("a", "unleash-edge:19.0.0")
+    clock.advance(FIRST_EVENT_SECONDS)
+    assert not is_short(stream("a", "unleash-edge:19.0.0"))
 
 
 def test_a_client_that_found_no_place_is_asked_later(service, poll_current, stream):

@@ -124,7 +124,8 @@ class Fleet:
         self.python: dict[str, UnleashClient] = {}
 
     def open_node(self, id: str, url: str, token: str, **more: Any) -> None:
-        """`more` are `mode`, `interval` in ms and `isTokenFromFunction`."""
+        """`more` are `mode`, `interval` in ms, `isTokenFromFunction` and `readTimeout`, the ms
+        after which the SDK gives up a stream on which nothing arrives."""
         self._node.ask(do="open", id=id, url=url, token=token, **more)
         self._tokens[id] = token
 

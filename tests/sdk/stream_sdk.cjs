@@ -1,11 +1,19 @@
 // Many clients of unleash-client in one process, driven by lines of JSON on stdin; each is answered
 // by one line on stdout.
 const { Unleash, InMemStorageProvider } = require("unleash-client");
+const source = require("unleash-client/lib/event-source");
 const readline = require("node:readline");
+
+const { EventSource } = source;
 
 const clients = new Map();
 const commands = {
-  open: ({ id, url, token, mode, interval, isTokenFromFunction }) => {
+  open: ({ id, url, token, mode, interval, isTokenFromFunction, readTimeout }) => {
+    source.EventSource = class extends EventSource {
+      constructor(address, options) {
+        super(address, readTimeout ? { ...options, readTimeoutMillis: readTimeout } : options);
+      }
+    };
     const headers = { Authorization: token };
     const unleash = new Unleash({
       url: `${url}/api/`,

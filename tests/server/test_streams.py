@@ -1,8 +1,6 @@
 """Raw clients of GET /api/client/streaming: what they send, when they leave, and what ends them."""
 
 import contextlib
-import http.client
-import json
 import re
 import socket
 import struct
@@ -14,142 +12,9 @@ import pytest
 
 from sigservice import reading_pace
 from sigservice.delivery import stream_trials, streams
-from tests.conftest import ADMIN_TOKEN
-from tests.server.process import Client, create_open_folder
+from tests.server.process import create_open_folder
+from tests.server.raw_streams import LIMIT, Server, Stream
 from tests.waiting import until
-
-LIMIT = 20
-NODE = "unleash-node-sdk:6.12.1"
-FLAG = "/api/admin/projects/default/features/a"
-ENVIRONMENT = f"{FLAG}/environments/development"
-
-
-class Stream:
-    """One connection. `extra` follows the request."""
-
-    def __init__(
-        self,
-        client: Client,
-        token: str,
-        extra: bytes = b"",
-        method: str = "GET",
-        version: str = "1.1",
-        event_id: str = "",
-        id: str = "",
-    ) -> None:
-        self.socket = client.connect(10)
-        self._received = b""
-        head = f"{method} /api/client/streaming HTTP/{version}\r\nHost: x\r\n"
-        head += f"Authorization: {token}\r\n"
-        head += f"Last-Event-ID: {event_id}\r\n" if event_id else ""
-        head += f"unleash-connection-id: {id}\r\nunleash-sdk: {NODE}\r\n" if id else ""
-        self.socket.sendall(head.encode() + b"\r\n" + extra)
-
-    def __enter__(self) -> "Stream":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.socket.close()
-
-    def read_until(self, end: bytes) -> bytes:
-        """What arrives up to `end`."""
-        while end not in self._received:
-            data = self.socket.recv(65_536)
-            assert data, self._received
-            self._received += data
-        before, _, self._received = self._received.partition(end)
-        return before
-
-    def read_head(self) -> str:
-        return self.read_until(b"\r\n\r\n").decode()
-
-    def read_event(self) -> tuple[str, list[dict[str, Any]]]:
-        """(name, its events), without the pings before."""
-        text = self.read_until(b"}\n\n").decode() + "}"
-        name = re.search(r"^event: (.*)$", text, re.MULTILINE)
-        data = re.search(r"^data: (.*)$", text, re.MULTILINE)
-        assert name, text
-        assert data, text
-        return name[1], json.loads(data[1])["events"]
-
-    def read_rest(self) -> bytes:
-        """What arrives up to the end of the connection."""
-        with contextlib.suppress(ConnectionResetError):
-            while data := self.socket.recv(65_536):
-                self._received += data
-        return self._received
-
-
-class Server(Client):
-    def __init__(self, service: Any) -> None:
-        service.start()
-        self.service, self.port = service, service.port or 0
-        self.pipe = service.config["server"]["pipe"] or ""
-
-    def admin(self, method: str, path: str, body: Any = None) -> Any:
-        status, answer = self.request(method, path, body, ADMIN_TOKEN)
-        assert status < 300, answer
-        return answer
-
-    def create_token(self, **more: Any) -> dict[str, Any]:
-        body = {"tokenName": "t", "type": "client", "environment": "development"}
-        return self.admin("POST", "/api/admin/api-tokens", body | more)
-
-    def switch(self, is_on: bool) -> None:
-        self.admin("POST", f"{ENVIRONMENT}/{'on' if is_on else 'off'}")
-
-    def create_large_flag(self, strategies: int) -> None:
-        """75 kB for each strategy."""
-        self.admin("POST", "/api/admin/projects/default/features", {"name": "a"})
-        values = [str(number).zfill(90) for number in range(200)]
-        constraint = {"contextName": "userId", "operator": "IN", "values": values}
-        strategy = {"name": "default", "constraints": [constraint] * 4}
-        for _ in range(strategies):
-            self.admin("POST", f"{ENVIRONMENT}/strategies", strategy)
-
-    def open(self, token: str, **more: Any) -> Stream:
-        """A stream that has begun."""
-        stream = Stream(self, token, **more)
-        head = stream.read_head()
-        assert head.startswith("HTTP/1.1 200"), head
-        assert stream.read_event()[0] == "unleash-connected"
-        return stream
-
-    def poll(self, token: str, id: str, etag: str = "") -> Any:
-        """The headers of the response to a poll of the Node SDK."""
-        conn = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        headers = {"Authorization": token, "unleash-connection-id": id, "unleash-sdk": NODE}
-        headers |= {"If-None-Match": etag} if etag else {}
-        with contextlib.closing(conn):
-            conn.request("GET", "/api/client/features", headers=headers)
-            return conn.getresponse().headers
-
-    def open_trial(self, token: str, id: str) -> Stream:
-        """The first stream of a client that was asked to stream."""
-        etag = self.poll(token, id)["ETag"]
-        assert self.poll(token, id, etag)["Fetch-Mode"] == "streaming"
-        stream = self.open(token, id=id)
-        stream.read_until(b"event: fetch-mode\ndata: polling\n\n")
-        return stream
-
-    def await_all_places(self, token: str) -> None:
-        """Fills the limit: a place that was never released would be missing."""
-
-        def fill() -> bool:
-            with contextlib.ExitStack() as stack:
-                heads = []
-                for _ in range(LIMIT):
-                    stream = stack.enter_context(Stream(self, token))
-                    heads.append(stream.read_head())
-                if not all(head.startswith("HTTP/1.1 200") for head in heads):
-                    return False
-                with Stream(self, token) as surplus:
-                    head = surplus.read_head()
-                assert head.startswith("HTTP/1.1 429"), head
-                assert "Retry-After: 30" in head
-                return True
-
-        until(fill, "all places", pause=0.1)
 
 
 @pytest.fixture
@@ -323,6 +188,16 @@ def test_a_stream_after_the_trial_has_no_end(server, token, clock):
         for is_on in (True, False):  # the first one wakes the thread, which ends trials
             server.switch(is_on)
             assert second.read_event()[0] == "unleash-updated"
+
+
+def test_a_short_stream_ends_before_the_python_sdk_gives_up(server, token, clock):
+    """Its event IDs keep the next streams short."""
+    with server.open(token, event_id="1s", id="a", sdk="unleash-python-sdk:6.9.1") as stream:
+        server.switch(True)
+        assert re.search(rb"^id: \d+s$", stream.read_until(b"event: unleash-updated"), re.MULTILINE)
+        clock.advance(stream_trials.SHORT_SECONDS)
+        assert stream.read_rest().endswith(b"0\r\n\r\n")
+    server.await_all_places(token)
 
 
 def test_a_client_that_has_left_its_trial_and_polled_another_process_may_stream(server, token):

@@ -6,10 +6,10 @@ from functools import lru_cache
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.delivery.client_subscription import ClientSubscription, write_connected
+from sigservice.delivery.client_subscription import ClientSubscription
 from sigservice.delivery.event_stream import HEADERS
 from sigservice.delivery.revision_cache import Access
-from sigservice.delivery.stream_trials import POLL_AGAIN
+from sigservice.delivery.stream_trials import POLL_AGAIN, Kind
 from sigservice.errors import BadDataError, NoStreamError, NotFoundError
 from sigservice.semantic_version import SemanticVersion, parse_version
 from sigservice.services.flags import client_features
@@ -84,17 +84,20 @@ def open_stream(context: Context, access: Access) -> HTTPResponse:
     hand_over = environ.get("sigservice.hand_over")
     if hand_over is None:
         raise NoStreamError("Only the service's own listener has streams. Poll instead.")
-    is_trial = stream_offers.needs_trial(context, environ)
+    kind = stream_offers.choose_kind(context, environ)
     query = _build_query(environ.get("QUERY_STRING", ""), "", access)
     revision = environ[REVISIONS].of_environment(access.environment)
     state = context.flag_history.get(access.environment, revision)
-    event = write_connected(state, query, parse_event_id(environ.get("HTTP_LAST_EVENT_ID", "")))
-    if is_trial:
+    subscription = ClientSubscription(
+        context.flag_history, access, query, state, is_short=kind is Kind.SHORT
+    )
+    since = parse_event_id(environ.get("HTTP_LAST_EVENT_ID", ""))
+    event = subscription.write_connected(state, since)
+    if kind is Kind.TRIAL:
         event += POLL_AGAIN
     if environ["REQUEST_METHOD"] != "HEAD":
-        subscription = ClientSubscription(context.flag_history, access, query, state)
         take_over = context.streams.open(subscription)
-        subscription.trial = stream_offers.begin_stream(context, environ, is_trial=is_trial)
+        subscription.end = stream_offers.begin_stream(context, environ, kind)
         hand_over(take_over)
     return respond.answer(iter([event]), 200, HEADERS)
 
@@ -113,7 +116,7 @@ def show_feature(context: Context, access: Access, name: str) -> HTTPResponse:
 def parse_event_id(text: str) -> int | None:
     """The event ID of If-None-Match or Last-Event-ID; None if it has none. An ID that no event can
     have is an unknown one."""
-    match = re.fullmatch(r'\s*(?:W/)?"?([0-9]{1,10})"?\s*', text)
+    match = re.fullmatch(r'\s*(?:W/)?"?([0-9]{1,10})s?"?\s*', text)
     return int(match[1]) if match else None
 
 
