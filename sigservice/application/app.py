@@ -7,7 +7,7 @@ from bottle import HTTPError, HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import StartError
-from sigservice.http_parsing import DecideBody
+from sigservice.http_server.http_parsing import DecideBody
 from sigservice.log import escape_line
 from sigservice.routes import find_routers
 from sigservice.services.access.authentication_scheme import Custom

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -19,10 +20,12 @@ from sigservice.config import Loaded, load_config, risks
 from sigservice.config.options import DEFAULT_ADMIN
 from sigservice.config.risk import Risk
 from sigservice.crypto.secrets import Passwords
+from sigservice.db.bulkheads import count_workers
 from sigservice.db.errors import DatabaseError
 from sigservice.db.migrate import Prepare, connect
 from sigservice.db.open import OpenDatabase
 from sigservice.errors import AppError, StartError
+from sigservice.http_server.listener import Callbacks, Listener
 from sigservice.jobs import (
     actions,
     clean_up,
@@ -39,10 +42,10 @@ from sigservice.jobs import (
     version_check,
 )
 from sigservice.jobs.runner import Job, Runner
-from sigservice.listener import Listener
 from sigservice.log import Logger
 from sigservice.services import database_risks, startup
 from sigservice.version import VERSION_WITH_COMMIT
+from sigservice.web.client_ip import make_connection_key
 from sigservice.web.cors import make_rejection_headers
 from sigservice.web.request_log import build_refusal_log
 from sigservice.web.wsgi import Wsgi
@@ -208,13 +211,15 @@ class Service:
         with self._lock:
             if self._is_stopped or self._listener is not None:
                 raise RuntimeError("A service can be started only once; create a new one.")
-            self._listener = Listener(
-                self.app,
-                self.config,
-                self._logger,
+            callbacks = Callbacks(
                 make_rejection_headers(self.context),
                 build_refusal_log(self.context),
                 self._decide_body,
+                partial(make_connection_key, trusted=self.context.trusted_proxies),
+            )
+            workers = count_workers(self.config["db"]["pool"]["max"])
+            self._listener = Listener(
+                self.app, self.config, self._logger, callbacks, workers=workers
             )
             self.context.streams.limit = self._listener.max_streams
         if self.context.authentication.type.has_passwords:

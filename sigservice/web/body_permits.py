@@ -9,7 +9,7 @@ from bottle import Bottle, HTTPError
 from sigservice.context import Context
 from sigservice.crypto import secrets
 from sigservice.errors import AppError
-from sigservice.http_parsing import SMALL_BODY_BYTES, BodyPermit, DecideBody
+from sigservice.http_server.http_parsing import SMALL_BODY_BYTES, BodyPermit, DecideBody
 from sigservice.services.signals.signature_schemes import SNS_HEADER
 from sigservice.services.signals.signatures import has_signature
 from sigservice.web import session

@@ -7,7 +7,7 @@ import http.client
 
 import pytest
 
-from sigservice import reading_pace
+from sigservice.http_server import reading_pace
 from tests.conftest import ADMIN_TOKEN
 from tests.waiting import DEADLINE_SECONDS, until
 

@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from sigservice.channel import Channel
 from sigservice.concurrency.quotas import Quotas
-from sigservice.http_parsing import BodyLimits, BodyPermit
-from sigservice.listener import Listener
-from sigservice.log import build_line_loggers
+from sigservice.http_server.channel import Channel
+from sigservice.http_server.http_parsing import BodyLimits, BodyPermit
+from tests.http_server.kit import build_listener
 from tests.server.malformed_requests import build_request
 from tests.server.process import (
     ADMIN_SECRET,
@@ -248,8 +247,7 @@ def test_connections_are_not_counted_without_a_limit_or_by_a_proxy(
 
 def test_waiting_connections_are_accepted_in_one_round(make_service: Any):
     config = make_service({"server": {"host": "127.0.0.1", "port": 0}}).config
-    logger = build_line_loggers("error")("test")
-    listener = Listener(lambda *_: [], config, logger, lambda *_: [], print, lambda *_: None)  # type: ignore[arg-type,return-value]
+    listener = build_listener(lambda *_: [], config)
     with contextlib.closing(listener), contextlib.ExitStack() as stack:
         for _ in range(50):
             stack.enter_context(Client.at(listener.port).connect())

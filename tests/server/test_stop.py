@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from sigservice import channel
 from sigservice.config import load_config
 from sigservice.db.open import OpenDatabase
 from sigservice.errors import StartError
+from sigservice.http_server import channel
 from sigservice.log import build_line_loggers
 from tests.server.process import (
     Client,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from sigservice import reading_pace
 from sigservice.delivery import stream_trials, streams
+from sigservice.http_server import reading_pace
 from tests.server.process import create_open_folder
 from tests.server.raw_streams import LIMIT, Server, Stream
 from tests.waiting import until

@@ -10,10 +10,10 @@ from typing import Any
 from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.utilities import InternalServerError
 
-from sigservice.channel_tasks import JsonErrorTask, TakeOver, Task
 from sigservice.crypto.hidden_secrets import hide_secrets
-from sigservice.http_parsing import Parser
-from sigservice.reading_pace import ReadingPace
+from sigservice.http_server.channel_tasks import JsonErrorTask, TakeOver, Task
+from sigservice.http_server.http_parsing import Parser
+from sigservice.http_server.reading_pace import ReadingPace
 
 ARRIVAL_SECONDS = 30
 LINGER_SECONDS = 2

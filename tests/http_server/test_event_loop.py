@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sigservice.event_loop import EventLoop
+from sigservice.http_server.event_loop import EventLoop
 
 
 class Dispatcher:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sigservice.reading_pace import (
+from sigservice.http_server.reading_pace import (
     MAX_CREDIT_SECONDS,
     MIN_BYTES_PER_SECOND,
     SLOW_SECONDS,

@@ -9,7 +9,13 @@ from waitress.adjustments import Adjustments
 from waitress.buffers import OverflowableBuffer
 
 from sigservice.concurrency.quotas import Quotas
-from sigservice.http_parsing import SMALL_BODY_BYTES, BodyLimits, BodyPermit, ChunkedBody, Parser
+from sigservice.http_server.http_parsing import (
+    SMALL_BODY_BYTES,
+    BodyLimits,
+    BodyPermit,
+    ChunkedBody,
+    Parser,
+)
 
 ADJUSTMENTS = Adjustments(max_request_header_size=32_768, max_request_body_size=5_500_000)
 READ = 8192  # what waitress reads at a time

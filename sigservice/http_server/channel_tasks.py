@@ -37,19 +37,21 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]
 
     def execute(self) -> None:
         error, path = self.request.error, getattr(self.request, "path", "")
+        origin = self.request.headers.get("ORIGIN", "")
+        callbacks = self.channel.server.callbacks
         body = build_error_body(error.code, error.reason)
         self.status = f"{error.code} {error.reason}"
         self.response_headers += [
             ("Content-Type", "application/json; charset=utf-8"),
             ("Cache-Control", "no-store"),
             *([("Retry-After", "5")] if error.code == 503 else []),
-            *self.channel.server.refusal_headers(path, self.request.headers.get("ORIGIN", "")),
+            *callbacks.build_refusal_headers(path, origin),
         ]
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
         method = getattr(self.request, "command", "")
-        self.channel.server.log_refusal(method, path, error.code)
+        callbacks.log_refusal(method, path, error.code)
 
 
 # Gets a connection whose response has begun, and whether the response is chunked; or None if the

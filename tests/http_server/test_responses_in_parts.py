@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 from waitress.adjustments import Adjustments
 
-from sigservice.channel import Channel
 from sigservice.concurrency.workers import release_turn
-from sigservice.listener import Listener
-from sigservice.log import build_line_loggers
+from sigservice.http_server.channel import Channel
+from tests.http_server.kit import build_listener
 from tests.server.malformed_requests import build_request
 from tests.server.process import Client
 from tests.waiting import DEADLINE_SECONDS, until
@@ -29,7 +28,6 @@ SMALL = b"x" * 10_000  # waitress keeps up to 18 000 bytes while a request runs
 def open_response(make_service: Any) -> Iterator[Callable[[Parts], Any]]:
     """`open_response(parts)`: the listener, the thread of its loop, a client."""
     config = make_service({"server": {"host": "127.0.0.1", "port": 0}}).config
-    logger = build_line_loggers("error")("test")
     with contextlib.ExitStack() as stack:
 
         def start(parts: Parts) -> Any:
@@ -37,7 +35,7 @@ def open_response(make_service: Any) -> Iterator[Callable[[Parts], Any]]:
                 start_response("200 OK", [])
                 return parts()
 
-            listener = Listener(app, config, logger, lambda *_: [], print, lambda *_: None)  # type: ignore[arg-type,return-value]
+            listener = build_listener(app, config)
             thread = threading.Thread(target=listener.run)
             thread.start()
             stack.callback(thread.join, DEADLINE_SECONDS)

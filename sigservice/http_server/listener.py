@@ -1,11 +1,11 @@
 """The listener: waitress with IPv6 and IPv4 on one port, limits on the arrival time of a request
 and on connections per address, and a graceful stop.
 
-http_parsing.py, channel.py, channel_tasks.py, event_loop.py, concurrency/workers.py and this
-module rely on undocumented attributes of waitress 3 (active_channels, total_outbufs_len,
-will_close, close_when_flushed, channel_class, error_task_class, parser_class, body_rcv,
-header_plus, requests_lock, outbuf_lock, send and _flush_some_if_lockable of channels,
-_dispatcher of create_server, readwrite of wasyncore); tests/server checks each of them.
+This package and workers.py rely on undocumented attributes of waitress 3 (active_channels,
+total_outbufs_len, will_close,
+close_when_flushed, channel_class, error_task_class, parser_class, body_rcv, header_plus,
+requests_lock, outbuf_lock, send and _flush_some_if_lockable of channels, _dispatcher of
+create_server, readwrite of wasyncore); tests/server checks each of them.
 """
 
 import contextlib
@@ -18,21 +18,19 @@ import socket
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from waitress import wasyncore
 from waitress.server import create_server
 
-from sigservice.channel import Channel
-from sigservice.channel_tasks import build_error_body
 from sigservice.concurrency.quotas import Quotas
 from sigservice.concurrency.workers import STALL_SECONDS, Workers
-from sigservice.db.bulkheads import count_workers
 from sigservice.errors import StartError
-from sigservice.event_loop import EventLoop
-from sigservice.http_parsing import BodyLimits, DecideBody
+from sigservice.http_server.channel import Channel
+from sigservice.http_server.channel_tasks import build_error_body
+from sigservice.http_server.event_loop import EventLoop
+from sigservice.http_server.http_parsing import BodyLimits, DecideBody
 from sigservice.log import LogForwarder, Logger
-from sigservice.web.client_ip import make_connection_key
 
 MAX_BODY_BYTES = 5_500_000
 MAX_CONNECTIONS = 1000
@@ -47,6 +45,21 @@ _OWN_FILES = 64
 _WARN_SECONDS = 60
 
 
+class Callbacks(NamedTuple):
+    """What the listener asks the application.
+
+    `build_refusal_headers(path, origin)` returns the headers of requests that the listener rejects,
+    and `log_refusal(method, path, status)` logs them. `decide_body` decides about large bodies, see
+    http_parsing.BodyLimits. Connections are counted by `make_connection_key(peer)`; those with ""
+    aren't limited.
+    """
+
+    build_refusal_headers: Callable[[str, str], list[tuple[str, str]]]
+    log_refusal: Callable[[str, str, int], None]
+    decide_body: DecideBody
+    make_connection_key: Callable[[str], str]
+
+
 class Listener:
     """Binds its address; `run()` serves until `request_stop()` and then drains."""
 
@@ -55,13 +68,11 @@ class Listener:
         app: Any,
         config: dict[str, Any],
         logger: Logger,
-        refusal_headers: Callable[[str, str], list[tuple[str, str]]],
-        log_refusal: Callable[[str, str, int], None],
-        decide_body: DecideBody,
+        callbacks: Callbacks,
+        *,
+        workers: int,
     ) -> None:
-        """`refusal_headers(path, origin)` are the headers of requests that the listener rejects,
-        and `log_refusal(method, path, status)` logs them. `decide_body` decides about large
-        bodies, see http_parsing.BodyLimits.
+        """`workers` is the number of threads that run requests.
 
         Raises StartError if the address can't be bound.
         """
@@ -71,11 +82,11 @@ class Listener:
         self._loop = EventLoop()
         self._stopping: float | None = None
         self._logger, self._warned = logger, -math.inf
-        self._trusted = tuple(settings["trustedProxy"])
+        self._callbacks = callbacks
         self._has_accepted = False
         self._connections = Quotas(per_key=settings["connectionsPerAddress"])
         _forward_logs(logger)
-        self._workers = Workers(count_workers(config["db"]["pool"]["max"]), logger)
+        self._workers = Workers(workers, logger)
         connections, self.max_streams = _share_files(
             config["db"]["pool"]["max"], config["streaming"]["maxStreams"]
         )
@@ -108,8 +119,8 @@ class Listener:
         for server in self._servers:
             server.channel_class = self._open_channel
             server.handle_accept = partial(self._accept, server, server.handle_accept)
-            server.refusal_headers, server.log_refusal = refusal_headers, log_refusal
-            server.body_limits = BodyLimits(decide_body, unknown, authenticated)
+            server.callbacks = callbacks
+            server.body_limits = BodyLimits(callbacks.decide_body, unknown, authenticated)
             server.connections, server.event_loop = self._connections, self._loop
             server.is_draining = False
         # With the default of 1 each piece of a response without length is a system call.
@@ -202,7 +213,7 @@ class Listener:
     ) -> None:
         """Replaces waitress's channel class: rejects addresses with too many connections."""
         self._has_accepted = True
-        key = make_connection_key(address[0], self._trusted)
+        key = self._callbacks.make_connection_key(address[0])
         if key and not self._connections.acquire(key):
             self._refuse(server, sock, key)
             return
@@ -222,7 +233,11 @@ class Listener:
             )
         with contextlib.closing(sock), contextlib.suppress(OSError):
             sock.setblocking(False)
-            sock.send(_build_too_many_connections_response(server.refusal_headers("/api", "")))
+            sock.send(
+                _build_too_many_connections_response(
+                    self._callbacks.build_refusal_headers("/api", "")
+                )
+            )
             sock.shutdown(socket.SHUT_WR)
             sock.recv(65_536)  # unread bytes would reset the connection before the response is read
 
