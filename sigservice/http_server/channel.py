@@ -3,6 +3,7 @@ the error of a rejected request.
 """
 
 import contextlib
+import enum
 import socket
 import time
 from typing import Any
@@ -11,7 +12,7 @@ from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.utilities import InternalServerError
 
 from sigservice.crypto.hidden_secrets import hide_secrets
-from sigservice.http_server.channel_tasks import JsonErrorTask, TakeOver, Task
+from sigservice.http_server.channel_tasks import JsonErrorTask, Task
 from sigservice.http_server.http_parsing import Parser
 from sigservice.http_server.reading_pace import ReadingPace
 
@@ -37,24 +38,54 @@ def _find_kind(request: Any) -> str:
     return ""
 
 
+class State(enum.Enum):
+    """What a connection does. `Channel` has the transitions."""
+
+    READING = enum.auto()  # waits for a request or reads one; sends the rest of a response
+    RUNNING = enum.auto()  # a worker runs the request
+    PAUSED = enum.auto()  # as RUNNING, but the loop no longer reads: the worker wakes it at the end
+    ENDING = enum.auto()  # sends the rest of the last response
+    REJECTING = enum.auto()  # as ENDING, while the client may still send the request
+    LINGERING = enum.auto()  # has shut down its side and drops what the client still sends
+    LEAVING = enum.auto()  # sends the beginning of a stream; then the socket is handed over
+    CLOSED = enum.auto()
+
+
+_FINAL_STATES = (State.ENDING, State.REJECTING, State.LEAVING)
+
+
 class Channel(HTTPChannel):  # type: ignore[misc]
-    """`must_end_at` is the time at which the listener closes it, None while nothing arrives."""
+    """A connection. `must_end_at` is the time at which the listener closes it, None while nothing
+    arrives.
+
+    The transitions of its state. The loop makes all but those of a worker:
+
+    from             | to        | when
+    -----------------|-----------|------------------------------------------------------------
+    READING          | RUNNING   | a request is complete
+    RUNNING          | PAUSED    | the loop looks at it while the request runs
+    RUNNING, PAUSED  | READING   | the worker has made the response
+    RUNNING, PAUSED  | ENDING    | the same, and the response closes the connection
+    RUNNING, PAUSED  | REJECTING | the same, of a request with an error or a body that is not read
+    RUNNING, PAUSED  | LEAVING   | the worker has made the beginning of a stream
+    REJECTING        | LINGERING | the response is sent
+    ENDING, LEAVING  | CLOSED    | the response is sent; the socket of a stream remains open
+    all              | CLOSED    | the client has closed, an error, a limit of time or bytes, a stop
+    """
 
     task_class = Task
     error_task_class = JsonErrorTask
     must_end_at: float | None = None
     request: Any
     requests: list[Parser]  # the one that runs, or none
-    close_when_flushed: bool
     current_outbuf_count: int
     connection_key: str = ""  # its key in the server's `connections`, released at the end
     kind = ""  # of its request, for Workers
-    _is_unread = False  # whether the loop stopped to read during a request
-    _rest = b""  # bytes after a request that is not answered yet
-    _may_linger, _is_lingering, _bytes_dropped = False, False, 0
     socket: Any
-    take_over: TakeOver | None = None  # takes over the connection after the response
-    _must_leave, _is_chunked, _is_closed = False, False, False
+    _state = State.READING
+    _rest = b""  # bytes after a request that is not answered yet
+    _dropped_bytes = 0
+    _stream: Any = None  # the task whose `take_over` gets the socket
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._pace = ReadingPace()
@@ -64,12 +95,13 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         """Runs the request and sends the response. waitress wakes its loop after each response,
         also when the loop has nothing to do."""
         request = self.requests[0]
+        is_rejected = request.body_refused or request.error is not None
         task = (self.error_task_class if request.error else self.task_class)(self, request)
-        is_handed_over = False
+        is_stream = False
         try:
             if self.connected:
                 task.service()
-                is_handed_over = task.is_handed_over
+                is_stream = task.is_stream
         except ClientDisconnected:
             task.close_on_finish = True
         # The application has answered its own errors: this is one of its headers, or an exit.
@@ -82,16 +114,26 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.last_activity = time.time()
         if self.current_outbuf_count:  # so that waitress uses another buffer for the next response
             self.current_outbuf_count = self.adj.outbuf_high_watermark
+        if is_stream:
+            next_state = State.LEAVING
+        elif not task.close_on_finish:
+            next_state = State.READING
+        else:
+            next_state = State.REJECTING if is_rejected else State.ENDING
+        self._end_request(task, next_state)
+
+    def _end_request(self, task: Task | JsonErrorTask, next_state: State) -> None:
         with self.requests_lock:
             self.requests = []
-            self._is_chunked = task.chunked_response
-            self._must_leave = is_handed_over and not self._is_closed
-            self.close_when_flushed |= task.close_on_finish and not self._must_leave
-            is_ready = not (self._is_unread or self._rest or self.writable())
-            self._is_unread = False
-        if not self._must_leave:
-            self._abandon_stream()
-        if not is_ready:
+            must_wake = self._state is State.PAUSED or bool(self._rest)
+            if self._state is not State.CLOSED:
+                self._state = next_state
+            is_leaving = self._state is State.LEAVING
+            self._stream = task if is_leaving else None
+            must_wake = must_wake or self.writable()
+        if task.take_over is not None and not is_leaving:
+            task.take_over(None, False)
+        if must_wake:
             self._wake_loop()
 
     def _answer_fault(self, request: Parser) -> None:
@@ -160,10 +202,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def _parse(self, data: bytes) -> bool:
         """Parses one request. The bytes after it wait for its response: parsing many small requests
         at once would block the thread that reads for all connections."""
-        if self.will_close or self.close_when_flushed:
-            self._rest = b""
-            return False
-        while data and self.connected and not self.requests:
+        while data and self.connected and self._state is State.READING:
             request: Parser = self.request or self.parser_class(self.adj)
             self.request = request
             data = data[request.received(data) :]
@@ -185,19 +224,19 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def _finish_request(self, request: Parser) -> None:
         self.request, self.must_end_at = None, None
         if not request.empty:
-            self._may_linger = request.body_refused or request.error is not None
+            self._state = State.RUNNING
             self.requests.append(request)
             self.kind = _find_kind(request)
             self.server.add_task(self)
 
     def readable(self) -> bool:
         """False while a request runs: then its worker wakes the loop at the end."""
-        if self._is_lingering:
-            return True
         with self.requests_lock:
-            self._is_unread = bool(self.requests)
-        is_waiting = self._is_unread or self._rest or self._must_leave
-        return not (is_waiting or not super().readable())
+            if self._state is State.RUNNING:
+                self._state = State.PAUSED
+        if self._state is State.READING:
+            return not (self._rest or self.will_close or self.total_outbufs_len)
+        return self._state is State.LINGERING
 
     def is_read_too_slowly(self, now: float) -> bool:
         """Whether a response waits for a client that is too slow, see ReadingPace. `now` is
@@ -209,58 +248,51 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return self._pace.is_too_slow(self.socket, now, has_worker=has_worker)
 
     def writable(self) -> bool:
-        return bool(super().writable() or (self._rest and not self.requests) or self._must_leave)
+        if self._state is State.READING and self._rest:
+            return True
+        return bool(super().writable() or self._state in _FINAL_STATES)
 
     def handle_read(self) -> None:
-        if not self._is_lingering:
+        if self._state is not State.LINGERING:
             super().handle_read()
             return
         try:
-            self._bytes_dropped += len(self.recv(65_536))  # closes at the end of the stream
+            self._dropped_bytes += len(self.recv(65_536))  # closes at the end of the stream
         except OSError:
             self.handle_close()
-        if self._bytes_dropped > MAX_LINGER_BYTES and self.connected:
+        if self._dropped_bytes > MAX_LINGER_BYTES and self.connected:
             self.handle_close()
 
     def handle_write(self) -> None:
-        if self._may_linger and self.close_when_flushed:
-            self._flush_exception(self._flush_some)
-            if self.will_close:
-                self.handle_close()
-            elif self.connected and not self.total_outbufs_len:
-                self._linger()
-            return
         if self.requests and self.total_outbufs_len < self.adj.send_bytes:
             # waitress doesn't send it while a request runs, so the loop would not sleep.
             self._flush_exception(self._flush_some_if_lockable)
         super().handle_write()
-        if self._must_leave and self.connected and not self.total_outbufs_len:
-            self._leave()
+        if not self.connected or self.total_outbufs_len:
             return
-        # Not in the worker of the response: this thread may flush without a lock while no request
-        # is running.
-        if self._rest and self.connected and not (self.requests or self.total_outbufs_len):
+        if self._state is State.ENDING:
+            self.handle_close()
+        elif self._state is State.REJECTING:
+            self._linger()
+        elif self._state is State.LEAVING:
+            self._leave()
+        elif self._state is State.READING and self._rest:
+            # Not in the worker of the response: this thread may flush without a lock while no
+            # request is running.
             with self.requests_lock:
                 self._parse(self._rest)
 
     def _leave(self) -> None:
         """Hands the connection over and forgets it."""
-        take_over, self.take_over = self.take_over, None
+        stream, self._stream = self._stream, None
         sock, self.socket = self.socket, None
         self.handle_close()
-        assert take_over is not None
-        take_over(sock, self._is_chunked)
-
-    def _abandon_stream(self) -> None:
-        with self.requests_lock:
-            take_over, self.take_over = self.take_over, None
-        if take_over is not None:
-            take_over(None, False)
+        stream.take_over(sock, stream.chunked_response)
 
     def _linger(self) -> None:
         """Reads and drops bytes for a moment. If the connection closed while the client still
         sends, the client would see a reset instead of the response."""
-        self.close_when_flushed, self._is_lingering = False, True
+        self._state = State.LINGERING
         self._rest = b""  # the body of a rejected request must not run as a request
         self.must_end_at = time.monotonic() + LINGER_SECONDS
         with contextlib.suppress(OSError):
@@ -274,9 +306,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         request, self.request, self._rest = self.request, None, b""
         if request is not None:
             request.close()
-        with self.requests_lock:  # `service` sets it in another thread
-            self._is_closed = True
-        self._abandon_stream()
+        with self.requests_lock:  # a worker may end a request in this moment
+            self._state, stream, self._stream = State.CLOSED, self._stream, None
+        if stream is not None:
+            stream.take_over(None, False)
         super().handle_close()
 
     def del_channel(self, map: Any = None) -> None:

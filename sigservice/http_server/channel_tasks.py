@@ -4,7 +4,7 @@ import socket
 import time
 import uuid
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -33,7 +33,8 @@ def build_error_body(status: int, reason: str) -> bytes:
 
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]
-    is_handed_over = False
+    take_over: None = None
+    is_stream = False
 
     def execute(self) -> None:
         error, path = self.request.error, getattr(self.request, "path", "")
@@ -63,6 +64,7 @@ class Task(WSGITask):  # type: ignore[misc]
     close_on_finish: bool
     wrote_header: bool
     chunked_response: bool
+    take_over: TakeOver | None = None
 
     def get_environment(self) -> dict[str, Any]:
         """The WSGI environ, with `sigservice.arrived`, the time.monotonic() of its last byte,
@@ -73,21 +75,20 @@ class Task(WSGITask):  # type: ignore[misc]
         environ["sigservice.arrived"] = self.request.arrived
         environ["sigservice.waited"] = time.monotonic() - self.request.arrived
         environ["sigservice.body_refused"] = self.request.body_refused
-        environ["sigservice.hand_over"] = self._hand_over
+        environ["sigservice.hand_over"] = partial(setattr, self, "take_over")
         return environ
 
-    def _hand_over(self, take_over: TakeOver) -> None:
-        self.channel.take_over = take_over
-
     def finish(self) -> None:
-        """A response that is handed over continues, so it gets no last chunk."""
-        if not self.is_handed_over:
+        """A stream continues, so it gets no last chunk."""
+        if not self.is_stream:
             super().finish()
 
     @property
-    def is_handed_over(self) -> bool:
-        """A response with a length is an error that a wrapper of the application has made."""
-        return self.channel.take_over is not None and self.content_length is None
+    def is_stream(self) -> bool:
+        """Whether `take_over` gets the connection. A response with a length is an error instead,
+        which a wrapper of the application has made."""
+        has_end = self.content_length is not None
+        return self.take_over is not None and not has_end
 
     def build_response_header(self) -> bytes:
         """The head. The connection stays open after 204 and 304: waitress closes it because they

@@ -11,10 +11,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from waitress.adjustments import Adjustments
 
 from sigservice.concurrency.workers import release_turn
-from sigservice.http_server.channel import Channel
 from tests.http_server.kit import build_listener
 from tests.server.malformed_requests import build_request
 from tests.server.process import Client
@@ -96,22 +94,3 @@ def test_loop_sleeps_while_a_worker_waits_for_the_next_part(
     response.listener._loop.refresh = count_rounds
     until(lambda: len(rounds) >= 4, "three seconds of the loop")
     assert rounds[3] - rounds[1] < 0.5  # of about two seconds
-
-
-@pytest.mark.parametrize("size", [100, 10_000_000], ids=["small", "large"])
-def test_loop_looks_at_a_connection_after_its_data_is_in_the_buffer(size: int):
-    """It would not send what is written after it has looked."""
-    sock, other = socket.socketpair()
-    sizes: list[int] = []
-    server: Any = SimpleNamespace(active_channels={}, pull_trigger=lambda: None)
-    adjustments = Adjustments()
-    adjustments.send_bytes = 18_000
-    with sock, other:
-        channel = Channel(server, sock, ("192.0.2.1", 1), adjustments, map={})
-        server.event_loop = SimpleNamespace(
-            change=lambda _: sizes.append(channel.total_outbufs_len)
-        )
-        channel.write_soon(b"x" * size)
-        assert sizes
-        assert sizes[-1] > 0
-        channel.handle_close()

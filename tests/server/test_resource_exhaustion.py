@@ -8,14 +8,10 @@ import json
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from sigservice.concurrency.quotas import Quotas
-from sigservice.http_server.channel import Channel
-from sigservice.http_server.http_parsing import BodyLimits, BodyPermit
 from tests.http_server.kit import build_listener
 from tests.server.malformed_requests import build_request
 from tests.server.process import (
@@ -174,36 +170,6 @@ def test_pipelined_requests_are_answered_in_order(process: Process):
         answer = read_answer(sock)[2]
     statuses = [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]]
     assert statuses == [b"200", b"404", b"200"] * 40
-
-
-@pytest.fixture
-def channel() -> Iterator[Channel]:
-    """A connection of a server that never responds."""
-    sock, other = socket.socketpair()
-    limits = BodyLimits(lambda *_: BodyPermit(0, False, ""), Quotas(), Quotas())
-    server: Any = SimpleNamespace(active_channels={}, add_task=lambda _: None, body_limits=limits)
-    adjustments = SimpleNamespace(
-        outbuf_overflow=10**6,
-        inbuf_overflow=10**6,
-        max_request_header_size=32_768,
-        max_request_body_size=10**6,
-        channel_request_lookahead=0,
-        url_scheme="http",
-    )
-    with sock, other:
-        yield Channel(server, sock, ("192.0.2.1", 1), adjustments, map={})
-
-
-def test_pipelined_requests_are_parsed_one_at_a_time(channel: Channel):
-    channel.received(build_request("GET", "/health") * 200)
-    assert len(channel.requests) == 1
-    assert not channel.readable()
-
-
-def test_blank_lines_leave_the_connection_idle(channel: Channel):
-    channel.received(b"\r\n" * 4000)
-    assert not channel.is_busy
-    assert channel.must_end_at is None
 
 
 Serve = Callable[..., Client]
