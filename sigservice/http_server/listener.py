@@ -1,11 +1,8 @@
 """The listener: waitress with IPv6 and IPv4 on one port, limits on the arrival time of a request
 and on connections per address, and a graceful stop.
 
-This package and workers.py rely on undocumented attributes of waitress 3 (active_channels,
-total_outbufs_len, will_close,
-close_when_flushed, channel_class, error_task_class, parser_class, body_rcv, header_plus,
-requests_lock, outbuf_lock, send and _flush_some_if_lockable of channels, _dispatcher of
-create_server, readwrite of wasyncore); tests/server checks each of them.
+This package relies on undocumented attributes of waitress. All that it uses are listed in
+tests/http_server/waitress_attributes.txt.
 """
 
 import contextlib
