@@ -1,26 +1,28 @@
 """Assembles the WSGI application: hooks, routers and wrappers in their order."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from bottle import HTTPError, HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import StartError
-from sigservice.http_server.http_parsing import DecideBody
+from sigservice.http_server.listener import Callbacks
 from sigservice.log import escape_line
 from sigservice.routes import find_routers
 from sigservice.services.access.authentication_scheme import Custom
 from sigservice.web.body_permits import build_body_decision
-from sigservice.web.cors import allow_origins, answer_preflights
+from sigservice.web.client_ip import make_connection_key
+from sigservice.web.cors import allow_origins, answer_preflights, make_rejection_headers
 from sigservice.web.errors import ErrorPlugin, handle_router_error
-from sigservice.web.router import create_root
+from sigservice.web.request_log import build_refusal_log
+from sigservice.web.router import build_kind_finder, create_root
 from sigservice.web.wsgi import Wsgi, compress, wrap_app
 
 
-def make_app(context: Context) -> tuple[Wsgi, DecideBody]:
-    """The service as one WSGI callable, hooks included, and the decision about large bodies for
-    `http_parsing.BodyLimits`."""
+def make_app(context: Context) -> tuple[Wsgi, Callbacks]:
+    """The service as one WSGI callable, hooks included, and what the listener asks it."""
     config = context.config
     root = create_root()
     root.install(ErrorPlugin(context))  # for routes that a hook adds
@@ -28,7 +30,8 @@ def make_app(context: Context) -> tuple[Wsgi, DecideBody]:
     _set_up_custom_authentication(context, root)
     inner = _call_hook(config["preRouterHook"], "preRouterHook", root)
     hook_routes = list(root.routes)
-    for router in find_routers():
+    routers = list(find_routers())
+    for router in routers:
         root.merge(router.bind(context))
     for route in hook_routes:  # so that bottle, which prefers later routes, uses them
         root.router.add(route.rule, route.method, route)
@@ -43,8 +46,14 @@ def make_app(context: Context) -> tuple[Wsgi, DecideBody]:
         app = compress(app)
     app = wrap_app(context, answer_preflights(context, app))
     app = allow_origins(context, app)
-    decide_body = build_body_decision(context, root, has_wrapper=bool(outer or inner))
-    return (outer(app) if outer else app), decide_body
+    callbacks = Callbacks(
+        make_rejection_headers(context),
+        build_refusal_log(context),
+        build_body_decision(context, root, has_wrapper=bool(outer or inner)),
+        partial(make_connection_key, trusted=context.trusted_proxies),
+        build_kind_finder(routers, context.base),
+    )
+    return (outer(app) if outer else app), callbacks
 
 
 def _set_up_custom_authentication(context: Context, root: Any) -> None:

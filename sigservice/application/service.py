@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -25,7 +24,7 @@ from sigservice.db.errors import DatabaseError
 from sigservice.db.migrate import Prepare, connect
 from sigservice.db.open import OpenDatabase
 from sigservice.errors import AppError, StartError
-from sigservice.http_server.listener import Callbacks, Listener
+from sigservice.http_server.listener import Listener
 from sigservice.jobs import (
     actions,
     clean_up,
@@ -45,9 +44,6 @@ from sigservice.jobs.runner import Job, Runner
 from sigservice.log import Logger
 from sigservice.services import database_risks, startup
 from sigservice.version import VERSION_WITH_COMMIT
-from sigservice.web.client_ip import make_connection_key
-from sigservice.web.cors import make_rejection_headers
-from sigservice.web.request_log import build_refusal_log
 from sigservice.web.wsgi import Wsgi
 
 JOBS = (
@@ -183,7 +179,7 @@ class Service:
                 self.context.database, config["environmentEnableOverrides"], self._logger
             )
             self.app: Wsgi
-            self.app, self._decide_body = make_app(self.context)
+            self.app, self._callbacks = make_app(self.context)
             self._warn()
         except BaseException:
             self._database.close()
@@ -211,15 +207,9 @@ class Service:
         with self._lock:
             if self._is_stopped or self._listener is not None:
                 raise RuntimeError("A service can be started only once; create a new one.")
-            callbacks = Callbacks(
-                make_rejection_headers(self.context),
-                build_refusal_log(self.context),
-                self._decide_body,
-                partial(make_connection_key, trusted=self.context.trusted_proxies),
-            )
             workers = count_workers(self.config["db"]["pool"]["max"])
             self._listener = Listener(
-                self.app, self.config, self._logger, callbacks, workers=workers
+                self.app, self.config, self._logger, self._callbacks, workers=workers
             )
             self.context.streams.limit = self._listener.max_streams
         if self.context.authentication.type.has_passwords:

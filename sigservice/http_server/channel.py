@@ -19,23 +19,6 @@ from sigservice.http_server.reading_pace import ReadingPace
 ARRIVAL_SECONDS = 30
 LINGER_SECONDS = 2
 MAX_LINGER_BYTES = 1_000_000
-# What POST requests wait for, by a part of their path: see Workers.run_similar_tasks.
-_KINDS = {
-    "/api/signal-endpoint/": "signal",
-    "/api/client/": "report",
-    "/api/frontend/client/metrics": "report",
-    "/api/frontend/metrics": "report",
-    "/edge/metrics": "report",
-}
-
-
-def _find_kind(request: Any) -> str:
-    """Requests of a kind wait for the same group commit (db/group_commit.py); "" for others."""
-    if request.error is None and request.command == "POST":
-        for part, kind in _KINDS.items():
-            if part in request.path:
-                return kind
-    return ""
 
 
 class State(enum.Enum):
@@ -226,7 +209,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if not request.empty:
             self._state = State.RUNNING
             self.requests.append(request)
-            self.kind = _find_kind(request)
+            find_kind = self.server.callbacks.find_kind
+            self.kind = "" if request.error else find_kind(request.command, request.path)
             self.server.add_task(self)
 
     def readable(self) -> bool:

@@ -48,13 +48,14 @@ class Callbacks(NamedTuple):
     `build_refusal_headers(path, origin)` returns the headers of requests that the listener rejects,
     and `log_refusal(method, path, status)` logs them. `decide_body` decides about large bodies, see
     http_parsing.BodyLimits. Connections are counted by `make_connection_key(peer)`; those with ""
-    aren't limited.
+    aren't limited. `find_kind(method, path)` is the kind of a request for Workers.
     """
 
     build_refusal_headers: Callable[[str, str], list[tuple[str, str]]]
     log_refusal: Callable[[str, str, int], None]
     decide_body: DecideBody
     make_connection_key: Callable[[str], str]
+    find_kind: Callable[[str, str], str]
 
 
 class Listener:

@@ -4,7 +4,7 @@
 merged app but keeps its plugins, so the guard, limits and body checks of a route are plugins.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial, update_wrapper
 from typing import Any, NamedTuple, TypeVar
 
@@ -34,6 +34,7 @@ class Router:
 
     The options of a route: `needs` (a permission), `limit` (a rate limit by address), `takes` (the
     struct of the body), `body_limit` and `form_limit` (bytes); the guards and plugins read them.
+    Routes with the same `group_commit` wait for one, so the listener runs their requests together.
     """
 
     def __init__(
@@ -167,6 +168,25 @@ class _Root(Bottle):  # type: ignore[misc]
         if isinstance(answer, HTTPResponse):
             answer.apply(response)
         return answer
+
+
+def build_kind_finder(routers: Iterable[Router], base: str) -> Callable[[str, str], str]:
+    """`find_kind(method, path)`: the `group_commit` of the route, or "". Of a path with parameters,
+    the part before them decides."""
+    kinds = {
+        (route.method, base + route.path.partition("<")[0]): route.options["group_commit"]
+        for router in routers
+        for route in router.routes
+        if "group_commit" in route.options
+    }
+
+    def find_kind(method: str, path: str) -> str:
+        for (route_method, prefix), kind in kinds.items():
+            if path.startswith(prefix) and method == route_method:
+                return str(kind)
+        return ""
+
+    return find_kind
 
 
 def create_root() -> Bottle:

@@ -9,12 +9,17 @@ from sigservice.http_server.listener import Callbacks, Listener
 from sigservice.log import build_line_loggers
 
 
-def build_listener(app: Any, config: dict[str, Any]) -> Listener:
-    """It serves `app` to all addresses, without large bodies."""
-    callbacks = Callbacks(
+def build_callbacks() -> Callbacks:
+    """Those of an application without large bodies, kinds of requests and limits of addresses."""
+    return Callbacks(
         build_refusal_headers=lambda path, origin: [],
         log_refusal=lambda method, path, status: None,
         decide_body=lambda method, path, query, headers, peer: BodyPermit(0, False, peer),
         make_connection_key=lambda peer: "",
+        find_kind=lambda method, path: "",
     )
-    return Listener(app, config, build_line_loggers("error")("test"), callbacks, workers=4)
+
+
+def build_listener(app: Any, config: dict[str, Any]) -> Listener:
+    logger = build_line_loggers("error")("test")
+    return Listener(app, config, logger, build_callbacks(), workers=4)

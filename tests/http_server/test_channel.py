@@ -15,6 +15,7 @@ from waitress.adjustments import Adjustments
 from sigservice.concurrency.quotas import Quotas
 from sigservice.http_server.channel import Channel, State
 from sigservice.http_server.http_parsing import BodyLimits, BodyPermit
+from tests.http_server.kit import build_callbacks
 from tests.server.malformed_requests import build_request
 from tests.waiting import DEADLINE_SECONDS
 
@@ -36,10 +37,7 @@ class Connection:
             adj=adjustments,
             application=lambda *arguments: self.app(*arguments),
             body_limits=limits,
-            callbacks=SimpleNamespace(
-                build_refusal_headers=lambda path, origin: [],
-                log_refusal=lambda method, path, status: None,
-            ),
+            callbacks=build_callbacks(),
             effective_port=4242,
             event_loop=SimpleNamespace(
                 change=lambda _: self.looked_at.append(self.channel.total_outbufs_len)

@@ -51,7 +51,12 @@ router = Router(ClientGuard, "client")
 frontend_router = Router(ClientGuard, "frontend")
 
 
-@router.post("/api/client/register", takes=RegistrationBody, limit="client_register")
+@router.post(
+    "/api/client/register",
+    takes=RegistrationBody,
+    limit="client_register",
+    group_commit="reports",
+)
 def register_application(context: Context, access: Access, body: RegistrationBody) -> HTTPResponse:
     instance = Instance(
         body.app_name,
