@@ -169,6 +169,10 @@ class UnavailableError(AppError):
         self.headers.setdefault("Retry-After", "1")
 
 
+def build_busy_error() -> UnavailableError:
+    return UnavailableError("The service is busy. Try again.")
+
+
 @dataclass(frozen=True)
 class Problem:
     """An invalid option, without its value; `variable` is its variable or its path in code."""

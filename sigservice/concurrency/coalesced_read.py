@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from sigservice.concurrency import wait_budget
 from sigservice.concurrency.workers import release_turn
-from sigservice.errors import UnavailableError, copy_error
+from sigservice.errors import build_busy_error, copy_error
 
 # A reader that waits longer for the read before its own gets an error: while the database hangs,
 # waiting readers would occupy all workers.
@@ -54,7 +54,7 @@ class CoalescedRead(Generic[Answer]):
             return turn.answer
         release_turn()
         if not wait_budget.wait(turn.done.wait, WAIT_SECONDS):
-            raise _build_busy_error()
+            raise build_busy_error()
         if turn.error is not None:
             raise copy_error(turn.error)
         return turn.answer
@@ -68,7 +68,7 @@ class CoalescedRead(Generic[Answer]):
             self._next = None  # callers from here on may expect a later change
         try:
             if not can_read:
-                raise _build_busy_error()
+                raise build_busy_error()
             began_at = self._seconds()
             turn.answer = self._read()
             self._last = began_at, turn.answer
@@ -79,10 +79,6 @@ class CoalescedRead(Generic[Answer]):
             if can_read:
                 self._reading.release()
             turn.done.set()
-
-
-def _build_busy_error() -> UnavailableError:
-    return UnavailableError("The service is busy. Try again.")
 
 
 class _Turn(Generic[Answer]):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sigservice.concurrency import wait_budget
-from sigservice.errors import UnavailableError
+from sigservice.errors import build_busy_error
 
 
 @dataclass(frozen=True)
@@ -58,17 +58,13 @@ class Bulkhead:
     def enter(self) -> Iterator[None]:
         """Raises UnavailableError: at once if too many callers wait, otherwise after the wait."""
         if not self._admitted.acquire(blocking=False):
-            raise _build_busy_error()
+            raise build_busy_error()
         try:
             if not wait_budget.wait(self._running.acquire, self._wait_seconds):
-                raise _build_busy_error()
+                raise build_busy_error()
             try:
                 yield
             finally:
                 self._running.release()
         finally:
             self._admitted.release()
-
-
-def _build_busy_error() -> UnavailableError:
-    return UnavailableError("The service is busy. Try again.")

@@ -13,7 +13,7 @@ from sigservice.concurrency import wait_budget
 from sigservice.concurrency.workers import release_turn, resume_turn, run_similar_tasks
 from sigservice.db.errors import DatabaseError, DatabaseUnavailable
 from sigservice.db.pool import Connection, Database
-from sigservice.errors import AppError, UnavailableError
+from sigservice.errors import AppError, UnavailableError, build_busy_error
 
 
 class Sized(Protocol):
@@ -72,7 +72,7 @@ class GroupCommit(Generic[Item, Result]):
         entry: _Entry[Item, Result] = _Entry(item)
         with self._lock:
             if self._waiting >= self._max_waiting:
-                raise _build_busy_error()
+                raise build_busy_error()
             self._waiting += 1
             self._queue.append(entry)
         try:
@@ -98,7 +98,7 @@ class GroupCommit(Generic[Item, Result]):
             with self._lock:
                 if entry in self._queue:
                     self._queue.remove(entry)
-                    raise _build_busy_error()
+                    raise build_busy_error()
             self._writing.acquire()  # the item is part of a group that is being stored
         try:
             if not entry.is_done:
@@ -160,7 +160,3 @@ def _refuse(entries: "Sequence[_Entry[Item, Result]]", error: UnavailableError) 
     state = error.sqlstate if isinstance(error, DatabaseUnavailable) else ""
     for entry in entries:
         entry.error = DatabaseUnavailable(state)
-
-
-def _build_busy_error() -> UnavailableError:
-    return UnavailableError("The service is busy. Try again.")

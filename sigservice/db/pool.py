@@ -21,7 +21,7 @@ from sigservice.db.connection import Connection, Observer, send
 from sigservice.db.connector import Connector
 from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.db.stuck_connections import StuckConnections
-from sigservice.errors import UnavailableError
+from sigservice.errors import UnavailableError, build_busy_error
 
 READ_ONLY = "25006"
 _IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
@@ -296,7 +296,7 @@ class Database:
             with self._lock:
                 self._waiting -= 1
         if not is_acquired:
-            raise UnavailableError("The service is busy. Try again.")
+            raise build_busy_error()
 
     def _connect(self) -> Connection:
         with self._lock:

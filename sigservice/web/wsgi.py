@@ -15,7 +15,12 @@ from sigservice.concurrency import wait_budget
 from sigservice.concurrency.shared_body import SharedBody
 from sigservice.concurrency.workers import is_nested
 from sigservice.context import Context
-from sigservice.errors import AppError, BadDataError, NotFoundError, UnavailableError
+from sigservice.errors import (
+    AppError,
+    BadDataError,
+    NotFoundError,
+    build_busy_error,
+)
 from sigservice.web.errors import respond_to_error, respond_to_fault
 from sigservice.web.headers import build_header_sets, is_api
 from sigservice.web.request_log import build_observer
@@ -55,7 +60,7 @@ def wrap_app(context: Context, app: Wsgi) -> Wsgi:
             clean_path(environ, base)
             waited = environ.get("sigservice.waited", 0.0)
             if waited > MAX_QUEUE_SECONDS and environ["PATH_INFO"] != "/health":
-                raise UnavailableError("The service is busy. Try again.")
+                raise build_busy_error()
             with wait_budget.measure_request(waited):
                 answer = app(environ, start)
         except AppError as error:

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 from sigservice.clock import parse_iso
 from sigservice.concurrency.limiter import TokenBuckets
 from sigservice.concurrency.workers import is_nested, release_turn
-from sigservice.errors import BadDataError, UnavailableError
+from sigservice.errors import BadDataError, UnavailableError, build_busy_error
 from sigservice.outgoing.addresses import DestinationError
 from sigservice.outgoing.post import DeliveryError, Response
 from sigservice.payload import parse
@@ -227,7 +227,7 @@ class SnsVerifier:
 def _refuse_nested() -> None:
     """Raises UnavailableError if the request around this one would wait too."""
     if is_nested():
-        raise UnavailableError("The service is busy. Try again.")
+        raise build_busy_error()
 
 
 def check_certificate(certificate: x509.Certificate, now: datetime) -> rsa.RSAPublicKey:
