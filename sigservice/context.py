@@ -37,6 +37,7 @@ from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.actions.action_evaluation import Evaluator
 from sigservice.services.signals.endpoint_cache import EndpointCache
 from sigservice.services.signals.refused_calls import RefusedCallBuffer
+from sigservice.services.signals.signals import NotStored
 from sigservice.services.signals.silence_clock import SilenceClock
 from sigservice.services.signals.sns import SnsVerifier
 from sigservice.services.signals.token_uses import TokenUses
@@ -71,7 +72,7 @@ class Context:
     failed_sign_ins: FailedSignIns
     refusals: CappedLog
     unavailable: CappedLog
-    signal_commits: GroupCommit[NewSignal, Row | None]
+    signal_commits: GroupCommit[NewSignal, Row | NotStored]
     report_commits: GroupCommit[Report, None]
     impact_exposition: CachedExposition
     signal_endpoints: EndpointCache

@@ -143,7 +143,7 @@ def build_context(
         unavailable=CappedLog(get_logger("errors"), clock.monotonic),
         signal_endpoints=EndpointCache(database, encryption),
         signal_commits=_build_group_commit(
-            "signals", database, signals.receive, telemetry, SIGNAL_WAIT_SECONDS
+            "signals", database, signals.store_all, telemetry, SIGNAL_WAIT_SECONDS
         ),
         report_commits=_build_group_commit(
             "reports",

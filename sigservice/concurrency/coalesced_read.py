@@ -33,7 +33,7 @@ class CoalescedRead(Generic[Answer]):
         self._last: tuple[float, Answer] | None = None  # when the last read began, and its answer
         self._reading = threading.Lock()
         self._lock = threading.Lock()
-        self._next: _Turn[Answer] | None = None
+        self._next: _SharedRead[Answer] | None = None
 
     def get(self, arrived_at: float | None = None) -> Answer:
         """`arrived_at` is when the request arrived (time.monotonic()). The last answer is enough if
@@ -46,20 +46,20 @@ class CoalescedRead(Generic[Answer]):
         if arrived_at is not None and last is not None and last[0] > arrived_at:
             return last[1]
         with self._lock:
-            turn = self._next
-            if is_leader := turn is None:
-                turn = self._next = _Turn()
+            shared = self._next
+            if is_leader := shared is None:
+                shared = self._next = _SharedRead()
         if is_leader:
-            self._run(turn)
-            return turn.answer
+            self._run(shared)
+            return shared.answer
         release_turn()
-        if not wait_budget.wait(turn.done.wait, WAIT_SECONDS):
+        if not wait_budget.wait(shared.done.wait, WAIT_SECONDS):
             raise build_busy_error()
-        if turn.error is not None:
-            raise copy_error(turn.error)
-        return turn.answer
+        if shared.error is not None:
+            raise copy_error(shared.error)
+        return shared.answer
 
-    def _run(self, turn: _Turn[Answer]) -> None:
+    def _run(self, shared: _SharedRead[Answer]) -> None:
         can_read = self._reading.acquire(blocking=False)
         if not can_read:
             release_turn()
@@ -70,18 +70,18 @@ class CoalescedRead(Generic[Answer]):
             if not can_read:
                 raise build_busy_error()
             began_at = self._seconds()
-            turn.answer = self._read()
-            self._last = began_at, turn.answer
+            shared.answer = self._read()
+            self._last = began_at, shared.answer
         except BaseException as error:
-            turn.error = copy_error(error)
+            shared.error = copy_error(error)
             raise
         finally:
             if can_read:
                 self._reading.release()
-            turn.done.set()
+            shared.done.set()
 
 
-class _Turn(Generic[Answer]):
+class _SharedRead(Generic[Answer]):
     answer: Answer
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from sigservice.concurrency import wait_budget
 from sigservice.concurrency.workers import release_turn
-from sigservice.errors import UnavailableError, copy_error
+from sigservice.errors import build_busy_error, copy_error
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -34,7 +34,7 @@ class SingleFlight(Generic[Key, Value]):
             return flight.value
         release_turn()
         if not wait_budget.wait(flight.done.wait):
-            raise UnavailableError("The service is busy. Try again.")
+            raise build_busy_error()
         if flight.error is not None:
             raise copy_error(flight.error)
         return flight.value

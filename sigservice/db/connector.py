@@ -16,7 +16,7 @@ import psycopg2
 from sigservice.concurrency import wait_budget
 from sigservice.db import session
 from sigservice.db.connection import Connection, send
-from sigservice.errors import UnavailableError
+from sigservice.errors import build_busy_error
 
 # Messages of libpq for invalid LIBPQ_VARIABLES (config/database.py).
 UNUSABLE_VARIABLES = {
@@ -103,7 +103,7 @@ class Connector:
         if seconds < math.inf:
             timeout = int(min(_read_timeout(arguments), seconds))
             if timeout < MIN_CONNECT_SECONDS:
-                raise UnavailableError("The service is busy. Try again.")
+                raise build_busy_error()
             arguments["connect_timeout"] = timeout
             hosts = hosts[: int(seconds // timeout)]
         if count > 1:

@@ -51,7 +51,7 @@ class GroupCommit(Generic[Item, Result]):
         wait_seconds: float,
         observe: Callable[[int], None] = lambda count: None,
     ) -> None:
-        """At most `max_waiting` callers wait for a result; one that still waits for its turn after
+        """At most `max_waiting` callers wait for a result; one whose item isn't being stored after
         `wait_seconds`, in which it may have run others, is refused. A group has at most
         `max_bytes`, or one item. `observe` gets the number of items of each group."""
         self._database, self._write, self._observe = database, write, observe
@@ -80,7 +80,7 @@ class GroupCommit(Generic[Item, Result]):
             with wait_budget.count():
                 run_similar_tasks(lambda: entry.is_done or time.monotonic() > give_up_at)
             while not entry.is_done:
-                self._write_in_turn(entry, give_up_at)
+                self._write_or_wait(entry, give_up_at)
                 resume_turn()
         finally:
             with self._lock:
@@ -91,7 +91,7 @@ class GroupCommit(Generic[Item, Result]):
             raise entry.error or DatabaseUnavailable()  # its writer failed otherwise
         return entry.result
 
-    def _write_in_turn(self, entry: "_Entry[Item, Result]", give_up_at: float) -> None:
+    def _write_or_wait(self, entry: "_Entry[Item, Result]", give_up_at: float) -> None:
         """Stores the oldest items, unless another writer has stored this one meanwhile."""
         release_turn()
         if not wait_budget.wait(self._writing.acquire, max(0.0, give_up_at - time.monotonic())):
@@ -121,13 +121,13 @@ class GroupCommit(Generic[Item, Result]):
     def _store_group(self, group: "list[_Entry[Item, Result]]") -> None:
         wait_budget.adopt_start(min(entry.start for entry in group))
         try:
-            self._store(group)
+            self._write_entries(group)
             self._observe(len(group))
         finally:
             for entry in group:
                 entry.is_done = True
 
-    def _store(self, entries: "list[_Entry[Item, Result]]") -> None:
+    def _write_entries(self, entries: "list[_Entry[Item, Result]]") -> None:
         try:
             with self._database.autocommit(is_write=True) as conn:
                 results = self._write(conn, [entry.item for entry in entries])
@@ -138,8 +138,8 @@ class GroupCommit(Generic[Item, Result]):
                 entries[0].error = error
                 return
             middle = len(entries) // 2
-            self._store(entries[:middle])
-            self._store(entries[middle:])
+            self._write_entries(entries[:middle])
+            self._write_entries(entries[middle:])
         else:
             for entry, result in zip(entries, results, strict=True):
                 entry.result, entry.is_stored = result, True

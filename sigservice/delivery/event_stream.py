@@ -83,7 +83,7 @@ class EventConnection:
         """Whether the client hasn't read for SLOW_SECONDS; `now` is time.monotonic()."""
         return bool(self._pending) and now - self._pending_since > SLOW_SECONDS
 
-    def receive(self) -> bool:
+    def drop_input(self) -> bool:
         """Drops what the client sends; False if it has closed the connection or sends too much."""
         try:
             data = self.socket.recv(4096)

@@ -252,7 +252,7 @@ class Streams:
             elif connection is None:
                 os.read(key.fd, 4096)  # the waker
             elif connection in self._open:
-                if events & selectors.EVENT_READ and not connection.receive():
+                if events & selectors.EVENT_READ and not connection.drop_input():
                     self._end(connection, has_left=True)
                 elif events & selectors.EVENT_WRITE:
                     self._settle(connection, connection.flush())

@@ -26,6 +26,7 @@ from sigservice.services.signals import (
 )
 from sigservice.services.signals.credentials import Caller
 from sigservice.services.signals.endpoint_cache import EndpointSettings, TokenSettings
+from sigservice.services.signals.signals import NotStored
 from sigservice.services.signals.signature_schemes import find_id_header
 from sigservice.web import respond
 from sigservice.web.body import MISSING, read_bytes, read_json
@@ -75,7 +76,7 @@ def receive_signal(context: Context, name: str) -> HTTPResponse:
         is_authenticated = True
         if _confirm_subscription(context, endpoint, token, caller):
             return respond.json({"signals": []})
-        signal, is_replayed, headers = _receive(context, environ, endpoint, token, caller)
+        signal, is_replayed, headers = _limit_and_store(context, environ, endpoint, token, caller)
     except AppError as error:
         telemetry.count_signal(name if is_authenticated else "", error.name)
         if error.status < 500 or isinstance(error, RateLimitError):
@@ -155,7 +156,7 @@ def _is_from_sns(token: TokenSettings) -> bool:
     return token.signature is not None and token.signature.scheme == "aws-sns"
 
 
-def _receive(
+def _limit_and_store(
     context: Context,
     environ: dict[str, Any],
     endpoint: EndpointSettings,
@@ -217,16 +218,16 @@ def _store(
             endpoint.options.idempotency, caller.headers, value, find_id_header(token.signature)
         )
         signal = NewSignal(endpoint.id, endpoint.version, token.id, text, len(data), key)
-        row = context.signal_commits.store(signal)
-        if row is None:  # the endpoint or its tokens changed
+        result = context.signal_commits.store(signal)
+        if result is NotStored.ENDPOINT_CHANGED:
             endpoint, token = _authenticate_again(context, endpoint.name, caller)
-        elif row["created_at"] is not None:
-            return row, False
-        else:
+        elif result is NotStored.KEY_EXISTS:
             with context.database.autocommit() as conn:
                 first = signals.find_first(conn, signal, endpoint.options.idempotency)
             if first is not None:
                 return first, True
+        else:
+            return result, False
     raise UnavailableError("The signal endpoint is changing. Try again.")
 
 

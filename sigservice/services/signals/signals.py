@@ -1,5 +1,6 @@
 """Signals: received from senders, sent by users, listed and searched."""
 
+import enum
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,19 +19,28 @@ from sigservice.services.signals.endpoint_options import Idempotency
 from sigservice.services.system import events
 
 
-def receive(conn: Connection, group: Sequence[NewSignal]) -> list[Row | None]:
-    """Stores the signals of concurrent senders in one statement; returns them in the same order.
+class NotStored(enum.Enum):
+    ENDPOINT_CHANGED = enum.auto()  # meanwhile, or its tokens: authenticate the sender again
+    KEY_EXISTS = enum.auto()  # another signal has the key: see `find_first`
 
-    None instead of a signal whose endpoint has changed meanwhile: authenticate its sender again.
-    `created_at` is None if another signal has the key: see `find_first`. The payloads are JSON that
-    payload.parse has accepted. On a connection in autocommit the signals are committed when this
-    returns.
+
+def store_all(conn: Connection, group: Sequence[NewSignal]) -> list[Row | NotStored]:
+    """Stores the signals of concurrent senders in one statement; returns them in the same order, or
+    why one is not stored.
+
+    The payloads are JSON that payload.parse has accepted. On a connection in autocommit the signals
+    are committed when this returns.
     """
     rows = signals.insert_all(conn, group)
-    for row, signal in zip(rows, group, strict=True):
-        if row is not None:
-            row["payload"], row["payload_bytes"] = signal.payload, signal.size
-    return rows
+    return [_describe_stored(row, signal) for row, signal in zip(rows, group, strict=True)]
+
+
+def _describe_stored(row: Row | None, signal: NewSignal) -> Row | NotStored:
+    if row is None:
+        return NotStored.ENDPOINT_CHANGED
+    if row["created_at"] is None:
+        return NotStored.KEY_EXISTS
+    return {**row, "payload": signal.payload, "payload_bytes": signal.size}
 
 
 def find_first(conn: Connection, signal: NewSignal, options: Idempotency) -> Row | None:
