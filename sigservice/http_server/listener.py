@@ -111,19 +111,18 @@ class Listener:
             where = self._pipe or f"{host}, port {port} (HTTP_HOST, HTTP_PORT)"
             reason = getattr(error, "strerror", None) or error
             raise StartError(f"Can't listen on {where}: {reason}.") from error
-        self._servers = [d for d in self._loop.values() if hasattr(d, "active_channels")]
         unknown = Quotas(total=MAX_UNKNOWN_BODIES, per_key=MAX_UNKNOWN_BODIES_OF_ADDRESS)
         authenticated = Quotas(total=MAX_BODIES, per_key=MAX_BODIES_OF_CALLER)
-        for server in self._servers:
-            server.channel_class = self._open_channel
-            server.handle_accept = partial(self._accept, server, server.handle_accept)
-            server.callbacks = callbacks
-            server.body_limits = BodyLimits(callbacks.decide_body, unknown, authenticated)
-            server.connections, server.event_loop = self._connections, self._loop
-            server.is_draining = False
+        server = self._server
+        server.channel_class = self._open_channel
+        server.handle_accept = partial(self._accept, server.handle_accept)
+        server.callbacks = callbacks
+        server.body_limits = BodyLimits(callbacks.decide_body, unknown, authenticated)
+        server.connections, server.event_loop = self._connections, self._loop
+        server.is_draining = False
         # With the default of 1 each piece of a response without length is a system call.
         # Set here because the argument is deprecated.
-        self._server.adj.send_bytes = 18_000
+        server.adj.send_bytes = 18_000
 
     @property
     def port(self) -> int | None:
@@ -132,17 +131,15 @@ class Listener:
 
     def close_after_responses(self) -> None:
         """From now on each response closes its connection; new connections are accepted."""
-        for server in self._servers:
-            server.is_draining = True
+        self._server.is_draining = True
 
     def request_stop(self) -> None:
         """Requests a stop from any thread or a signal handler; returns at once."""
         self.close_after_responses()
         if self._stopping is None:
             self._stopping = time.monotonic()
-        for server in self._servers:
-            with contextlib.suppress(OSError):
-                server.pull_trigger()
+        with contextlib.suppress(OSError):
+            self._server.pull_trigger()
 
     def run(self) -> int:
         """Serves until a stop is requested; returns how many busy connections it closed."""
@@ -171,10 +168,9 @@ class Listener:
     def _drain(self, deadline: float) -> int:
         for _ in range(2):  # accepts what waits in the backlog, then reads what has arrived
             self._loop.run_once(0)
-        for server in self._servers:  # only the listening socket: workers need the trigger
-            server.accepting = False
-            server.del_channel(self._loop)
-            server.socket.close()
+        self._server.accepting = False
+        self._server.del_channel(self._loop)
+        self._server.socket.close()  # only the listening socket: workers need the trigger
         while self._channels() and time.monotonic() < deadline:
             for channel in self._channels():
                 if not channel.is_busy:
@@ -197,13 +193,13 @@ class Listener:
             if is_late or channel.is_read_too_slowly(now):
                 channel.handle_close()
 
-    def _accept(self, server: Any, accept_one: Callable[[], None]) -> None:
+    def _accept(self, accept_one: Callable[[], None]) -> None:
         """Accepts up to MAX_ACCEPTS connections. waitress accepts one in each round of the loop, so
         that under load new connections wait long."""
         for _ in range(MAX_ACCEPTS):
             self._has_accepted = False
             accept_one()
-            if not self._has_accepted or len(self._loop) >= server.adj.connection_limit:
+            if not self._has_accepted or len(self._loop) >= self._server.adj.connection_limit:
                 return
 
     def _open_channel(
@@ -213,7 +209,7 @@ class Listener:
         self._has_accepted = True
         key = self._callbacks.make_connection_key(address[0])
         if key and not self._connections.acquire(key):
-            self._refuse(server, sock, key)
+            self._refuse(sock, key)
             return
         try:
             Channel(server, sock, address, adj, map=map).connection_key = key
@@ -221,7 +217,7 @@ class Listener:
             self._connections.release(key)
             raise
 
-    def _refuse(self, server: Any, sock: socket.socket, key: str) -> None:
+    def _refuse(self, sock: socket.socket, key: str) -> None:
         now = time.monotonic()
         if now - self._warned > _WARN_SECONDS:
             self._warned = now
@@ -240,7 +236,7 @@ class Listener:
             sock.recv(65_536)  # unread bytes would reset the connection before the response is read
 
     def _channels(self) -> list[Any]:
-        return [c for server in self._servers for c in list(server.active_channels.values())]
+        return list(self._server.active_channels.values())
 
     def _remove_pipe(self) -> None:
         if self._pipe:
