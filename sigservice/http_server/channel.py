@@ -41,7 +41,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     """A connection. `must_end_at` is the time at which the listener closes it, None while nothing
     arrives.
 
-    The transitions of its state. The loop makes all but those of a worker:
+    The transitions of its state. A worker makes those at the end of a request, the loop the others:
 
     from             | to        | when
     -----------------|-----------|------------------------------------------------------------

@@ -10,7 +10,7 @@ from sigservice.log import build_line_loggers
 
 
 def build_callbacks() -> Callbacks:
-    """Those of an application without large bodies, kinds of requests and limits of addresses."""
+    """An application without large bodies, kinds of requests and limits of addresses."""
     return Callbacks(
         build_refusal_headers=lambda path, origin: [],
         log_refusal=lambda method, path, status: None,

@@ -81,7 +81,7 @@ def open_stream(sockets: list[tuple[Any, bool]]) -> Callable[..., Any]:
     def app(environ: Any, start_response: Callable[..., Any]) -> Iterator[bytes]:
         environ["sigservice.hand_over"](lambda sock, is_chunked: sockets.append((sock, is_chunked)))
         start_response("200 OK", [])
-        return iter([b"first"])  # waitress takes the length of a list for that of the response
+        return iter([b"first"])  # a list would give the response a length
 
     return app
 
