@@ -208,9 +208,7 @@ class Service:
             if self._is_stopped or self._listener is not None:
                 raise RuntimeError("A service can be started only once; create a new one.")
             workers = count_workers(self.config["db"]["pool"]["max"])
-            self._listener = Listener(
-                self.app, self.config, self._logger, self._callbacks, workers=workers
-            )
+            self._listener = Listener(self.app, self.config, self._logger, self._callbacks, workers)
             self.context.streams.limit = self._listener.max_streams
         if self.context.authentication.type.has_passwords:
             self._sign_in_code = startup.issue_sign_in_code(self.context.database)

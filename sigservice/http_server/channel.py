@@ -178,11 +178,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def parser_class(self, adj: Any) -> Parser:
         return Parser(adj, self.server.body_limits, self.addr[0])
 
-    def received(self, data: bytes) -> bool:
+    def received(self, data: bytes) -> None:
         with self.requests_lock:
-            return bool(data) and self._parse(data)
+            self._parse(data)
 
-    def _parse(self, data: bytes) -> bool:
+    def _parse(self, data: bytes) -> None:
         """Parses one request. The bytes after it wait for its response: parsing many small requests
         at once would block the thread that reads for all connections."""
         while data and self.connected and self._state is State.READING:
@@ -202,7 +202,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         elif self.must_end_at is None:
             self.must_end_at = time.monotonic() + ARRIVAL_SECONDS
         self._rest = data
-        return True
 
     def _finish_request(self, request: Parser) -> None:
         self.request, self.must_end_at = None, None

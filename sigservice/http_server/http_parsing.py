@@ -142,7 +142,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     _permit: BodyPermit | None = None
     _shared = 0  # bytes of the body that count against a share
 
-    def __init__(self, adj: Any, limits: BodyLimits | None = None, peer: str = "") -> None:
+    def __init__(self, adj: Any, limits: BodyLimits, peer: str = "") -> None:
         super().__init__(adj)
         self._limits, self._peer = limits, peer
         self._head = bytearray()
@@ -232,19 +232,14 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
 
     def _decide(self) -> BodyPermit:
         if self._permit is None:
-            assert self._limits is not None
             self._permit = self._limits.decide(
                 self.command, self.path, self.query, self.headers, self._peer
             )
         return self._permit
 
     def _find_quotas(self) -> Quotas:
-        assert self._limits is not None
-        return (
-            self._limits.authenticated
-            if self._decide().is_authenticated
-            else self._limits.anonymous
-        )
+        limits = self._limits
+        return limits.authenticated if self._decide().is_authenticated else limits.anonymous
 
 
 def _check_spelling(target: str, path: str) -> None:

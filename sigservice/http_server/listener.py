@@ -62,13 +62,7 @@ class Listener:
     """Binds its address; `run()` serves until `request_stop()` and then drains."""
 
     def __init__(
-        self,
-        app: Any,
-        config: dict[str, Any],
-        logger: Logger,
-        callbacks: Callbacks,
-        *,
-        workers: int,
+        self, app: Any, config: dict[str, Any], logger: Logger, callbacks: Callbacks, workers: int
     ) -> None:
         """`workers` is the number of threads that run requests.
 

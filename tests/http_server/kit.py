@@ -22,4 +22,4 @@ def build_callbacks() -> Callbacks:
 
 def build_listener(app: Any, config: dict[str, Any]) -> Listener:
     logger = build_line_loggers("error")("test")
-    return Listener(app, config, logger, build_callbacks(), workers=4)
+    return Listener(app, config, logger, build_callbacks(), 4)

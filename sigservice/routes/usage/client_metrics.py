@@ -198,48 +198,31 @@ def _store_bulk_metrics(context: Context, access: Access, body: BulkBody) -> Non
     store_report(context, access, instances, usages, impact)
 
 
-@router.post(
-    "/api/client/metrics", takes=MetricsBody, limit="client_metrics", group_commit="reports"
-)
+METRICS: dict[str, Any] = {"takes": MetricsBody, "group_commit": "reports"}
+BULK_METRICS = METRICS | {"takes": BulkBody, "limit": "client_metrics", "body_limit": BULK_LIMIT}
+
+
+@router.post("/api/client/metrics", **METRICS, limit="client_metrics")
 def receive_client_metrics(context: Context, access: Access, body: MetricsBody) -> HTTPResponse:
     _store_metrics(context, access, body, BACKEND)
     return respond.empty(202)
 
 
-@router.post(
-    "/api/client/metrics/bulk",
-    takes=BulkBody,
-    limit="client_metrics",
-    body_limit=BULK_LIMIT,
-    group_commit="reports",
-)
+@router.post("/api/client/metrics/bulk", **BULK_METRICS)
 def receive_bulk_metrics(context: Context, access: Access, body: BulkBody) -> HTTPResponse:
     _store_bulk_metrics(context, access, body)
     return respond.empty(202)
 
 
 # SDKs call the first path; the specification has the second.
-@frontend_router.post(
-    "/api/frontend/client/metrics",
-    takes=MetricsBody,
-    limit="frontend_metrics",
-    group_commit="reports",
-)
-@frontend_router.post(
-    "/api/frontend/metrics", takes=MetricsBody, limit="frontend_metrics", group_commit="reports"
-)
+@frontend_router.post("/api/frontend/client/metrics", **METRICS, limit="frontend_metrics")
+@frontend_router.post("/api/frontend/metrics", **METRICS, limit="frontend_metrics")
 def receive_frontend_metrics(context: Context, access: Access, body: MetricsBody) -> HTTPResponse:
     _store_metrics(context, access, body, FRONTEND)
     return respond.text("OK")
 
 
-@edge_router.post(
-    "/edge/metrics",
-    takes=BulkBody,
-    limit="client_metrics",
-    body_limit=BULK_LIMIT,
-    group_commit="reports",
-)
+@edge_router.post("/edge/metrics", **BULK_METRICS)
 def receive_edge_metrics(context: Context, access: Access, body: BulkBody) -> HTTPResponse:
     _store_bulk_metrics(context, access, body)
     return respond.empty(202)
