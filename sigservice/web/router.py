@@ -173,18 +173,17 @@ class _Root(Bottle):  # type: ignore[misc]
 def build_kind_finder(routers: Iterable[Router], base: str) -> Callable[[str, str], str]:
     """`find_kind(method, path)`: the `group_commit` of the route, or "". Of a path with parameters,
     the part before them decides."""
-    kinds = {
-        (route.method, base + route.path.partition("<")[0]): route.options["group_commit"]
+    kinds = [
+        (route.method, base + route.path.partition("<")[0], route.options["group_commit"])
         for router in routers
         for route in router.routes
         if "group_commit" in route.options
-    }
+    ]
 
     def find_kind(method: str, path: str) -> str:
-        for (route_method, prefix), kind in kinds.items():
-            if path.startswith(prefix) and method == route_method:
-                return str(kind)
-        return ""
+        return next(
+            (k for verb, start, k in kinds if verb == method and path.startswith(start)), ""
+        )
 
     return find_kind
 
