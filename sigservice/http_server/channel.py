@@ -34,7 +34,9 @@ class State(enum.Enum):
     CLOSED = enum.auto()
 
 
-_FINAL_STATES = (State.ENDING, State.REJECTING, State.LEAVING)
+# The names of this module are found faster than the attributes of an Enum.
+READING, RUNNING, PAUSED, ENDING, REJECTING, LINGERING, LEAVING, CLOSED = State
+_FINAL_STATES = (ENDING, REJECTING, LEAVING)
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -65,7 +67,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     connection_key: str = ""  # its key in the server's `connections`, released at the end
     kind = ""  # of its request, for Workers
     socket: Any
-    _state = State.READING
+    _state = READING
     _rest = b""  # bytes after a request that is not answered yet
     _dropped_bytes = 0
     _stream: Any = None  # the task whose `take_over` gets the socket
@@ -98,20 +100,20 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if self.current_outbuf_count:  # so that waitress uses another buffer for the next response
             self.current_outbuf_count = self.adj.outbuf_high_watermark
         if is_stream:
-            next_state = State.LEAVING
+            next_state = LEAVING
         elif not task.close_on_finish:
-            next_state = State.READING
+            next_state = READING
         else:
-            next_state = State.REJECTING if is_rejected else State.ENDING
+            next_state = REJECTING if is_rejected else ENDING
         self._end_request(task, next_state)
 
     def _end_request(self, task: Task | JsonErrorTask, next_state: State) -> None:
         with self.requests_lock:
             self.requests = []
-            must_wake = self._state is State.PAUSED or bool(self._rest)
-            if self._state is not State.CLOSED:
+            must_wake = self._state is PAUSED or bool(self._rest)
+            if self._state is not CLOSED:
                 self._state = next_state
-            is_leaving = self._state is State.LEAVING
+            is_leaving = self._state is LEAVING
             self._stream = task if is_leaving else None
             must_wake = must_wake or self.writable()
         if task.take_over is not None and not is_leaving:
@@ -185,7 +187,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def _parse(self, data: bytes) -> None:
         """Parses one request. The bytes after it wait for its response: parsing many small requests
         at once would block the thread that reads for all connections."""
-        while data and self.connected and self._state is State.READING:
+        while data and self.connected and self._state is READING:
             request: Parser = self.request or self.parser_class(self.adj)
             self.request = request
             data = data[request.received(data) :]
@@ -206,7 +208,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def _finish_request(self, request: Parser) -> None:
         self.request, self.must_end_at = None, None
         if not request.empty:
-            self._state = State.RUNNING
+            self._state = RUNNING
             self.requests.append(request)
             find_kind = self.server.callbacks.find_kind
             self.kind = "" if request.error else find_kind(request.command, request.path)
@@ -215,11 +217,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def readable(self) -> bool:
         """False while a request runs: then its worker wakes the loop at the end."""
         with self.requests_lock:
-            if self._state is State.RUNNING:
-                self._state = State.PAUSED
-        if self._state is State.READING:
+            if self._state is RUNNING:
+                self._state = PAUSED
+        if self._state is READING:
             return not (self._rest or self.will_close or self.total_outbufs_len)
-        return self._state is State.LINGERING
+        return self._state is LINGERING
 
     def is_read_too_slowly(self, now: float) -> bool:
         """Whether a response waits for a client that is too slow, see ReadingPace. `now` is
@@ -231,12 +233,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return self._pace.is_too_slow(self.socket, now, has_worker=has_worker)
 
     def writable(self) -> bool:
-        if self._state is State.READING and self._rest:
+        if self._state is READING and self._rest:
             return True
         return bool(super().writable() or self._state in _FINAL_STATES)
 
     def handle_read(self) -> None:
-        if self._state is not State.LINGERING:
+        if self._state is not LINGERING:
             super().handle_read()
             return
         try:
@@ -253,13 +255,13 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         super().handle_write()
         if not self.connected or self.total_outbufs_len:
             return
-        if self._state is State.ENDING:
+        if self._state is ENDING:
             self.handle_close()
-        elif self._state is State.REJECTING:
+        elif self._state is REJECTING:
             self._linger()
-        elif self._state is State.LEAVING:
+        elif self._state is LEAVING:
             self._leave()
-        elif self._state is State.READING and self._rest:
+        elif self._state is READING and self._rest:
             # Not in the worker of the response: this thread may flush without a lock while no
             # request is running.
             with self.requests_lock:
@@ -275,7 +277,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def _linger(self) -> None:
         """Reads and drops bytes for a moment. If the connection closed while the client still
         sends, the client would see a reset instead of the response."""
-        self._state = State.LINGERING
+        self._state = LINGERING
         self._rest = b""  # the body of a rejected request must not run as a request
         self.must_end_at = time.monotonic() + LINGER_SECONDS
         with contextlib.suppress(OSError):
@@ -290,7 +292,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if request is not None:
             request.close()
         with self.requests_lock:  # a worker may end a request in this moment
-            self._state, stream, self._stream = State.CLOSED, self._stream, None
+            self._state, stream, self._stream = CLOSED, self._stream, None
         if stream is not None:
             stream.take_over(None, False)
         super().handle_close()

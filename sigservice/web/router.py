@@ -173,17 +173,17 @@ class _Root(Bottle):  # type: ignore[misc]
 def build_kind_finder(routers: Iterable[Router], base: str) -> Callable[[str, str], str]:
     """`find_kind(method, path)`: the `group_commit` of the route, or "". Of a path with parameters,
     the part before them decides."""
-    kinds = [
-        (route.method, base + route.path.partition("<")[0], route.options["group_commit"])
-        for router in routers
-        for route in router.routes
-        if "group_commit" in route.options
-    ]
+    kinds: dict[str, list[tuple[str, str]]] = {}
+    for route in (route for router in routers for route in router.routes):
+        if kind := route.options.get("group_commit"):
+            start = base + route.path.partition("<")[0]
+            kinds.setdefault(route.method, []).append((start, kind))
 
     def find_kind(method: str, path: str) -> str:
-        return next(
-            (k for verb, start, k in kinds if verb == method and path.startswith(start)), ""
-        )
+        for start, kind in kinds.get(method, ()):
+            if path.startswith(start):
+                return kind
+        return ""
 
     return find_kind
 
