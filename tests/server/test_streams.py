@@ -163,8 +163,10 @@ def test_a_stream_goes_on_after_the_expiry_that_it_was_opened_with(server, clock
         server.admin("PUT", path, {"expiresAt": expire(clock, 100)})
         if is_removed:
             rows("UPDATE api_tokens SET expires_at = NULL WHERE id = %s", token["id"])
-        clock.advance(200 * 3600 if is_removed else 2 * 3600)
         server.switch(True)
+        assert stream.read_event()[0] == "unleash-updated"  # after the new expiry was read
+        clock.advance(200 * 3600 if is_removed else 2 * 3600)
+        server.switch(False)
         assert stream.read_event()[0] == "unleash-updated"
 
 
