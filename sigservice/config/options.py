@@ -258,6 +258,9 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Maximum age of the compiled flags of an environment for /api/frontend and /ofrep; the "
          "metric frontend_engine_builds_total counts compilations. Changes take effect at the next "
          "request in any case. Not set: until a change."),
+        ("frontendApi.proxyPaths", "SERVICE_PROXY_PATHS", parse.BOOLEAN, True,
+         "Answers /api/proxy and below, which SDKs of Unleash Proxy and Edge call, like "
+         "/api/frontend; if off, they are 404."),
         ("streaming.maxStreams", "SERVICE_STREAMS_LIMIT", number(0, 100_000, "streams"), 2500,
          "Maximum number of open streams; more are answered 429, and SDKs poll. 0: no streams. The "
          "limit of open files is raised for them as far as the system allows."),
@@ -295,10 +298,10 @@ OPTIONS: tuple[Option, ...] = tuple(
          MINUTE_LIMIT, 6000, "POST /api/client/register (the variable says metrics)."),
         ("metricsRateLimiting.frontendMetricsMaxPerMinute",
          "FRONTEND_METRICS_RATE_LIMIT_PER_MINUTE", MINUTE_LIMIT, 6000,
-         "POST /api/frontend/client/metrics and /api/frontend/metrics together."),
+         "All metrics below /api/frontend and /api/proxy together."),
         ("metricsRateLimiting.frontendRegisterMaxPerMinute",
          "REGISTER_FRONTEND_RATE_LIMIT_PER_MINUTE", MINUTE_LIMIT, 6000,
-         "POST /api/frontend/client/register and /api/frontend/register together."),
+         "All registrations below /api/frontend and /api/proxy together."),
     )
     + _section(
         "Actions",

@@ -12,7 +12,7 @@ from sigservice.clock import Clock
 from sigservice.concurrency.single_flight import SingleFlight
 from sigservice.db.pool import Database
 from sigservice.delivery.revision_cache import RevisionCache
-from sigservice.evaluation.flags import Flags
+from sigservice.evaluation.flags import AllFlags, Flags
 from sigservice.evaluation.ofrep import OfrepFlags
 from sigservice.services.flags import client_features
 from sigservice.services.flags.client_features import Query
@@ -29,6 +29,11 @@ class CompiledFlags:
     revision: int
     built_at: float
     flags: Flags
+
+    @cached_property
+    def all_flags(self) -> AllFlags:
+        """The same flags with the toggles of disabled ones, compiled at the first request."""
+        return AllFlags(self.flags)
 
     @cached_property
     def ofrep_flags(self) -> OfrepFlags:

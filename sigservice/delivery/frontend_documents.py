@@ -4,7 +4,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from sys import getsizeof
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from mmh3 import hash_bytes
@@ -12,13 +12,22 @@ from mmh3 import hash_bytes
 from sigservice.concurrency.recent_keys import RecentKeys
 from sigservice.delivery.compiled_flags import CompiledFlags
 from sigservice.evaluation.fields import Fields
-from sigservice.evaluation.flags import Step, evaluate, evaluate_repeatable, join_results
+from sigservice.evaluation.flags import (
+    AllFlags,
+    Flag,
+    Flags,
+    Step,
+    evaluate,
+    evaluate_repeatable,
+    join_results,
+)
 
 MAX_DOCUMENTS = 10_000
 MAX_BYTES = 64_000_000
 OVERHEAD = 1000  # bytes that caching costs beside texts and toggles, roughly
 
-Key = tuple[int, bool, tuple[str, ...], tuple[str | None, ...]]
+Key = tuple[int, str, tuple[str, ...], tuple[str | None, ...]]
+Kind = Literal["flags", "all_flags", "ofrep_flags"]  # members of CompiledFlags
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +51,19 @@ class FrontendDocuments:
         self._recent = RecentKeys(MAX_DOCUMENTS)
 
     def get(
-        self, compiled: CompiledFlags, projects: tuple[str, ...], context: Fields
+        self,
+        compiled: CompiledFlags,
+        projects: tuple[str, ...],
+        context: Fields,
+        *,
+        has_disabled: bool = False,
     ) -> FrontendDocument:
-        """The flags of these projects (`*`: all) that are enabled for `context`."""
-        steps = self._find_steps(compiled, projects, context, is_ofrep=False)
-        text = evaluate(steps, context)
-        return FrontendDocument(text, _make_etag(text))
+        """The flags of these projects (`*`: all) that are enabled for `context`, or with
+        `has_disabled` all of them."""
+        kind: Kind = "all_flags" if has_disabled else "flags"
+        return _make_document(
+            evaluate(self._find_steps(compiled, projects, context, kind), context)
+        )
 
     def get_ofrep(
         self,
@@ -58,7 +74,7 @@ class FrontendDocuments:
     ) -> FrontendDocument:
         """All flags of these projects, also disabled ones, and `more` members. The ETag covers the
         whole context, because clients send the one that they got for another context."""
-        steps = self._find_steps(compiled, projects, context, is_ofrep=True)
+        steps = self._find_steps(compiled, projects, context, "ofrep_flags")
         members = {"metadata": {"version": str(compiled.revision)}} | more
         end = msgspec.json.encode(members)[1:]
         text = b'{"flags":[' + join_results(steps, context) + b"]," + end
@@ -66,18 +82,13 @@ class FrontendDocuments:
         return FrontendDocument(text, _make_etag(text + canonical))
 
     def _find_steps(
-        self,
-        compiled: CompiledFlags,
-        projects: tuple[str, ...],
-        context: Fields,
-        *,
-        is_ofrep: bool,
+        self, compiled: CompiledFlags, projects: tuple[str, ...], context: Fields, kind: Kind
     ) -> list[Step]:
         values = tuple(map(context.get, compiled.flags.field_names))
-        key = (compiled.number, is_ofrep, projects, values)
+        key = (compiled.number, kind, projects, values)
         steps = self._find(key)
         if steps is None:
-            flags = compiled.ofrep_flags if is_ofrep else compiled.flags
+            flags: Flags | AllFlags = getattr(compiled, kind)
             steps = flags.list_steps(projects)
             if hash(key) in self._recent:
                 steps = evaluate_repeatable(steps, context)
@@ -102,6 +113,15 @@ class FrontendDocuments:
                 self._cached[key] = steps, size
             while len(self._cached) > MAX_DOCUMENTS or self._bytes > MAX_BYTES:
                 self._bytes -= self._cached.popitem(last=False)[1][1]
+
+
+def evaluate_flag(name: str, flag: Flag, context: Fields) -> FrontendDocument:
+    """The toggle of one flag, also if it is disabled for `context`."""
+    return _make_document(join_results([AllFlags.compile(name, flag)], context))
+
+
+def _make_document(text: bytes) -> FrontendDocument:
+    return FrontendDocument(text, _make_etag(text))
 
 
 def _make_etag(text: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -37,6 +38,7 @@ class Flag:
     that may match, with their toggles. `is_on` is its state in the environment."""
 
     project: str
+    has_impression_data: bool
     is_on: bool
     parents: Sequence[Predicate]
     cases: Sequence[Case]
@@ -76,11 +78,47 @@ class Flags:
             steps = [
                 flag.step
                 for flag in self.by_name.values()
-                if flag.is_enabled is not never and ("*" in projects or flag.project in projects)
+                if flag.is_enabled is not never and _is_in(flag, projects)
             ]
             if len(self._steps) < MAX_SCOPES:
                 self._steps[projects] = steps
         return steps
+
+    def find(self, name: str, projects: tuple[str, ...]) -> Flag | None:
+        """The flag, if it is in these projects (`*`: all)."""
+        flag = self.by_name.get(name)
+        return flag if flag is not None and _is_in(flag, projects) else None
+
+
+class AllFlags:
+    """The toggles of all flags, also of disabled ones. They are compiled at the first request."""
+
+    def __init__(self, flags: Flags) -> None:
+        self._flags = flags.by_name
+
+    @cached_property
+    def _steps(self) -> Mapping[str, Step]:
+        return {name: self.compile(name, flag) for name, flag in self._flags.items()}
+
+    def list_steps(self, projects: tuple[str, ...]) -> list[Step]:
+        """What answers for the flags of these projects, in the document's order."""
+        return [self._steps[name] for name, flag in self._flags.items() if _is_in(flag, projects)]
+
+    @staticmethod
+    def compile(name: str, flag: Flag) -> Step:
+        """The step of a flag that also has a toggle for contexts it is disabled for."""
+        step = flag.step
+        if isinstance(step, bytes):
+            return step
+        description = {"name": name, "impressionData": flag.has_impression_data}
+        disabled = _build_toggle(description, None, is_enabled=False)
+        if flag.is_enabled is never:
+            return disabled
+        return lambda fields: step(fields) or disabled
+
+
+def _is_in(flag: Flag, projects: tuple[str, ...]) -> bool:
+    return "*" in projects or flag.project in projects
 
 
 def evaluate(steps: Iterable[Step], fields: Fields) -> bytes:
@@ -138,7 +176,9 @@ def _compile_alone(flag: Json, segments: Mapping[int, Predicate]) -> Flag:
     cases = _skip_unreachable(cases) if is_on else []
     is_enabled = _match_any([matches for matches, _ in cases])
     project = flag.get("project", "default")
-    return Flag(project, is_on, (), cases, is_enabled, _compile_cases(cases))
+    has_impression_data = flag.get("impressionData", False)
+    step = _compile_cases(cases)
+    return Flag(project, has_impression_data, is_on, (), cases, is_enabled, step)
 
 
 def _skip_unreachable(cases: list[Case]) -> list[Case]:
@@ -175,18 +215,18 @@ def _compile_toggles(flag: Json, variants: Sequence[Json], choose: Choose) -> St
     return find_toggle
 
 
-def _build_toggle(flag: Json, variant: Json | None) -> bytes:
+def _build_toggle(flag: Json, variant: Json | None, *, is_enabled: bool = True) -> bytes:
     payload = variant and variant.get("payload")
     body = {
         "name": variant["name"] if variant else "disabled",
         **({"payload": payload} if payload else {}),
         "enabled": variant is not None,
-        "feature_enabled": True,  # for old SDKs
-        "featureEnabled": True,
+        "feature_enabled": is_enabled,  # for old SDKs
+        "featureEnabled": is_enabled,
     }
     toggle = {
         "name": flag["name"],
-        "enabled": True,
+        "enabled": is_enabled,
         "variant": body,
         "impressionData": flag.get("impressionData", False),
     }

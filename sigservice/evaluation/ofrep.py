@@ -4,13 +4,12 @@ reason and its variant, also when it is disabled.
 
 import math
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 import msgspec
 
 from sigservice.evaluation.fields import Fields, never
-from sigservice.evaluation.flags import Flag, Flags, Step, run
+from sigservice.evaluation.flags import AllFlags, Flag, Step, run
 
 STATIC, DISABLED = "STATIC", "DISABLED"
 TARGETING_MATCH, SPLIT = "TARGETING_MATCH", "SPLIT"
@@ -42,24 +41,22 @@ def evaluate_flag(flag: Flag, fields: Fields) -> Result:
     return None, _name_reason(has_bucket)
 
 
-class OfrepFlags:
-    """The answers to all flags, by name. They are JSON objects, as in the bulk answer."""
+class OfrepFlags(AllFlags):
+    """The answers to all flags. They are JSON objects, as in the bulk answer."""
 
-    def __init__(self, flags: Flags) -> None:
-        self._flags = flags.by_name
+    @staticmethod
+    def compile(name: str, flag: Flag) -> Step:
+        answers: dict[Result, bytes] = {}  # few: each variant with each reason
 
-    @cached_property
-    def _steps(self) -> Mapping[str, Step]:
-        return {name: _compile_answer(name, flag) for name, flag in self._flags.items()}
+        def answer(fields: Fields) -> bytes:
+            result = evaluate_flag(flag, fields)
+            text = answers.get(result)
+            if text is None:
+                text = answers[result] = encode_answer(name, result)
+            return text
 
-    def find(self, name: str, projects: tuple[str, ...]) -> Flag | None:
-        """The flag, if it is in these projects (`*`: all)."""
-        flag = self._flags.get(name)
-        return flag if flag is not None and _is_in(flag, projects) else None
-
-    def list_steps(self, projects: tuple[str, ...]) -> list[Step]:
-        """What answers for the flags of these projects, in the document's order."""
-        return [self._steps[name] for name, flag in self._flags.items() if _is_in(flag, projects)]
+        is_constant = isinstance(flag.step, bytes) or flag.is_enabled is never
+        return answer(Fields({})) if is_constant else answer
 
 
 def encode_answer(name: str, result: Result) -> bytes:
@@ -85,26 +82,8 @@ def read_variant(result: Result) -> Mapping[str, Any] | None:
     return variant if variant and variant["enabled"] else None
 
 
-def _is_in(flag: Flag, projects: tuple[str, ...]) -> bool:
-    return "*" in projects or flag.project in projects
-
-
 def _name_reason(has_bucket: bool) -> str:
     return SPLIT if has_bucket else TARGETING_MATCH
-
-
-def _compile_answer(name: str, flag: Flag) -> Step:
-    answers: dict[Result, bytes] = {}  # few: each variant with each reason
-
-    def answer(fields: Fields) -> bytes:
-        result = evaluate_flag(flag, fields)
-        text = answers.get(result)
-        if text is None:
-            text = answers[result] = encode_answer(name, result)
-        return text
-
-    is_constant = isinstance(flag.step, bytes) or flag.is_enabled is never
-    return answer(Fields({})) if is_constant else answer
 
 
 def _read_value(payload: Mapping[str, str]) -> Any:

@@ -10,7 +10,7 @@ from prometheus_client.core import HistogramMetricFamily, Metric
 from sigservice.telemetry.instruments import Counter, Histogram, Instruments, Labels, Names, Series
 
 _MILLISECONDS = (1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000)
-_SDK = ("/api/client/", "/api/frontend", "/edge/", "/ofrep/")
+_SDK = ("/api/client/", "/api/frontend", "/api/proxy", "/edge/", "/ofrep/")
 
 
 def is_sdk(path: str) -> bool:

@@ -17,7 +17,7 @@ from sigservice.web.headers import Headers, build_header_sets, is_api
 from sigservice.web.ofrep_errors import is_ofrep
 from sigservice.web.wsgi import Environ, StartResponse, Wsgi
 
-PATH = "/api/frontend"
+PATHS = ("/api/frontend", "/api/proxy")
 METHODS = "GET,HEAD,PUT,PATCH,POST,DELETE"  # as Unleash answers
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
@@ -78,7 +78,8 @@ def make_rejection_headers(context: Context) -> Callable[[str, str], Headers]:
 
 def _is_cors_path(environ: Environ) -> bool:
     path = environ.get("PATH_INFO", "")
-    return path == PATH or path.startswith(PATH + "/") or is_ofrep(path)
+    is_frontend = path in PATHS or path.startswith(tuple(f"{base}/" for base in PATHS))
+    return is_frontend or is_ofrep(path)
 
 
 def _make_headers(context: Context, environ: Environ, status: str) -> Headers:

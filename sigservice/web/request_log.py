@@ -21,7 +21,10 @@ Observe = Callable[[Environ, str, int, float], None]
 _LINE = NamedFormat("%s %s %s", "status", "method", "path")
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"))
 _PARAMETER = re.compile(r"<(\w+)(:[^>]*)?>")
-_GROUPS = ("/api/admin", "/api/client", "/api/frontend", "/api", "/edge", "/auth", "/ofrep")
+_GROUPS = (
+    *("/api/admin", "/api/client", "/api/frontend", "/api/proxy", "/api"),
+    *("/edge", "/auth", "/ofrep"),
+)
 _MAX_CACHED = 1000
 _UNCOUNTED = ("/health", "/ready", "/internal-backstage/", "/static/")
 # Programs by a word in their User-Agent; the first match counts.

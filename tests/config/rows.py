@@ -210,6 +210,7 @@ SPECIFIED = (
         "wr0ng",
         "a comma-separated list",
     ),
+    boolean("frontendApi.proxyPaths", "SERVICE_PROXY_PATHS", True),
     number("streaming.maxStreams", "SERVICE_STREAMS_LIMIT", 2500, (-1,), code=0),
     boolean("streaming.upgradePollers", "SERVICE_STREAMING_UPGRADE", True),
     boolean("clientFeatureCaching.enabled", "CLIENT_FEATURE_CACHING_ENABLED", True),

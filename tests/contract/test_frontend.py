@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import webtest
 
-from tests.contract.kit import Api
+from tests.contract.kit import Answer, Api
 
 DISABLED = {"name": "disabled", "enabled": False, "feature_enabled": True, "featureEnabled": True}
 
@@ -220,7 +220,84 @@ def test_invalid_bodies_are_rejected(api, check):
         check(answer.status_int in (200, 400), f"{query}: {answer.status}")
 
 
-@pytest.mark.parametrize("path", ["/api/frontend/client", "/api/frontend"])
+BASES = pytest.mark.parametrize("base", ["/api/frontend", "/api/proxy"])
+
+
+def ask_both_ways(api: Api, path: str, user_id: str, headers: dict[str, str]) -> list[Answer]:
+    context = {"context": {"userId": user_id}}
+    return [api.get(f"{path}?userId={user_id}", headers), api.post(path, context, headers)]
+
+
+@BASES
+def test_all_flags_with_disabled_ones(by_context, check, base):
+    browser = by_context.frontend()
+    by_context.project("web")
+    by_context.on(by_context.flag("elsewhere", "web", impressionData=True), "production", "web")
+    for answer in ask_both_ways(by_context, f"{base}/all", "7", browser):
+        check.status(answer, 200)
+        toggles = {toggle["name"]: toggle for toggle in answer.json["toggles"]}
+        check.equal(len(toggles), len(answer.json["toggles"]), "each name comes once")
+        enabled = sorted(name for name, toggle in toggles.items() if toggle["enabled"])
+        check.equal(enabled, ["for.all", "for.userId"], "enabled")
+        check("for.none" in toggles and "for.region" in toggles, f"disabled: {sorted(toggles)}")
+        off = {"name": "disabled", "enabled": False, "feature_enabled": False,
+               "featureEnabled": False}  # fmt: skip
+        expected = {"name": "elsewhere", "enabled": False, "impressionData": True, "variant": off}
+        check.equal(toggles["elsewhere"], expected, "a disabled flag")
+    scoped = by_context.frontend(projects=["web"])
+    answer = by_context.get(f"{base}/all", scoped)
+    check.equal([t["name"] for t in answer.json["toggles"]], ["elsewhere"], "the token's projects")
+
+
+@BASES
+def test_one_flag_by_name(by_context, check, base):
+    browser = by_context.frontend()
+    toggles = by_context.toggles(browser, "?userId=7")
+    for name, is_enabled in (("for.userId", True), ("for.region", False), ("for.none", False)):
+        for answer in ask_both_ways(by_context, f"{base}/features/{name}", "7", browser):
+            check.status(answer, 200)
+            check.equal((answer.json["name"], answer.json["enabled"]), (name, is_enabled), name)
+            if is_enabled:
+                check.equal(answer.json, toggles[name], "as in the list")
+    etag = by_context.get(f"{base}/features/for.all", browser).headers["ETag"]
+    current = by_context.get(f"{base}/features/for.all", browser | {"If-None-Match": etag})
+    check.status(current, 304)
+    check.error(by_context.get(f"{base}/features/nothing", browser), 404)
+    by_context.project("web")
+    other = by_context.frontend(projects=["web"])
+    check.error(by_context.get(f"{base}/features/for.all", other), 404, message="other project")
+    client = by_context.client()
+    check.error(by_context.get(f"{base}/features/for.all", client), 403, message="client token")
+
+
+def test_the_paths_of_the_proxy_are_names_of_the_frontend_api(by_context, check):
+    browser = by_context.frontend()
+    for theirs, ours in zip(
+        ask_both_ways(by_context, "/api/proxy", "7", browser | ORIGIN),
+        ask_both_ways(by_context, "/api/frontend", "7", browser | ORIGIN),
+        strict=True,
+    ):
+        check.status(theirs, 200)
+        check.equal(theirs.json, ours.json, "body")
+        for name in ("ETag", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers"):
+            check.equal(theirs.headers.get(name), ours.headers.get(name), name)
+    preflight = by_context.ask("OPTIONS", "/api/proxy/client/metrics", headers=ASK)
+    check.status(preflight, 204)
+
+
+def test_a_setting_turns_the_paths_of_the_proxy_off(make_service, check):
+    api = Api(webtest.TestApp(make_service({}, {"SERVICE_PROXY_PATHS": "false"}).app))
+    api.on(api.flag())
+    browser = api.frontend()
+    for path in ("", "/all", "/features/demo"):
+        check.error(api.get(f"/api/proxy{path}", browser), 404, message=path)
+        check.status(api.get(f"/api/frontend{path}", browser), 200)
+    for path in ("metrics", "register"):
+        answer = api.post(f"/api/proxy/client/{path}", {"appName": "a"}, browser)
+        check.error(answer, 404, message=path)
+
+
+@pytest.mark.parametrize("path", ["/api/frontend/client", "/api/frontend", "/api/proxy/client"])
 def test_metrics_and_registration(api, check, path):
     browser = api.frontend()
     register = {"appName": "web", "interval": 10, "started": 0, "strategies": []}
@@ -244,8 +321,6 @@ def test_addresses_that_answer_no(api, check):
         "/api/frontend/internal-backstage/prometheus",
     ):
         check.error(api.get(path, browser), 405, message=path)
-    check.error(api.get("/api/frontend/all", browser), 404)
-    check.status(api.get("/api/proxy", browser), 404)
     check.status(api.put("/api/frontend", {}, browser), (404, 405))
     check.status(api.delete("/api/frontend", browser), (404, 405))
 

@@ -219,9 +219,27 @@ def test_from_a_browser(api, check, bucket):
     api.flag()
     browser = api.frontend()
     body = {"appName": "page", "bucket": bucket(demo={"yes": 2, "no": 1})}
-    for path in ("/api/frontend/client/metrics", "/api/frontend/metrics"):
-        check.status(api.post(path, body, browser), 200)
-    check.equal(sums(api), {("development", "page"): (4, 2)}, "summed")
+    for path in (
+        "frontend/client/metrics",
+        "frontend/metrics",
+        "frontend/all/client/metrics",
+        "proxy/client/metrics",
+        "proxy/all/client/metrics",
+    ):
+        check.status(api.post(f"/api/{path}", body, browser), 200)
+    check.equal(sums(api), {("development", "page"): (10, 5)}, "summed")
+
+
+def test_the_report_of_a_relay_about_itself_is_taken(api, check):
+    path = f"{M}/edge"
+    report = {"identifier": "01HX", "appName": "edge", "started": 1, "traffic": {"x": ["y"] * 9000}}
+    answer = api.post(path, report, api.client())
+    check.status(answer, 202)
+    check.equal(answer.body, b"", "empty body")
+    check.error(api.post(path, b"{", api.client()), 400)
+    check.error(api.post(path, [], api.client()), 400)
+    check.error(api.post(path, report, api.frontend()), 403)
+    check.error(api.post(path, report, {}), 401)
 
 
 def test_the_old_address_for_relays(make_service, check):

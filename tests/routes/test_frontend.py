@@ -196,8 +196,6 @@ def test_credentials_and_methods_of_the_frontend_api(web):
         web.get(PATH + path, status=401)
         answer = web.get(PATH + path, headers=FRONTEND, status=405)
         assert answer.json["name"] == "NotImplementedError"
-    for path in (f"{PATH}/all", "/api/proxy"):
-        web.get(path, headers=FRONTEND, status=404)
 
 
 def test_cached_response_is_not_sent_again(web):

@@ -1,14 +1,16 @@
 """The frontend API: evaluates flags for SDKs in browsers and apps."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
+from sigservice.delivery.compiled_flags import CompiledFlags
+from sigservice.delivery.frontend_documents import FrontendDocument, evaluate_flag
 from sigservice.delivery.revision_cache import Access
-from sigservice.errors import NotServedError
+from sigservice.errors import NotFoundError, NotServedError
+from sigservice.evaluation.fields import Fields
 from sigservice.playground.evaluation_context import make_context, parse_query
 from sigservice.web import respond
 from sigservice.web.body import read_query
@@ -24,39 +26,53 @@ class ContextBody(msgspec.Struct):
     context: dict[str, Any] | None = None
 
 
+def has_proxy_paths(config: dict[str, Any]) -> bool:
+    """Whether the paths of Unleash Proxy are names of the frontend API."""
+    return bool(config["frontendApi"]["proxyPaths"])
+
+
 router = Router(ClientGuard, "frontend")
-
-
-def _evaluate(
-    context: Context, access: Access, fields: Mapping[str, Any], path: str = ""
-) -> HTTPResponse:
-    environ = request.environ
-    evaluation_context = make_context(
-        fields,
-        environment=access.environment,
-        remote_address=find_client_ip(environ, context.trusted_proxies),
-        path=path,
-        creates_session=True,
-    )
-    revision = environ[REVISIONS].of_environment(access.environment)
-    compiled = context.compiled_flags.get(access.environment, revision)
-    document = context.frontend_documents.get(compiled, access.projects, evaluation_context)
-    headers = {"Etag": document.etag, "Content-Type": respond.JSON, "Cache-Control": "no-cache"}
-    if environ["REQUEST_METHOD"] in SAFE_METHODS and matches(
-        environ.get("HTTP_IF_NONE_MATCH", ""), document.etag
-    ):
-        return respond.answer(b"", 304, headers)
-    return respond.answer(document.text, 200, headers)
+proxy_router = Router(ClientGuard, "frontend", is_enabled=has_proxy_paths)
 
 
 @router.get("/api/frontend")
-def evaluate_query(context: Context, access: Access) -> HTTPResponse:
-    return _evaluate(context, access, parse_query(read_query(request.environ)))
-
-
 @router.post("/api/frontend", takes=ContextBody)
-def evaluate_body(context: Context, access: Access, body: ContextBody) -> HTTPResponse:
-    return _evaluate(context, access, body.context or {}, "context.")
+@proxy_router.get("/api/proxy")
+@proxy_router.post("/api/proxy", takes=ContextBody)
+def evaluate_flags(
+    context: Context, access: Access, body: ContextBody | None = None
+) -> HTTPResponse:
+    fields = _make_fields(context, access, body)
+    compiled = _get_compiled(context, access)
+    return _respond(context.frontend_documents.get(compiled, access.projects, fields))
+
+
+@router.get("/api/frontend/all")
+@router.post("/api/frontend/all", takes=ContextBody)
+@proxy_router.get("/api/proxy/all")
+@proxy_router.post("/api/proxy/all", takes=ContextBody)
+def evaluate_all_flags(
+    context: Context, access: Access, body: ContextBody | None = None
+) -> HTTPResponse:
+    fields = _make_fields(context, access, body)
+    compiled = _get_compiled(context, access)
+    return _respond(
+        context.frontend_documents.get(compiled, access.projects, fields, has_disabled=True)
+    )
+
+
+@router.get("/api/frontend/features/<name>")
+@router.post("/api/frontend/features/<name>", takes=ContextBody)
+@proxy_router.get("/api/proxy/features/<name>")
+@proxy_router.post("/api/proxy/features/<name>", takes=ContextBody)
+def evaluate_flag_by_name(
+    context: Context, access: Access, name: str, body: ContextBody | None = None
+) -> HTTPResponse:
+    fields = _make_fields(context, access, body)
+    flag = _get_compiled(context, access).flags.find(name, access.projects)
+    if flag is None:
+        raise NotFoundError("Flag not found.")
+    return _respond(evaluate_flag(name, flag, fields))
 
 
 @router.get("/api/frontend/client/features")
@@ -66,3 +82,30 @@ def evaluate_body(context: Context, access: Access, body: ContextBody) -> HTTPRe
 @router.get("/api/frontend/client/internal-backstage/prometheus")
 def reject(context: Context, access: Access) -> HTTPResponse:
     raise NotServedError("The frontend API has no such resource.", headers={"Allow": "OPTIONS"})
+
+
+def _make_fields(context: Context, access: Access, body: ContextBody | None) -> Fields:
+    """The evaluation context of the body or, without one, of the query."""
+    environ = request.environ
+    return make_context(
+        parse_query(read_query(environ)) if body is None else body.context or {},
+        environment=access.environment,
+        remote_address=find_client_ip(environ, context.trusted_proxies),
+        path="" if body is None else "context.",
+        creates_session=True,
+    )
+
+
+def _get_compiled(context: Context, access: Access) -> CompiledFlags:
+    revision = request.environ[REVISIONS].of_environment(access.environment)
+    return context.compiled_flags.get(access.environment, revision)
+
+
+def _respond(document: FrontendDocument) -> HTTPResponse:
+    environ = request.environ
+    headers = {"Etag": document.etag, "Content-Type": respond.JSON, "Cache-Control": "no-cache"}
+    if environ["REQUEST_METHOD"] in SAFE_METHODS and matches(
+        environ.get("HTTP_IF_NONE_MATCH", ""), document.etag
+    ):
+        return respond.answer(b"", 304, headers)
+    return respond.answer(document.text, 200, headers)

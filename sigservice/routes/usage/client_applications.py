@@ -5,6 +5,7 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.delivery.revision_cache import Access
+from sigservice.routes.flags.frontend import has_proxy_paths
 from sigservice.routes.usage.client_metrics import Count, Name, Text, Time, store_report
 from sigservice.services.usage.client_applications import Instance
 from sigservice.services.usage.client_metrics import parse_count, parse_time
@@ -49,6 +50,7 @@ class FrontendRegistrationBody(msgspec.Struct, rename="camel"):
 
 router = Router(ClientGuard, "client")
 frontend_router = Router(ClientGuard, "frontend")
+proxy_router = Router(ClientGuard, "frontend", is_enabled=has_proxy_paths)
 
 
 @router.post(
@@ -79,6 +81,9 @@ def register_application(context: Context, access: Access, body: RegistrationBod
 )
 @frontend_router.post(
     "/api/frontend/register", takes=FrontendRegistrationBody, limit="frontend_register"
+)
+@proxy_router.post(
+    "/api/proxy/client/register", takes=FrontendRegistrationBody, limit="frontend_register"
 )
 def register_frontend_application(
     context: Context, access: Access, body: FrontendRegistrationBody

@@ -10,6 +10,7 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.delivery.revision_cache import Access
 from sigservice.errors import NotFoundError
+from sigservice.routes.flags.frontend import has_proxy_paths
 from sigservice.services.usage import reports
 from sigservice.services.usage.client_applications import Instance
 from sigservice.services.usage.client_metrics import Usage, find_hour, parse_count, parse_time
@@ -112,6 +113,10 @@ class BulkBody(msgspec.Struct, rename="camel"):
     impact_metrics: list[Any] | None = None
 
 
+class EdgeBody(msgspec.Struct):
+    """Any object."""
+
+
 def store_report(
     context: Context,
     access: Access,
@@ -141,6 +146,7 @@ def _is_edge_enabled(config: dict[str, Any]) -> bool:
 
 router = Router(ClientGuard, "client")
 frontend_router = Router(ClientGuard, "frontend")
+proxy_router = Router(ClientGuard, "frontend", is_enabled=has_proxy_paths)
 edge_router = Router(ClientGuard, "client", "admin", is_enabled=_is_edge_enabled)
 disabled_edge_router = Router(Public, is_enabled=lambda config: not _is_edge_enabled(config))
 
@@ -214,9 +220,20 @@ def receive_bulk_metrics(context: Context, access: Access, body: BulkBody) -> HT
     return respond.empty(202)
 
 
-# SDKs call the first path; the specification has the second.
+@router.post(
+    "/api/client/metrics/edge", takes=EdgeBody, limit="client_metrics", body_limit=BULK_LIMIT
+)
+def accept_edge_report(context: Context, access: Access, body: EdgeBody) -> HTTPResponse:
+    """What a relay says about itself is not stored; without 202 it would report an error."""
+    return respond.empty(202)
+
+
+# SDKs add /client/metrics to their URL, which may end in /all; the specification has /metrics.
 @frontend_router.post("/api/frontend/client/metrics", **METRICS, limit="frontend_metrics")
+@frontend_router.post("/api/frontend/all/client/metrics", **METRICS, limit="frontend_metrics")
 @frontend_router.post("/api/frontend/metrics", **METRICS, limit="frontend_metrics")
+@proxy_router.post("/api/proxy/client/metrics", **METRICS, limit="frontend_metrics")
+@proxy_router.post("/api/proxy/all/client/metrics", **METRICS, limit="frontend_metrics")
 def receive_frontend_metrics(context: Context, access: Access, body: MetricsBody) -> HTTPResponse:
     _store_metrics(context, access, body, FRONTEND)
     return respond.text("OK")
