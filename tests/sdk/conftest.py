@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -102,12 +103,12 @@ def flags(server) -> Server:
     return server
 
 
-class Node:
+class Program:
     """A script of this folder that answers lines of JSON; ends with the test."""
 
-    def __init__(self, script: str, *arguments: str) -> None:
+    def __init__(self, interpreter: str, script: str, *arguments: str) -> None:
         self._popen = subprocess.Popen(
-            ["node", str(HERE / script), *arguments],
+            [interpreter, str(HERE / script), *arguments],
             cwd=HERE,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -119,7 +120,7 @@ class Node:
         self._reader.start()
 
     def ask(self, **command: Any) -> Any:
-        """The answer to one command; fails with what Node printed when there is none."""
+        """The answer to one command; fails with what the program printed when there is none."""
         assert self._popen.stdin is not None
         self._popen.stdin.write(json.dumps(command) + "\n")
         self._popen.stdin.flush()
@@ -154,12 +155,33 @@ def node() -> Iterator[Any]:
         pytest.skip("node is not installed")
     if not (HERE / "node_modules").is_dir():
         pytest.skip("the SDKs are not installed: npm install --prefix tests/sdk")
-    started: list[Node] = []
+    with run_programs("node") as start:
+        yield start
 
-    def start(script: str, *arguments: str) -> Node:
-        started.append(Node(script, *arguments))
+
+@pytest.fixture
+def ruby() -> Iterator[Any]:
+    """The same for Ruby with the SDK of the package ruby-unleash."""
+    has_sdk = (
+        shutil.which("ruby")
+        and not subprocess.run(["ruby", "-e", 'require "unleash"'], capture_output=True).returncode
+    )
+    if not has_sdk:
+        pytest.skip("Debian's package ruby-unleash is not installed")
+    with run_programs("ruby") as start:
+        yield start
+
+
+@contextlib.contextmanager
+def run_programs(interpreter: str) -> Iterator[Callable[..., Program]]:
+    started: list[Program] = []
+
+    def start(script: str, *arguments: str) -> Program:
+        started.append(Program(interpreter, script, *arguments))
         return started[-1]
 
-    yield start
-    for one in started:
-        one.close()
+    try:
+        yield start
+    finally:
+        for program in started:
+            program.close()

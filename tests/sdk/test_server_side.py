@@ -113,6 +113,25 @@ def test_node_survives_a_wrong_token(flags, node):
     assert not sdk.ask(do="on", flag="rollout")
 
 
+def test_ruby_evaluates_sees_a_flip_and_reports(flags, ruby, tmp_path):
+    """Its version knows no segments: it gets their constraints in the strategies."""
+    sdk = ruby("ruby_sdk.rb", flags.url, CLIENT_TOKEN, str(tmp_path))
+    result = {
+        (flag, user, country): sdk.ask(
+            do="on", flag=flag, context={"user_id": user, "properties": {"country": country}}
+        )
+        for flag, user, country in ANSWERS
+    }
+    assert result == ANSWERS
+    flags.switch("rollout", on=False)
+    until(lambda: not sdk.ask(do="on", flag="rollout"), "the flip at the next poll")
+    until(lambda: min(flags.usage("rollout")) >= 1, "metrics on the server")
+    flags.admin("DELETE", f"/api/admin/api-tokens/{CLIENT_TOKEN}")
+    assert sdk.ask(do="on", flag="beta", context={"user_id": "7"})
+    apps = flags.admin("GET", "/api/admin/metrics/applications")["applications"]
+    assert [app["appName"] for app in apps] == ["ruby-app"]
+
+
 def test_a_variant_is_counted(flags, python):
     python.get_variant("color", {"userId": "1"})
     path = "/api/admin/client-metrics/features/color/raw"

@@ -66,6 +66,7 @@ class Bucket(msgspec.Struct):
     toggles: dict[str, Counts]
 
     def __post_init__(self) -> None:
+        self.stop = self.stop or 0  # "" from iOS; what is too old counts as now
         parse_time(self.start), parse_time(self.stop)
 
 
