@@ -129,7 +129,7 @@ class Program:
     def answer(self) -> Any:
         try:
             return json.loads(self._lines.get(timeout=DEADLINE_SECONDS))
-        except queue.Empty:
+        except (queue.Empty, ValueError):
             self._popen.kill()
             assert self._popen.stderr is not None
             raise AssertionError(self._popen.stderr.read()) from None
@@ -146,6 +146,7 @@ class Program:
         assert self._popen.stdout is not None
         for line in self._popen.stdout:
             self._lines.put(line)
+        self._lines.put("")  # it has ended
 
 
 @pytest.fixture
