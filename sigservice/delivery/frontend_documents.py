@@ -61,9 +61,8 @@ class FrontendDocuments:
         """The flags of these projects (`*`: all) that are enabled for `context`, or with
         `has_disabled` all of them."""
         kind: Kind = "all_flags" if has_disabled else "flags"
-        return _make_document(
-            evaluate(self._find_steps(compiled, projects, context, kind), context)
-        )
+        steps = self._find_steps(compiled, projects, context, kind)
+        return _make_document(evaluate(steps, context))
 
     def get_ofrep(
         self,
