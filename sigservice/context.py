@@ -24,6 +24,7 @@ from sigservice.delivery.compiled_flags import CompiledFlagsCache
 from sigservice.delivery.cors_origins import CorsOrigins
 from sigservice.delivery.flag_history import FlagHistory
 from sigservice.delivery.frontend_documents import FrontendDocuments
+from sigservice.delivery.last_used import LastUsedBuffer
 from sigservice.delivery.revision_cache import RevisionCache
 from sigservice.delivery.stream_trials import StreamClients
 from sigservice.delivery.streams import Streams
@@ -37,7 +38,7 @@ from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.actions.action_evaluation import Evaluator
 from sigservice.services.signals.endpoint_cache import EndpointCache
 from sigservice.services.signals.refused_calls import RefusedCallBuffer
-from sigservice.services.signals.signals import NotStored
+from sigservice.services.signals.signal_storage import NotStored
 from sigservice.services.signals.silence_clock import SilenceClock
 from sigservice.services.signals.sns import SnsVerifier
 from sigservice.services.signals.token_uses import TokenUses
@@ -59,6 +60,7 @@ class Context:
     telemetry: Telemetry
     get_logger: GetLogger
     revision_cache: RevisionCache
+    last_used: LastUsedBuffer
     client_documents: ClientDocuments
     compiled_flags: CompiledFlagsCache
     frontend_documents: FrontendDocuments
@@ -78,8 +80,7 @@ class Context:
     signal_endpoints: EndpointCache
     evaluator: Evaluator = field(default_factory=Evaluator)
     signals_waiting: threading.Event = field(default_factory=threading.Event)
-    notifications_waiting: threading.Event = field(default_factory=threading.Event)
-    mails_waiting: threading.Event = field(default_factory=threading.Event)
+    outbox_waiting: threading.Event = field(default_factory=threading.Event)
     draining: threading.Event = field(default_factory=threading.Event)  # proxies should leave
     stopping: threading.Event = field(default_factory=threading.Event)
     recent_credentials: RecentKeys = field(default_factory=RecentKeys)

@@ -409,6 +409,32 @@ ALTER TABLE public.notifications ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTIT
     CACHE 1
 );
 
+CREATE TABLE public.outbox (
+    id bigint NOT NULL,
+    kind text NOT NULL,
+    message_id text DEFAULT ('msg_'::text || gen_random_uuid()) NOT NULL,
+    subject_id bigint,
+    user_id integer,
+    target jsonb NOT NULL,
+    payload jsonb DEFAULT '{}'::jsonb NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    sent_at timestamp with time zone,
+    given_up_at timestamp with time zone,
+    last_error text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE public.outbox ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.outbox_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.personal_tokens (
     id integer NOT NULL,
     user_id integer NOT NULL,
@@ -842,6 +868,9 @@ ALTER TABLE ONLY public.mails
 ALTER TABLE ONLY public.notifications
     ADD CONSTRAINT notifications_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.personal_tokens
     ADD CONSTRAINT personal_tokens_pkey PRIMARY KEY (id);
 
@@ -1021,6 +1050,16 @@ CREATE INDEX notifications_due_idx ON public.notifications USING btree (due_at) 
 
 CREATE INDEX notifications_run_id_idx ON public.notifications USING btree (run_id);
 
+CREATE INDEX outbox_due_idx ON public.outbox USING btree (due_at) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
+
+CREATE INDEX outbox_settled_idx ON public.outbox USING btree (COALESCE(sent_at, given_up_at)) WHERE (COALESCE(sent_at, given_up_at) IS NOT NULL);
+
+CREATE INDEX outbox_subject_idx ON public.outbox USING btree (subject_id, kind, id DESC) WHERE (subject_id IS NOT NULL);
+
+CREATE INDEX outbox_user_id_idx ON public.outbox USING btree (user_id, id DESC) WHERE (user_id IS NOT NULL);
+
+CREATE UNIQUE INDEX outbox_waiting_mail_key ON public.outbox USING btree (user_id, kind) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
+
 CREATE INDEX project_environments_environment_idx ON public.project_environments USING btree (environment);
 
 CREATE INDEX refused_calls_endpoint_id_idx ON public.refused_calls USING btree (endpoint_id);
@@ -1115,6 +1154,9 @@ ALTER TABLE ONLY public.former_passwords
 
 ALTER TABLE ONLY public.mails
     ADD CONSTRAINT mails_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.outbox
+    ADD CONSTRAINT outbox_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.personal_tokens
     ADD CONSTRAINT personal_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;

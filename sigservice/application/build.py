@@ -19,6 +19,7 @@ from sigservice.delivery.compiled_flags import CompiledFlagsCache
 from sigservice.delivery.cors_origins import CorsOrigins
 from sigservice.delivery.flag_history import FlagHistory
 from sigservice.delivery.frontend_documents import FrontendDocuments
+from sigservice.delivery.last_used import LastUsedBuffer
 from sigservice.delivery.revision_cache import RevisionCache
 from sigservice.delivery.stream_trials import StreamClients
 from sigservice.delivery.streams import Streams
@@ -32,7 +33,7 @@ from sigservice.repository.usage import impact_metrics, statistics
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.projects.resource_limits import list_resource_limits
-from sigservice.services.signals import signals
+from sigservice.services.signals import signal_storage
 from sigservice.services.signals.endpoint_cache import EndpointCache
 from sigservice.services.signals.sns import FETCH_SECONDS, SnsVerifier
 from sigservice.services.system.capped_log import CappedLog
@@ -87,7 +88,8 @@ def build_context(
     _register_gauges(telemetry, config, limiter, database)
     if telemetry.enabled:
         database.observer = _DatabaseObserver(telemetry)
-    revision_cache = RevisionCache(database, clock)
+    last_used = LastUsedBuffer(clock)
+    revision_cache = RevisionCache(database, clock, last_used)
     streams = Streams(
         database,
         revision_cache,
@@ -114,6 +116,7 @@ def build_context(
         telemetry=telemetry,
         get_logger=get_logger,
         revision_cache=revision_cache,
+        last_used=last_used,
         client_documents=ClientDocuments(
             database,
             clock,
@@ -143,7 +146,7 @@ def build_context(
         unavailable=CappedLog(get_logger("errors"), clock.monotonic),
         signal_endpoints=EndpointCache(database, encryption),
         signal_commits=_build_group_commit(
-            "signals", database, signals.store_all, telemetry, SIGNAL_WAIT_SECONDS
+            "signals", database, signal_storage.store_all, telemetry, SIGNAL_WAIT_SECONDS
         ),
         report_commits=_build_group_commit(
             "reports",

@@ -32,8 +32,7 @@ from sigservice.jobs import (
     evaluation_counts,
     feature_lifecycle,
     last_used_tokens,
-    mails,
-    notifications,
+    outbox,
     refused_calls,
     retention,
     sign_ins,
@@ -48,9 +47,8 @@ from sigservice.web.wsgi import Wsgi
 
 JOBS = (
     Job("actions", actions.run_quietly, 0.5, 0.1, lambda context: context.signals_waiting),
-    Job("notifications", notifications.run_quietly, 5, 1, lambda c: c.notifications_waiting),
+    Job("outbox", outbox.run_quietly, 5, 1, lambda context: context.outbox_waiting),
     Job("silence", silence.run_once, every_seconds=5, first_seconds=1),
-    Job("mails", mails.run_quietly, 5, 1, lambda context: context.mails_waiting),
     Job("retention", retention.run_once, every_seconds=600, first_seconds=60),
     Job("sessions", clean_up.delete_sessions, every_seconds=3600, first_seconds=60),
     Job("reset tokens", clean_up.delete_reset_tokens, every_seconds=3600, first_seconds=60),

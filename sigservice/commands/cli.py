@@ -21,7 +21,7 @@ from sigservice.config.risk import SEVERITIES
 from sigservice.db.migrate import Prepare, migrate, migrate_existing
 from sigservice.errors import AppError, ConfigError, StartError
 from sigservice.log import escape_line
-from sigservice.repository.access import users as user_repository
+from sigservice.repository.access import users as user_rows
 from sigservice.routes import route_list
 from sigservice.services.access import passwords, users
 from sigservice.services.identity import SYSTEM
@@ -241,7 +241,7 @@ def _set_password(command: str, login: str, from_stdin: bool) -> int:
                 profile = users.check_profile(**fields, name=None, root_role="Admin")
                 users.create(conn, profile, password_hash, SYSTEM)
             else:
-                user = user_repository.find_by_login(conn, login)
+                user = user_rows.find_by_login(conn, login)
                 if user is None:
                     raise StartError(f"User {login} not found.")
                 users.set_password(conn, user["id"], password_hash, SYSTEM)

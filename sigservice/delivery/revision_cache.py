@@ -55,13 +55,13 @@ class Access:
 
 
 class RevisionCache:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, last_used: LastUsedBuffer) -> None:
         self._database, self._clock = database, clock
         self._revisions = Revisions()
         self._tokens: dict[bytes, Access] = {}
         self._tokens_revision = -1
         self._read = CoalescedRead(self._read_changes)
-        self.last_used = LastUsedBuffer(clock)
+        self._last_used = last_used
 
     def read_revisions(self, arrived_at: float | None = None) -> Revisions:
         """The current ones, or those at a moment after `arrived_at`, when the request arrived.
@@ -73,7 +73,7 @@ class RevisionCache:
         access = self._list_tokens(revisions).get(key)
         if access is None or (access.expires_at and access.expires_at <= self._clock.now()):
             return None
-        self.last_used.record_api_token(access.token_id)
+        self._last_used.record_api_token(access.token_id)
         return access
 
     def find_access(self, secret: str, key: bytes, revisions: Revisions) -> Access | None:
@@ -81,7 +81,7 @@ class RevisionCache:
         tokens = self._list_tokens(revisions)
         access = self._find(secret)
         if access is not None:
-            self.last_used.record_api_token(access.token_id)
+            self._last_used.record_api_token(access.token_id)
             if len(tokens) < MAX_TOKENS:
                 tokens[key] = access
         return access

@@ -37,7 +37,7 @@ def run_once(context: Context) -> int:
         if evaluated or work["runs"]:
             performed += _perform_all(context, logger)
         if evaluated or performed:
-            context.notifications_waiting.set()
+            context.outbox_waiting.set()
         elif work is not _ONLY_SIGNALS:
             break
         total, work = total + performed, None

@@ -10,7 +10,7 @@ from sigservice.repository.signals import signal_endpoint_tokens
 
 def run_once(context: Context) -> int:
     """Returns 0, so that nothing is logged."""
-    last_used = context.revision_cache.last_used
+    last_used = context.last_used
     if api := last_used.drain_api_tokens():
         with context.database.autocommit() as conn:
             api_tokens.mark_used(conn, api)

@@ -15,9 +15,10 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.jobs import archive
-from sigservice.repository.actions import action_runs, notifications
-from sigservice.repository.signals import signal_queue, signals, silence_notifications
-from sigservice.repository.system import events, mails
+from sigservice.repository import outbox
+from sigservice.repository.actions import action_runs
+from sigservice.repository.signals import signal_queue, signals
+from sigservice.repository.system import events
 from sigservice.repository.usage import (
     client_applications,
     client_metrics,
@@ -25,7 +26,7 @@ from sigservice.repository.usage import (
     impact_metrics,
 )
 from sigservice.services.identity import SYSTEM
-from sigservice.services.signals.signals import to_archive_json
+from sigservice.services.signals.signal_storage import to_archive_json
 from sigservice.services.system.events import to_json as to_event_json
 
 Delete = Callable[[Connection], int]
@@ -34,8 +35,7 @@ Lock = Callable[..., list[int]]
 CHUNK = 5_000
 ARCHIVE_CHUNK = 200  # whose payloads are in memory
 APPLICATION_DAYS = 30
-NOTIFICATION_DAYS = 30
-MAIL_DAYS = 30
+MESSAGE_DAYS = 30  # of the outbox, after the last attempt
 INSTANCE_DAYS = 2  # as in Unleash
 IMPACT_MINUTES_HOURS = 3  # of impact metrics by minute
 
@@ -80,9 +80,7 @@ def _list_usage_deletes(context: Context) -> Iterator[Delete]:
 def _list_run_deletes(context: Context) -> Iterator[Delete]:
     if days := context.config["actions"]["runRetentionDays"]:
         yield partial(action_runs.delete_old, days=days, chunk=CHUNK)
-    yield partial(notifications.delete_old, days=NOTIFICATION_DAYS, chunk=CHUNK)
-    yield partial(silence_notifications.delete_old, days=NOTIFICATION_DAYS, chunk=CHUNK)
-    yield partial(mails.delete_old, days=MAIL_DAYS, chunk=CHUNK)
+    yield partial(outbox.delete_old, days=MESSAGE_DAYS, chunk=CHUNK)
     yield partial(signal_queue.delete_orphaned_results, chunk=CHUNK)
 
 

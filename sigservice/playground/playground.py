@@ -36,7 +36,7 @@ def select_flags(
     """Returns the flags of these projects (`*`: all) whose names contain `text`. Raises
     BadDataError for an unknown environment or project."""
     problems = Problems()
-    if not environments.list_all(conn, environment):
+    if environments.find(conn, environment) is None:
         problems.add("environment", f"Environment {environment} not found.")
     ids = repository.list_ids(conn) | {"*"}
     for n, project in enumerate(projects):

@@ -43,11 +43,13 @@ class DeliverySettings:
 
 @dataclass(frozen=True)
 class DeliveryResult:
-    """`error` is "" after a delivery; `is_final` means that a retry is useless."""
+    """`error` is "" after a delivery; `is_final` means that a retry is useless, `is_unavailable`
+    that other messages to this target would fail too at the moment."""
 
     error: str = ""
     is_final: bool = False
     pause: timedelta = timedelta(0)
+    is_unavailable: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,40 +1,65 @@
-"""Claims, retries and states that the outboxes of notifications and mails share."""
+"""The outbox of messages to receivers outside of the service: claims, retries and states.
+
+Messages are stored in the transaction of their cause and sent by a job. Delivery is at least once:
+a sender claims a message for a while, and another one sends it again if the first is killed.
+"""
 
 import random
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
+from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
+from sigservice.repository import outbox
 from sigservice.services.channel_delivery import DeliveryResult
 
 CLAIM_DURATION = timedelta(minutes=3)  # longer than any attempt
-MAX_ATTEMPTS = 10
+MAX_ATTEMPTS = 10  # of messages without `expires_at`
 FIRST_DELAY_SECONDS, MAX_DELAY_SECONDS = 5.0, 3600.0
 
 
-def draw_retry_delay(attempts: int) -> timedelta:
-    """5 seconds, tripled with each attempt up to an hour, plus or minus a quarter at random, so
-    that messages that failed together aren't retried together."""
-    seconds = min(FIRST_DELAY_SECONDS * 3 ** min(attempts - 1, 10), MAX_DELAY_SECONDS)
-    return timedelta(seconds=seconds * random.uniform(0.75, 1.25))  # noqa: S311  no secret
+def claim(
+    conn: Connection, kinds: Sequence[str], now: datetime, busy: Sequence[str] = ()
+) -> Row | None:
+    """The next message of the kinds, claimed for CLAIM_DURATION, or None; `busy` are targets to
+    leave out. Gives up messages that have expired, for example while the service was down."""
+    until = now + CLAIM_DURATION
+    while (row := outbox.claim(conn, kinds, now=now, until=until, busy=busy)) is not None:
+        if row["expires_at"] is None or now < row["expires_at"]:
+            return row
+        error = row["last_error"] or "Expired before it could be sent."
+        settle(conn, row, DeliveryResult(error, is_final=True), now)
+    return None
 
 
-def describe_attempt(row: Row, outcome: DeliveryResult, now: datetime) -> dict[str, Any]:
-    """What is stored of the attempt to send a notification; `result` is sent, waiting or given
-    up."""
-    result = "waiting"
+def settle(conn: Connection, row: Row, outcome: DeliveryResult, now: datetime) -> str:
+    """Stores and returns the result of an attempt: sent, waiting or given up."""
+    due_at = now + max(_draw_retry_delay(row["attempts"]), outcome.pause)
+    expires_at, result = row["expires_at"], "waiting"
     if not outcome.error:
         result = "sent"
-    elif outcome.is_final or row["attempts"] >= MAX_ATTEMPTS:
+    elif outcome.is_final or (
+        due_at >= expires_at if expires_at else row["attempts"] >= MAX_ATTEMPTS
+    ):
         result = "given up"
-    return {
-        "attempts": row["attempts"],
-        "result": result,
-        "error": outcome.error[:500] or None,
-        "due_at": now + max(draw_retry_delay(row["attempts"]), outcome.pause),
-        "now": now,
-    }
+    outbox.settle(
+        conn,
+        row["id"],
+        attempts=row["attempts"],
+        result=result,
+        error=outcome.error[:500] or None,
+        due_at=due_at,
+        now=now,
+    )
+    return result
 
 
 def describe_state(row: Row) -> str:
     return "sent" if row["sent_at"] else "given up" if row["given_up_at"] else "waiting"
+
+
+def _draw_retry_delay(attempts: int) -> timedelta:
+    """5 seconds, tripled with each attempt up to an hour, plus or minus a quarter at random, so
+    that messages that failed together aren't retried together."""
+    seconds = min(FIRST_DELAY_SECONDS * 3 ** min(attempts - 1, 10), MAX_DELAY_SECONDS)
+    return timedelta(seconds=seconds * random.uniform(0.75, 1.25))  # noqa: S311  no secret

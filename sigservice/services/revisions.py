@@ -12,7 +12,7 @@ from typing import Self
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import single_transaction
-from sigservice.repository import revisions as repository
+from sigservice.repository import revisions
 
 _HISTORY = "history"
 
@@ -20,12 +20,12 @@ _HISTORY = "history"
 def lock(conn: Connection) -> int:
     """Returns the generation, which grows with each change. The lock lasts until the end of the
     transaction; taking it again costs one round trip."""
-    return repository.lock(conn)
+    return revisions.lock(conn)
 
 
 def bump(conn: Connection, *environments: str) -> None:
     """Records a change that SDKs of these environments can see; without any, of all."""
-    repository.bump(conn, list_topics(*environments))
+    revisions.bump(conn, list_topics(*environments))
 
 
 def list_topics(*environments: str) -> list[str]:
@@ -35,7 +35,7 @@ def list_topics(*environments: str) -> list[str]:
 
 def bump_tokens(conn: Connection) -> None:
     """Records a change of API tokens or of the settings of the client and frontend API."""
-    repository.bump(conn, ["", "tokens"])
+    revisions.bump(conn, ["", "tokens"])
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def replace_lost(conn: Connection, lost: Revisions) -> Revisions:
     and are ahead of the clock after many changes in a short time."""
     with single_transaction(conn):
         # Readers must not wait for a standby. If this is lost too, it is replaced again.
-        repository.commit_locally(conn)
-        repository.bump(
+        revisions.commit_locally(conn)
+        revisions.bump(
             conn,
             ["", "all", "tokens", _HISTORY],
             above_id=max(lost.topics.values()),
@@ -89,6 +89,6 @@ def replace_lost(conn: Connection, lost: Revisions) -> Revisions:
 
 
 def read(conn: Connection) -> Revisions:
-    rows = repository.list_all(conn)
+    rows = revisions.list_all(conn)
     topics = {row["topic"]: row["id"] for row in rows}
     return Revisions(topics.get("", 0), topics, {row["topic"]: row["event_id"] for row in rows})

@@ -14,7 +14,7 @@ from sigservice.telemetry.instruments import MAX_NAMES, Gauge, Instruments, Name
 from sigservice.telemetry.internals import Internals
 from sigservice.telemetry.requests import Requests
 from sigservice.telemetry.sign_ins import SignIns
-from sigservice.telemetry.signals import Signals
+from sigservice.telemetry.signal_metrics import SignalMetrics
 
 
 class Telemetry:
@@ -39,7 +39,7 @@ class Telemetry:
         self.counts = Counts(lambda: count(self.flags.unknown.read()), monotonic, version)
         self.requests = Requests(self._instruments, app_names)
         self.flags = Flags(self._instruments, app_names, self.counts.environment_types)
-        self.signals = Signals(self._instruments)
+        self.signals = SignalMetrics(self._instruments)
         self.deliveries = Deliveries(self._instruments)
         self.sign_ins = SignIns(self._instruments)
         self.internals = Internals(self._instruments)

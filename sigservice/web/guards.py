@@ -113,7 +113,7 @@ class AdminGuard:
                 raise UnauthorizedError("The API token is unknown or has expired.")
         if token["type"] != "admin":
             raise NoPermissionError("This token can't be used for the admin API.")
-        context.revision_cache.last_used.record_api_token(token["id"])
+        context.last_used.record_api_token(token["id"])
         return Identity(ADMIN_TOKEN_ID, token["token_name"], PERMISSIONS["Admin"], ip=ip)
 
     def _by_personal_token(self, secret: str, ip: str) -> Identity:
@@ -129,7 +129,7 @@ class AdminGuard:
                     identity = None
         if identity is None:
             raise UnauthorizedError("The personal token is unknown or has expired.")
-        context.revision_cache.last_used.record_personal_token(token_id)
+        context.last_used.record_personal_token(token_id)
         return identity
 
     def _by_session(self, environ: dict[str, Any]) -> Identity:

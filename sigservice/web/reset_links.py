@@ -40,7 +40,7 @@ def send_reset_link(context: Context, environ: dict[str, Any], email: str) -> No
     base_url = make_mail_url(context, environ)
     with context.database.transaction() as conn:
         reset_tokens.request_link(conn, email, base_url=base_url, ip=ip, now=now)
-    context.mails_waiting.set()
+    context.outbox_waiting.set()
 
 
 def redeem_link(context: Context, environ: dict[str, Any], secret: str, password: str) -> str:
@@ -79,7 +79,7 @@ def invite_user(
             conn, profile, password_hash, by, mail_from=mail_from, now=context.clock.now()
         )
     if invitation.is_mailed:
-        context.mails_waiting.set()
+        context.outbox_waiting.set()
     return invitation
 
 

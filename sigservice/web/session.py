@@ -37,7 +37,7 @@ def find_identity(context: Context, environ: dict[str, Any]) -> Identity | None:
     session_id = read_session_id(context, environ)
     if not session_id:
         return None
-    last_used = context.revision_cache.last_used
+    last_used = context.last_used
     with context.database.autocommit() as conn:
         identity = sessions.find_identity(
             conn,

@@ -192,7 +192,7 @@ def test_a_response_without_an_id_is_no_success(send, receiver, body):
     receiver.body = body
     code, output, errors = send("deploys", "--retries", "1")
     assert (code, output) == (1, "")
-    assert "not that of a signal endpoint" in errors
+    assert "it isn't from a signal endpoint" in errors
     assert len(receiver.requests) == 2
 
 

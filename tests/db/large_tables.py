@@ -132,8 +132,8 @@ JOIN (SELECT id, name, project, row_number() OVER () - 1 AS number
       FROM action_sets) s ON s.number = n % 100
 ORDER BY n;
 
-INSERT INTO notifications (run_id, channel, message, sent_at)
-SELECT id, '{{}}', '{{}}', now() FROM action_runs WHERE id % 10 = 0;
+INSERT INTO outbox (kind, subject_id, target, sent_at)
+SELECT 'run', id, '{{}}', now() FROM action_runs WHERE id % 10 = 0;
 
 INSERT INTO events (type, created_by, created_by_user_id, project, environment, feature_name, data,
                     created_at)

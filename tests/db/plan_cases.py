@@ -101,7 +101,7 @@ def _list_flag_pages() -> Iterator[CaseTuple]:
     yield "projects/environments", "list_environments", {}
     yield "projects/environments", "list_environments", {"name": "env-1"}
     yield "projects/environments", "list_environments_of_project", project
-    yield "projects/context_fields", "list_context_fields", {}
+    yield "projects/context_fields", "list_context_fields_with_uses", {}
     yield "projects/context_fields", "list_strategies_of_context_field", {"name": "region"}
     yield "projects/favorites", "list_favorite_features", {"names": FLAGS, "user_id": 1}
     yield "projects/project_status", "count_for_status", project
@@ -193,8 +193,10 @@ def _list_actions() -> Iterator[CaseTuple]:
     path = "actions/notifications"
     yield path, "list_notifications", {"action_set_id": 10, "limit": 50}
     yield path, "insert_notifications", {"run_ids": RUNS}
-    yield path, "claim_notification", {"now": NOW, "busy": [], "until": NOW}
-    yield path, "delete_old_notifications", {"days": 10, "chunk": 1000}
+    claim = {"now": NOW, "busy": [], "until": NOW, "kinds": ["run"]}
+    yield "outbox", "claim_message", claim
+    yield "outbox", "delete_old_messages", {"days": 10, "chunk": 1000}
+    yield "outbox", "list_messages", {"subject_id": 10, "kind": "run", "limit": 20}
 
 
 def _build_run(n: int) -> dict[str, Any]:
@@ -268,7 +270,7 @@ def _list_definitions() -> Iterator[CaseTuple]:
     author = {"created_by": "ada", "created_by_user_id": 1}
     flag = {"project": "project-1", "type": "release", "stale": False, "impressionData": False}
     state = {"environment": "env-1", "enabled": False, "variants": []}
-    yield path, "put_features", author | _build_items("name", flag)
+    yield "flags/features", "put_features", author | _build_items("name", flag)
     yield path, "put_states", _build_items("feature", state)
     yield path, "put_feature_tags", _build_items("feature", {"type": "simple", "value": "new"})
     yield path, "delete_strategies", _build_items("feature", {"environment": "env-1"})

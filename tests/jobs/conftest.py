@@ -9,7 +9,7 @@ import pytest
 import webtest
 from psycopg2.extras import RealDictCursor as Dicts
 
-from sigservice.jobs import mails as job
+from sigservice.jobs import outbox as job
 from sigservice.services import outbox
 from tests.application.test_app import Log
 from tests.conftest import ADMIN
@@ -42,7 +42,7 @@ class Post:
     def send(self):
         return job.run_once(self.service.context)
 
-    def rows(self, statement="SELECT * FROM mails ORDER BY id", *values):
+    def rows(self, statement="SELECT * FROM outbox ORDER BY id", *values):
         with closing(self._database.connect()) as conn, conn.cursor(cursor_factory=Dicts) as cursor:
             cursor.execute(statement, values)
             return [dict(row) for row in cursor.fetchall()]

@@ -7,7 +7,7 @@ from typing import Any
 
 import webtest
 
-from sigservice.jobs import notifications, silence
+from sigservice.jobs import outbox, silence
 from tests.conftest import ADMIN, Make
 
 ENDPOINTS = "/api/admin/signal-endpoints"
@@ -71,7 +71,7 @@ class Silence:
         return [signal["payload"]["status"] for signal in self.own_signals(endpoint)]
 
     def notify(self) -> int:
-        return notifications.run_once(self.services[0].context)
+        return outbox.run_once(self.services[0].context)
 
 
 def read_events(receiver: Any) -> list[dict[str, Any]]:

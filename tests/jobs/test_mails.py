@@ -5,28 +5,25 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from datetime import timedelta
 
 from sigservice.application.service import JOBS
 from sigservice.jobs import clean_up, retention
-from sigservice.jobs import mails as job
+from sigservice.jobs import outbox as job
 from sigservice.jobs.runner import Runner
 from sigservice.services import outbox
-from sigservice.services.access import reset_tokens
-from sigservice.services.system import mails as service_of
+from sigservice.services.channel_delivery import DeliveryResult
+from sigservice.services.system.mails import KINDS
 from tests.conftest import ADMIN
 from tests.jobs.conftest import ASK, URL, USERS, await_first_look
 from tests.mail_server import PASSWORD, USER, Mails, mail_server
 from tests.routes.admin.signals.test_signal_endpoints import race
 from tests.waiting import DEADLINE_SECONDS, until
 
-HOUR = timedelta(hours=1)
-
 
 def test_a_reset_mail_has_a_working_link(post, mails):
     post.user(name="bo")
     assert post.ask().body == b""
-    assert post.service.context.mails_waiting.is_set()
+    assert post.service.context.outbox_waiting.is_set()
     assert post.send() == 1
     (got,) = mails.got
     assert (got.sender, got.recipients) == ("flags@example.com", ["bo@example.com"])
@@ -279,20 +276,18 @@ def test_a_mail_is_sent_again_after_a_kill(post, mails):
     post.user(name="bo")
     post.ask()
     context = post.service.context
-    with context.database.transaction() as conn:
-        mail, secret = reset_tokens.claim_mail(conn, context.clock.now(), reset_lifetime=HOUR)
-    server, now = context.mail_server, context.clock.now()
-    service_of.deliver(context.render, server, mail, secret, now)
-    post.clock.advance(service_of.CLAIM_DURATION.total_seconds() - 1)
+    with context.database.autocommit() as conn:
+        row = outbox.claim(conn, KINDS, context.clock.now())
+    assert job.deliver(context, row).error == ""
+    post.clock.advance(outbox.CLAIM_DURATION.total_seconds() - 1)
     assert post.send() == 0
     post.clock.advance(2)
     assert post.send() == 1
     first, second = mails.got
     assert first.message["Message-ID"] == second.message["Message-ID"]
     assert [post.status_of(link) for link in mails.links()] == [200, 200]
-    failed = service_of.MailError("late", is_final=True)
     with context.database.autocommit() as conn:  # the first sender finishes late
-        service_of.settle(conn, mail, failed, context.clock.now())
+        outbox.settle(conn, row, DeliveryResult("late", is_final=True), context.clock.now())
     assert post.states() == [("sent", None)]
 
 
@@ -303,8 +298,8 @@ def test_processes_share_the_mails(post, mails):
         post.ask(f"{name}@example.com")
     context = post.service.context
     with context.database.transaction() as one, context.database.transaction() as other:
-        first, _ = reset_tokens.claim_mail(one, context.clock.now(), reset_lifetime=HOUR)
-        second, _ = reset_tokens.claim_mail(other, context.clock.now(), reset_lifetime=HOUR)
+        first = outbox.claim(one, KINDS, context.clock.now())
+        second = outbox.claim(other, KINDS, context.clock.now())
         assert first["id"] != second["id"]
     assert post.send() == 1
     assert mails.got[0].recipients == ["di@example.com"]
@@ -422,7 +417,7 @@ def test_old_mails_and_expired_links_are_deleted(post, mails):
     post.clock.advance(24 * 3600)
     assert clean_up.delete_reset_tokens(context) == 2  # the mailed link and the invite link
     assert retention.run_once(context) == 0
-    post.rows("UPDATE mails SET created_at = now() - interval '31 days' RETURNING id")
+    post.rows("UPDATE outbox SET sent_at = now() - interval '31 days' RETURNING id")
     assert retention.run_once(context) == 1
 
 
@@ -442,9 +437,13 @@ def test_a_mail_is_sent_immediately(post, mails):
 
 
 def test_an_unexpected_error_is_logged_with_the_id_of_the_mail(post):
-    context = post.service.context
-    failed = job._send(context, context.mail_server, {"id": 7, "email": "bo@example.com"}, "x")
-    error_id = re.search(r"error ([0-9a-f-]{36})", failed.text)[1]
+    post.user(name="bo")
+    post.ask()
+    post.rows("UPDATE outbox SET payload = '{}' RETURNING id")
+    assert post.send() == 1
+    ((state, error),) = post.states()
+    assert state == "waiting"
+    error_id = re.search(r"error ([0-9a-f-]{36})", error)[1]
     (text,) = [text for _, _, text in post.lines if "Traceback" in text]
-    assert f"sending mail 7 failed ({error_id})" in text
+    assert f"sending mail {post.rows()[0]['id']} (reset) failed ({error_id})" in text
     assert "in deliver" in text

@@ -13,11 +13,12 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from sigservice.application.service import JOBS
-from sigservice.jobs import notifications as job
+from sigservice.jobs import outbox as job
 from sigservice.jobs import retention
 from sigservice.jobs.runner import Runner
-from sigservice.services import channel_delivery, outbox
-from sigservice.services.actions import notifications as service_of
+from sigservice.services import outbox
+from sigservice.services.actions.notifications import KIND
+from sigservice.services.channel_delivery import DeliveryResult
 from tests.actions_kit import SETS, Alerts
 from tests.conftest import ADMIN, Make
 from tests.jobs.conftest import await_first_look
@@ -85,7 +86,7 @@ def alerts(make_service, receiver, lines):
 def test_a_signed_webhook(alerts):
     id = alerts.create_set_with(alerts.channel(secret=SECRET))
     alerts.fire({"private": "payload"})
-    assert alerts.service.context.notifications_waiting.is_set()
+    assert alerts.service.context.outbox_waiting.is_set()
     assert alerts.send_due() == 1
     (request,) = alerts.receiver.requests
     event = Webhook(SECRET).verify(request.body, dict(request.headers))
@@ -260,9 +261,8 @@ def test_killed_between_sending_and_noting_it(alerts):
     alerts.fire()
     context = alerts.service.context
     with context.database.autocommit() as conn:
-        row = service_of.claim(conn, context.clock.now(), [])
-    settings = channel_delivery.DeliverySettings.from_config(context.config)
-    assert service_of.deliver(row, settings, context.sender, context.clock.now()).error == ""
+        row = outbox.claim(conn, [KIND], context.clock.now())
+    assert job.deliver(context, row).error == ""
     alerts.clock.advance(outbox.CLAIM_DURATION.total_seconds() - 1)
     assert alerts.send_due() == 0
     alerts.clock.advance(2)
@@ -271,12 +271,7 @@ def test_killed_between_sending_and_noting_it(alerts):
     assert first.headers["webhook-id"] == second.headers["webhook-id"]
     assert first.body == second.body
     with context.database.autocommit() as conn:  # the first one comes back after all
-        service_of.settle(
-            conn,
-            row,
-            channel_delivery.DeliveryResult("late", is_final=True),
-            context.clock.now(),
-        )
+        outbox.settle(conn, row, DeliveryResult("late", is_final=True), context.clock.now())
     (notification,) = alerts.list_notifications(id)
     assert (notification["state"], notification["attempts"]) == ("sent", 2)
 
@@ -287,8 +282,8 @@ def test_several_processes_share(alerts):
     alerts.fire()
     context = alerts.service.context
     with context.database.transaction() as one, context.database.transaction() as other:
-        first = service_of.claim(one, context.clock.now(), [])
-        second = service_of.claim(other, context.clock.now(), [])
+        first = outbox.claim(one, [KIND], context.clock.now())
+        second = outbox.claim(other, [KIND], context.clock.now())
         assert first["id"] != second["id"]
     assert alerts.send_due() == 1
     assert [request.path for request in alerts.receiver.requests] == ["/2"]
@@ -329,7 +324,7 @@ def test_the_notification_of_a_deleted_run_is_given_up(alerts, database):
     with conn.cursor() as cursor:
         cursor.execute("DELETE FROM action_runs")
         alerts.send_due()
-        cursor.execute("SELECT last_error FROM notifications WHERE given_up_at IS NOT NULL")
+        cursor.execute("SELECT last_error FROM outbox WHERE given_up_at IS NOT NULL")
         assert cursor.fetchall() == [("The run was deleted.",)]
     conn.close()
     assert alerts.receiver.requests == []
@@ -342,18 +337,18 @@ def test_old_notifications_are_deleted(alerts, database):
     alerts.send_due()
     conn = database.connect()
     with conn.cursor() as cursor:
-        cursor.execute("SELECT id FROM notifications ORDER BY id")
+        cursor.execute("SELECT id FROM outbox ORDER BY id")
         old, young, waiting = (row[0] for row in cursor.fetchall())
-        past = "UPDATE notifications SET sent_at = now() - %s::interval WHERE id = %s"
+        past = "UPDATE outbox SET sent_at = now() - %s::interval WHERE id = %s"
         cursor.execute(past, ("31 days", old))
         cursor.execute(past, ("29 days", young))
         cursor.execute(
-            "UPDATE notifications SET sent_at = NULL, created_at = now() - interval '99 days' "
+            "UPDATE outbox SET sent_at = NULL, created_at = now() - interval '99 days' "
             "WHERE id = %s",
             (waiting,),
         )
         assert retention.run_once(alerts.service.context) == 1
-        cursor.execute("SELECT id FROM notifications ORDER BY id")
+        cursor.execute("SELECT id FROM outbox ORDER BY id")
         assert [row[0] for row in cursor.fetchall()] == [young, waiting]
     conn.close()
 
@@ -379,7 +374,7 @@ def test_an_unexpected_error_is_in_the_log_under_the_id_that_the_notification_sh
 ):
     id = alerts.create_set_with(alerts.channel())
     alerts.fire()
-    rows('UPDATE notifications SET channel = channel || \'{"secret": "whsec_x"}\'')
+    rows('UPDATE outbox SET target = target || \'{"secret": "whsec_x"}\'')
     alerts.send_due()
     (notification,) = alerts.list_notifications(id)
     error_id = re.search(r"error ([0-9a-f-]{36})", notification["lastError"])[1]

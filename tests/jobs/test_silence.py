@@ -215,7 +215,7 @@ def test_a_change_is_stored_completely_or_not_at_all(silence, monkeypatch, place
     silence.wait(65)
     assert (silence.state(endpoint), silence.statuses(endpoint)) == ("down", ["firing"])
     with silence.services[0].context.database.autocommit() as conn:
-        assert run(conn, "SELECT count(*) FROM silence_notifications") == [(1,)]
+        assert run(conn, "SELECT count(*) FROM outbox") == [(1,)]
 
 
 def test_an_older_copy_of_the_database_raises_no_alarm(silence, rows):

@@ -40,7 +40,7 @@ def test_each_change_is_sent_once_and_signed(silence, receiver):
     endpoint = silence.endpoint(everySeconds=60, graceSeconds=30, notifications=[hook])
     silence.send()
     silence.wait(100)
-    assert silence.services[0].context.notifications_waiting.is_set()
+    assert silence.services[0].context.outbox_waiting.is_set()
     assert silence.notify() == 2
     silence.send()
     assert (silence.notify(), silence.notify()) == (1, 0)

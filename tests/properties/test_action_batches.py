@@ -46,7 +46,7 @@ CONTENT = {
         "SELECT type, created_by, created_by_user_id, ip, project, environment, feature_name, "
         "data, pre_data FROM events ORDER BY id"
     ),
-    "notifications": "SELECT run_id, channel, message FROM notifications ORDER BY id",
+    "notifications": "SELECT kind, subject_id, target FROM outbox ORDER BY id",
     "flags": "SELECT feature, environment, enabled FROM feature_environments ORDER BY 1, 2",
     "strategies": (
         "SELECT feature, environment, name, disabled, sort_order, parameters "

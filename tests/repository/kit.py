@@ -140,10 +140,13 @@ def add_project(conn: Connection, id: str = "other") -> None:
     )
 
 
+AUTHOR = {"created_by": "ada", "created_by_user_id": 1}
+
+
 def add_flag(conn: Connection, name: str = "a", project: str = "default", **more: Any) -> str:
-    values = {"type": "release", "description": None, "impression_data": False, "stale": False}
-    values |= {"created_by": "ada", "created_by_user_id": 1}
-    return str(features.insert(conn, name=name, project=project, **values | more)["name"])
+    values = {"type": "release", "impressionData": False, "stale": False}
+    features.put(conn, [{"name": name, "project": project} | values | more], **AUTHOR)
+    return name
 
 
 def add_strategy(
@@ -179,9 +182,10 @@ def set_variants(conn: Connection, feature: str, environment: str, variants: str
 
 
 def add_segment(conn: Connection, name: str = "beta", **more: Any) -> int:
-    values = {"description": None, "project": None, "constraints": "[]"}
-    values |= {"created_by": "ada", "created_by_user_id": 1}
-    return int(segments.insert(conn, name=name, **values | more)["id"])
+    segments.put(conn, [{"name": name, "constraints": []} | more], **AUTHOR)
+    row = segments.find_by_name(conn, name)
+    assert row is not None
+    return int(row["id"])
 
 
 def add_set(conn: Connection, name: str = "kill", project: str = "default", **more: Any) -> int:

@@ -15,23 +15,22 @@ import msgspec
 from sigservice.commands.transfer.progress import Progress
 from sigservice.commands.transfer.remote_client import RemoteClient
 from sigservice.errors import StartError
-from sigservice.services.flags.constraints import Constraint
 from sigservice.services.flags.feature_tags import Tag
-from sigservice.services.flags.strategies import Scalar
+from sigservice.services.projects.context_fields import ContextField
+from sigservice.services.projects.environments import Environment
+from sigservice.services.projects.strategy_types import StrategyType
+from sigservice.services.projects.tag_types import TagType
 from sigservice.services.transfer.feature_import import remove_nulls
 from sigservice.services.transfer.snapshots import (
-    ContextField,
-    Environment,
     Feature,
     FeatureState,
+    NumberedStrategy,
     ParentDefinition,
     Project,
     ProjectEnvironment,
     SegmentDefinition,
     Snapshot,
     StrategyDefinition,
-    StrategyType,
-    TagType,
     VariantDefinition,
 )
 
@@ -45,18 +44,6 @@ class SkippedItem:
 
     name: str
     reason: str
-
-
-class RemoteStrategy(msgspec.Struct):
-    name: str
-    id: str | None = None
-    title: str | None = None
-    disabled: bool = False
-    sortOrder: int | None = None
-    parameters: dict[str, Scalar] = {}
-    constraints: list[Constraint] = []
-    variants: list[VariantDefinition] = []
-    segments: list[int] = []
 
 
 class RemoteSnapshotReader:
@@ -224,7 +211,7 @@ class RemoteSnapshotReader:
             type=str(raw.get("type") or "release"),
             description=_to_text(raw.get("description")),
             stale=_is_true(raw.get("stale")),
-            impressionData=_is_true(raw.get("impressionData")),
+            impression_data=_is_true(raw.get("impressionData")),
             archivedAt=archived or (datetime.now(UTC) if _is_true(raw.get("archived")) else None),
             createdAt=created,
             createdBy=_to_text(author),
@@ -256,9 +243,8 @@ class RemoteSnapshotReader:
 
     def _read_strategy(self, raw: Any) -> StrategyDefinition:
         """Raises msgspec.ValidationError."""
-        strategy = msgspec.convert(remove_nulls(raw), RemoteStrategy, strict=False)
-        segments = [self._segment_names.get(str(id), f"#{id}") for id in strategy.segments]
-        return StrategyDefinition(**msgspec.structs.asdict(strategy) | {"segments": segments})
+        strategy = msgspec.convert(remove_nulls(raw), NumberedStrategy, strict=False)
+        return strategy.name_segments(lambda id: self._segment_names.get(str(id), f"#{id}"))
 
     def _convert_all(self, label: str, items: Sequence[Any], kind: type[Kind]) -> list[Kind]:
         converted = []

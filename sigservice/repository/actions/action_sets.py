@@ -1,5 +1,7 @@
 """Action sets: one function for each SQL statement."""
 
+from typing import TypedDict, Unpack
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all, fetch_value
@@ -7,40 +9,28 @@ from sigservice.db.statements import Row, execute, fetch_all, fetch_value
 _SQL = queries.load("actions/action_sets")
 
 
+class ActionSetValues(TypedDict):
+    """The columns that are written; `filters` and `settings` are JSON text."""
+
+    name: str
+    description: str | None
+    enabled: bool
+    actor_id: int
+    source_id: int
+    filters: str
+    settings: str
+
+
 def lock(conn: Connection) -> None:
     execute(conn, _SQL["lock_action_sets"])
 
 
 def insert(
-    conn: Connection,
-    *,
-    project: str,
-    name: str,
-    description: str | None,
-    enabled: bool,
-    actor_id: int,
-    source_id: int,
-    filters: str,
-    settings: str,
-    created_by_user_id: int,
+    conn: Connection, *, project: str, created_by_user_id: int, **values: Unpack[ActionSetValues]
 ) -> int:
-    """The new ID; `filters` and `settings` are JSON. Raises UniqueViolation for a duplicate
-    name."""
-    return int(
-        fetch_value(
-            conn,
-            _SQL["insert_action_set"],
-            project=project,
-            name=name,
-            description=description,
-            enabled=enabled,
-            actor_id=actor_id,
-            source_id=source_id,
-            filters=filters,
-            settings=settings,
-            created_by_user_id=created_by_user_id,
-        )
-    )
+    """The new ID. Raises UniqueViolation for a duplicate name."""
+    statement, author = _SQL["insert_action_set"], created_by_user_id
+    return int(fetch_value(conn, statement, project=project, created_by_user_id=author, **values))
 
 
 def insert_actions(
@@ -107,31 +97,9 @@ def count(conn: Connection, project: str) -> int:
     return int(fetch_value(conn, _SQL["count_action_sets"], project=project))
 
 
-def update(
-    conn: Connection,
-    id: int,
-    *,
-    name: str,
-    description: str | None,
-    enabled: bool,
-    actor_id: int,
-    source_id: int,
-    filters: str,
-    settings: str,
-) -> None:
+def update(conn: Connection, id: int, **values: Unpack[ActionSetValues]) -> None:
     """Raises UniqueViolation for a duplicate name."""
-    execute(
-        conn,
-        _SQL["update_action_set"],
-        id=id,
-        name=name,
-        description=description,
-        enabled=enabled,
-        actor_id=actor_id,
-        source_id=source_id,
-        filters=filters,
-        settings=settings,
-    )
+    execute(conn, _SQL["update_action_set"], id=id, **values)
 
 
 def set_enabled(conn: Connection, id: int, enabled: bool) -> None:

@@ -13,7 +13,6 @@ from sigservice.db.statements import (
     execute_batches,
     fetch_all,
     fetch_one,
-    fetch_value,
 )
 
 _SQL = queries.load("flags/feature_strategies")
@@ -70,7 +69,3 @@ def delete(conn: Connection, id: str) -> None:
 def copy(conn: Connection, source: str, target: str, group_id: str | None) -> None:
     """`group_id` replaces the groupId of the copied strategies, unless it is None."""
     execute(conn, _SQL["copy_strategies"], source=source, target=target, group_id=group_id)
-
-
-def has_type(conn: Connection, name: str) -> bool:
-    return bool(fetch_value(conn, _SQL["exists_strategy_type"], name=name))

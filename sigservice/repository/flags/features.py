@@ -1,5 +1,6 @@
 """Flags: one function for each SQL statement."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from sigservice.db.statements import (
     Row,
     build_like_pattern,
     execute,
+    execute_batches,
     fetch_all,
     fetch_one,
     fetch_value,
@@ -43,33 +45,13 @@ class FeatureFilter:
     offset: int = 0
 
 
-def insert(
-    conn: Connection,
-    *,
-    name: str,
-    project: str,
-    type: str,
-    description: str | None,
-    impression_data: bool,
-    stale: bool,
-    created_by: str,
-    created_by_user_id: int,
-) -> Row:
-    """Raises UniqueViolation for an existing name."""
-    row = fetch_one(
-        conn,
-        _SQL["insert_feature"],
-        name=name,
-        project=project,
-        type=type,
-        description=description,
-        impression_data=impression_data,
-        stale=stale,
-        created_by=created_by,
-        created_by_user_id=created_by_user_id,
-    )
-    assert row is not None
-    return row
+def put(
+    conn: Connection, items: Sequence[Any], *, created_by: str, created_by_user_id: int
+) -> None:
+    """Inserts flags, or changes their metadata; they are encoded as JSON. Project, creator and
+    creation time of an existing flag don't change."""
+    author = {"created_by": created_by, "created_by_user_id": created_by_user_id}
+    execute_batches(conn, _SQL["put_features"], items, **author)
 
 
 def count(conn: Connection) -> int:
@@ -98,28 +80,6 @@ def count_matches(conn: Connection, filter: FeatureFilter) -> int:
 def _to_parameters(filter: FeatureFilter) -> dict[str, Any]:
     words = [build_like_pattern(word) for word in (filter.text or "").split()]
     return vars(filter) | {"words": words or None}
-
-
-def update(
-    conn: Connection,
-    name: str,
-    *,
-    type: str,
-    description: str | None,
-    stale: bool,
-    impression_data: bool,
-) -> Row:
-    row = fetch_one(
-        conn,
-        _SQL["update_feature"],
-        name=name,
-        type=type,
-        description=description,
-        stale=stale,
-        impression_data=impression_data,
-    )
-    assert row is not None
-    return row
 
 
 def set_stale(conn: Connection, names: list[str], stale: bool) -> None:

@@ -1,35 +1,30 @@
 """Segments: one function for each SQL statement."""
 
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
+from sigservice.db.statements import (
+    Row,
+    execute,
+    execute_batches,
+    fetch_all,
+    fetch_one,
+    fetch_value,
+)
 
 _SQL = queries.load("flags/segments")
 
 
-def insert(
-    conn: Connection,
-    *,
-    name: str,
-    description: str | None,
-    project: str | None,
-    constraints: str,
-    created_by: str,
-    created_by_user_id: int,
-) -> Row:
-    """`constraints` is JSON text. Raises UniqueViolation for an existing name."""
-    row = fetch_one(
-        conn,
-        _SQL["insert_segment"],
-        name=name,
-        description=description,
-        project=project,
-        constraints=constraints,
-        created_by=created_by,
-        created_by_user_id=created_by_user_id,
-    )
-    assert row is not None
-    return row
+def put(
+    conn: Connection, items: Sequence[Any], *, created_by: str, created_by_user_id: int
+) -> None:
+    """Inserts or replaces segments by name; they are encoded as JSON."""
+    author = {"created_by": created_by, "created_by_user_id": created_by_user_id}
+    execute_batches(conn, _SQL["put_segments"], items, **author)
 
 
 def count(conn: Connection) -> int:
@@ -58,25 +53,10 @@ def list_strategies(conn: Connection, id: int) -> list[Row]:
     return fetch_all(conn, _SQL["list_segment_strategies"], id=id)
 
 
-def update(
-    conn: Connection,
-    id: int,
-    *,
-    name: str,
-    description: str | None,
-    project: str | None,
-    constraints: str,
-) -> Row:
-    """Raises UniqueViolation for an existing name."""
-    row = fetch_one(
-        conn,
-        _SQL["update_segment"],
-        id=id,
-        name=name,
-        description=description,
-        project=project,
-        constraints=constraints,
-    )
+def update(conn: Connection, id: int, item: Any) -> Row:
+    """`item` is encoded as JSON. Raises UniqueViolation for an existing name."""
+    text = msgspec.json.encode(item).decode()
+    row = fetch_one(conn, _SQL["update_segment"], id=id, item=text)
     assert row is not None
     return row
 

@@ -1,26 +1,28 @@
 """Context fields: one function for each SQL statement."""
 
-from typing import TypedDict, Unpack
+from collections.abc import Sequence
+from typing import Any
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all
+from sigservice.db.statements import Row, execute, execute_batches, fetch_all, fetch_one
 
 _SQL = queries.load("projects/context_fields")
 
 
-class ContextFieldValues(TypedDict):
-    """The columns that are written; `legal_values` is JSON text."""
-
-    description: str | None
-    stickiness: bool
-    sort_order: int
-    legal_values: str
+def list_all(conn: Connection) -> list[Row]:
+    """By sort order. `legal_values` is JSON text."""
+    return fetch_all(conn, _SQL["list_context_fields"])
 
 
-def list_all(conn: Connection, name: str | None = None) -> list[Row]:
-    """By sort order; only the one with this name, if given. `legal_values` is JSON text."""
-    return fetch_all(conn, _SQL["list_context_fields"], name=name)
+def list_with_uses(conn: Connection) -> list[Row]:
+    """As `list_all`, with `feature_count` and `project_count`."""
+    return fetch_all(conn, _SQL["list_context_fields_with_uses"], name=None)
+
+
+def find(conn: Connection, name: str) -> Row | None:
+    """With `feature_count` and `project_count`."""
+    return fetch_one(conn, _SQL["list_context_fields_with_uses"], name=name)
 
 
 def list_strategies(conn: Connection, name: str) -> list[Row]:
@@ -28,13 +30,9 @@ def list_strategies(conn: Connection, name: str) -> list[Row]:
     return fetch_all(conn, _SQL["list_strategies_of_context_field"], name=name)
 
 
-def insert(conn: Connection, *, name: str, **values: Unpack[ContextFieldValues]) -> None:
-    """Raises UniqueViolation if the name exists."""
-    execute(conn, _SQL["insert_context_field"], name=name, **values)
-
-
-def update(conn: Connection, name: str, **values: Unpack[ContextFieldValues]) -> None:
-    execute(conn, _SQL["update_context_field"], name=name, **values)
+def put(conn: Connection, items: Sequence[Any]) -> None:
+    """Inserts or replaces the fields, which are encoded as JSON."""
+    execute_batches(conn, _SQL["put_context_fields"], items)
 
 
 def delete(conn: Connection, name: str) -> None:

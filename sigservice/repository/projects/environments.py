@@ -1,17 +1,23 @@
 """Environments: one function for each SQL statement."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_value
+from sigservice.db.statements import Row, execute, execute_batches, fetch_all, fetch_one
 
 _SQL = queries.load("projects/environments")
 
 
-def list_all(conn: Connection, name: str | None = None) -> list[Row]:
-    """By sort order; only the one with this name, if given."""
-    return fetch_all(conn, _SQL["list_environments"], name=name)
+def list_all(conn: Connection) -> list[Row]:
+    """By sort order, with the number of projects, API tokens and enabled flags."""
+    return fetch_all(conn, _SQL["list_environments"], name=None)
+
+
+def find(conn: Connection, name: str) -> Row | None:
+    """As in `list_all`."""
+    return fetch_one(conn, _SQL["list_environments"], name=name)
 
 
 def list_enabled_names(conn: Connection) -> list[str]:
@@ -24,33 +30,9 @@ def list_by_project(conn: Connection, project: str) -> list[Row]:
     return fetch_all(conn, _SQL["list_environments_of_project"], project=project)
 
 
-def count(conn: Connection) -> int:
-    return int(fetch_value(conn, _SQL["count_environments"]))
-
-
-def insert(
-    conn: Connection, *, name: str, type: str, sort_order: int | None, enabled: bool
-) -> None:
-    """Raises UniqueViolation if the name exists."""
-    execute(
-        conn,
-        _SQL["insert_environment"],
-        name=name,
-        type=type,
-        sort_order=sort_order,
-        enabled=enabled,
-    )
-
-
-def update(conn: Connection, name: str, *, type: str, sort_order: int, enabled: bool) -> None:
-    execute(
-        conn,
-        _SQL["update_environment"],
-        name=name,
-        type=type,
-        sort_order=sort_order,
-        enabled=enabled,
-    )
+def put(conn: Connection, items: Sequence[Any]) -> None:
+    """Inserts or replaces the environments, which are encoded as JSON."""
+    execute_batches(conn, _SQL["put_environments"], items)
 
 
 def update_sort_orders(conn: Connection, orders: Mapping[str, int]) -> int:

@@ -1,15 +1,23 @@
 """Flag types: one function for each SQL statement."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all
+from sigservice.db.statements import Row, execute_batches, fetch_all, fetch_one
 
 _SQL = queries.load("projects/feature_types")
 
 
 def list_all(conn: Connection) -> list[Row]:
-    return fetch_all(conn, _SQL["list_feature_types"])
+    return fetch_all(conn, _SQL["list_feature_types"], id=None)
 
 
-def set_lifetime(conn: Connection, id: str, days: int | None) -> None:
-    execute(conn, _SQL["set_feature_type_lifetime"], id=id, days=days)
+def find(conn: Connection, id: str) -> Row | None:
+    return fetch_one(conn, _SQL["list_feature_types"], id=id)
+
+
+def put(conn: Connection, items: Sequence[Any]) -> None:
+    """Sets the lifetimes of existing types."""
+    execute_batches(conn, _SQL["put_feature_types"], items)

@@ -1,26 +1,30 @@
 """Projects: one function for each SQL statement."""
 
-from typing import TypedDict, Unpack
+from collections.abc import Sequence
+from typing import Any
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
+from sigservice.db.statements import (
+    Row,
+    execute,
+    execute_batches,
+    fetch_all,
+    fetch_one,
+    fetch_value,
+)
 
 _SQL = queries.load("projects/projects")
 
 
-class ProjectValues(TypedDict):
-    """The columns that are written."""
-
-    name: str
-    description: str | None
-    mode: str
-    default_stickiness: str
+def list_all(conn: Connection) -> list[Row]:
+    """By name, with the number of flags and members."""
+    return fetch_all(conn, _SQL["list_projects"], id=None)
 
 
-def list_all(conn: Connection, id: str | None = None) -> list[Row]:
-    """By name; only the one with this ID, if given."""
-    return fetch_all(conn, _SQL["list_projects"], id=id)
+def find(conn: Connection, id: str) -> Row | None:
+    """As in `list_all`."""
+    return fetch_one(conn, _SQL["list_projects"], id=id)
 
 
 def exists(conn: Connection, id: str) -> bool:
@@ -51,12 +55,9 @@ def list_segments(conn: Connection, id: str) -> list[str]:
     return [row["name"] for row in fetch_all(conn, _SQL["list_segments_of_project"], id=id)]
 
 
-def insert(conn: Connection, *, id: str, **values: Unpack[ProjectValues]) -> None:
-    execute(conn, _SQL["insert_project"], id=id, **values)
-
-
-def update(conn: Connection, id: str, **values: Unpack[ProjectValues]) -> None:
-    execute(conn, _SQL["update_project"], id=id, **values)
+def put(conn: Connection, items: Sequence[Any]) -> None:
+    """Inserts or replaces the projects, which are encoded as JSON, without their settings."""
+    execute_batches(conn, _SQL["put_projects"], items)
 
 
 def update_settings(

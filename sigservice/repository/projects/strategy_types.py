@@ -1,36 +1,27 @@
 """Strategy types: one function for each SQL statement."""
 
-from typing import TypedDict, Unpack
+from collections.abc import Sequence
+from typing import Any
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all
+from sigservice.db.statements import Row, execute, execute_batches, fetch_all, fetch_one
 
 _SQL = queries.load("projects/strategy_types")
 
 
-class StrategyTypeValues(TypedDict):
-    """The columns that are written; `parameters` is JSON text."""
-
-    title: str | None
-    description: str | None
-    parameters: str
+def list_all(conn: Connection) -> list[Row]:
+    """By sort order. `parameters` is JSON text."""
+    return fetch_all(conn, _SQL["list_strategy_types"], name=None)
 
 
-def list_all(conn: Connection, name: str | None = None) -> list[Row]:
-    """By sort order; only the one with this name, if given. `parameters` is JSON text."""
-    return fetch_all(conn, _SQL["list_strategy_types"], name=name)
+def find(conn: Connection, name: str) -> Row | None:
+    return fetch_one(conn, _SQL["list_strategy_types"], name=name)
 
 
-def insert(conn: Connection, *, name: str, **values: Unpack[StrategyTypeValues]) -> None:
-    """Raises UniqueViolation if the name exists."""
-    execute(conn, _SQL["insert_strategy_type"], name=name, **values)
-
-
-def update(
-    conn: Connection, name: str, *, deprecated: bool, **values: Unpack[StrategyTypeValues]
-) -> None:
-    execute(conn, _SQL["update_strategy_type"], name=name, deprecated=deprecated, **values)
+def put(conn: Connection, items: Sequence[Any]) -> None:
+    """Inserts or replaces the types, which are encoded as JSON."""
+    execute_batches(conn, _SQL["put_strategy_types"], items)
 
 
 def delete(conn: Connection, name: str) -> None:

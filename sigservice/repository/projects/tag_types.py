@@ -1,32 +1,27 @@
 """Tag types: one function for each SQL statement."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all
+from sigservice.db.statements import Row, execute, execute_batches, fetch_all, fetch_one
 
 _SQL = queries.load("projects/tag_types")
 
 
-def list_all(conn: Connection, name: str | None = None) -> list[Row]:
-    """By name; only the one with this name, if given."""
-    return fetch_all(conn, _SQL["list_tag_types"], name=name)
+def list_all(conn: Connection) -> list[Row]:
+    """By name."""
+    return fetch_all(conn, _SQL["list_tag_types"], name=None)
 
 
-def insert(
-    conn: Connection, *, name: str, description: str | None, icon: str | None, color: str | None
-) -> None:
-    """Raises UniqueViolation if the name exists."""
-    execute(
-        conn, _SQL["insert_tag_type"], name=name, description=description, icon=icon, color=color
-    )
+def find(conn: Connection, name: str) -> Row | None:
+    return fetch_one(conn, _SQL["list_tag_types"], name=name)
 
 
-def update(
-    conn: Connection, name: str, *, description: str | None, icon: str | None, color: str | None
-) -> None:
-    execute(
-        conn, _SQL["update_tag_type"], name=name, description=description, icon=icon, color=color
-    )
+def put(conn: Connection, items: Sequence[Any]) -> None:
+    """Inserts or replaces the types, which are encoded as JSON."""
+    execute_batches(conn, _SQL["put_tag_types"], items)
 
 
 def delete(conn: Connection, name: str) -> None:

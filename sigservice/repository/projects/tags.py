@@ -1,20 +1,28 @@
 """Tags: one function for each SQL statement."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all
+from sigservice.db.statements import Row, execute, execute_batches, fetch_all, fetch_one
 
 _SQL = queries.load("projects/tags")
 
 
-def list_all(conn: Connection, type: str | None = None, value: str | None = None) -> list[Row]:
-    """{type, value, color} by type and value; only those with this type and value, if given."""
-    return fetch_all(conn, _SQL["list_tags"], type=type, value=value)
+def list_all(conn: Connection, type: str | None = None) -> list[Row]:
+    """{type, value, color} by type and value; only those of the type, if given."""
+    return fetch_all(conn, _SQL["list_tags"], type=type, value=None)
 
 
-def insert(conn: Connection, type: str, value: str) -> None:
-    """Raises UniqueViolation if the tag exists."""
-    execute(conn, _SQL["insert_tag"], type=type, value=value)
+def find(conn: Connection, type: str, value: str) -> Row | None:
+    """{type, value, color}"""
+    return fetch_one(conn, _SQL["list_tags"], type=type, value=value)
+
+
+def put(conn: Connection, items: Sequence[Any]) -> None:
+    """Inserts the tags, {type, value}, that don't exist."""
+    execute_batches(conn, _SQL["put_tags"], items)
 
 
 def delete(conn: Connection, type: str, value: str) -> bool:

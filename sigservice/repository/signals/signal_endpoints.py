@@ -1,5 +1,7 @@
 """Signal endpoints: one function for each SQL statement."""
 
+from typing import TypedDict, Unpack
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all, fetch_one
@@ -7,34 +9,25 @@ from sigservice.db.statements import Row, execute, fetch_all, fetch_one
 _SQL = queries.load("signals/signal_endpoints")
 
 
+class EndpointValues(TypedDict):
+    """The columns that are written; `options` is JSON text."""
+
+    name: str
+    description: str | None
+    enabled: bool
+    options: str
+
+
 def lock_all(conn: Connection) -> None:
     execute(conn, _SQL["lock_signal_endpoints"])
 
 
 def insert(
-    conn: Connection,
-    *,
-    name: str,
-    description: str | None,
-    enabled: bool,
-    options: str,
-    created_by_user_id: int,
-    limit: int,
+    conn: Connection, *, created_by_user_id: int, limit: int, **values: Unpack[EndpointValues]
 ) -> Row | None:
-    """`options` is JSON. None if the limit is reached.
-
-    Raises UniqueViolation for a duplicate name.
-    """
-    return fetch_one(
-        conn,
-        _SQL["insert_signal_endpoint"],
-        name=name,
-        description=description,
-        enabled=enabled,
-        options=options,
-        created_by_user_id=created_by_user_id,
-        limit=limit,
-    )
+    """None if the limit is reached. Raises UniqueViolation for a duplicate name."""
+    creation = {"created_by_user_id": created_by_user_id, "limit": limit}
+    return fetch_one(conn, _SQL["insert_signal_endpoint"], **creation, **values)
 
 
 def find(conn: Connection, id: int) -> Row | None:
@@ -63,19 +56,9 @@ def list_settings(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_signal_endpoint_settings"])
 
 
-def update(
-    conn: Connection, id: int, *, name: str, description: str | None, enabled: bool, options: str
-) -> Row | None:
-    """`options` is JSON. Raises UniqueViolation for a duplicate name."""
-    return fetch_one(
-        conn,
-        _SQL["update_signal_endpoint"],
-        id=id,
-        name=name,
-        description=description,
-        enabled=enabled,
-        options=options,
-    )
+def update(conn: Connection, id: int, **values: Unpack[EndpointValues]) -> Row | None:
+    """Raises UniqueViolation for a duplicate name."""
+    return fetch_one(conn, _SQL["update_signal_endpoint"], id=id, **values)
 
 
 def bump_version(conn: Connection, id: int) -> None:

@@ -43,37 +43,6 @@ class EventFilter:
         return asdict(self) | {"author_ids": ids}
 
 
-def insert(
-    conn: Connection,
-    *,
-    type: str,
-    created_by: str,
-    created_by_user_id: int | None,
-    ip: str | None = None,
-    project: str | None = None,
-    environment: str | None = None,
-    feature_name: str | None = None,
-    data: str | None = None,
-    pre_data: str | None = None,
-) -> int:
-    """`data` and `pre_data` are JSON text."""
-    return int(
-        fetch_value(
-            conn,
-            _SQL["insert_event"],
-            type=type,
-            created_by=created_by,
-            created_by_user_id=created_by_user_id,
-            ip=ip,
-            project=project,
-            environment=environment,
-            feature_name=feature_name,
-            data=data,
-            pre_data=pre_data,
-        )
-    )
-
-
 def insert_many(conn: Connection, items: str) -> None:
     """`items` is a JSON array of the columns, in the order of the events."""
     execute(conn, _SQL["insert_events"], items=items)

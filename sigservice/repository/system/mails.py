@@ -22,6 +22,7 @@ def insert(
     base_url: str,
     now: datetime,
     before: datetime,
+    expires_at: datetime,
     max_per_hour: int,
 ) -> bool:
     """False if nothing will be sent: without a user, after a mail later than `before`, and after
@@ -34,45 +35,12 @@ def insert(
         base_url=base_url,
         now=now,
         before=before,
+        expires_at=expires_at,
         max_per_hour=max_per_hour,
     )
     return row is not None and bool(row["will_be_sent"])
 
 
-def claim(conn: Connection, *, now: datetime, until: datetime) -> Row | None:
-    """The next mail that is due, with its user's email address and name."""
-    return fetch_one(conn, _SQL["claim_mail"], now=now, until=until)
-
-
-def settle(
-    conn: Connection,
-    id: int,
-    *,
-    attempts: int,
-    result: str,
-    error: str | None,
-    due_at: datetime,
-    now: datetime,
-) -> bool:
-    """`result` is sent, waiting or given up. False if another sender claimed the mail since."""
-    return bool(
-        execute(
-            conn,
-            _SQL["settle_mail"],
-            id=id,
-            attempts=attempts,
-            result=result,
-            error=error,
-            due_at=due_at,
-            now=now,
-        )
-    )
-
-
 def find_last(conn: Connection, user_id: int) -> Row | None:
     """The newest mail to the user."""
     return fetch_one(conn, _SQL["find_last_mail"], user_id=user_id)
-
-
-def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
-    return execute(conn, _SQL["delete_old_mails"], days=days, chunk=chunk)

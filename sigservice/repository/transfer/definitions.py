@@ -14,32 +14,8 @@ _SQL = queries.load("transfer/definitions")
 Items = Sequence[Any]
 
 
-def list_environments(conn: Connection) -> list[Row]:
-    return fetch_all(conn, _SQL["list_environments"])
-
-
-def list_projects(conn: Connection) -> list[Row]:
-    return fetch_all(conn, _SQL["list_projects"])
-
-
 def list_project_environments(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_project_environments"])
-
-
-def list_context_fields(conn: Connection) -> list[Row]:
-    return fetch_all(conn, _SQL["list_context_fields"])
-
-
-def list_strategy_types(conn: Connection) -> list[Row]:
-    return fetch_all(conn, _SQL["list_strategy_types"])
-
-
-def list_tag_types(conn: Connection) -> list[Row]:
-    return fetch_all(conn, _SQL["list_tag_types"])
-
-
-def list_tags(conn: Connection) -> list[Row]:
-    return fetch_all(conn, _SQL["list_tags"])
 
 
 def list_segments(conn: Connection) -> list[Row]:
@@ -71,14 +47,6 @@ def list_used_strategy_ids(conn: Connection, ids: list[str]) -> set[str]:
     return {row["id"] for row in fetch_all(conn, _SQL["list_used_strategy_ids"], ids=ids)}
 
 
-def put_environments(conn: Connection, items: Items) -> None:
-    execute_batches(conn, _SQL["put_environments"], items)
-
-
-def put_projects(conn: Connection, items: Items) -> None:
-    execute_batches(conn, _SQL["put_projects"], items)
-
-
 def put_project_environments(conn: Connection, items: Items) -> None:
     """{project, environment, strategy}"""
     execute_batches(conn, _SQL["put_project_environments"], items)
@@ -87,36 +55,6 @@ def put_project_environments(conn: Connection, items: Items) -> None:
 def delete_project_environments(conn: Connection, items: Items) -> None:
     """{project, environment}"""
     execute_batches(conn, _SQL["delete_project_environments"], items)
-
-
-def put_context_fields(conn: Connection, items: Items) -> None:
-    execute_batches(conn, _SQL["put_context_fields"], items)
-
-
-def put_strategy_types(conn: Connection, items: Items) -> None:
-    execute_batches(conn, _SQL["put_strategy_types"], items)
-
-
-def put_tag_types(conn: Connection, items: Items) -> None:
-    execute_batches(conn, _SQL["put_tag_types"], items)
-
-
-def put_tags(conn: Connection, items: Items) -> None:
-    execute_batches(conn, _SQL["put_tags"], items)
-
-
-def put_segments(
-    conn: Connection, items: Items, *, created_by: str, created_by_user_id: int
-) -> None:
-    author = {"created_by": created_by, "created_by_user_id": created_by_user_id}
-    execute_batches(conn, _SQL["put_segments"], items, **author)
-
-
-def put_features(
-    conn: Connection, items: Items, *, created_by: str, created_by_user_id: int
-) -> None:
-    author = {"created_by": created_by, "created_by_user_id": created_by_user_id}
-    execute_batches(conn, _SQL["put_features"], items, **author)
 
 
 def put_states(conn: Connection, items: Items) -> None:

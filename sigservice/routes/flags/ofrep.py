@@ -97,7 +97,7 @@ def open_event_stream(context: Context) -> HTTPResponse:
     hand_over = environ.get("sigservice.hand_over")
     if hand_over is None:
         raise NoStreamError("Only the service's own listener has streams.")
-    context.revision_cache.last_used.record_api_token(access.token_id)
+    context.last_used.record_api_token(access.token_id)
     revision = revisions.of_environment(access.environment)
     subscription = OfrepSubscription(context.clock, access, revision, _find_browser(context))
     event = subscription.write_start(environ.get("HTTP_LAST_EVENT_ID", ""))

@@ -7,7 +7,7 @@ from typing import Any
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ConflictError
-from sigservice.repository.access import users as repository
+from sigservice.repository.access import users as user_rows
 from sigservice.services.access import users
 from sigservice.services.access.sessions import MAX_LOGIN
 from sigservice.services.identity import SYSTEM, Identity
@@ -31,9 +31,9 @@ def find_demo_user(conn: Connection, login: str, *, allow_admin: bool, ip: str) 
             raise _make_login_error(error.message) from error
         user = _find_or_create(conn, profile, ip)
     elif allow_admin and login.lower() == "admin":
-        user = repository.find_oldest_admin(conn)
+        user = user_rows.find_oldest_admin(conn)
     elif allow_admin and len(login) <= MAX_LOGIN:
-        user = repository.find_by_login(conn, login)
+        user = user_rows.find_by_login(conn, login)
     is_admin = user is not None and user["role_id"] == users.ADMIN_ROLE
     if login.lower() == "admin" and not is_admin:
         raise _make_login_error("There is no admin." if allow_admin else _ADMINS)
@@ -80,10 +80,10 @@ def _check_profile(data: Mapping[str, Any]) -> users.Profile:
 def _find_or_create(conn: Connection, profile: users.Profile, ip: str) -> Row:
     """Creates under the lock of all users, so that two simultaneous sign-ins create one user."""
     login = profile.email or profile.username or ""
-    user = repository.find_by_login(conn, login)
+    user = user_rows.find_by_login(conn, login)
     if user is None:
-        repository.lock(conn)
-        user = repository.find_by_login(conn, login)
+        user_rows.lock(conn)
+        user = user_rows.find_by_login(conn, login)
     return user or users.create(conn, profile, None, _make_actor(ip))
 
 

@@ -8,14 +8,16 @@ password invalidates all links of the user.
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+import msgspec
+
 from sigservice.crypto import secrets
 from sigservice.crypto.secrets import Passwords
 from sigservice.db.pool import Connection, Database
 from sigservice.db.statements import Row
 from sigservice.errors import InvalidTokenError, UsedTokenError
 from sigservice.repository.access import reset_tokens
-from sigservice.repository.access import users as user_repository
-from sigservice.repository.system import mails as mail_repository
+from sigservice.repository.access import users as user_rows
+from sigservice.repository.system import mails as mail_rows
 from sigservice.services.access import passwords, users
 from sigservice.services.access.sessions import MAX_LOGIN
 from sigservice.services.identity import PERMISSIONS, SYSTEM_ID, Identity
@@ -54,7 +56,7 @@ def invite_user(
 
 def create_link(conn: Connection, user: Row, by: Identity, now: datetime) -> str:
     """The secret of a link for an admin to share; emails that aren't sent yet are cancelled."""
-    mail_repository.delete_waiting(conn, user["id"])
+    mail_rows.delete_waiting(conn, user["id"])
     secret = _issue(conn, user["id"], by.username, now)
     data = {"id": user["id"], "username": user["username"] or user["email"]}
     events.record(conn, "password-link-created", by, data=data)
@@ -66,7 +68,7 @@ def request_link(conn: Connection, email: str, *, base_url: str, ip: str, now: d
     the same time."""
     user = None
     if "@" in email and len(email) <= MAX_LOGIN:
-        user = user_repository.find_by_login(conn, email)
+        user = user_rows.find_by_login(conn, email)
     will_be_sent = mails.enqueue(
         conn, "reset", user["id"] if user else None, base_url=base_url, now=now
     )
@@ -77,16 +79,23 @@ def request_link(conn: Connection, email: str, *, base_url: str, ip: str, now: d
     return will_be_sent
 
 
-def claim_mail(
-    conn: Connection, now: datetime, *, reset_lifetime: timedelta
-) -> tuple[Row, str] | None:
-    """The next email to send, with `link_lifetime`, and the secret of its new link."""
-    mail = mails.claim(conn, now)
-    if mail is None:
+def prepare_mail(
+    conn: Connection, message: Row, now: datetime, *, reset_lifetime: timedelta
+) -> mails.Mail | None:
+    """The email of a claimed message, with a new link; None if the user was deleted."""
+    user, kind = user_rows.find(conn, message["user_id"]), message["kind"]
+    if user is None:
         return None
-    lifetime = reset_lifetime if mail["kind"] == "reset" else LIFETIME
-    secret = _insert(conn, mail["user_id"], "mail", now, lifetime)
-    return mail | {"link_lifetime": lifetime}, secret
+    lifetime = reset_lifetime if kind == "reset" else LIFETIME
+    return mails.Mail(
+        kind,
+        message["message_id"],
+        msgspec.json.decode(message["payload"])["base_url"],
+        user["email"],
+        user["name"],
+        _insert(conn, user["id"], "mail", now, lifetime),
+        lifetime,
+    )
 
 
 def find_link(conn: Connection, secret: str, now: datetime) -> Row:
@@ -122,7 +131,7 @@ def redeem_link(
         user["user_id"], user["username"] or user["email"], PERMISSIONS[user["role"]], ip=ip
     )
     with database.transaction() as conn:
-        user_repository.lock_user(conn, user["user_id"])
+        user_rows.lock_user(conn, user["user_id"])
         if not reset_tokens.use(conn, secrets.sha256(secret), now):
             find_link(conn, secret, now)  # raises if it was used or expired meanwhile
             raise InvalidTokenError(_INVALID)

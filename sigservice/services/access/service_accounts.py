@@ -8,7 +8,7 @@ from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, NotFoundError
-from sigservice.repository.access import personal_tokens as tokens_repository
+from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.repository.access import service_accounts
 from sigservice.services.access import personal_tokens, users
 from sigservice.services.identity import Identity
@@ -64,7 +64,7 @@ def delete(conn: Connection, id: int, by: Identity) -> None:
 def list_tokens(conn: Connection, id: int) -> list[Row]:
     """Raises NotFoundError."""
     get(conn, id)
-    return tokens_repository.list_of_users(conn, [id])
+    return personal_token_rows.list_of_users(conn, [id])
 
 
 def create_token(

@@ -44,12 +44,12 @@ def render_text(run: Row, public_url: str) -> Text:
 def build_payload(run: Row, public_url: str) -> dict[str, Any]:
     """The JSON of a webhook. It excludes the signal's payload, which only admins may see."""
     copy = msgspec.json.decode(run["action_set"])
-    finished = run["finished_at"] or run["run_created_at"]
+    finished = run["finished_at"] or run["created_at"]
     return {
         "type": f"action.run.{run['state']}",
         "timestamp": format_iso(finished),
         "data": {
-            "id": run["run_id"],
+            "id": run["id"],
             "actionSetId": run["action_set_id"],
             "actionSetName": copy["name"],
             "project": run["project"],
@@ -59,7 +59,7 @@ def build_payload(run: Row, public_url: str) -> dict[str, Any]:
             "dryRun": run["dry_run"],
             "signalId": run["signal_id"],
             "restoresRunId": run["restores_run_id"],
-            "createdAt": format_iso(run["run_created_at"]),
+            "createdAt": format_iso(run["created_at"]),
             "finishedAt": format_iso(run["finished_at"]) if run["finished_at"] else None,
             "restoreDueAt": format_iso(run["restore_due_at"]) if run["restore_due_at"] else None,
             "actions": copy["actions"],
@@ -74,7 +74,7 @@ def make_run_url(run: Row, public_url: str) -> str | None:
     if not public_url:
         return None
     project = quote(run["project"], safe="")
-    path = f"/admin/projects/{project}/actions/{run['action_set_id']}/runs/{run['run_id']}"
+    path = f"/admin/projects/{project}/actions/{run['action_set_id']}/runs/{run['id']}"
     return public_url + path
 
 

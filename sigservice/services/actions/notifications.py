@@ -1,10 +1,5 @@
-"""Notifications are stored with their run and sent by a job.
+"""Notifications of runs: messages of the outbox that are stored with their run."""
 
-Delivery is at least once: a sender claims a notification for a while, and another one sends it
-again if the first is killed.
-"""
-
-from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -13,16 +8,17 @@ from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, NotFoundError
-from sigservice.outgoing.sender import Sender
+from sigservice.repository import outbox as message_rows
 from sigservice.repository.actions import notifications
-from sigservice.services import channel_delivery, outbox
+from sigservice.services import outbox
 from sigservice.services.actions import action_sets
 from sigservice.services.actions.notification_text import build_payload, render_text
-from sigservice.services.channel_delivery import DeliveryResult, DeliverySettings, Message
+from sigservice.services.channel_delivery import Message
 from sigservice.services.channels import mask_channel
 from sigservice.services.identity import Identity
 from sigservice.services.system import events
 
+KIND = "run"  # in the outbox
 MAX_LISTED = 50
 
 
@@ -32,29 +28,15 @@ def enqueue(conn: Connection, run_ids: list[int]) -> None:
         notifications.insert_of_runs(conn, run_ids)
 
 
-def claim(conn: Connection, now: datetime, busy: list[str]) -> Row | None:
-    """Claims the next notification for outbox.CLAIM_DURATION; `busy` are channels with one in
-    progress."""
-    return notifications.claim(conn, now=now, until=now + outbox.CLAIM_DURATION, busy=busy)
+def find_run(conn: Connection, message: Row) -> Row | None:
+    """The run of a message of the outbox, None if it was deleted."""
+    return notifications.find_run(conn, message["subject_id"])
 
 
-def deliver(row: Row, settings: DeliverySettings, sender: Sender, now: datetime) -> DeliveryResult:
-    """Sends a claimed notification. Takes long, so call it without a transaction."""
-    if row["run_id"] is None:
-        return DeliveryResult("The run was deleted.", is_final=True)
-    message = Message(
-        f"msg_{row['id']}_{int(row['created_at'].timestamp() * 1000)}",
-        build_payload(row, settings.public_url),
-        render_text(row, settings.public_url),
-    )
-    return channel_delivery.deliver(row["channel"], message, settings, sender, now)
-
-
-def settle(conn: Connection, row: Row, outcome: DeliveryResult, now: datetime) -> str:
-    """Stores and returns the result of an attempt: sent, waiting or given up."""
-    attempt = outbox.describe_attempt(row, outcome, now)
-    notifications.settle(conn, row["id"], **attempt)
-    return str(attempt["result"])
+def make_message(message: Row, run: Row, public_url: str) -> Message:
+    """What a message of the outbox sends."""
+    payload, text = build_payload(run, public_url), render_text(run, public_url)
+    return Message(message["message_id"], payload, text)
 
 
 def list_of_set(conn: Connection, project: str, set_id: int) -> list[Row]:
@@ -66,7 +48,7 @@ def list_of_set(conn: Connection, project: str, set_id: int) -> list[Row]:
 def retry(conn: Connection, project: str, set_id: int, id: int, by: Identity) -> Row:
     """Makes a notification due now. Raises NotFoundError, ConflictError for a sent one."""
     _get(conn, project, set_id, id)
-    if not notifications.retry(conn, id):
+    if not message_rows.retry(conn, id):
         raise ConflictError("This notification was already sent.")
     events.record(
         conn, "actions-notification-retried", by, data={"notificationId": id}, project=project
@@ -76,7 +58,7 @@ def retry(conn: Connection, project: str, set_id: int, id: int, by: Identity) ->
 
 def to_json(row: Row) -> dict[str, Any]:
     """The JSON of a notification, with a masked channel."""
-    channel = msgspec.json.decode(row["channel"])
+    channel = msgspec.json.decode(row["target"])
     state = outbox.describe_state(row)
     return {
         "id": row["id"],

@@ -9,7 +9,7 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ForbiddenError
 from sigservice.repository.flags import feature_dependencies
-from sigservice.repository.flags import features as repository
+from sigservice.repository.flags import features as feature_rows
 from sigservice.services import revisions
 from sigservice.services.flags import features
 from sigservice.services.identity import Identity
@@ -92,7 +92,7 @@ def _find_parent(conn: Connection, child: str) -> dict[str, Any] | None:
 def _check_parent(conn: Connection, project: str, child: str, parent: str) -> None:
     if parent == child:
         raise ForbiddenError("A flag can't be its own parent.")
-    row = repository.find(conn, parent)
+    row = feature_rows.find(conn, parent)
     if row is None or row["archived_at"]:
         raise ForbiddenError(f"Flag {parent} not found.")
     if row["project"] != project:

@@ -1,11 +1,12 @@
 """Flags: name, metadata, and the life cycle from creation to deletion."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+from msgspec import UNSET, UnsetType
+
 from sigservice.clock import format_iso
-from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import (
@@ -31,14 +32,22 @@ from sigservice.services.system import events
 MAX_FEATURES = 5000
 
 
-@dataclass(frozen=True)
-class Metadata:
+class Metadata(msgspec.Struct, rename="camel"):
     """What describes a flag, without effect on its evaluation."""
 
     type: str = "release"
     description: str | None = None
     impression_data: bool = False
     stale: bool = False
+
+
+class MetadataChanges(msgspec.Struct, rename="camel"):
+    """Absent members keep their values."""
+
+    type: str | UnsetType = UNSET
+    description: str | UnsetType | None = UNSET
+    impression_data: bool | UnsetType = UNSET
+    stale: bool | UnsetType = UNSET
 
 
 def check_name(conn: Connection, name: str, project: str | None = None) -> None:
@@ -74,17 +83,7 @@ def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
     problems.raise_if_any()
     check_name_available(conn, name)
     _check_limit(conn, 1)
-    try:
-        row = features.insert(
-            conn,
-            name=name,
-            project=project,
-            **vars(metadata),
-            created_by=by.username,
-            created_by_user_id=by.user_id,
-        )
-    except UniqueViolation as error:
-        raise NameExistsError(f"Flag {name} already exists.") from error
+    row = _put(conn, project, name, metadata, by)
     events.record(
         conn, "feature-created", by, data=to_json(row), project=project, feature_name=name
     )
@@ -136,7 +135,7 @@ def update(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
     problems = Problems()
     check_metadata(conn, metadata, problems)
     problems.raise_if_any()
-    row = features.update(conn, name, **vars(metadata))
+    row = _put(conn, project, name, metadata, by)
     events.record(
         conn,
         "feature-metadata-updated",
@@ -233,6 +232,12 @@ def to_json(row: Row) -> dict[str, Any]:
         "createdBy": {"id": row["created_by_user_id"], "name": row["created_by"], "imageUrl": ""},
         "favorite": False,
     }
+
+
+def _put(conn: Connection, project: str, name: str, metadata: Metadata, by: Identity) -> Row:
+    item = {"project": project, "name": name} | msgspec.to_builtins(metadata)
+    features.put(conn, [item], created_by=by.username, created_by_user_id=by.user_id)
+    return get(conn, project, name)
 
 
 def _format_optional_time(time: Any) -> str | None:

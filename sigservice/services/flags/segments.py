@@ -1,9 +1,9 @@
 """Segments: sets of constraints that many strategies share."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from sigservice.clock import format_iso
 from sigservice.db.errors import UniqueViolation
@@ -19,6 +19,7 @@ from sigservice.errors import (
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import projects
 from sigservice.services import revisions
+from sigservice.services.definitions import clean_text
 from sigservice.services.flags import constraints
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
@@ -26,32 +27,31 @@ from sigservice.services.system import events
 from sigservice.wording import plural
 
 MAX_SEGMENTS = 300
+Fields = TypeVar("Fields", bound="Segment")
 
 
-@dataclass(frozen=True)
-class SegmentFields:
+class Segment(msgspec.Struct):
     name: str
-    description: str | None
-    project: str | None
     constraints: list[constraints.Constraint]
+    description: str | None = None
+    project: str | None = None
 
 
-def create(conn: Connection, new: SegmentFields, by: Identity, *, max_values: int) -> Row:
+def create(conn: Connection, new: Segment, by: Identity, *, max_values: int) -> Row:
     """Raises BadDataError, NameExistsError, ExceedsLimitError."""
     revisions.lock(conn)
-    columns = _validate(conn, new, max_values)
+    new = _validate(conn, new, max_values)
     if segments.count(conn) >= MAX_SEGMENTS:
         raise ExceedsLimitError(
             f"There can't be more than {MAX_SEGMENTS} segments.",
             resource="segments",
             limit=MAX_SEGMENTS,
         )
-    try:
-        row = segments.insert(
-            conn, **columns, created_by=by.username, created_by_user_id=by.user_id
-        )
-    except UniqueViolation as error:
-        raise _build_duplicate_error(columns["name"]) from error
+    if segments.find_by_name(conn, new.name):
+        raise _build_duplicate_error(new.name)
+    segments.put(conn, [new], created_by=by.username, created_by_user_id=by.user_id)
+    row = segments.find_by_name(conn, new.name)
+    assert row is not None
     events.record(conn, "segment-created", by, data=to_json(row), project=row["project"])
     return row
 
@@ -64,16 +64,16 @@ def get(conn: Connection, id: int) -> Row:
     return row
 
 
-def update(conn: Connection, id: int, new: SegmentFields, by: Identity, *, max_values: int) -> Row:
+def update(conn: Connection, id: int, new: Segment, by: Identity, *, max_values: int) -> Row:
     """Raises NotFoundError, BadDataError, NameExistsError."""
     revisions.lock(conn)
     before = get(conn, id)
-    columns = _validate(conn, new, max_values)
-    _check_project_fits(conn, id, columns["project"])
+    new = _validate(conn, new, max_values)
+    _check_project_fits(conn, id, new.project)
     try:
-        row = segments.update(conn, id, **columns)
+        row = segments.update(conn, id, new)
     except UniqueViolation as error:
-        raise _build_duplicate_error(columns["name"]) from error
+        raise _build_duplicate_error(new.name) from error
     events.record(
         conn,
         "segment-updated",
@@ -126,27 +126,35 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _validate(conn: Connection, new: SegmentFields, max_values: int) -> dict[str, Any]:
-    """Returns the columns. Raises BadDataError with all problems."""
+def _validate(conn: Connection, new: Segment, max_values: int) -> Segment:
+    """The segment in the form in which it is stored. Raises BadDataError with all problems."""
     problems = Problems()
-    name = new.name.strip()
-    problems.check_text(name, "name", min_length=1, max_length=200)
-    description = (new.description or "").strip() or None
-    problems.check_text(description, "description", max_length=1000)
     if new.project and not projects.exists(conn, new.project):
         problems.add("project", f"Project {new.project} not found.")
-    items = constraints.check(new.constraints, problems, max_values=max_values)
-    if sum(len(item["values"]) for item in items) > max_values:
-        problems.add(
-            "constraints", f"A segment can't have more than {plural(max_values, 'value')}."
-        )
+    new = replace(
+        new,
+        name=new.name.strip(),
+        description=clean_text(new.description),
+        project=new.project or None,
+    )
+    new = check(new, problems, max_values=max_values)
     problems.raise_if_any()
-    return {
-        "name": name,
-        "description": description,
-        "project": new.project or None,
-        "constraints": msgspec.json.encode(items).decode(),
-    }
+    return new
+
+
+def check(new: Fields, problems: Problems, path: str = "", *, max_values: int) -> Fields:
+    """The segment with its constraints as they are stored; records errors in `problems`."""
+    problems.check_text(new.name, f"{path}name", min_length=1, max_length=200)
+    problems.check_text(new.description, f"{path}description", max_length=1000)
+    items = constraints.check(
+        new.constraints, problems, f"{path}constraints", max_values=max_values
+    )
+    if sum(len(item["values"]) for item in items) > max_values:
+        text = f"A segment can't have more than {plural(max_values, 'value')}."
+        problems.add(f"{path}constraints", text)
+    if problems.details:
+        return new
+    return replace(new, constraints=msgspec.convert(items, list[constraints.Constraint]))
 
 
 def _check_project_fits(conn: Connection, id: int, project: str | None) -> None:

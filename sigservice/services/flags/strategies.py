@@ -17,6 +17,7 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ExceedsLimitError, NotFoundError
 from sigservice.repository.flags import feature_strategies, segments
+from sigservice.repository.projects import strategy_types
 from sigservice.services import revisions
 from sigservice.services.flags import constraints, variants
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state, set_enabled
@@ -192,7 +193,7 @@ def validate(
 
 
 def _list_known_types(conn: Connection, new: Strategy) -> list[str]:
-    return [new.name] if feature_strategies.has_type(conn, new.name) else []
+    return [new.name] if strategy_types.find(conn, new.name) else []
 
 
 def check(

@@ -1,21 +1,24 @@
 """Context fields: rules and events. Strategies keep constraints on a deleted field."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from sigservice.clock import format_iso
-from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import NotFoundError, OperationDeniedError
+from sigservice.errors import OperationDeniedError
 from sigservice.repository.projects import context_fields
 from sigservice.services import revisions
+from sigservice.services.definitions import (
+    DefinitionKind,
+    check_sort_order,
+    clean_text,
+)
 from sigservice.services.identity import Identity
-from sigservice.services.problems import Problems, build_duplicate_error
-from sigservice.services.system import events
+from sigservice.services.problems import Problems
 
 MAX_LEGAL_VALUES = 1000
 
@@ -25,91 +28,50 @@ class LegalValue(msgspec.Struct, omit_defaults=True):
     description: str | None = None
 
 
-@dataclass(frozen=True)
-class ContextFieldAttributes:
-    """The checked attributes of a field except its name; `legal_values` is JSON."""
-
-    description: str | None
-    stickiness: bool
-    sort_order: int
-    legal_values: str
+class ContextField(msgspec.Struct, rename="camel"):
+    name: str
+    description: str | None = None
+    stickiness: bool = False
+    sort_order: int = 10
+    legal_values: list[LegalValue] = []
 
 
-def check_fields(
-    description: str | None, stickiness: bool, sort_order: int, legal_values: Sequence[LegalValue]
-) -> ContextFieldAttributes:
-    """Raises BadDataError with each invalid field."""
-    description = (description or "").strip() or None
-    problems = Problems().check_text(description, "description", max_length=1000)
-    if len(legal_values) > MAX_LEGAL_VALUES:
+class ContextFieldChanges(msgspec.Struct, rename="camel"):
+    """Absent members keep their values, and so do those that are null except the description."""
+
+    description: str | UnsetType | None = UNSET
+    stickiness: bool | None = None
+    sort_order: int | None = None
+    legal_values: list[LegalValue] | None = None
+
+
+def check(item: ContextField, problems: Problems, path: str = "") -> ContextField:
+    """The field in the form in which it is stored; its name is checked elsewhere."""
+    item = replace(item, description=clean_text(item.description))
+    problems.check_text(item.description, f"{path}description", max_length=1000)
+    check_sort_order(item.sort_order, problems, path)
+    if len(item.legal_values) > MAX_LEGAL_VALUES:
         text = f"A field can't have more than {MAX_LEGAL_VALUES} legal values."
-        problems.add("legalValues", text)
+        problems.add(f"{path}legalValues", text)
     values: set[str] = set()
-    for n, legal in enumerate(legal_values[:MAX_LEGAL_VALUES]):
-        _check_legal_value(legal, problems, f"legalValues[{n}].")
+    for n, legal in enumerate(item.legal_values[:MAX_LEGAL_VALUES]):
+        value_path = f"{path}legalValues[{n}]."
+        _check_legal_value(legal, problems, value_path)
         if legal.value in values:
-            text = f"The legal value {legal.value} appears twice."
-            problems.add(f"legalValues[{n}].value", text)
+            problems.add(f"{value_path}value", f"The legal value {legal.value} appears twice.")
         values.add(legal.value)
-    problems.raise_if_any()
-    return ContextFieldAttributes(
-        description, stickiness, sort_order, msgspec.json.encode(legal_values).decode()
-    )
+    return item
 
 
-def get(conn: Connection, name: str) -> Row:
-    """Raises NotFoundError."""
-    rows = context_fields.list_all(conn, name)
-    if not rows:
-        raise NotFoundError(f"Context field {name} not found.")
-    return rows[0]
-
-
-def check_name_available(conn: Connection, name: str) -> None:
-    """Raises BadDataError for an invalid name, NameExistsError for an existing one."""
-    Problems().check_name(name).raise_if_any()
-    if context_fields.list_all(conn, name):
-        raise build_duplicate_error(name)
-
-
-def create(conn: Connection, name: str, new: ContextFieldAttributes, by: Identity) -> Row:
-    """Raises BadDataError, NameExistsError."""
-    Problems().check_name(name).raise_if_any()
-    revisions.lock(conn)
-    try:
-        context_fields.insert(conn, name=name, **asdict(new))
-    except UniqueViolation as error:
-        raise build_duplicate_error(name) from error
-    row = get(conn, name)
-    events.record(conn, "context-field-created", by, data=_build_event_data(row))
-    return row
-
-
-def update(
-    conn: Connection,
-    name: str,
-    by: Identity,
-    *,
-    description: str | msgspec.UnsetType | None = msgspec.UNSET,
-    stickiness: bool | None = None,
-    sort_order: int | None = None,
-    legal_values: Sequence[LegalValue] | None = None,
-) -> Row:
-    """Changes only the given attributes. Raises NotFoundError, BadDataError."""
-    revisions.lock(conn)
-    before = get(conn, name)
-    new = check_fields(
-        before["description"] if description is msgspec.UNSET else description,
-        before["stickiness"] if stickiness is None else stickiness,
-        before["sort_order"] if sort_order is None else sort_order,
-        parse_legal_values(before) if legal_values is None else legal_values,
-    )
-    context_fields.update(conn, name, **asdict(new))
-    row = get(conn, name)
-    if row != before:
-        data, pre_data = _build_event_data(row), _build_event_data(before)
-        events.record(conn, "context-field-updated", by, data=data, pre_data=pre_data)
-    return row
+KIND = DefinitionKind(
+    "Context field",
+    "context-field",
+    ContextField,
+    context_fields,
+    check,
+)
+build_event_data = KIND.build_event_data
+get, create, update = KIND.get, KIND.create, KIND.update
 
 
 def put_legal_value(conn: Connection, name: str, legal: LegalValue, by: Identity) -> Row:
@@ -120,14 +82,14 @@ def put_legal_value(conn: Connection, name: str, legal: LegalValue, by: Identity
     revisions.lock(conn)
     values = parse_legal_values(get(conn, name))
     by_value = {item.value: item for item in values} | {legal.value: legal}
-    return update(conn, name, by, legal_values=list(by_value.values()))
+    return update(conn, name, ContextFieldChanges(legal_values=list(by_value.values())), by)
 
 
 def delete_legal_value(conn: Connection, name: str, value: str, by: Identity) -> Row:
     """Does nothing if the value doesn't exist. Raises NotFoundError for the field."""
     revisions.lock(conn)
     values = [legal for legal in parse_legal_values(get(conn, name)) if legal.value != value]
-    return update(conn, name, by, legal_values=values)
+    return update(conn, name, ContextFieldChanges(legal_values=values), by)
 
 
 def delete(conn: Connection, name: str, by: Identity) -> None:
@@ -137,7 +99,7 @@ def delete(conn: Connection, name: str, by: Identity) -> None:
     if before["built_in"]:
         raise OperationDeniedError(f"The built-in context field {name} can't be deleted.")
     context_fields.delete(conn, name)
-    events.record(conn, "context-field-deleted", by, pre_data=_build_event_data(before))
+    KIND.record_deletion(conn, before, by)
 
 
 def parse_legal_values(row: Row) -> list[LegalValue]:
@@ -145,20 +107,10 @@ def parse_legal_values(row: Row) -> list[LegalValue]:
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    return _build_event_data(row) | {
+    return build_event_data(row) | {
         "createdAt": format_iso(row["created_at"]),
         "usedInFeatures": row["feature_count"],
         "usedInProjects": row["project_count"],
-    }
-
-
-def _build_event_data(row: Row) -> dict[str, Any]:
-    return {
-        "name": row["name"],
-        "description": row["description"],
-        "stickiness": row["stickiness"],
-        "sortOrder": row["sort_order"],
-        "legalValues": msgspec.Raw(row["legal_values"].encode()),
     }
 
 

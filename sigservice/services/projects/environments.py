@@ -8,91 +8,96 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, ExceedsLimitError, NotFoundError, OperationDeniedError
 from sigservice.log import Logger
 from sigservice.repository.projects import environments, project_environments
 from sigservice.services import revisions
+from sigservice.services.definitions import (
+    MAX_SORT_ORDER,
+    DefinitionKind,
+    check_sort_order,
+)
 from sigservice.services.identity import DEFAULT_ENVIRONMENT, SYSTEM, Identity
-from sigservice.services.problems import Problems, build_duplicate_error
+from sigservice.services.problems import Problems
 from sigservice.services.system import events
 
 TYPES = ("development", "test", "preproduction", "production")
 MAX_ENVIRONMENTS = 50
 
 
-def get(conn: Connection, name: str) -> Row:
-    """Raises NotFoundError."""
-    rows = environments.list_all(conn, name)
-    if not rows:
-        raise NotFoundError(f"Environment {name} not found.")
-    return rows[0]
+class Environment(msgspec.Struct, rename="camel"):
+    name: str
+    type: str = "production"
+    sort_order: int = 9999
+    enabled: bool = True
+    protected: bool = False
 
 
-def check_name_available(conn: Connection, name: str) -> None:
-    """Raises BadDataError for an invalid name, NameExistsError for an existing one."""
-    Problems().check_name(name).raise_if_any()
-    if environments.list_all(conn, name):
-        raise build_duplicate_error(name)
+class NewEnvironment(msgspec.Struct, rename="camel"):
+    """By default the last one."""
+
+    name: str
+    type: str
+    sort_order: int | None = None
+    enabled: bool = True
 
 
-def create(
-    conn: Connection,
-    *,
-    name: str,
-    type: str,
-    sort_order: int | None = None,
-    enabled: bool = True,
-    by: Identity,
-) -> Row:
+class EnvironmentChanges(msgspec.Struct, rename="camel"):
+    """Absent members keep their values."""
+
+    type: str | None = None
+    sort_order: int | None = None
+
+
+class EnvironmentState(msgspec.Struct):
+    enabled: bool
+
+
+def check(item: Environment, problems: Problems, path: str = "") -> Environment:
+    """Its name is checked elsewhere. Imported environments keep other types."""
+    problems.check_text(item.type, f"{path}type", min_length=1, max_length=100)
+    check_sort_order(item.sort_order, problems, path)
+    return item
+
+
+KIND = DefinitionKind(
+    "Environment",
+    "environment",
+    Environment,
+    environments,
+    check,
+    event_scope="environment",
+)
+get, build_event_data = KIND.get, KIND.build_event_data
+
+
+def create(conn: Connection, new: NewEnvironment, by: Identity) -> Row:
     """No project uses it yet. Raises BadDataError, NameExistsError, ExceedsLimitError."""
-    Problems().check_name(name).check_choice(type, "type", TYPES).raise_if_any()
+    problems = Problems()
+    KIND.check_key(new.name, problems)
+    problems.check_choice(new.type, "type", TYPES).raise_if_any()
     revisions.lock(conn)
-    if environments.count(conn) >= MAX_ENVIRONMENTS:
+    rows = environments.list_all(conn)
+    if len(rows) >= MAX_ENVIRONMENTS:
         raise ExceedsLimitError(
             f"There can't be more than {MAX_ENVIRONMENTS} environments.",
             resource="environments",
             limit=MAX_ENVIRONMENTS,
         )
-    try:
-        environments.insert(conn, name=name, type=type, sort_order=sort_order, enabled=enabled)
-    except UniqueViolation as error:
-        raise build_duplicate_error(name) from error
-    row = get(conn, name)
-    events.record(conn, "environment-created", by, data=_build_event_data(row), environment=name)
-    return row
+    last = max((row["sort_order"] for row in rows), default=0)
+    order = min(last + 1, MAX_SORT_ORDER) if new.sort_order is None else new.sort_order
+    return KIND.create(conn, Environment(new.name, new.type, order, new.enabled), by)
 
 
 def update(
-    conn: Connection,
-    name: str,
-    by: Identity,
-    *,
-    type: str | None = None,
-    sort_order: int | None = None,
-    enabled: bool | None = None,
+    conn: Connection, name: str, changes: EnvironmentChanges | EnvironmentState, by: Identity
 ) -> Row:
-    """Changes only the given attributes. Raises NotFoundError, BadDataError."""
-    if type is not None:
-        Problems().check_choice(type, "type", TYPES).raise_if_any()
-    revisions.lock(conn)
-    before = get(conn, name)
-    environments.update(
-        conn,
-        name,
-        type=before["type"] if type is None else type,
-        sort_order=before["sort_order"] if sort_order is None else sort_order,
-        enabled=before["enabled"] if enabled is None else enabled,
-    )
-    row = get(conn, name)
-    data, pre_data = _build_event_data(row), _build_event_data(before)
-    if data != pre_data:
-        events.record(
-            conn, "environment-updated", by, data=data, pre_data=pre_data, environment=name
-        )
-    return row
+    """Raises NotFoundError, BadDataError."""
+    if isinstance(changes, EnvironmentChanges) and changes.type is not None:
+        Problems().check_choice(changes.type, "type", TYPES).raise_if_any()
+    return KIND.update(conn, name, changes, by)
 
 
 def set_sort_orders(conn: Connection, orders: Mapping[str, int], by: Identity) -> None:
@@ -113,8 +118,8 @@ def set_sort_orders(conn: Connection, orders: Mapping[str, int], by: Identity) -
         [
             {
                 "environment": row["name"],
-                "data": _build_event_data(row) | {"sortOrder": orders[row["name"]]},
-                "pre_data": _build_event_data(row),
+                "data": build_event_data(row) | {"sortOrder": orders[row["name"]]},
+                "pre_data": build_event_data(row),
             }
             for row in changed
         ],
@@ -145,9 +150,7 @@ def delete(conn: Connection, name: str, by: Identity) -> None:
     if count := before["api_token_count"]:
         raise ConflictError(f"API tokens use the environment {name}: {count}. Delete them first.")
     environments.delete(conn, name)
-    events.record(
-        conn, "environment-deleted", by, pre_data=_build_event_data(before), environment=name
-    )
+    KIND.record_deletion(conn, before, by)
     revisions.bump(conn, name)
 
 
@@ -185,7 +188,7 @@ def apply_enabled_environments(conn: Connection, names: Sequence[str], logger: L
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    return _build_event_data(row) | {
+    return build_event_data(row) | {
         "requiredApprovals": None,
         "projectCount": row["project_count"],
         "apiTokenCount": row["api_token_count"],
@@ -197,7 +200,7 @@ def project_environment_to_json(row: Row) -> dict[str, Any]:
     """An environment with its use by a project."""
     strategy = row["default_strategy"]
     return (
-        _build_event_data(row)
+        build_event_data(row)
         | {
             "requiredApprovals": None,
             "visible": row["visible"],
@@ -206,13 +209,3 @@ def project_environment_to_json(row: Row) -> dict[str, Any]:
         }
         | ({"defaultStrategy": msgspec.Raw(strategy.encode())} if strategy else {})
     )
-
-
-def _build_event_data(row: Row) -> dict[str, Any]:
-    return {
-        "name": row["name"],
-        "type": row["type"],
-        "sortOrder": row["sort_order"],
-        "enabled": row["enabled"],
-        "protected": row["protected"],
-    }

@@ -1,37 +1,31 @@
 """Flag types: their expected lifetimes."""
 
-from sigservice.db.pool import Connection
+import msgspec
+from msgspec.structs import replace
+
 from sigservice.db.statements import Row
-from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.projects import feature_types
-from sigservice.services import revisions
-from sigservice.services.identity import Identity
-from sigservice.services.system import events
+from sigservice.services.definitions import DefinitionKind
+from sigservice.services.problems import Problems
 
 MAX_DAYS = 100_000
 
 
-def get(conn: Connection, id: str) -> Row:
-    """Raises NotFoundError."""
-    for row in feature_types.list_all(conn):
-        if row["id"] == id:
-            return row
-    raise NotFoundError(f"Flag type {id} not found.")
+class Lifetime(msgspec.Struct, rename="camel"):
+    """0 and null: flags of this type never become stale by age."""
+
+    lifetime_days: int | None
 
 
-def set_lifetime(conn: Connection, id: str, days: int | None, by: Identity) -> Row:
-    """0 and None: flags of this type never become stale by age. Raises NotFoundError,
-    BadDataError."""
-    if days is not None and not 0 <= days <= MAX_DAYS:
-        message = f"lifetimeDays must be a whole number from 0 to {MAX_DAYS}."
-        raise BadDataError(message, path="lifetimeDays")
-    revisions.lock(conn)
-    before = get(conn, id)
-    feature_types.set_lifetime(conn, id, days or None)
-    row = get(conn, id)
-    if row != before:
-        events.record(conn, "feature-type-updated", by, data=to_json(row), pre_data=to_json(before))
-    return row
+class FeatureType(Lifetime):
+    id: str
+
+
+def check(item: FeatureType, problems: Problems) -> FeatureType:
+    if item.lifetime_days is not None and not 0 <= item.lifetime_days <= MAX_DAYS:
+        text = f"lifetimeDays must be a whole number from 0 to {MAX_DAYS}."
+        problems.add("lifetimeDays", text)
+    return replace(item, lifetime_days=item.lifetime_days or None)
 
 
 def to_json(row: Row) -> dict[str, str | int | None]:
@@ -41,3 +35,9 @@ def to_json(row: Row) -> dict[str, str | int | None]:
         "description": row["description"],
         "lifetimeDays": row["lifetime_days"],
     }
+
+
+KIND = DefinitionKind(
+    "Flag type", "feature-type", FeatureType, feature_types, check, to_json, key="id"
+)
+get, update = KIND.get, KIND.update

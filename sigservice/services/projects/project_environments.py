@@ -20,7 +20,7 @@ def link(conn: Connection, project: str, environment: str, by: Identity) -> None
     """Raises NotFoundError (project), BadDataError (environment), ConflictError if it is linked."""
     revisions.lock(conn)
     projects.get(conn, project)
-    if not environments.list_all(conn, environment):
+    if environments.find(conn, environment) is None:
         raise BadDataError(f"Environment {environment} not found.", path="environment")
     if not project_environments.link(conn, project, [environment]):
         raise ConflictError(f"The project {project} already uses the environment {environment}.")

@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.repository.projects import projects as repository
+from sigservice.repository.projects import projects as project_rows
 from sigservice.services import revisions
 from sigservice.services.flags import feature_naming
 from sigservice.services.flags.feature_naming import FeatureNaming
@@ -57,7 +57,7 @@ def update(conn: Connection, id: str, new: ProjectSettings, by: Identity) -> Non
     }
     if values == {"mode": before["mode"], **to_json(before)}:
         return
-    repository.update_settings(
+    project_rows.update_settings(
         conn,
         id,
         mode=mode,
@@ -80,7 +80,7 @@ def set_confirmation(conn: Connection, id: str, confirms: bool, by: Identity) ->
     before = projects.get(conn, id)
     if confirms == before["confirms_production"]:
         return
-    repository.set_confirmation(conn, id, confirms)
+    project_rows.set_confirmation(conn, id, confirms)
     events.record(
         conn,
         "project-updated",

@@ -1,11 +1,11 @@
 """Projects: rules, limits and events. `mode` is stored for tools that set it and has no effect."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
@@ -14,12 +14,12 @@ from sigservice.errors import (
     BadDataError,
     ConflictError,
     ExceedsLimitError,
-    NotFoundError,
     OperationDeniedError,
 )
 from sigservice.repository.projects import environments, project_environments, projects
 from sigservice.services import revisions
 from sigservice.services.access import api_tokens
+from sigservice.services.definitions import DefinitionKind, clean_text
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error
 from sigservice.services.system import events
@@ -27,114 +27,92 @@ from sigservice.services.system import events
 DEFAULT = "default"
 MODES = ("open", "protected", "private")
 MAX_PROJECTS = 500
+Fields = TypeVar("Fields", bound="ProjectFields")
 _NOT_IN_IDS = re.compile(r"[^a-z0-9._~-]+")
 
 
-@dataclass(frozen=True)
-class ProjectFields:
-    """The checked attributes of a project."""
+class ProjectFields(msgspec.Struct, rename="camel"):
+    name: str
+    description: str | None = None
+    mode: str = "open"
+    default_stickiness: str = "default"
+
+
+class NewProject(ProjectFields):
+    """The default ID is generated from the name; the default is all enabled environments."""
+
+    id: str | None = None
+    environments: list[str] | None = None
+
+
+class Project(ProjectFields, kw_only=True):
+    id: str
+
+
+class ProjectChanges(msgspec.Struct, rename="camel"):
+    """Absent members keep their values, and so do those that are null except the description."""
 
     name: str
-    description: str | None
-    mode: str
-    default_stickiness: str
+    description: str | UnsetType | None = UNSET
+    mode: str | None = None
+    default_stickiness: str | None = None
 
 
-def check_fields(
-    name: str, description: str | None, mode: str, default_stickiness: str
-) -> ProjectFields:
-    """Raises BadDataError with each invalid field."""
-    name, description = name.strip(), (description or "").strip() or None
-    problems = Problems().check_text(name, "name", min_length=1, max_length=200)
-    problems.check_text(description, "description", max_length=1000).check_choice(
-        mode, "mode", MODES
-    )
-    if not 1 <= len(default_stickiness) <= 100:
-        problems.add("defaultStickiness", "Must be default, random or the name of a context field.")
+def check(item: Fields, problems: Problems, path: str = "") -> Fields:
+    """The project in the form in which it is stored; its ID is checked elsewhere."""
+    item = replace(item, name=item.name.strip(), description=clean_text(item.description))
+    problems.check_text(item.name, f"{path}name", min_length=1, max_length=200)
+    problems.check_text(item.description, f"{path}description", max_length=1000)
+    problems.check_choice(item.mode, f"{path}mode", MODES)
+    if not 1 <= len(item.default_stickiness) <= 100:
+        text = "Must be default, random or the name of a context field."
+        problems.add(f"{path}defaultStickiness", text)
+    return item
+
+
+KIND = DefinitionKind(
+    "Project",
+    "project",
+    Project,
+    projects,
+    check,
+    key="id",
+    event_scope="project",
+)
+build_event_data = KIND.build_event_data
+get, update = KIND.get, KIND.update
+
+
+def create(conn: Connection, new: NewProject, by: Identity) -> Row:
+    """Raises BadDataError, NameExistsError, ExceedsLimitError."""
+    problems = Problems()
+    if new.id:
+        KIND.check_key(new.id, problems)
+    new = check(new, problems)
     problems.raise_if_any()
-    return ProjectFields(name, description, mode, default_stickiness)
-
-
-def get(conn: Connection, id: str) -> Row:
-    """Raises NotFoundError."""
-    rows = projects.list_all(conn, id)
-    if not rows:
-        raise NotFoundError(f"Project {id} not found.")
-    return rows[0]
-
-
-def check_id_available(conn: Connection, id: str) -> None:
-    """Raises BadDataError for an invalid ID, NameExistsError for an existing one."""
-    Problems().check_name(id, "id").raise_if_any()
-    if id in projects.list_ids(conn):
-        raise build_duplicate_error(id, "id")
-
-
-def create(
-    conn: Connection,
-    id: str | None,
-    new: ProjectFields,
-    by: Identity,
-    *,
-    environment_names: Sequence[str] | None = None,
-) -> Row:
-    """The ID is generated from the name if it is missing; the default is all enabled environments.
-
-    Raises BadDataError, NameExistsError, ExceedsLimitError.
-    """
-    if id:
-        Problems().check_name(id, "id").raise_if_any()
     revisions.lock(conn)
     ids = projects.list_ids(conn)
-    if id and id in ids:
-        raise build_duplicate_error(id, "id")
+    if new.id in ids:
+        raise build_duplicate_error(new.id, "id")
     if len(ids) >= MAX_PROJECTS:
         raise ExceedsLimitError(
             f"There can't be more than {MAX_PROJECTS} projects.",
             resource="projects",
             limit=MAX_PROJECTS,
         )
-    id = id or _generate_id(new.name, ids)
+    id = new.id or _generate_id(new.name, ids)
     is_enabled_by_name = {row["name"]: row["enabled"] for row in environments.list_all(conn)}
-    if environment_names is None:
-        environment_names = [name for name, is_enabled in is_enabled_by_name.items() if is_enabled]
-    for name in environment_names:
+    names = new.environments
+    if names is None:
+        names = [name for name, is_enabled in is_enabled_by_name.items() if is_enabled]
+    for name in names:
         if name not in is_enabled_by_name:
             raise BadDataError(f"Environment {name} not found.", path="environments")
-    projects.insert(conn, id=id, **asdict(new))
-    project_environments.link(conn, id, list(environment_names))
+    projects.put(conn, [replace(new, id=id)])
+    project_environments.link(conn, id, names)
     row = get(conn, id)
-    data = build_event_data(row) | {"environments": list(environment_names)}
+    data = build_event_data(row) | {"environments": names}
     events.record(conn, "project-created", by, data=data, project=id)
-    return row
-
-
-def update(
-    conn: Connection,
-    id: str,
-    by: Identity,
-    *,
-    name: str,
-    description: str | UnsetType | None = UNSET,
-    mode: str | None = None,
-    default_stickiness: str | None = None,
-) -> Row:
-    """Changes only the given attributes; None clears the description. Raises NotFoundError,
-    BadDataError."""
-    revisions.lock(conn)
-    before = get(conn, id)
-    new = check_fields(
-        name,
-        before["description"] if description is UNSET else description,
-        before["mode"] if mode is None else mode,
-        before["default_stickiness"] if default_stickiness is None else default_stickiness,
-    )
-    if asdict(new).items() <= before.items():
-        return before
-    projects.update(conn, id, **asdict(new))
-    row = get(conn, id)
-    data, pre_data = build_event_data(row), build_event_data(before)
-    events.record(conn, "project-updated", by, data=data, pre_data=pre_data, project=id)
     return row
 
 
@@ -157,7 +135,7 @@ def delete(conn: Connection, id: str, by: Identity) -> None:
     events.record_many(
         conn, "feature-deleted", by, [{"project": id, "feature_name": name} for name in deleted]
     )
-    events.record(conn, "project-deleted", by, pre_data=build_event_data(before), project=id)
+    KIND.record_deletion(conn, before, by)
 
 
 def to_json(row: Row, *, is_favorite: bool) -> dict[str, Any]:
@@ -173,17 +151,6 @@ def to_json(row: Row, *, is_favorite: bool) -> dict[str, Any]:
         "archivedAt": None,
         "favorite": is_favorite,
         "owners": [{"ownerType": "system"}],
-    }
-
-
-def build_event_data(row: Row) -> dict[str, Any]:
-    """What events of a project say about it."""
-    return {
-        "id": row["id"],
-        "name": row["name"],
-        "description": row["description"],
-        "mode": row["mode"],
-        "defaultStickiness": row["default_stickiness"],
     }
 
 

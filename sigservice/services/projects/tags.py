@@ -1,6 +1,5 @@
 """Tags: rules and events."""
 
-from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, NotFoundError
@@ -13,10 +12,10 @@ from sigservice.services.system import events
 
 def get(conn: Connection, type: str, value: str) -> Row:
     """Returns the tag in the form of the API. Raises NotFoundError."""
-    rows = tags.list_all(conn, type, value)
-    if not rows:
+    row = tags.find(conn, type, value)
+    if row is None:
         raise NotFoundError(f"There is no tag {type}:{value}.")
-    return rows[0]
+    return row
 
 
 def create(conn: Connection, type: str, value: str, by: Identity) -> Row:
@@ -25,12 +24,11 @@ def create(conn: Connection, type: str, value: str, by: Identity) -> Row:
     if not 2 <= len(value) <= 50:
         raise BadDataError("A tag's value must have 2 to 50 characters.", path="value")
     revisions.lock(conn)
-    if not tag_types.list_all(conn, type):
+    if tag_types.find(conn, type) is None:
         raise BadDataError(f"Tag type {type} not found.", path="type")
-    try:
-        tags.insert(conn, type, value)
-    except UniqueViolation as error:
-        raise build_duplicate_error(f"{type}:{value}", "tag") from error
+    if tags.find(conn, type, value):
+        raise build_duplicate_error(f"{type}:{value}", "tag")
+    tags.put(conn, [{"type": type, "value": value}])
     row = get(conn, type, value)
     events.record(conn, "tag-created", by, data=row)
     return row

@@ -4,7 +4,6 @@ The inserting statement checks the limit under a lock, so that concurrent reques
 """
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -17,6 +16,7 @@ from sigservice.errors import ExceedsLimitError, NotFoundError
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository.signals import signal_endpoints, silence_checks
 from sigservice.services.channels import unmask_channels
+from sigservice.services.definitions import clean_text
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error
 from sigservice.services.signals import silence_states
@@ -33,43 +33,36 @@ from sigservice.wording import plural
 _NAME = re.compile(r"[a-z0-9_-]{1,100}")
 
 
-@dataclass(frozen=True)
-class EndpointFields:
-    """An endpoint's checked data; None keeps `enabled` and `options` as they are. A new endpoint is
-    enabled and has default options."""
+class Endpoint(msgspec.Struct):
+    """Without `enabled` and `options` they stay as they are. A new endpoint is enabled and has
+    default options."""
 
     name: str
-    description: str | None
-    enabled: bool | None
-    options: EndpointOptions | None
+    enabled: bool | None = None
+    description: str | None = None
+    options: EndpointOptions | None = None
 
 
-def check_fields(
-    name: str,
-    description: str | None,
-    enabled: bool | None,
-    options: EndpointOptions | None = None,
-    *,
-    token_name: str | None = None,
-) -> EndpointFields:
-    """Raises BadDataError with a detail for each invalid field, also of its first token."""
+def check_fields(new: Endpoint, *, token_name: str | None = None) -> Endpoint:
+    """The endpoint in the form in which it is stored. Raises BadDataError with a detail for each
+    invalid field, also of its first token."""
     problems = Problems()
-    if not name:
+    if not new.name:
         problems.add("name", "The name is required.")
-    elif not _NAME.fullmatch(name):
+    elif not _NAME.fullmatch(new.name):
         problems.add("name", "The name must be 1 to 100 lower-case letters, digits, - or _.")
     if token_name is not None:
         check_token_name(token_name, problems, "token_name")
-    description = (description or "").strip() or None
+    description = clean_text(new.description)
     problems.check_text(description, "description", max_length=1000)
-    if options is not None:
-        check_options(options, problems)
+    if new.options is not None:
+        check_options(new.options, problems)
     problems.raise_if_any()
-    return EndpointFields(name, description, enabled, options)
+    return msgspec.structs.replace(new, description=description)
 
 
 def create(
-    conn: Connection, fields: EndpointFields, by: Identity, *, limit: int, policy: AddressPolicy
+    conn: Connection, fields: Endpoint, by: Identity, *, limit: int, policy: AddressPolicy
 ) -> Row:
     """`policy` is the policy of notifications. Raises ExceedsLimitError, NameExistsError,
     BadDataError (channels of notifications)."""
@@ -109,7 +102,7 @@ def lock(conn: Connection, id: int) -> Row:
 
 
 def update(
-    conn: Connection, id: int, fields: EndpointFields, by: Identity, *, policy: AddressPolicy
+    conn: Connection, id: int, fields: Endpoint, by: Identity, *, policy: AddressPolicy
 ) -> Row:
     """Replaces name, description and what `fields` has. `policy` is the policy of notifications;
     masked channels keep their secrets. Raises NotFoundError, NameExistsError, BadDataError."""
@@ -200,9 +193,7 @@ def _change(conn: Connection, before: Row, new: dict[str, Any], by: Identity) ->
     return row
 
 
-def _check_channels(
-    fields: EndpointFields, before: SilenceRule | None, policy: AddressPolicy
-) -> None:
+def _check_channels(fields: Endpoint, before: SilenceRule | None, policy: AddressPolicy) -> None:
     """Raises BadDataError."""
     problems = Problems()
     if fields.options is not None and fields.options.silence is not None:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from sigservice.db.statements import Row
-from sigservice.services.signals import signal_states, signals
+from sigservice.services.signals import signal_states, signal_storage
 from sigservice.services.signals.automatic_summaries import summarize_payload
 from sigservice.services.signals.endpoint_options import EndpointOptions, parse_options
 from sigservice.services.signals.payload_paths import Step, find_values, parse_path, to_text
@@ -136,7 +136,7 @@ def summarize_row(summarizer: Summarizer, row: Row) -> SignalSummary:
 def to_json(row: Row, summarizer: Summarizer) -> dict[str, Any]:
     """A signal of an endpoint in JSON, as in lists."""
     return (
-        signals.to_json(row)
+        signal_storage.to_json(row)
         | {
             "tokenName": row["token_name"],
             "sentBy": row["sent_by"],

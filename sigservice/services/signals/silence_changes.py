@@ -5,10 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from sigservice.clock import format_iso
+from sigservice.db.statements import Row
 from sigservice.services.apprise_channels import Text
+from sigservice.services.channel_delivery import Message
 from sigservice.services.signals.silence_rules import SilenceChannel
 
+KIND = "silence"  # in the outbox
 STATUSES = {"late": "pending", "down": "firing", "up": "resolved"}
 _SEVERITIES = {"late": "warning", "down": "failure", "up": "success"}
 
@@ -44,8 +49,8 @@ def build_signal(change: Change) -> dict[str, Any]:
     }
 
 
-def build_message(change: Change, signal_id: int) -> dict[str, Any]:
-    """What is stored of a notification."""
+def build_content(change: Change, signal_id: int) -> dict[str, Any]:
+    """What is stored of a notification: all that is sent, because the endpoint may be deleted."""
     return {
         "state": change.state,
         "timestamp": format_iso(change.at),
@@ -57,6 +62,13 @@ def build_message(change: Change, signal_id: int) -> dict[str, Any]:
             "signalId": signal_id,
         },
     }
+
+
+def make_message(row: Row, public_url: str) -> Message:
+    """What a message of the outbox sends."""
+    content = msgspec.json.decode(row["payload"])
+    payload, text = build_payload(content, public_url), render_text(content, public_url)
+    return Message(row["message_id"], payload, text)
 
 
 def build_payload(message: Mapping[str, Any], public_url: str) -> dict[str, Any]:

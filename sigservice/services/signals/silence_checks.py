@@ -7,8 +7,9 @@ import msgspec
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.repository.signals import signals, silence_checks, silence_notifications
-from sigservice.services.signals.silence_changes import Change, build_message, build_signal
+from sigservice.repository import outbox
+from sigservice.repository.signals import signals, silence_checks
+from sigservice.services.signals.silence_changes import KIND, Change, build_content, build_signal
 from sigservice.services.signals.silence_clock import Moment
 from sigservice.services.signals.silence_rules import SilenceRule
 from sigservice.services.signals.silence_states import ALERTS, Check, advance, estimate_times
@@ -121,12 +122,13 @@ def _store_changes(conn: Connection, changes: list[Change]) -> None:
     )
     items = [
         {
-            "endpoint_id": change.endpoint_id,
-            "channel": channel,
-            "message": build_message(change, signal_ids[change.endpoint_id]),
+            "kind": KIND,
+            "subject_id": change.endpoint_id,
+            "target": channel,
+            "payload": build_content(change, signal_ids[change.endpoint_id]),
         }
         for change in changes
         for channel in change.list_channels()
     ]
     if items:
-        silence_notifications.insert(conn, items)
+        outbox.insert_many(conn, items)

@@ -51,23 +51,18 @@ def record(
     project: str | None = None,
     environment: str | None = None,
     feature_name: str | None = None,
-) -> int:
-    """Returns the event's ID. `data` is the new state, `pre_data` the old one, both without
-    secrets. If an action set made the change, `data` contains its run."""
-    if feature_name:
-        conn.notes.append(FlagEventNote(type, feature_name, project, environment))
-    return events.insert(
-        conn,
-        type=type,
-        created_by=by.username,
-        created_by_user_id=by.user_id,
-        ip=by.ip or None,
-        project=project,
-        environment=environment,
-        feature_name=feature_name,
-        data=_encode(_add_run(data, by)),
-        pre_data=_encode(pre_data),
-    )
+) -> None:
+    """`data` is the new state, `pre_data` the old one, both without secrets. If an action set made
+    the change, `data` contains its run."""
+    item = {
+        "data": data,
+        "pre_data": pre_data,
+        "project": project,
+        "environment": environment,
+        "feature_name": feature_name,
+    }
+    members = {name: value for name, value in item.items() if value is not None}
+    record_all(conn, [Event(type, by, members)])
 
 
 def record_many(
@@ -176,7 +171,3 @@ def to_json(row: Row, identity: Identity) -> dict[str, Any]:
 
 def _wrap_json(text: str | None) -> msgspec.Raw | None:
     return None if text is None else msgspec.Raw(text.encode())
-
-
-def _encode(value: Mapping[str, Any] | None) -> str | None:
-    return None if value is None else msgspec.json.encode(value).decode()

@@ -4,9 +4,8 @@ Invalid parts are removed from the result. Nothing is read from or written to th
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
@@ -14,8 +13,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from sigservice.errors import BadDataError
-from sigservice.services.flags import constraints, segments, strategies
+from sigservice.services.definitions import merge
+from sigservice.services.flags import segments, strategies
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.problems import Problems
 from sigservice.services.projects import (
@@ -25,16 +24,16 @@ from sigservice.services.projects import (
     strategy_types,
     tag_types,
 )
+from sigservice.services.projects.context_fields import ContextField
+from sigservice.services.projects.environments import Environment
+from sigservice.services.projects.strategy_types import StrategyType
+from sigservice.services.projects.tag_types import TagType
 from sigservice.services.transfer.snapshots import (
-    ContextField,
-    Environment,
     Project,
     ProjectEnvironment,
     SegmentDefinition,
     Snapshot,
     StrategyDefinition,
-    StrategyType,
-    TagType,
     get_name,
 )
 from sigservice.wording import plural
@@ -131,40 +130,24 @@ class DefinitionChecker:
             self.findings.append(Finding(LIMIT, kind, kind, text))
 
     def _check_environment(self, item: Environment, path: str, problems: Problems) -> Environment:
-        problems.check_name(item.name, f"{path}.name")
-        problems.check_text(item.type, f"{path}.type", min_length=1, max_length=100)
-        _check_order(item.sortOrder, problems, path)
-        return item
+        environments.KIND.check_key(item.name, problems, f"{path}.")
+        return environments.check(item, problems, f"{path}.")
 
     def _check_context_field(
         self, item: ContextField, path: str, problems: Problems
     ) -> ContextField:
-        problems.check_name(item.name, f"{path}.name")
-        _check_order(item.sortOrder, problems, path)
-        with _collect_problems(path, problems):
-            fields = context_fields.check_fields(
-                item.description, item.stickiness, 0, item.legalValues
-            )
-            return replace(item, description=fields.description)
-        return item
+        context_fields.KIND.check_key(item.name, problems, f"{path}.")
+        return context_fields.check(item, problems, f"{path}.")
 
     def _check_strategy_type(
         self, item: StrategyType, path: str, problems: Problems
     ) -> StrategyType:
         problems.check_text(item.name, f"{path}.name", min_length=1, max_length=100)
-        _check_order(item.sortOrder, problems, path)
-        with _collect_problems(path, problems):
-            parameters = [msgspec.to_builtins(parameter) for parameter in item.parameters]
-            fields = strategy_types.check_fields(item.title, item.description, parameters)
-            return replace(item, title=fields.title, description=fields.description)
-        return item
+        return strategy_types.check(item, problems, f"{path}.")
 
     def _check_tag_type(self, item: TagType, path: str, problems: Problems) -> TagType:
-        problems.check_name(item.name, f"{path}.name", min_length=2, max_length=50)
-        with _collect_problems(path, problems):
-            fields = tag_types.check_fields(item.description, item.icon, item.color)
-            return replace(item, **asdict(fields))
-        return item
+        tag_types.KIND.check_key(item.name, problems, f"{path}.")
+        return tag_types.check(item, problems, f"{path}.")
 
     def _check_tag(self, tag: Tag, path: str, problems: Problems) -> Tag:
         if tag.type not in self._tag_types:
@@ -177,32 +160,16 @@ class DefinitionChecker:
     def _check_segment(
         self, item: SegmentDefinition, path: str, problems: Problems
     ) -> SegmentDefinition:
-        problems.check_text(item.name, f"{path}.name", min_length=1, max_length=200)
         if item.name != item.name.strip():
             problems.add(f"{path}.name", "A segment's name must have no surrounding blanks.")
-        problems.check_text(item.description, f"{path}.description", max_length=1000)
         if item.project is not None and item.project not in self._projects:
             problems.add(f"{path}.project", f"Project {item.project} not found.")
         maximum = self.target.max_segment_values
-        constraints_path = f"{path}.constraints"
-        checked = constraints.check(
-            item.constraints, problems, constraints_path, max_values=maximum
-        )
-        if sum(len(constraint["values"]) for constraint in checked) > maximum:
-            text = f"A segment can't have more than {plural(maximum, 'value')}."
-            problems.add(constraints_path, text)
-        if problems.details:
-            return item
-        return replace(item, constraints=msgspec.convert(checked, list[constraints.Constraint]))
+        return segments.check(item, problems, f"{path}.", max_values=maximum)
 
     def _check_project(self, item: Project, path: str, problems: Problems) -> Project:
-        problems.check_name(item.id, f"{path}.id")
-        with _collect_problems(path, problems):
-            fields = projects.check_fields(
-                item.name, item.description, item.mode, item.defaultStickiness
-            )
-            return replace(item, name=fields.name, description=fields.description)
-        return item
+        projects.KIND.check_key(item.id, problems, f"{path}.")
+        return projects.check(item, problems, f"{path}.")
 
     def _check_project_environments(self, item: Project, path: str) -> Project:
         """The project with the environments that exist. An invalid default strategy is removed: it
@@ -235,15 +202,7 @@ class DefinitionChecker:
         problems: Problems,
     ) -> StrategyDefinition:
         """`path` ends with a dot."""
-        strategy = strategies.Strategy(
-            definition.name,
-            definition.title,
-            definition.disabled,
-            definition.sortOrder,
-            definition.constraints,
-            definition.parameters,
-            list(definition.variants),
-        )
+        strategy = merge(strategies.Strategy(definition.name), definition)
         problems_before = len(problems.details)
         checked = strategies.check(strategy, feature, problems, path, types=self._types)
         names = sorted(set(definition.segments))
@@ -264,20 +223,5 @@ class DefinitionChecker:
         return msgspec.convert(checked | own, StrategyDefinition)
 
 
-@contextmanager
-def _collect_problems(path: str, problems: Problems) -> Iterator[None]:
-    """Adds the details of a BadDataError that the block raises to `problems`."""
-    try:
-        yield
-    except BadDataError as error:
-        for detail in error.details:
-            problems.add(f"{path}.{detail['path']}", detail["message"])
-
-
 def _list_names(*items: Sequence[Any]) -> set[str]:
     return {get_name(item) for item in chain(*items)}
-
-
-def _check_order(order: int, problems: Problems, path: str) -> None:
-    if not -(2**31) <= order < 2**31:
-        problems.add(f"{path}.sortOrder", "The sort order must be a 32-bit integer.")

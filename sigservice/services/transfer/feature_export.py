@@ -6,7 +6,9 @@ import msgspec
 
 from sigservice.db.pool import Connection
 from sigservice.errors import NotFoundError
-from sigservice.repository.transfer import definitions as repository
+from sigservice.repository.transfer import definitions
+from sigservice.services.definitions import merge
+from sigservice.services.flags.features import Metadata
 from sigservice.services.transfer import snapshots
 from sigservice.services.transfer.snapshots import Feature, FeatureState
 
@@ -23,13 +25,13 @@ def export_features(
     is consistent if `conn` is a snapshot transaction. Raises NotFoundError for the environment or
     project."""
     if features is None:
-        features = repository.list_feature_names(conn, project=project, tag=tag)
+        features = definitions.list_feature_names(conn, project=project, tag=tag)
     snapshot = snapshots.read_snapshot(conn, features)
     if environment not in {item.name for item in snapshot.environments}:
         raise NotFoundError(f"Environment {environment} not found.")
     if project is not None and project not in {item.id for item in snapshot.projects}:
         raise NotFoundError(f"Project {project} not found.")
-    ids = {row["name"]: row["id"] for row in repository.list_segments(conn)}
+    ids = {row["name"]: row["id"] for row in definitions.list_segments(conn)}
     states = [(item, _find_state(item, environment)) for item in snapshot.features]
     tag_types = {tag.type for item in snapshot.features for tag in item.tags}
     fields = {name for _, state in states for name in _list_context_fields(state)}
@@ -85,15 +87,9 @@ def _list_context_fields(state: FeatureState) -> set[str]:
 
 
 def _feature_to_json(item: Feature) -> dict[str, Any]:
-    return {
-        "name": item.name,
-        "description": item.description,
-        "type": item.type,
-        "project": item.project,
-        "stale": item.stale,
-        "impressionData": item.impressionData,
-        "archived": item.archivedAt is not None,
-    }
+    metadata = msgspec.to_builtins(merge(Metadata(), item))
+    archived = item.archivedAt is not None
+    return {"name": item.name, "project": item.project, **metadata, "archived": archived}
 
 
 def _strategy_to_json(item: Feature, strategy: Any, ids: dict[str, int]) -> dict[str, Any]:

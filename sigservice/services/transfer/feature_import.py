@@ -14,55 +14,44 @@ import msgspec
 
 from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError, NotFoundError
+from sigservice.services.definitions import merge
 from sigservice.services.flags import feature_naming
 from sigservice.services.flags.constraints import Constraint
 from sigservice.services.flags.feature_naming import FeatureNaming, find_mismatch
 from sigservice.services.flags.feature_tags import Tag
-from sigservice.services.flags.strategies import Scalar
+from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import Identity
+from sigservice.services.projects.context_fields import ContextField
+from sigservice.services.projects.strategy_types import StrategyType
+from sigservice.services.projects.tag_types import TagType
 from sigservice.services.system import events
 from sigservice.services.transfer.definition_checker import Finding, ImportTarget
 from sigservice.services.transfer.snapshot_checker import SnapshotChecker
 from sigservice.services.transfer.snapshot_import import ImportLimits, raise_findings, read_target
 from sigservice.services.transfer.snapshot_writer import ImportChanges, SnapshotWriter
 from sigservice.services.transfer.snapshots import (
-    ContextField,
     Feature,
     FeatureState,
+    NumberedStrategy,
     ParentDefinition,
     SegmentDefinition,
     Snapshot,
-    StrategyDefinition,
-    StrategyType,
-    TagType,
     VariantDefinition,
 )
 
 
-class DocumentFeature(msgspec.Struct):
+class DocumentFeature(Metadata, kw_only=True):
     name: str
-    type: str = "release"
-    description: str | None = None
-    stale: bool = False
-    impressionData: bool = False
     archived: bool = False
 
 
-class DocumentStrategy(msgspec.Struct):
+class DocumentStrategy(NumberedStrategy, kw_only=True):
     """Older servers write `strategyName` instead of `name`."""
 
     featureName: str
     name: str = ""
     strategyName: str = ""
-    id: str | None = None
-    title: str | None = None
-    disabled: bool = False
     environment: str | None = None
-    sortOrder: int | None = None
-    parameters: dict[str, Scalar] = {}
-    constraints: list[Constraint] = []
-    variants: list[VariantDefinition] = []
-    segments: list[int] = []
 
 
 class DocumentEnvironment(msgspec.Struct):
@@ -260,7 +249,11 @@ class _DocumentReader:
         for n, item in enumerate(self._document.segments):
             if item.name not in names and item.constraints is not None:
                 self._paths[f"segments[{len(new)}]"] = f"data.segments[{n}]"
-                new.append(SegmentDefinition(item.name, item.description, None, item.constraints))
+                new.append(
+                    SegmentDefinition(
+                        name=item.name, description=item.description, constraints=item.constraints
+                    )
+                )
         return new
 
     def _read_feature(self, n: int, item: DocumentFeature) -> Feature:
@@ -268,15 +261,12 @@ class _DocumentReader:
         if item.archived:
             text = f"{item.name} is archived in the document."
             self._add_finding(item.name, f"data.features[{n}].archived", text)
-        return Feature(
+        feature = Feature(
             name=item.name,
             project=self._project,
-            type=item.type,
-            description=item.description,
-            stale=item.stale,
-            impressionData=item.impressionData,
             environments=[FeatureState(self._environment, strategies=[])],
         )
+        return merge(feature, item)
 
     def _add_finding(self, item: str, path: str, message: str) -> None:
         self.findings.append(Finding("features", item, path, message))
@@ -326,18 +316,9 @@ class _DocumentReader:
                 assert state.strategies is not None
                 index = len(state.strategies)
                 self._paths[f"{feature_path}.environments[0].strategies[{index}]"] = path
-                state.strategies.append(
-                    StrategyDefinition(
-                        name=item.name or item.strategyName,
-                        title=item.title,
-                        disabled=item.disabled,
-                        sortOrder=item.sortOrder,
-                        parameters=item.parameters,
-                        constraints=item.constraints,
-                        variants=item.variants,
-                        segments=[names[id] for id in ids if id in names],
-                    )
-                )
+                item.name = item.name or item.strategyName
+                item.id, item.segments = None, [id for id in ids if id in names]
+                state.strategies.append(item.name_segments(names.__getitem__))
 
     def _read_tags(self) -> None:
         for n, item in enumerate(self._document.featureTags):

@@ -17,9 +17,20 @@ from msgspec.structs import replace
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
 from sigservice.db.statements import savepoint
-from sigservice.repository.flags import feature_strategies
+from sigservice.repository.flags import feature_strategies, segments
+from sigservice.repository.flags import features as flags
+from sigservice.repository.projects import (
+    context_fields,
+    environments,
+    projects,
+    strategy_types,
+    tag_types,
+    tags,
+)
 from sigservice.repository.transfer import definitions
 from sigservice.services import revisions
+from sigservice.services.definitions import merge
+from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import Identity
 from sigservice.services.system import events
 from sigservice.services.transfer.snapshots import (
@@ -65,14 +76,14 @@ class SnapshotWriter:
         self._changes = ImportChanges()
 
     def write(self, snapshot: Snapshot) -> ImportChanges:
-        put_segments = partial(definitions.put_segments, **self._author)
+        put_segments = partial(segments.put, **self._author)
         for kind, member, put_items in (
-            ("environment", "environments", definitions.put_environments),
-            ("context-field", "contextFields", definitions.put_context_fields),
-            ("strategy", "strategyTypes", definitions.put_strategy_types),
-            ("tag-type", "tagTypes", definitions.put_tag_types),
-            ("tag", "tags", definitions.put_tags),
-            ("project", "projects", definitions.put_projects),
+            ("environment", "environments", environments.put),
+            ("context-field", "contextFields", context_fields.put),
+            ("strategy", "strategyTypes", strategy_types.put),
+            ("tag-type", "tagTypes", tag_types.put),
+            ("tag", "tags", tags.put),
+            ("project", "projects", projects.put),
             ("segment", "segments", put_segments),
         ):
             before = {get_name(item): item for item in getattr(self._existing, member)}
@@ -175,7 +186,7 @@ class SnapshotWriter:
             replace(item, tags=[], dependencies=[], environments=[])
             for item in new + [item for _, item in changed]
         ]
-        definitions.put_features(self._conn, rows, **self._author)
+        flags.put(self._conn, rows, **self._author)
         self._record("feature-created", [_build_feature_event(item) for item in new])
         updates = [
             _build_feature_event(item) | {"pre_data": _get_metadata(old)} for old, item in changed
@@ -336,14 +347,8 @@ def _build_link_event(project: str, link: ProjectEnvironment) -> Event:
 
 
 def _get_metadata(item: Feature) -> Event:
-    return {
-        "name": item.name,
-        "project": item.project,
-        "type": item.type,
-        "description": item.description,
-        "stale": item.stale,
-        "impressionData": item.impressionData,
-    }
+    metadata = msgspec.to_builtins(merge(Metadata(), item))
+    return {"name": item.name, "project": item.project, **metadata}
 
 
 def _build_feature_event(item: Feature) -> Event:

@@ -4,8 +4,10 @@ The structs are the file format of `sigservice export` (docs/import-export.md). 
 referenced by name, because IDs differ between servers. Tokens, users and usage are excluded.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -14,60 +16,34 @@ import msgspec
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.flags import feature_dependencies, feature_strategies, feature_tags
+from sigservice.repository.projects import tags
 from sigservice.repository.transfer import definitions
-from sigservice.services.flags import variants
+from sigservice.services.definitions import read_row
+from sigservice.services.flags import segments, variants
 from sigservice.services.flags.constraints import Constraint
 from sigservice.services.flags.feature_tags import Tag
-from sigservice.services.flags.strategies import Scalar
-from sigservice.services.projects.context_fields import LegalValue
+from sigservice.services.flags.features import Metadata
+from sigservice.services.flags.strategies import Scalar, to_json
+from sigservice.services.projects import (
+    context_fields,
+    environments,
+    projects,
+    strategy_types,
+    tag_types,
+)
+from sigservice.services.projects.context_fields import ContextField
+from sigservice.services.projects.environments import Environment
+from sigservice.services.projects.strategy_types import StrategyType
+from sigservice.services.projects.tag_types import TagType
 
 VERSION = 1
-
-
-class Environment(msgspec.Struct):
-    name: str
-    type: str = "production"
-    sortOrder: int = 9999
-    enabled: bool = True
-    protected: bool = False
-
-
-class ContextField(msgspec.Struct):
-    name: str
-    description: str | None = None
-    stickiness: bool = False
-    sortOrder: int = 10
-    legalValues: list[LegalValue] = []
-
-
-class ParameterDefinition(msgspec.Struct):
-    name: str
-    type: str
-    description: str = ""
-    required: bool = False
-
-
-class StrategyType(msgspec.Struct):
-    name: str
-    title: str | None = None
-    description: str | None = None
-    parameters: list[ParameterDefinition] = []
-    deprecated: bool = False
-    sortOrder: int = 9999
-
-
-class TagType(msgspec.Struct):
-    name: str
-    description: str | None = None
-    icon: str | None = None
-    color: str | None = None
 
 
 class VariantDefinition(variants.Variant, omit_defaults=False):
     """In the form in which it is stored, with all members that SDKs expect."""
 
 
-class StrategyDefinition(msgspec.Struct):
+class StrategyFields(msgspec.Struct):
     name: str
     id: str | None = None
     title: str | None = None
@@ -76,6 +52,21 @@ class StrategyDefinition(msgspec.Struct):
     parameters: dict[str, Scalar] = {}
     constraints: list[Constraint] = []
     variants: list[VariantDefinition] = []
+
+
+class NumberedStrategy(StrategyFields):
+    """With the IDs of segments, as other servers have it."""
+
+    segments: list[int] = []
+
+    def name_segments(self, find_name: Callable[[int], str]) -> StrategyDefinition:
+        values = {name: getattr(self, name) for name in StrategyFields.__struct_fields__}
+        return StrategyDefinition(**values, segments=[find_name(id) for id in self.segments])
+
+
+class StrategyDefinition(StrategyFields):
+    """With the names of segments."""
+
     segments: list[str] = []
 
 
@@ -86,20 +77,12 @@ class ProjectEnvironment(msgspec.Struct):
     defaultStrategy: StrategyDefinition | None = None
 
 
-class Project(msgspec.Struct):
-    id: str
-    name: str
-    description: str | None = None
-    mode: Literal["open", "protected", "private"] = "open"
-    defaultStickiness: str = "default"
-    environments: list[ProjectEnvironment] = []
+class Project(projects.Project, kw_only=True):
+    environments: list[ProjectEnvironment] = msgspec.field(default_factory=list)
 
 
-class SegmentDefinition(msgspec.Struct):
-    name: str
-    description: str | None = None
-    project: str | None = None
-    constraints: list[Constraint] = []
+class SegmentDefinition(segments.Segment, kw_only=True):
+    constraints: list[Constraint] = msgspec.field(default_factory=list)
     createdAt: datetime | None = None
     createdBy: str | None = None
 
@@ -119,21 +102,17 @@ class FeatureState(msgspec.Struct):
     strategies: list[StrategyDefinition] | None = None
 
 
-class Feature(msgspec.Struct):
+class Feature(Metadata, kw_only=True):
     """Tags, dependencies and environments that aren't listed don't change."""
 
     name: str
     project: str
-    type: str = "release"
-    description: str | None = None
-    stale: bool = False
-    impressionData: bool = False
     archivedAt: datetime | None = None
     createdAt: datetime | None = None
     createdBy: str | None = None
-    tags: list[Tag] = []
-    dependencies: list[ParentDefinition] = []
-    environments: list[FeatureState] = []
+    tags: list[Tag] = msgspec.field(default_factory=list)
+    dependencies: list[ParentDefinition] = msgspec.field(default_factory=list)
+    environments: list[FeatureState] = msgspec.field(default_factory=list)
 
 
 class Snapshot(msgspec.Struct):
@@ -155,18 +134,12 @@ def read_snapshot(conn: Connection, names: list[str] | None = None) -> Snapshot:
     segment_rows = definitions.list_segments(conn)
     segment_names = {row["id"]: row["name"] for row in segment_rows}
     return Snapshot(
-        environments=[Environment(**row) for row in definitions.list_environments(conn)],
+        environments=environments.KIND.read_all(conn),
         projects=_read_projects(conn, segment_names),
-        contextFields=[
-            ContextField(**_decode_fields(row, legalValues=list[LegalValue]))
-            for row in definitions.list_context_fields(conn)
-        ],
-        strategyTypes=[
-            StrategyType(**_decode_fields(row, parameters=list[ParameterDefinition]))
-            for row in definitions.list_strategy_types(conn)
-        ],
-        tagTypes=[TagType(**row) for row in definitions.list_tag_types(conn)],
-        tags=[Tag(**row) for row in definitions.list_tags(conn)],
+        contextFields=context_fields.KIND.read_all(conn),
+        strategyTypes=strategy_types.KIND.read_all(conn),
+        tagTypes=tag_types.KIND.read_all(conn),
+        tags=[read_row(Tag, row) for row in tags.list_all(conn)],
         segments=[_build_segment(row) for row in segment_rows],
         features=_read_features(conn, definitions.list_features(conn, names), segment_names),
     )
@@ -188,31 +161,27 @@ def sort_strategies(strategies: Iterable[StrategyDefinition]) -> list[StrategyDe
     return in_order
 
 
-def _decode_fields(row: Row, **kinds: Any) -> dict[str, Any]:
-    return row | {name: msgspec.json.decode(row[name], type=kinds[name]) for name in kinds}
-
-
 def _read_projects(conn: Connection, segment_names: dict[int, str]) -> list[Project]:
     links: dict[str, list[ProjectEnvironment]] = defaultdict(list)
     for row in definitions.list_project_environments(conn):
         text = row["default_strategy"]
-        strategy = _parse_default_strategy(text, segment_names) if text else None
+        strategy = _read_strategy(msgspec.json.decode(text), segment_names) if text else None
         links[row["project"]].append(ProjectEnvironment(row["environment"], strategy))
-    rows = definitions.list_projects(conn)
-    return [Project(**row, environments=links[row["id"]]) for row in rows]
+    return [
+        Project(**msgspec.structs.asdict(item), environments=links[item.id])
+        for item in sorted(projects.KIND.read_all(conn), key=lambda item: item.id)
+    ]
 
 
-def _parse_default_strategy(text: str, segment_names: dict[int, str]) -> StrategyDefinition:
-    strategy = msgspec.json.decode(text)
+def _read_strategy(strategy: dict[str, Any], segment_names: dict[int, str]) -> StrategyDefinition:
+    """The definition of a strategy in the format of the API."""
     segments = [segment_names[id] for id in strategy.get("segments") or [] if id in segment_names]
-    return msgspec.convert(strategy | {"segments": segments}, StrategyDefinition)
+    return msgspec.convert(strategy | {"segments": sorted(segments)}, StrategyDefinition)
 
 
 def _build_segment(row: Row) -> SegmentDefinition:
-    fields = {name: row[name] for name in ("name", "description", "project")}
     return SegmentDefinition(
-        **fields,
-        constraints=msgspec.json.decode(row["constraints"], type=list[Constraint]),
+        **msgspec.structs.asdict(read_row(segments.Segment, row)),
         createdAt=_to_utc(row["created_at"]),
         createdBy=row["created_by"],
     )
@@ -232,12 +201,9 @@ def _read_features(
     states = _read_states(conn, names, segment_names)
     return [
         Feature(
+            **msgspec.structs.asdict(read_row(Metadata, row)),
             name=row["name"],
             project=row["project"],
-            type=row["type"],
-            description=row["description"],
-            stale=row["stale"],
-            impressionData=row["impression_data"],
             archivedAt=_to_utc(row["archived_at"]),
             createdAt=_to_utc(row["created_at"]),
             createdBy=row["created_by"],
@@ -255,7 +221,9 @@ def _read_states(
     """The states by flag, without environments in which nothing is set."""
     strategies: dict[tuple[str, str], list[StrategyDefinition]] = defaultdict(list)
     for row in feature_strategies.list_by_features(conn, names):
-        strategies[row["feature"], row["environment"]].append(_build_strategy(row, segment_names))
+        strategies[row["feature"], row["environment"]].append(
+            _read_strategy(to_json(row), segment_names)
+        )
     states: dict[tuple[str, str], FeatureState] = {}
     for row in definitions.list_states(conn, names):
         state_variants = msgspec.json.decode(row["variants"], type=list[VariantDefinition])
@@ -269,20 +237,6 @@ def _read_states(
     for feature, environment in sorted(states):
         by_feature[feature].append(states[feature, environment])
     return by_feature
-
-
-def _build_strategy(row: Row, segment_names: dict[int, str]) -> StrategyDefinition:
-    return StrategyDefinition(
-        name=row["name"],
-        id=row["id"],
-        title=row["title"],
-        disabled=row["disabled"],
-        sortOrder=row["sort_order"],
-        parameters=msgspec.json.decode(row["parameters"]),
-        constraints=msgspec.json.decode(row["constraints"], type=list[Constraint]),
-        variants=msgspec.json.decode(row["variants"], type=list[VariantDefinition]),
-        segments=sorted(segment_names[id] for id in row["segments"]),
-    )
 
 
 def _to_utc(moment: datetime | None) -> datetime | None:

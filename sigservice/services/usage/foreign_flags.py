@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sigservice.db.pool import Connection
-from sigservice.repository.usage import reports as repository
+from sigservice.repository.usage import reports
 
 if TYPE_CHECKING:
     from sigservice.services.usage.reports import Report
@@ -20,7 +20,7 @@ def drop_foreign_flags(conn: Connection, group: Sequence[Report]) -> list[Report
     for report in group:
         if report.projects is not None:
             scopes.setdefault(report.projects, set()).update(_list_names(report))
-    rows = repository.list_foreign_flags(conn, scopes) if any(scopes.values()) else []
+    rows = reports.list_foreign_flags(conn, scopes) if any(scopes.values()) else []
     foreign: dict[tuple[str, ...] | None, set[str]] = {}
     for projects, name in rows:
         foreign.setdefault(projects, set()).add(name)

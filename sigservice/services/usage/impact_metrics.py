@@ -7,7 +7,7 @@ from typing import Any
 from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.repository.usage import impact_metrics as repository
+from sigservice.repository.usage import impact_metrics
 
 # (seconds of a window, number of windows)
 RANGES = {"hour": (60, 60), "day": (3600, 24)}
@@ -21,7 +21,7 @@ def summarize(conn: Connection, feature: str, range: str) -> list[dict[str, Any]
     or the last value of a gauge; `count` and `mean` are of the observations of a histogram,
     otherwise None. `windows` are {starts_at, value, count, mean}, oldest first."""
     seconds, windows = RANGES[range]
-    rows = repository.list_windows(
+    rows = impact_metrics.list_windows(
         conn, feature, seconds=seconds, windows=windows, limit=MAX_SERIES
     )
     groups = groupby(rows, lambda row: tuple(row[column] for column in _KEY))

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import single_transaction
-from sigservice.repository.usage import impact_metrics
-from sigservice.repository.usage import reports as repository
+from sigservice.repository.usage import impact_metrics, reports
 from sigservice.repository.usage.reports import (
     CountsResult,
     InstanceRow,
@@ -158,7 +157,7 @@ class ReportWriter:
             self._store_last_seen(conn, [row for _, row in usages])
         with single_transaction(conn) if usages and series else nullcontext():
             if usages:
-                result = repository.store_counts(conn, [row for _, row in usages], variants)
+                result = reports.store_counts(conn, [row for _, row in usages], variants)
             if series:
                 limit = self._limits.series
                 dropped_samples = impact_metrics.store_samples(
@@ -187,7 +186,7 @@ class ReportWriter:
         others = {name for name, _ in self._recent.list_others((name, None) for name in names)}
         if not others:
             return names
-        accepted = repository.store_names(
+        accepted = reports.store_names(
             conn,
             others,
             backend_limit=self._limits.applications[BACKEND],
@@ -203,7 +202,7 @@ class ReportWriter:
                 strategies[name[2]] = reported or strategies.get(name[2])
         others = self._recent.list_others(strategies.items())
         if others:
-            repository.store_applications(conn, others)
+            reports.store_applications(conn, others)
             self._recent.add(others)
 
     def _store_instances(
@@ -216,7 +215,7 @@ class ReportWriter:
         if not others:
             return set()
         limit, counts = self._limits.instances, self._instance_counts
-        results = repository.store_instances(
+        results = reports.store_instances(
             conn,
             [
                 InstanceRow(*key, *value, limit - counts.find(conn, key[2], value[1] == FRONTEND))
@@ -236,7 +235,7 @@ class ReportWriter:
         flags = {(usage.feature, usage.environment): None for usage in usages}
         others = self._recent.list_others(flags.items())
         if others:
-            repository.store_last_seen(conn, [flag for flag, _ in others])
+            reports.store_last_seen(conn, [flag for flag, _ in others])
             self._recent.add(others)
 
 

@@ -79,6 +79,3 @@ WITH copies AS (
 )
 INSERT INTO strategy_segments (strategy_id, segment_id)
 SELECT c.new_id, g.segment_id FROM copies c JOIN strategy_segments g ON g.strategy_id = c.id;
-
--- name: exists_strategy_type
-SELECT EXISTS (SELECT 1 FROM strategy_types WHERE name = %(name)s);

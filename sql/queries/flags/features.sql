@@ -2,13 +2,20 @@
 -- `last_seen_at` is the later of feature_last_seen, which may have rows of a deleted flag of the
 -- same name, and the column that the previous version writes.
 
--- name: insert_feature
-INSERT INTO features (name, project, type, description, impression_data, stale, created_by,
-                      created_by_user_id)
-VALUES (%(name)s, %(project)s, %(type)s, %(description)s, %(impression_data)s, %(stale)s,
-        %(created_by)s, %(created_by_user_id)s)
-RETURNING name, project, type, description, stale, impression_data, created_at, created_by,
-          created_by_user_id, archived_at, last_seen_at;
+-- name: put_features
+-- Project, creator and creation time of an existing flag don't change.
+INSERT INTO features (name, project, type, description, stale, impression_data, archived_at,
+                      created_at, created_by, created_by_user_id)
+SELECT name, project, type, description, stale, "impressionData", "archivedAt",
+       coalesce("createdAt", now()), coalesce("createdBy", %(created_by)s),
+       CASE WHEN "createdBy" IS NULL THEN %(created_by_user_id)s::int END
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (name text, project text, type text, description text, stale boolean,
+           "impressionData" boolean, "archivedAt" timestamptz, "createdAt" timestamptz,
+           "createdBy" text)
+ON CONFLICT (name) DO UPDATE
+SET type = excluded.type, description = excluded.description, stale = excluded.stale,
+    impression_data = excluded.impression_data;
 
 -- name: count_features
 SELECT count(*) FROM features WHERE archived_at IS NULL;
@@ -109,17 +116,6 @@ WHERE (f.archived_at IS NOT NULL) = %(archived)s
   AND (%(environment)s::text IS NULL OR %(enabled)s::boolean = EXISTS (
         SELECT 1 FROM feature_environments s
         WHERE s.feature = f.name AND s.environment = %(environment)s AND s.enabled));
-
--- name: update_feature
-UPDATE features
-SET type = %(type)s, description = %(description)s, stale = %(stale)s,
-    impression_data = %(impression_data)s
-WHERE name = %(name)s
-RETURNING name, project, type, description, stale, impression_data, created_at, created_by,
-          created_by_user_id, archived_at,
-          greatest(features.last_seen_at, (
-              SELECT max(seen_at) FROM feature_last_seen
-              WHERE feature = features.name AND seen_at >= features.created_at)) AS last_seen_at;
 
 -- name: set_stale
 UPDATE features SET stale = %(stale)s WHERE name = ANY(%(names)s);

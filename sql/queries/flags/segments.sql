@@ -1,10 +1,18 @@
 -- Segments: named sets of constraints that strategies share.
 
--- name: insert_segment
-INSERT INTO segments (name, description, project, constraints, created_by, created_by_user_id)
-VALUES (%(name)s, %(description)s, %(project)s, %(constraints)s::jsonb, %(created_by)s,
-        %(created_by_user_id)s)
-RETURNING id, name, description, project, constraints, created_at, created_by;
+-- name: put_segments
+-- Creator and creation time of an existing segment don't change.
+INSERT INTO segments (name, description, project, constraints, created_at, created_by,
+                      created_by_user_id)
+SELECT name, description, project, constraints, coalesce("createdAt", now()),
+       coalesce("createdBy", %(created_by)s),
+       CASE WHEN "createdBy" IS NULL THEN %(created_by_user_id)s::int END
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (name text, description text, project text, constraints jsonb, "createdAt" timestamptz,
+           "createdBy" text)
+ON CONFLICT (name) DO UPDATE
+SET description = excluded.description, project = excluded.project,
+    constraints = excluded.constraints;
 
 -- name: count_segments
 SELECT count(*) FROM segments;
@@ -45,10 +53,12 @@ ORDER BY s.feature, s.environment, s.id;
 
 -- name: update_segment
 UPDATE segments
-SET name = %(name)s, description = %(description)s, project = %(project)s,
-    constraints = %(constraints)s::jsonb
-WHERE id = %(id)s
-RETURNING id, name, description, project, constraints, created_at, created_by;
+SET name = x.name, description = x.description, project = x.project, constraints = x.constraints
+FROM jsonb_to_record(%(item)s::jsonb)
+     AS x (name text, description text, project text, constraints jsonb)
+WHERE segments.id = %(id)s
+RETURNING segments.id, segments.name, segments.description, segments.project,
+          segments.constraints, segments.created_at, segments.created_by;
 
 -- name: delete_segment
 DELETE FROM segments WHERE id = %(id)s;

@@ -1,6 +1,11 @@
 -- Context fields, which constraints refer to. Written by editors.
 
 -- name: list_context_fields
+SELECT name, description, stickiness, sort_order, legal_values, built_in, created_at
+FROM context_fields
+ORDER BY sort_order, name;
+
+-- name: list_context_fields_with_uses
 -- All fields or the one with this name, with the number of flags and projects that use it.
 WITH uses AS (
     SELECT constraints.item->>'contextName' AS field, features.name AS feature, features.project
@@ -46,15 +51,15 @@ WHERE feature_strategies.constraints
    )
 ORDER BY features.name, feature_strategies.environment, feature_strategies.sort_order;
 
--- name: insert_context_field
+-- name: put_context_fields
 INSERT INTO context_fields (name, description, stickiness, sort_order, legal_values)
-VALUES (%(name)s, %(description)s, %(stickiness)s, %(sort_order)s, %(legal_values)s);
-
--- name: update_context_field
-UPDATE context_fields
-SET description = %(description)s, stickiness = %(stickiness)s, sort_order = %(sort_order)s,
-    legal_values = %(legal_values)s
-WHERE name = %(name)s;
+SELECT name, description, stickiness, "sortOrder", "legalValues"
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (name text, description text, stickiness boolean, "sortOrder" integer,
+           "legalValues" jsonb)
+ON CONFLICT (name) DO UPDATE
+SET description = excluded.description, stickiness = excluded.stickiness,
+    sort_order = excluded.sort_order, legal_values = excluded.legal_values;
 
 -- name: delete_context_field
 DELETE FROM context_fields WHERE name = %(name)s;

@@ -45,20 +45,14 @@ LEFT JOIN project_environments ON project_environments.environment = environment
     AND project_environments.project = %(project)s
 ORDER BY environments.sort_order, environments.name;
 
--- name: count_environments
-SELECT count(*) FROM environments;
-
--- name: insert_environment
--- The default sort order puts it last.
-INSERT INTO environments (name, type, sort_order, enabled)
-SELECT %(name)s, %(type)s,
-    coalesce(%(sort_order)s::integer, (SELECT coalesce(max(sort_order), 0) + 1 FROM environments)),
-    %(enabled)s;
-
--- name: update_environment
-UPDATE environments
-SET type = %(type)s, sort_order = %(sort_order)s, enabled = %(enabled)s
-WHERE name = %(name)s;
+-- name: put_environments
+INSERT INTO environments (name, type, sort_order, enabled, protected)
+SELECT name, type, "sortOrder", enabled, protected
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (name text, type text, "sortOrder" integer, enabled boolean, protected boolean)
+ON CONFLICT (name) DO UPDATE
+SET type = excluded.type, sort_order = excluded.sort_order, enabled = excluded.enabled,
+    protected = excluded.protected;
 
 -- name: update_sort_orders
 UPDATE environments

@@ -42,15 +42,14 @@ ORDER BY type;
 -- name: list_segments_of_project
 SELECT name FROM segments WHERE project = %(id)s ORDER BY name;
 
--- name: insert_project
+-- name: put_projects
 INSERT INTO projects (id, name, description, mode, default_stickiness)
-VALUES (%(id)s, %(name)s, %(description)s, %(mode)s, %(default_stickiness)s);
-
--- name: update_project
-UPDATE projects
-SET name = %(name)s, description = %(description)s, mode = %(mode)s,
-    default_stickiness = %(default_stickiness)s, updated_at = now()
-WHERE id = %(id)s;
+SELECT id, name, description, mode, "defaultStickiness"
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (id text, name text, description text, mode text, "defaultStickiness" text)
+ON CONFLICT (id) DO UPDATE
+SET name = excluded.name, description = excluded.description, mode = excluded.mode,
+    default_stickiness = excluded.default_stickiness, updated_at = now();
 
 -- name: update_project_settings
 UPDATE projects

@@ -3,20 +3,21 @@
 
 -- name: list_strategy_types
 -- All types or the one with this name.
-SELECT name, title, description, parameters, deprecated, built_in
+SELECT name, title, description, parameters, deprecated, built_in, sort_order
 FROM strategy_types
 WHERE %(name)s::text IS NULL OR name = %(name)s
 ORDER BY sort_order, name;
 
--- name: insert_strategy_type
-INSERT INTO strategy_types (name, title, description, parameters)
-VALUES (%(name)s, %(title)s, %(description)s, %(parameters)s);
-
--- name: update_strategy_type
-UPDATE strategy_types
-SET title = %(title)s, description = %(description)s, parameters = %(parameters)s,
-    deprecated = %(deprecated)s
-WHERE name = %(name)s;
+-- name: put_strategy_types
+INSERT INTO strategy_types (name, title, description, parameters, deprecated, sort_order)
+SELECT name, title, description, parameters, deprecated, "sortOrder"
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (name text, title text, description text, parameters jsonb, deprecated boolean,
+           "sortOrder" integer)
+ON CONFLICT (name) DO UPDATE
+SET title = excluded.title, description = excluded.description,
+    parameters = excluded.parameters, deprecated = excluded.deprecated,
+    sort_order = excluded.sort_order;
 
 -- name: delete_strategy_type
 DELETE FROM strategy_types WHERE name = %(name)s;

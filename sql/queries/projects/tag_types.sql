@@ -7,14 +7,13 @@ FROM tag_types
 WHERE %(name)s::text IS NULL OR name = %(name)s
 ORDER BY name;
 
--- name: insert_tag_type
+-- name: put_tag_types
 INSERT INTO tag_types (name, description, icon, color)
-VALUES (%(name)s, %(description)s, %(icon)s, %(color)s);
-
--- name: update_tag_type
-UPDATE tag_types
-SET description = %(description)s, icon = %(icon)s, color = %(color)s
-WHERE name = %(name)s;
+SELECT name, description, icon, color
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (name text, description text, icon text, color text)
+ON CONFLICT (name) DO UPDATE
+SET description = excluded.description, icon = excluded.icon, color = excluded.color;
 
 -- name: delete_tag_type
 DELETE FROM tag_types WHERE name = %(name)s;

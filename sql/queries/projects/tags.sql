@@ -9,8 +9,10 @@ WHERE (%(type)s::text IS NULL OR tags.type = %(type)s)
   AND (%(value)s::text IS NULL OR tags.value = %(value)s)
 ORDER BY tags.type, tags.value;
 
--- name: insert_tag
-INSERT INTO tags (type, value) VALUES (%(type)s, %(value)s);
+-- name: put_tags
+INSERT INTO tags (type, value)
+SELECT type, value FROM jsonb_to_recordset(%(items)s::jsonb) AS x (type text, value text)
+ON CONFLICT DO NOTHING;
 
 -- name: delete_tag
 DELETE FROM tags WHERE type = %(type)s AND value = %(value)s;

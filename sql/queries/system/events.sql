@@ -1,15 +1,6 @@
 -- The audit log. Each change inserts its event in its own transaction; the retention job deletes old
 -- ones in chunks, if it is configured.
 
--- name: insert_event
-INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,
-                    data, pre_data, data_bytes)
-VALUES (%(type)s, %(created_by)s, %(created_by_user_id)s, %(ip)s, %(project)s, %(environment)s,
-        %(feature_name)s, %(data)s::jsonb, %(pre_data)s::jsonb,
-        coalesce(octet_length(%(data)s::jsonb::text), 0)
-            + coalesce(octet_length(%(pre_data)s::jsonb::text), 0))
-RETURNING id;
-
 -- name: insert_events
 -- One event for each item of a JSON array, in its order; missing members are null.
 INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,

@@ -75,8 +75,8 @@ def test_state_and_strategies_are_those_of_the_environment(conn):
 
 
 def test_segments_are_listed_or_inlined(conn):
-    two = add_segment(conn, "two", constraints='[{"n": 2}, {"n": 3}]')
-    one = add_segment(conn, "one", constraints='[{"n": 4}]')
+    two = add_segment(conn, "two", constraints=[{"n": 2}, {"n": 3}])
+    one = add_segment(conn, "one", constraints=[{"n": 4}])
     add_segment(conn, "unused")
     empty = add_segment(conn, "empty")
     add_strategy(conn, "1", constraints='[{"n": 1}]', uses=(one, two))

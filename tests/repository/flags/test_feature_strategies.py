@@ -107,8 +107,3 @@ def test_a_copy_has_everything_but_the_id(conn):
     feature_strategies.copy(conn, "a", "c", None)
     first = feature_strategies.list_by_features(conn, ["c"])[0]
     assert json.loads(first["parameters"]) == {"groupId": "a"}
-
-
-def test_types(conn):
-    assert feature_strategies.has_type(conn, "flexibleRollout") is True
-    assert feature_strategies.has_type(conn, "flexiblerollout") is False

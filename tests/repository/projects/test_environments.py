@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
-from sigservice.db.errors import UniqueViolation
 from sigservice.repository.projects import environments, project_environments
-from tests.repository.kit import attempt, run
+from tests.repository.kit import run
 
 
 def add(conn, *names, enabled=True):
-    for name in names:
-        environments.insert(conn, name=name, type="test", sort_order=None, enabled=enabled)
+    first = len(environments.list_all(conn)) + 1
+    new = {"type": "test", "enabled": enabled, "protected": False}
+    environments.put(conn, [new | {"name": n, "sortOrder": i} for i, n in enumerate(names, first)])
 
 
 def add_project(conn, *ids):
@@ -48,25 +46,20 @@ def test_enabled_names_are_in_the_same_order(conn):
     assert environments.list_enabled_names(conn) == ["b", "a"]
 
 
-def test_a_new_environment_is_the_last_by_default(conn):
-    assert (environments.list_all(conn), environments.count(conn)) == ([], 0)
+def test_environments_are_sorted(conn):
+    assert environments.list_all(conn) == []
     add(conn, "b", "a")
-    assert [(row["name"], row["sort_order"]) for row in environments.list_all(conn)] == [
-        ("b", 1),
-        ("a", 2),
-    ]
+    assert names(conn) == ["b", "a"]
     assert environments.update_sort_orders(conn, {"a": 0, "nowhere": 1}) == 1
     assert names(conn) == ["a", "b"]
-    assert environments.count(conn) == 2
-    assert [row["name"] for row in environments.list_all(conn, "b")] == ["b"]
-    assert environments.list_all(conn, "nowhere") == []
+    assert environments.find(conn, "b")["name"] == "b"
+    assert environments.find(conn, "nowhere") is None
 
 
 def test_an_environment_is_updated_and_deleted(conn):
     add(conn, "a")
-    with pytest.raises(UniqueViolation), attempt(conn):
-        add(conn, "a")
-    environments.update(conn, "a", type="production", sort_order=9, enabled=False)
+    changed = {"type": "production", "sortOrder": 9, "enabled": False, "protected": False}
+    environments.put(conn, [{"name": "a"} | changed])
     (row,) = environments.list_all(conn)
     assert (row["type"], row["sort_order"], row["enabled"]) == ("production", 9, False)
     environments.delete(conn, "a")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.db.errors import UniqueViolation
 from sigservice.errors import ConflictError
 from sigservice.repository.projects import projects
 from tests.repository.kit import add_user, attempt, run
 
 
 def add(conn, id, name=None):
-    values = {"description": None, "mode": "open", "default_stickiness": "default"}
-    projects.insert(conn, id=id, name=name or id, **values)
+    values = {"mode": "open", "defaultStickiness": "default"}
+    projects.put(conn, [{"id": id, "name": name or id} | values])
 
 
 def add_flag(conn, name, project, archived=False, stale=False, type="release"):
@@ -30,7 +29,7 @@ def add_flag(conn, name, project, archived=False, stale=False, type="release"):
 
 def test_an_empty_table_has_no_projects(conn):
     assert (projects.list_all(conn), projects.list_ids(conn)) == ([], set())
-    assert projects.list_all(conn, "p") == []
+    assert projects.find(conn, "p") is None
 
 
 def test_projects_are_listed_by_name_with_counts(conn):
@@ -43,7 +42,7 @@ def test_projects_are_listed_by_name_with_counts(conn):
     rows = projects.list_all(conn)
     keys = ("id", "feature_count", "stale_feature_count", "member_count")
     assert [tuple(row[key] for key in keys) for row in rows] == [("b", 0, 0, 1), ("a", 2, 1, 1)]
-    assert projects.list_all(conn, "a") == rows[1:]
+    assert projects.find(conn, "a") == rows[1]
     assert projects.list_ids(conn) == {"a", "b"}
     assert projects.list_names(conn) == [{"id": "b", "name": "Art"}, {"id": "a", "name": "Zoo"}]
     assert projects.count_feature_types(conn, "a") == [
@@ -55,11 +54,8 @@ def test_projects_are_listed_by_name_with_counts(conn):
 
 def test_a_project_is_updated_and_deleted(conn):
     add(conn, "a")
-    with pytest.raises(UniqueViolation), attempt(conn):
-        add(conn, "a")
-    projects.update(
-        conn, "a", name="A", description="d", mode="private", default_stickiness="userId"
-    )
+    changed = {"name": "A", "description": "d", "mode": "private", "defaultStickiness": "userId"}
+    projects.put(conn, [{"id": "a"} | changed])
     (row,) = projects.list_all(conn)
     assert (row["name"], row["description"], row["mode"]) == ("A", "d", "private")
     assert row["default_stickiness"] == "userId"

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
-
-from sigservice.db.errors import UniqueViolation
 from sigservice.repository.projects import feature_types, strategy_types, tag_types, tags
-from tests.repository.kit import attempt, run
-
-NOTHING = {"description": None, "icon": None, "color": None}
+from tests.repository.kit import run
 
 
 def test_a_strategy_type_is_inserted_updated_and_deleted(conn):
     assert strategy_types.list_all(conn) == []
-    values = {"title": None, "description": None, "parameters": "[]"}
-    for name in ("b", "a"):
-        strategy_types.insert(conn, name=name, **values)
-    with pytest.raises(UniqueViolation), attempt(conn):
-        strategy_types.insert(conn, name="a", **values)
+    new = {"parameters": [], "deprecated": False, "sortOrder": 1}
+    strategy_types.put(conn, [new | {"name": name} for name in ("b", "a")])
     assert [row["name"] for row in strategy_types.list_all(conn)] == ["a", "b"]
-    strategy_types.update(conn, "a", **values | {"title": "A"}, deprecated=True)
-    (row,) = strategy_types.list_all(conn, "a")
+    strategy_types.put(conn, [new | {"name": "a", "title": "A", "deprecated": True}])
+    row = strategy_types.find(conn, "a")
     assert (row["title"], row["deprecated"], row["built_in"]) == ("A", True, False)
     strategy_types.delete(conn, "a")
-    assert strategy_types.list_all(conn, "a") == []
+    assert strategy_types.find(conn, "a") is None
 
 
 def test_flags_and_projects_of_a_strategy_type_are_listed(conn):
@@ -46,25 +38,22 @@ def test_flags_and_projects_of_a_strategy_type_are_listed(conn):
 
 def test_migrations_insert_the_feature_types(conn):
     assert {row["id"] for row in feature_types.list_all(conn)} >= {"release", "kill-switch"}
+    feature_types.put(conn, [{"id": "release", "lifetimeDays": 7}, {"id": "new"}])
+    assert feature_types.find(conn, "release")["lifetime_days"] == 7
+    assert feature_types.find(conn, "new") is None
 
 
 def test_tags_are_deleted_with_their_type(conn):
     assert tag_types.list_all(conn) == []
-    for name in ("team", "module"):
-        tag_types.insert(conn, name=name, **NOTHING)
-        tags.insert(conn, name, "web")
-    with pytest.raises(UniqueViolation), attempt(conn):
-        tag_types.insert(conn, name="team", **NOTHING)
-    with pytest.raises(UniqueViolation), attempt(conn):
-        tags.insert(conn, "team", "web")
-    tag_types.update(conn, "team", description="d", icon="i", color="#000000")
-    assert tag_types.list_all(conn, "team") == [
-        {"name": "team", "description": "d", "icon": "i", "color": "#000000"}
-    ]
+    tag_types.put(conn, [{"name": "team"}, {"name": "module"}])
+    tags.put(conn, [{"type": type, "value": "web"} for type in ("team", "module", "team")])
+    changed = {"name": "team", "description": "d", "icon": "i", "color": "#000000"}
+    tag_types.put(conn, [changed])
+    assert tag_types.find(conn, "team") == changed
     team = {"type": "team", "value": "web", "color": "#000000"}
     assert tags.list_all(conn)[1:] == tags.list_all(conn, "team") == [team]
-    assert tags.list_all(conn, "team", "web") == [team]
-    assert tags.list_all(conn, "team", "other") == []
+    assert tags.find(conn, "team", "web") == team
+    assert tags.find(conn, "team", "other") is None
     assert tags.delete(conn, "module", "web") is True
     assert tags.delete(conn, "module", "web") is False
     tag_types.delete(conn, "team")

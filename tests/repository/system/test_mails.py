@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
+from sigservice.repository import outbox
 from sigservice.repository.system import mails
 from tests.repository.kit import add_user, is_locked_out, run
 
@@ -15,42 +17,28 @@ LATER = NOW + timedelta(minutes=5)
 def insert(conn, user_id, now=NOW, kind="reset"):
     url = "https://a.example"
     values = {"kind": kind, "user_id": user_id, "base_url": url, "now": now}
-    return mails.insert(conn, **values, before=now - MIN_INTERVAL, max_per_hour=3)
+    values |= {"before": now - MIN_INTERVAL, "expires_at": now + timedelta(hours=24)}
+    return mails.insert(conn, **values, max_per_hour=3)
 
 
 def claim(conn, now=NOW, until=LATER):
-    return mails.claim(conn, now=now, until=until)
+    return outbox.claim(conn, ["reset", "welcome"], now=now, until=until, busy=[])
 
 
-def settle(conn, row, result="sent", attempts=1, error=None, due_at=LATER):
-    values = {"attempts": attempts, "result": result, "error": error}
-    return mails.settle(conn, row["id"], **values, due_at=due_at, now=NOW)
-
-
-def test_a_mail_is_claimed_with_its_user(conn):
+def test_a_mail_is_a_message_to_its_user(conn):
     id = add_user(conn, "bo", email="bo@x", name="Bo")
     assert insert(conn, id)
     row = claim(conn)
-    row.pop("id")
-    assert row == {
-        "kind": "reset",
-        "user_id": id,
-        "base_url": "https://a.example",
-        "attempts": 1,
-        "last_error": None,
-        "created_at": NOW,
-        "email": "bo@x",
-        "name": "Bo",
-    }
-    assert claim(conn) is None
-    assert claim(conn, now=LATER)["attempts"] == 2
+    assert (row["kind"], row["user_id"], row["subject_id"]) == ("reset", id, None)
+    assert json.loads(row["payload"]) == {"base_url": "https://a.example"}
+    assert row["expires_at"] == NOW + timedelta(hours=24)
 
 
 def test_a_user_gets_one_mail_within_the_interval(conn):
     bo, cy = add_user(conn, "bo"), add_user(conn, "cy")
     assert [insert(conn, bo), insert(conn, bo), insert(conn, None)] == [True, False, False]
     assert insert(conn, cy)
-    rows = run(conn, "SELECT user_id, given_up_at FROM mails ORDER BY id")
+    rows = run(conn, "SELECT user_id, given_up_at FROM outbox ORDER BY id")
     assert rows == [(bo, None), (None, NOW), (None, NOW), (cy, None)]
     then = NOW + MIN_INTERVAL
     assert not insert(conn, bo, then + MIN_INTERVAL)  # the first mail is still waiting
@@ -70,34 +58,25 @@ def test_a_second_insert_waits_for_the_first(pool):
         assert is_locked_out(pool, lambda other: insert(other, id))
 
 
-def test_results_of_attempts_are_stored(conn):
-    for name in ("bo", "cy"):
-        insert(conn, add_user(conn, name))
-    bo, cy = claim(conn), claim(conn)
-    assert settle(conn, bo, "waiting", error="away")
-    assert claim(conn, now=LATER - timedelta(seconds=1)) is None
-    assert settle(conn, cy, "given up", error="refused")
-    assert not settle(conn, cy)
-    bo = claim(conn, now=LATER)
-    assert not settle(conn, bo, attempts=1)  # an earlier attempt
-    assert settle(conn, bo, attempts=2)
-    assert mails.find_last(conn, bo["user_id"]) == {
+def test_the_last_mail_has_the_result_of_its_attempts(conn):
+    bo = add_user(conn, "bo")
+    insert(conn, bo)
+    result = {"attempts": 1, "result": "sent", "error": None, "due_at": LATER, "now": NOW}
+    outbox.settle(conn, claim(conn)["id"], **result)
+    assert mails.find_last(conn, bo) == {
         "kind": "reset",
-        "attempts": 2,
+        "attempts": 1,
         "sent_at": NOW,
         "given_up_at": None,
         "last_error": None,
         "created_at": NOW,
     }
-    assert mails.find_last(conn, cy["user_id"])["last_error"] == "refused"
     assert mails.find_last(conn, 0) is None
 
 
-def test_old_mails_and_those_of_a_deleted_user_are_deleted(conn):
-    bo, now = add_user(conn, "bo"), datetime.now(UTC)
-    insert(conn, bo, now - timedelta(days=31), kind="welcome")
-    insert(conn, None, now - timedelta(days=29))
-    assert mails.delete_old(conn, days=30, chunk=10) == 1
-    insert(conn, bo, now)
+def test_mails_are_deleted_with_their_user(conn):
+    bo = add_user(conn, "bo")
+    insert(conn, bo)
+    insert(conn, None)
     run(conn, "DELETE FROM users WHERE id = %s", bo)
-    assert run(conn, "SELECT user_id FROM mails") == [(None,)]
+    assert run(conn, "SELECT user_id FROM outbox") == [(None,)]

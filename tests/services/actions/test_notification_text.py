@@ -19,9 +19,9 @@ def act(details="Disabled a in production.", state="success", flags=("a",)):
 
 def run(*actions, name="kill", **more):
     copy = {"name": name, "actions": list(actions or [act()])}
-    row = {"run_id": 7, "action_set_id": 3, "project": "default", "cause": "signal"}
+    row = {"id": 7, "action_set_id": 3, "project": "default", "cause": "signal"}
     row |= {"signal_id": 12, "restores_run_id": None, "restore_due_at": None, "state": "success"}
-    row |= {"reason": None, "dry_run": False, "run_created_at": AT, "finished_at": AT}
+    row |= {"reason": None, "dry_run": False, "created_at": AT, "finished_at": AT}
     return row | {"action_set": json.dumps(copy)} | more
 
 

@@ -7,7 +7,7 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import BadDataError
-from sigservice.repository.access import api_tokens as repository
+from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
@@ -87,5 +87,5 @@ def delete_api_token(context: Context, identity: Identity, token: str) -> HTTPRe
 
 def _list_tokens(context: Context, token_name: str | None = None) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        rows = repository.list_all(conn, token_name=token_name)
+        rows = api_token_rows.list_all(conn, token_name=token_name)
     return respond.json({"tokens": [api_tokens.to_json(row) for row in rows]})

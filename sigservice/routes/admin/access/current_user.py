@@ -7,7 +7,7 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import BadDataError
-from sigservice.repository.access import users as repository
+from sigservice.repository.access import users as user_rows
 from sigservice.services.access import users
 from sigservice.services.identity import ADMIN_TOKEN_ID, UNKNOWN_ID, VIEW, Identity
 from sigservice.web import respond
@@ -33,7 +33,7 @@ def _find_details(context: Context, identity: Identity) -> dict[str, Any]:
     if identity.user_id in (ADMIN_TOKEN_ID, UNKNOWN_ID):
         return {"rootRole": users.ADMIN_ROLE, "isAPI": True}
     with context.database.autocommit() as conn:
-        row = repository.find(conn, identity.user_id)
+        row = user_rows.find(conn, identity.user_id)
     return users.to_json(row) if row else {}
 
 
@@ -59,7 +59,7 @@ def show_current_user(context: Context, identity: Identity) -> HTTPResponse:
 @router.get(f"{PATH}/profile", needs=VIEW)
 def show_profile(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        roles = repository.list_roles(conn)
+        roles = user_rows.list_roles(conn)
     role = identity.role or "Admin"
     return respond.json(
         {

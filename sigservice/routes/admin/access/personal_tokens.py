@@ -4,7 +4,7 @@ import msgspec
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.repository.access import personal_tokens as repository
+from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.services.access import personal_tokens
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
@@ -29,7 +29,7 @@ router = Router(AdminGuard)
 @router.get(PATH, needs=VIEW)
 def list_personal_tokens(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        rows = repository.list_of_users(conn, [identity.user_id])
+        rows = personal_token_rows.list_of_users(conn, [identity.user_id])
     return respond.json({"pats": [personal_tokens.to_json(row) for row in rows]})
 
 

@@ -7,7 +7,7 @@ import msgspec
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.repository.access import api_tokens as repository
+from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, DEFAULT_ENVIRONMENT, Identity
 from sigservice.web import respond
@@ -31,7 +31,7 @@ router = Router(AdminGuard)
 def list_project_api_tokens(context: Context, identity: Identity, project: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         api_tokens.check_project(conn, project)
-        rows = repository.list_of_project(conn, project)
+        rows = api_token_rows.list_of_project(conn, project)
     return respond.json({"tokens": [api_tokens.to_json(row) for row in rows]})
 
 

@@ -7,8 +7,8 @@ from bottle import HTTPResponse
 from msgspec import UNSET, UnsetType
 
 from sigservice.context import Context
-from sigservice.repository.access import personal_tokens as tokens_repository
-from sigservice.repository.access import service_accounts as repository
+from sigservice.repository.access import personal_tokens as personal_token_rows
+from sigservice.repository.access import service_accounts as service_account_rows
 from sigservice.services.access import personal_tokens, service_accounts
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
@@ -41,8 +41,8 @@ router = Router(AdminGuard)
 @router.get(PATH, needs=ADMIN)
 def list_service_accounts(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
-        rows = repository.list_all(conn)
-        tokens = tokens_repository.list_of_users(conn, [row["id"] for row in rows])
+        rows = service_account_rows.list_all(conn)
+        tokens = personal_token_rows.list_of_users(conn, [row["id"] for row in rows])
     accounts = [
         service_accounts.to_json(row, [t for t in tokens if t["user_id"] == row["id"]])
         for row in rows
@@ -65,7 +65,7 @@ def update_service_account(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = service_accounts.update(conn, id, body.to_changes(), identity)
-        tokens = tokens_repository.list_of_users(conn, [id])
+        tokens = personal_token_rows.list_of_users(conn, [id])
     return respond.json(service_accounts.to_json(row, tokens))
 
 

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from sigservice.context import Context
 from sigservice.db.statements import Row
-from sigservice.repository.access import users as repository
+from sigservice.repository.access import users as user_rows
 from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.web import reset_links, respond
@@ -70,7 +70,7 @@ router = Router(AdminGuard)
 @router.get(PATH, needs=ADMIN)
 def list_users(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
-        rows, roles = repository.list_all(conn), repository.list_roles(conn)
+        rows, roles = user_rows.list_all(conn), user_rows.list_roles(conn)
     return respond.json(
         {
             "users": [users.to_json(row) for row in rows],
@@ -147,21 +147,21 @@ def search_users(context: Context, identity: Identity) -> HTTPResponse:
     rows: list[Row] = []
     if len(text) >= MIN_SEARCH:
         with context.database.autocommit() as conn:
-            rows = repository.search(conn, text, limit=MAX_RESULTS)
+            rows = user_rows.search(conn, text, limit=MAX_RESULTS)
     return respond.json([_summarize(row) for row in rows])
 
 
 @router.get(f"{PATH}/access", needs=ADMIN)
 def list_access(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        rows = repository.list_all(conn)
+        rows = user_rows.list_all(conn)
     return respond.json({"groups": [], "users": [_summarize(row) for row in rows]})
 
 
 @router.get(f"{PATH}/admin-count", needs=ADMIN)
 def count_admins(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        row = repository.count_admins(conn)
+        row = user_rows.count_admins(conn)
     return respond.json(
         {
             "password": row["password"],
@@ -174,7 +174,7 @@ def count_admins(context: Context, identity: Identity) -> HTTPResponse:
 @router.get("/api/admin/roles", needs=VIEW)
 def list_roles(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        rows = repository.list_roles(conn)
+        rows = user_rows.list_roles(conn)
     return respond.json({"version": 1, "roles": [users.role_to_json(row) for row in rows]})
 
 

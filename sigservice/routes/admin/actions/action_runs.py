@@ -6,10 +6,10 @@ import msgspec
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.repository.actions import action_runs as repository
+from sigservice.repository.actions import action_runs as action_run_rows
 from sigservice.services.actions import action_runs, action_sets, dry_runs
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.services.signals import signals
+from sigservice.services.signals import signal_storage
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import AdminGuard
@@ -35,7 +35,7 @@ def list_runs(context: Context, identity: Identity, project: str, id: int) -> HT
     page = read_paging(read_query(request.environ))
     with context.database.transaction() as conn:
         action_sets.get(conn, project, id)
-        rows = repository.list_of_set(
+        rows = action_run_rows.list_of_set(
             conn,
             id,
             before=page.before,
@@ -80,7 +80,7 @@ def perform_dry_run(
         row = action_sets.get(conn, project, id)
         payload = body.payload
         if body.signalId is not None:
-            signal = signals.get(conn, row["source_id"], body.signalId)
+            signal = signal_storage.get(conn, row["source_id"], body.signalId)
             payload = msgspec.json.decode(signal["payload"])
         elif payload is msgspec.UNSET:
             payload = {}

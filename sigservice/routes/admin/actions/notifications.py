@@ -28,5 +28,5 @@ def retry_notification(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = notifications.retry(conn, project, id, notification_id, identity)
-    context.notifications_waiting.set()
+    context.outbox_waiting.set()
     return respond.json(notifications.to_json(row), 202)

@@ -6,7 +6,7 @@ from bottle import HTTPResponse
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.errors import NotFoundError
-from sigservice.repository.flags import feature_tags as repository
+from sigservice.repository.flags import feature_tags as feature_tag_rows
 from sigservice.repository.flags import features
 from sigservice.services.flags import dependencies, feature_tags
 from sigservice.services.flags.feature_tags import Tag, TagChanges
@@ -101,6 +101,6 @@ def list_possible_parents(
 
 
 def _tags_to_json(conn: Connection, name: str) -> HTTPResponse:
-    rows = repository.list_by_features(conn, [name])
+    rows = feature_tag_rows.list_by_features(conn, [name])
     tags = [{"type": row["type"], "value": row["value"]} for row in rows]
     return respond.json({"version": 1, "tags": tags})

@@ -1,7 +1,5 @@
 """Flags of a project, JSON: list, create, show, update, clone, archive."""
 
-from typing import Any
-
 import msgspec
 from bottle import HTTPResponse, request
 from msgspec import UNSET, UnsetType
@@ -11,9 +9,10 @@ from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ForbiddenError
 from sigservice.repository.flags.features import FeatureFilter
 from sigservice.services import revisions
+from sigservice.services.definitions import merge, read_row
 from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
-from sigservice.services.flags.features import Metadata
+from sigservice.services.flags.features import Metadata, MetadataChanges
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query_pairs
@@ -25,22 +24,18 @@ FEATURES = "/api/admin/projects/<project>/features"
 FEATURE = f"{FEATURES}/<name>"
 
 
-class NewFeature(msgspec.Struct):
+class NewFeature(msgspec.Struct, rename="camel"):
     name: str
     type: str = "release"
     description: str | None = None
-    impressionData: bool = False
+    impression_data: bool = False
     tags: list[Tag] | None = None
 
 
-class FeatureBody(msgspec.Struct):
-    """Absent fields keep their values; `name` and `project` can't be changed."""
+class FeatureBody(MetadataChanges):
+    """`name` and `project` can't be changed."""
 
     name: str | UnsetType = UNSET
-    type: str | UnsetType = UNSET
-    description: str | UnsetType | None = UNSET
-    impressionData: bool | UnsetType = UNSET
-    stale: bool | UnsetType = UNSET
 
 
 class CloneBody(msgspec.Struct):
@@ -73,9 +68,8 @@ def list_features(context: Context, identity: Identity, project: str) -> HTTPRes
 def create_feature(
     context: Context, identity: Identity, project: str, body: NewFeature
 ) -> HTTPResponse:
-    metadata = Metadata(body.type, body.description, body.impressionData)
     with context.database.transaction() as conn:
-        row = features.create(conn, project, body.name, metadata, identity)
+        row = features.create(conn, project, body.name, merge(Metadata(), body), identity)
         if body.tags:
             feature_tags.change(conn, [body.name], identity, add=body.tags)
     return respond.json(features.to_json(row), 201, location=_build_location(context, row))
@@ -95,8 +89,8 @@ def update_feature(
     _check_same_name(name, body)
     with context.database.transaction() as conn:
         revisions.lock(conn)  # nothing changes between the read and the write
-        metadata = _build_metadata(features.get(conn, project, name), body)
-        row = features.update(conn, project, name, metadata, identity)
+        before = read_row(Metadata, features.get(conn, project, name))
+        row = features.update(conn, project, name, merge(before, body), identity)
     return respond.json(features.to_json(row))
 
 
@@ -113,7 +107,8 @@ def patch_feature(
         _check_same_name(name, new)
         if new.description is UNSET:  # the patch removed it
             new.description = None
-        row = features.update(conn, project, name, _build_metadata(before, new), identity)
+        metadata = merge(read_row(Metadata, before), new)
+        row = features.update(conn, project, name, metadata, identity)
     return respond.json(features.to_json(row))
 
 
@@ -146,18 +141,6 @@ def validate_feature_name(context: Context, identity: Identity, body: NameBody) 
 def _check_same_name(name: str, body: FeatureBody) -> None:
     if body.name not in (UNSET, name):
         raise BadDataError("A flag's name can't be changed. Clone the flag instead.", path="name")
-
-
-def _build_metadata(before: Row, body: FeatureBody) -> Metadata:
-    description: Any = body.description
-    return Metadata(
-        type=before["type"] if body.type is UNSET else body.type,
-        description=before["description"] if description is UNSET else description,
-        impression_data=(
-            before["impression_data"] if body.impressionData is UNSET else body.impressionData
-        ),
-        stale=before["stale"] if body.stale is UNSET else body.stale,
-    )
 
 
 def _build_location(context: Context, row: Row) -> str:

@@ -13,8 +13,9 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.flags import feature_strategies
-from sigservice.repository.flags import features as repository
+from sigservice.repository.flags import features as feature_rows
 from sigservice.repository.flags.features import FeatureFilter
+from sigservice.services.definitions import merge
 from sigservice.services.flags import feature_switches, feature_view, features, strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.features import Metadata
@@ -29,14 +30,14 @@ FEATURES = "/api/admin/features"
 FEATURE = f"{FEATURES}/<name>"
 
 
-class LegacyFeature(msgspec.Struct):
+class LegacyFeature(msgspec.Struct, rename="camel"):
     name: str
     description: str | None = None
     type: str = "release"
     project: str = "default"
     enabled: bool = False
     stale: bool = False
-    impressionData: bool = False
+    impression_data: bool = False
     strategies: list[Strategy] = []
 
 
@@ -92,7 +93,7 @@ def _replace_strategies(
 def create_feature(context: Context, identity: Identity, body: LegacyFeature) -> HTTPResponse:
     target = FeatureEnvironment(body.project, body.name, DEFAULT_ENVIRONMENT)
     with context.database.transaction() as conn:
-        features.create(conn, body.project, body.name, _build_metadata(body), identity)
+        features.create(conn, body.project, body.name, merge(Metadata(), body), identity)
         if body.strategies:
             _replace_strategies(context, conn, target, body.strategies, identity)
         if body.enabled:
@@ -112,7 +113,7 @@ def replace_feature(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         target = _find_target(conn, name)
-        features.update(conn, target.project, name, _build_metadata(body), identity)
+        features.update(conn, target.project, name, merge(Metadata(), body), identity)
         _replace_strategies(context, conn, target, body.strategies, identity)
         feature_switches.switch(conn, target, body.enabled, identity)
         return _respond(conn, name, identity)
@@ -162,13 +163,9 @@ def mark_active(context: Context, identity: Identity, name: str) -> HTTPResponse
         return _respond(conn, name, identity)
 
 
-def _build_metadata(body: LegacyFeature) -> Metadata:
-    return Metadata(body.type, body.description, body.impressionData, body.stale)
-
-
 def _find_project(conn: Connection, name: str) -> str:
     """Raises NotFoundError, also for an archived flag."""
-    row = repository.find(conn, name)
+    row = feature_rows.find(conn, name)
     if row is None or row["archived_at"]:
         raise NotFoundError(f"Flag {name} not found.")
     return str(row["project"])

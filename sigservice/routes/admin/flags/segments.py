@@ -8,12 +8,11 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.flags import feature_strategies
-from sigservice.repository.flags import segments as repository
+from sigservice.repository.flags import segments as segment_rows
 from sigservice.services import revisions
 from sigservice.services.flags import segments, strategies
-from sigservice.services.flags.constraints import Constraint
 from sigservice.services.flags.feature_states import FeatureEnvironment
-from sigservice.services.flags.segments import SegmentFields
+from sigservice.services.flags.segments import Segment
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import respond
@@ -22,16 +21,6 @@ from sigservice.web.router import Router
 
 SEGMENTS = "/api/admin/segments"
 BODY_LIMIT = 5_000_000  # a thousand values of 100 characters, and more if the option allows
-
-
-class SegmentBody(msgspec.Struct):
-    name: str
-    constraints: list[Constraint]
-    description: str | None = None
-    project: str | None = None
-
-    def fields(self) -> SegmentFields:
-        return SegmentFields(self.name, self.description, self.project, self.constraints)
 
 
 class NameBody(msgspec.Struct):
@@ -51,7 +40,7 @@ router = Router(AdminGuard)
 @router.get(SEGMENTS, needs=VIEW)
 def list_segments(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
-        rows = repository.list_all(conn)
+        rows = segment_rows.list_all(conn)
     items = [
         segments.to_json(row)
         | {"usedInFeatures": row["used_in_features"], "usedInProjects": row["used_in_projects"]}
@@ -60,11 +49,11 @@ def list_segments(context: Context, identity: Identity) -> HTTPResponse:
     return respond.json({"segments": items})
 
 
-@router.post(SEGMENTS, needs=EDIT, takes=SegmentBody, body_limit=BODY_LIMIT)
-def create_segment(context: Context, identity: Identity, body: SegmentBody) -> HTTPResponse:
+@router.post(SEGMENTS, needs=EDIT, takes=Segment, body_limit=BODY_LIMIT)
+def create_segment(context: Context, identity: Identity, body: Segment) -> HTTPResponse:
     with context.database.transaction() as conn:
         limit = context.config["segmentValuesLimit"]
-        row = segments.create(conn, body.fields(), identity, max_values=limit)
+        row = segments.create(conn, body, identity, max_values=limit)
     location = f"{context.prefix}{SEGMENTS}/{row['id']}"
     return respond.json(segments.to_json(row), 201, location=location)
 
@@ -82,7 +71,7 @@ def list_segments_of_strategy(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         strategy = _find_strategy(conn, strategy_id)
-        rows = repository.list_by_id(conn, strategy["segments"])
+        rows = segment_rows.list_by_id(conn, strategy["segments"])
     return respond.json({"segments": [segments.to_json(row) for row in rows]})
 
 
@@ -106,13 +95,11 @@ def show_segment(context: Context, identity: Identity, id: str) -> HTTPResponse:
         return respond.json(segments.to_json(segments.get(conn, _parse_id(id))))
 
 
-@router.put(f"{SEGMENTS}/<id>", needs=EDIT, takes=SegmentBody, body_limit=BODY_LIMIT)
-def replace_segment(
-    context: Context, identity: Identity, id: str, body: SegmentBody
-) -> HTTPResponse:
+@router.put(f"{SEGMENTS}/<id>", needs=EDIT, takes=Segment, body_limit=BODY_LIMIT)
+def replace_segment(context: Context, identity: Identity, id: str, body: Segment) -> HTTPResponse:
     with context.database.transaction() as conn:
         limit = context.config["segmentValuesLimit"]
-        segments.update(conn, _parse_id(id), body.fields(), identity, max_values=limit)
+        segments.update(conn, _parse_id(id), body, identity, max_values=limit)
     return respond.empty(204)
 
 
@@ -126,7 +113,7 @@ def delete_segment(context: Context, identity: Identity, id: str) -> HTTPRespons
 @router.get(f"{SEGMENTS}/<id>/strategies", needs=VIEW)
 def list_strategies_of_segment(context: Context, identity: Identity, id: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        rows = repository.list_strategies(conn, segments.get(conn, _parse_id(id))["id"])
+        rows = segment_rows.list_strategies(conn, segments.get(conn, _parse_id(id))["id"])
     items = [
         {
             "id": row["id"],

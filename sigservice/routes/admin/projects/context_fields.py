@@ -1,39 +1,22 @@
 """Admin API: context fields, their legal values, and the strategies that use them."""
 
-from typing import Annotated
-
 import msgspec
 from bottle import HTTPResponse
-from msgspec import UNSET, UnsetType
 
 from sigservice.context import Context
-from sigservice.repository.projects import context_fields as repository
+from sigservice.repository.projects import context_fields as context_field_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import context_fields
-from sigservice.services.projects.context_fields import LegalValue
+from sigservice.services.projects.context_fields import (
+    ContextField,
+    ContextFieldChanges,
+    LegalValue,
+)
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
 
 PATH = "/api/admin/context"
-SortOrder = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
-
-
-class ContextFieldBody(msgspec.Struct):
-    name: str
-    description: str | None = None
-    stickiness: bool = False
-    sortOrder: SortOrder = 10
-    legalValues: list[LegalValue] = []
-
-
-class UpdateContextFieldBody(msgspec.Struct):
-    """Absent members keep their values."""
-
-    description: str | UnsetType | None = UNSET
-    stickiness: bool | None = None
-    sortOrder: SortOrder | None = None
-    legalValues: list[LegalValue] | None = None
 
 
 class ContextFieldNameBody(msgspec.Struct):
@@ -46,19 +29,14 @@ router = Router(AdminGuard)
 @router.get(PATH, needs=VIEW)
 def list_context_fields(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        rows = repository.list_all(conn)
+        rows = context_field_rows.list_with_uses(conn)
     return respond.json([context_fields.to_json(row) for row in rows])
 
 
-@router.post(PATH, needs=EDIT, takes=ContextFieldBody)
-def create_context_field(
-    context: Context, identity: Identity, body: ContextFieldBody
-) -> HTTPResponse:
-    fields = context_fields.check_fields(
-        body.description, body.stickiness, body.sortOrder, body.legalValues
-    )
+@router.post(PATH, needs=EDIT, takes=ContextField)
+def create_context_field(context: Context, identity: Identity, body: ContextField) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = context_fields.create(conn, body.name, fields, identity)
+        row = context_fields.create(conn, body, identity)
     location = f"{context.prefix}{PATH}/{body.name}"
     return respond.json(context_fields.to_json(row), 201, location=location)
 
@@ -68,7 +46,7 @@ def validate_context_field_name(
     context: Context, identity: Identity, body: ContextFieldNameBody
 ) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        context_fields.check_name_available(conn, body.name)
+        context_fields.KIND.check_key_available(conn, body.name)
     return respond.empty()
 
 
@@ -79,20 +57,12 @@ def get_context_field(context: Context, identity: Identity, name: str) -> HTTPRe
     return respond.json(context_fields.to_json(row))
 
 
-@router.put(f"{PATH}/<name>", needs=EDIT, takes=UpdateContextFieldBody)
+@router.put(f"{PATH}/<name>", needs=EDIT, takes=ContextFieldChanges)
 def update_context_field(
-    context: Context, identity: Identity, name: str, body: UpdateContextFieldBody
+    context: Context, identity: Identity, name: str, body: ContextFieldChanges
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = context_fields.update(
-            conn,
-            name,
-            identity,
-            description=body.description,
-            stickiness=body.stickiness,
-            sort_order=body.sortOrder,
-            legal_values=body.legalValues,
-        )
+        row = context_fields.update(conn, name, body, identity)
     return respond.json(context_fields.to_json(row))
 
 
@@ -109,7 +79,7 @@ def list_strategies_of_context_field(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         context_fields.get(conn, name)
-        rows = repository.list_strategies(conn, name)
+        rows = context_field_rows.list_strategies(conn, name)
     strategies = [
         {
             "id": row["id"],

@@ -6,29 +6,20 @@ import msgspec
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.repository.projects import environments as repository
+from sigservice.repository.projects import environments as environment_rows
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import environments
+from sigservice.services.projects.environments import (
+    EnvironmentChanges,
+    EnvironmentState,
+    NewEnvironment,
+)
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
 
 PATH = "/api/admin/environments"
 SortOrder = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
-
-
-class EnvironmentBody(msgspec.Struct):
-    name: str
-    type: str
-    sortOrder: SortOrder | None = None
-    enabled: bool = True
-
-
-class UpdateEnvironmentBody(msgspec.Struct):
-    """Absent members keep their values."""
-
-    type: str | None = None
-    sortOrder: SortOrder | None = None
 
 
 class EnvironmentNameBody(msgspec.Struct):
@@ -41,7 +32,7 @@ router = Router(AdminGuard)
 @router.get(PATH, needs=VIEW)
 def list_environments(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        rows = repository.list_all(conn)
+        rows = environment_rows.list_all(conn)
     return respond.json({"version": 1, "environments": [environments.to_json(row) for row in rows]})
 
 
@@ -50,7 +41,7 @@ def list_environments_of_project(
     context: Context, identity: Identity, project: str
 ) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        rows = repository.list_by_project(conn, project)
+        rows = environment_rows.list_by_project(conn, project)
     body = [environments.project_environment_to_json(row) for row in rows]
     return respond.json({"version": 1, "environments": body})
 
@@ -62,17 +53,10 @@ def get_environment(context: Context, identity: Identity, name: str) -> HTTPResp
     return respond.json(environments.to_json(row))
 
 
-@router.post(PATH, needs=ADMIN, takes=EnvironmentBody)
-def create_environment(context: Context, identity: Identity, body: EnvironmentBody) -> HTTPResponse:
+@router.post(PATH, needs=ADMIN, takes=NewEnvironment)
+def create_environment(context: Context, identity: Identity, body: NewEnvironment) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = environments.create(
-            conn,
-            name=body.name,
-            type=body.type,
-            sort_order=body.sortOrder,
-            enabled=body.enabled,
-            by=identity,
-        )
+        row = environments.create(conn, body, identity)
     location = f"{context.prefix}{PATH}/{body.name}"
     return respond.json(environments.to_json(row), 201, location=location)
 
@@ -82,7 +66,7 @@ def validate_environment_name(
     context: Context, identity: Identity, body: EnvironmentNameBody
 ) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        environments.check_name_available(conn, body.name)
+        environments.KIND.check_key_available(conn, body.name)
     return respond.empty()
 
 
@@ -93,19 +77,19 @@ def set_sort_orders(context: Context, identity: Identity, body: dict[str, int]) 
     return respond.empty()
 
 
-@router.put(f"{PATH}/update/<name>", needs=ADMIN, takes=UpdateEnvironmentBody)
-@router.put(f"{PATH}/<name>", needs=ADMIN, takes=UpdateEnvironmentBody)
+@router.put(f"{PATH}/update/<name>", needs=ADMIN, takes=EnvironmentChanges)
+@router.put(f"{PATH}/<name>", needs=ADMIN, takes=EnvironmentChanges)
 def update_environment(
-    context: Context, identity: Identity, name: str, body: UpdateEnvironmentBody
+    context: Context, identity: Identity, name: str, body: EnvironmentChanges
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = environments.update(conn, name, identity, type=body.type, sort_order=body.sortOrder)
+        row = environments.update(conn, name, body, identity)
     return respond.json(environments.to_json(row))
 
 
 def _set_enabled(context: Context, identity: Identity, name: str, enabled: bool) -> HTTPResponse:
     with context.database.transaction() as conn:
-        environments.update(conn, name, identity, enabled=enabled)
+        environments.update(conn, name, EnvironmentState(enabled), identity)
     return respond.empty(204)
 
 

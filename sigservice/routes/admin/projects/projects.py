@@ -4,16 +4,16 @@ from typing import Any
 
 import msgspec
 from bottle import HTTPResponse
-from msgspec import UNSET, UnsetType
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.projects import favorites
-from sigservice.repository.projects import project_environments as links
-from sigservice.repository.projects import projects as repository
+from sigservice.repository.projects import project_environments as project_environment_rows
+from sigservice.repository.projects import projects as project_rows
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.projects import project_environments, project_settings, projects
+from sigservice.services.projects.projects import NewProject, ProjectChanges
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
@@ -31,29 +31,6 @@ STATISTICS = {
 }
 
 
-class ProjectBody(msgspec.Struct):
-    """The default ID is generated from the name; the default is all enabled environments."""
-
-    name: str
-    id: str | None = None
-    description: str | None = None
-    mode: str = "open"
-    defaultStickiness: str = "default"
-    environments: list[str] | None = None
-
-    def check_fields(self) -> projects.ProjectFields:
-        return projects.check_fields(self.name, self.description, self.mode, self.defaultStickiness)
-
-
-class UpdateProjectBody(msgspec.Struct):
-    """Absent members keep their values; null clears the description."""
-
-    name: str
-    description: str | UnsetType | None = UNSET
-    mode: str | None = None
-    defaultStickiness: str | None = None
-
-
 class ProjectIdBody(msgspec.Struct):
     id: str
 
@@ -62,7 +39,7 @@ router = Router(AdminGuard)
 
 
 def _to_full_json(conn: Connection, row: Row, identity: Identity) -> dict[str, Any]:
-    rows = links.list_by_project(conn, row["id"])
+    rows = project_environment_rows.list_by_project(conn, row["id"])
     environments = [project_environments.to_json(link) for link in rows]
     favorite_ids = favorites.list_projects(conn, identity.user_id)
     project = projects.to_json(row, is_favorite=row["id"] in favorite_ids)
@@ -72,18 +49,16 @@ def _to_full_json(conn: Connection, row: Row, identity: Identity) -> dict[str, A
 @router.get(PATH, needs=VIEW)
 def list_projects(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
-        rows = repository.list_all(conn)
+        rows = project_rows.list_all(conn)
         favorite_ids = favorites.list_projects(conn, identity.user_id)
     items = [projects.to_json(row, is_favorite=row["id"] in favorite_ids) for row in rows]
     return respond.json({"version": 1, "projects": items})
 
 
-@router.post(PATH, needs=ADMIN, takes=ProjectBody)
-def create_project(context: Context, identity: Identity, body: ProjectBody) -> HTTPResponse:
+@router.post(PATH, needs=ADMIN, takes=NewProject)
+def create_project(context: Context, identity: Identity, body: NewProject) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = projects.create(
-            conn, body.id, body.check_fields(), identity, environment_names=body.environments
-        )
+        row = projects.create(conn, body, identity)
         project_json = _to_full_json(conn, row, identity)
     return respond.json(project_json, 201, location=f"{context.prefix}{PATH}/{row['id']}")
 
@@ -91,7 +66,7 @@ def create_project(context: Context, identity: Identity, body: ProjectBody) -> H
 @router.post(f"{PATH}/validate", needs=VIEW, takes=ProjectIdBody)
 def validate_project_id(context: Context, identity: Identity, body: ProjectIdBody) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        projects.check_id_available(conn, body.id)
+        projects.KIND.check_key_available(conn, body.id)
     return respond.empty()
 
 
@@ -106,7 +81,7 @@ def get_project_overview(context: Context, identity: Identity, project: str) -> 
     with context.database.transaction() as conn:
         row = projects.get(conn, project)
         project_json = _to_full_json(conn, row, identity)
-        types = repository.count_feature_types(conn, project)
+        types = project_rows.count_feature_types(conn, project)
     overview = {
         "members": row["member_count"],
         "featureTypeCounts": types,
@@ -117,20 +92,12 @@ def get_project_overview(context: Context, identity: Identity, project: str) -> 
     return respond.json(project_json | overview)
 
 
-@router.put(f"{PATH}/<project>", needs=EDIT, takes=UpdateProjectBody)
+@router.put(f"{PATH}/<project>", needs=EDIT, takes=ProjectChanges)
 def update_project(
-    context: Context, identity: Identity, project: str, body: UpdateProjectBody
+    context: Context, identity: Identity, project: str, body: ProjectChanges
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = projects.update(
-            conn,
-            project,
-            identity,
-            name=body.name,
-            description=body.description,
-            mode=body.mode,
-            default_stickiness=body.defaultStickiness,
-        )
+        row = projects.update(conn, project, body, identity)
         project_json = _to_full_json(conn, row, identity)
     return respond.json(project_json)
 

@@ -1,38 +1,17 @@
 """Admin API: strategy types."""
 
-import msgspec
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.repository.projects import strategy_types as repository
+from sigservice.repository.projects import strategy_types as strategy_type_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import strategy_types
+from sigservice.services.projects.strategy_types import NewStrategyType, StrategyTypeChanges
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
 from sigservice.web.router import Router
 
 PATH = "/api/admin/strategies"
-
-
-class ParameterBody(msgspec.Struct):
-    name: str
-    type: str
-    description: str = ""
-    required: bool = False
-
-
-class UpdateStrategyTypeBody(msgspec.Struct):
-    parameters: list[ParameterBody]
-    title: str | None = None
-    description: str | None = None
-
-    def check_fields(self) -> strategy_types.StrategyTypeFields:
-        parameters = msgspec.to_builtins(self.parameters)
-        return strategy_types.check_fields(self.title, self.description, parameters)
-
-
-class StrategyTypeBody(UpdateStrategyTypeBody, kw_only=True):
-    name: str
 
 
 router = Router(AdminGuard)
@@ -41,7 +20,7 @@ router = Router(AdminGuard)
 @router.get(PATH, needs=VIEW)
 def list_strategy_types(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        rows = repository.list_all(conn)
+        rows = strategy_type_rows.list_all(conn)
     strategies = [strategy_types.to_json(row) for row in rows]
     return respond.json({"version": 1, "strategies": strategies})
 
@@ -53,22 +32,22 @@ def get_strategy_type(context: Context, identity: Identity, name: str) -> HTTPRe
     return respond.json(strategy_types.to_json(row))
 
 
-@router.post(PATH, needs=EDIT, takes=StrategyTypeBody)
+@router.post(PATH, needs=EDIT, takes=NewStrategyType)
 def create_strategy_type(
-    context: Context, identity: Identity, body: StrategyTypeBody
+    context: Context, identity: Identity, body: NewStrategyType
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = strategy_types.create(conn, body.name, body.check_fields(), identity)
+        row = strategy_types.create(conn, body, identity)
     location = f"{context.prefix}{PATH}/{body.name}"
     return respond.json(strategy_types.to_json(row), 201, location=location)
 
 
-@router.put(f"{PATH}/<name>", needs=EDIT, takes=UpdateStrategyTypeBody)
+@router.put(f"{PATH}/<name>", needs=EDIT, takes=StrategyTypeChanges)
 def update_strategy_type(
-    context: Context, identity: Identity, name: str, body: UpdateStrategyTypeBody
+    context: Context, identity: Identity, name: str, body: StrategyTypeChanges
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = strategy_types.update(conn, name, body.check_fields(), identity)
+        row = strategy_types.update(conn, name, body, identity)
     return respond.json(strategy_types.to_json(row))
 
 

@@ -6,7 +6,7 @@ import msgspec
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.repository.projects import tags as repository
+from sigservice.repository.projects import tags as tag_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import tags
 from sigservice.web import respond
@@ -26,7 +26,7 @@ router = Router(AdminGuard)
 
 def _render_list(context: Context, type: str | None) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        return respond.json({"version": 1, "tags": repository.list_all(conn, type)})
+        return respond.json({"version": 1, "tags": tag_rows.list_all(conn, type)})
 
 
 @router.get(PATH, needs=VIEW)

@@ -2,20 +2,19 @@
 
 from typing import Any
 
-import msgspec
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.signals import signal_endpoint_tokens, silence_checks
-from sigservice.repository.signals import signal_endpoints as repository
+from sigservice.repository.signals import signal_endpoints as signal_endpoint_rows
 from sigservice.senders import find_endpoint_options
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoint_tokens as token_service
 from sigservice.services.signals import signal_endpoints
-from sigservice.services.signals.endpoint_options import EndpointOptions
+from sigservice.services.signals.signal_endpoints import Endpoint
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
 from sigservice.web.links import make_signal_url
@@ -24,30 +23,10 @@ from sigservice.web.router import Router
 PATH = "/api/admin/signal-endpoints"
 
 
-class EndpointBody(msgspec.Struct):
-    """Create and replace; without `enabled` and `options` they stay as they are."""
-
-    name: str
-    enabled: bool | None = None
-    description: str | None = None
-    options: EndpointOptions | None = None
-
-    def check(self) -> signal_endpoints.EndpointFields:
-        return signal_endpoints.check_fields(
-            self.name, self.description, self.enabled, self.options
-        )
-
-
-class NewEndpointBody(EndpointBody):
-    """Create; the template fills absent options."""
+class NewEndpoint(Endpoint):
+    """The template fills absent options."""
 
     template: str | None = None
-
-    def check(self) -> signal_endpoints.EndpointFields:
-        if self.template is not None:
-            options = find_endpoint_options(self.template)
-            self.options = options if self.options is None else self.options
-        return super().check()
 
 
 router = Router(AdminGuard)
@@ -66,7 +45,7 @@ def _describe(context: Context, conn: Connection, row: Row) -> dict[str, Any]:
 @router.get(PATH, needs=ADMIN)
 def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
-        rows = repository.list_all(conn)
+        rows = signal_endpoint_rows.list_all(conn)
         tokens = signal_endpoint_tokens.list_all(conn)
         checks = silence_checks.find_all(conn)
     tokens_by_endpoint: dict[int, list[dict[str, Any]]] = {row["id"]: [] for row in rows}
@@ -85,14 +64,15 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
     return respond.json({"signalEndpoints": endpoints})
 
 
-@router.post(PATH, needs=ADMIN, takes=NewEndpointBody)
-def create_signal_endpoint(
-    context: Context, identity: Identity, body: NewEndpointBody
-) -> HTTPResponse:
+@router.post(PATH, needs=ADMIN, takes=NewEndpoint)
+def create_signal_endpoint(context: Context, identity: Identity, body: NewEndpoint) -> HTTPResponse:
+    if body.template is not None:
+        options = find_endpoint_options(body.template)
+        body.options = options if body.options is None else body.options
     with context.database.transaction() as conn:
         row = signal_endpoints.create(
             conn,
-            body.check(),
+            signal_endpoints.check_fields(body),
             identity,
             limit=context.config["signals"]["endpointsLimit"],
             policy=DeliverySettings.from_config(context.config).policy,
@@ -107,13 +87,14 @@ def get_signal_endpoint(context: Context, identity: Identity, id: int) -> HTTPRe
         return respond.json(_describe(context, conn, signal_endpoints.get(conn, id)))
 
 
-@router.put(f"{PATH}/<id:id>", needs=ADMIN, takes=EndpointBody)
+@router.put(f"{PATH}/<id:id>", needs=ADMIN, takes=Endpoint)
 def replace_signal_endpoint(
-    context: Context, identity: Identity, id: int, body: EndpointBody
+    context: Context, identity: Identity, id: int, body: Endpoint
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         policy = DeliverySettings.from_config(context.config).policy
-        row = signal_endpoints.update(conn, id, body.check(), identity, policy=policy)
+        new = signal_endpoints.check_fields(body)
+        row = signal_endpoints.update(conn, id, new, identity, policy=policy)
         return respond.json(_describe(context, conn, row))
 
 

@@ -8,9 +8,9 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.repository.signals import signal_endpoints as endpoint_rows
-from sigservice.repository.signals import signals as repository
+from sigservice.repository.signals import signals as signal_rows
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.services.signals import signal_endpoints, signal_search, signals
+from sigservice.services.signals import signal_endpoints, signal_search, signal_storage
 from sigservice.services.signals.signal_summaries import (
     Summarizer,
     make_summarizer,
@@ -64,7 +64,7 @@ def list_endpoint_signals(context: Context, identity: Identity, id: int) -> HTTP
 def get_signal(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
-        row = signals.get(conn, id, signal_id)
+        row = signal_storage.get(conn, id, signal_id)
     return respond.json(to_json(row, make_summarizer(endpoint)))
 
 
@@ -79,7 +79,7 @@ def send_test_signal(
 ) -> HTTPResponse:
     text = msgspec.json.encode(body.payload)
     with context.database.transaction() as conn:
-        row = signals.send(
+        row = signal_storage.send(
             conn, id, text, identity, limit=context.config["signals"]["payloadLimit"]
         )
         endpoint = signal_endpoints.get(conn, id)
@@ -90,7 +90,7 @@ def send_test_signal(
 @router.post(f"{PATH}/<signal_id:id>/replay", needs=ADMIN)
 def replay_signal(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = signals.replay(conn, id, signal_id, identity)
+        row = signal_storage.replay(conn, id, signal_id, identity)
         endpoint = signal_endpoints.get(conn, id)
     context.signals_waiting.set()
     return respond.json(to_json(row, make_summarizer(endpoint)), 201)
@@ -102,7 +102,7 @@ def list_signals(context: Context, identity: Identity) -> HTTPResponse:
     page_request = read_paging(query)
     start, end = read_days(query)
     with context.database.transaction(bulkhead="search") as conn:
-        rows = repository.list_all(
+        rows = signal_rows.list_all(
             conn,
             from_time=start,
             to_time=end,
@@ -110,7 +110,7 @@ def list_signals(context: Context, identity: Identity) -> HTTPResponse:
             limit=page_request.limit,
             offset=page_request.offset,
         )
-        total = repository.count(conn, from_time=start, to_time=end, limit=MAX_COUNT)
+        total = signal_rows.count(conn, from_time=start, to_time=end, limit=MAX_COUNT)
         summarizers = make_summarizers(endpoint_rows.list_all(conn))
     items = [
         _to_query_json(row, summarizers[row["endpoint_id"]])

@@ -10,7 +10,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import BadDataError
-from sigservice.repository.system import events as repository
+from sigservice.repository.system import events as event_rows
 from sigservice.repository.system.events import EventFilter
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.system import event_export, events
@@ -32,7 +32,7 @@ def _render_list(
     readable = events.restrict_to_readable(identity, event_filter)
     with context.database.transaction(bulkhead="search") as conn:
         page = events.list_page(conn, readable, **asdict(paging))
-        total = repository.count(conn, page.event_filter)
+        total = event_rows.count(conn, page.event_filter)
     return respond.json(
         {
             **more,

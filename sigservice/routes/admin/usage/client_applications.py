@@ -4,7 +4,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.clock import format_iso
 from sigservice.context import Context
-from sigservice.repository.usage import client_applications as repository
+from sigservice.repository.usage import client_applications as client_application_rows
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.usage import client_applications
 from sigservice.web import respond
@@ -56,7 +56,9 @@ def list_application_instances(
     context: Context, identity: Identity, name: str, environment: str
 ) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        rows = repository.list_instances(conn, name, environment=environment, limit=MAX_LIMIT)
+        rows = client_application_rows.list_instances(
+            conn, name, environment=environment, limit=MAX_LIMIT
+        )
     can_see_addresses = identity.has_permission(ADMIN)
     instances = [
         {

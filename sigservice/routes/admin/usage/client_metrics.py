@@ -4,7 +4,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.clock import format_iso
 from sigservice.context import Context
-from sigservice.repository.usage import client_metrics as repository
+from sigservice.repository.usage import client_metrics as client_metric_rows
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.usage import client_metrics
 from sigservice.web import respond
@@ -23,8 +23,8 @@ router = Router(AdminGuard)
 @router.get(PATH, needs=VIEW)
 def get_feature_metrics(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
-        rows = repository.list_hours(conn, name, 1)
-        applications = repository.list_app_names(conn, name)
+        rows = client_metric_rows.list_hours(conn, name, 1)
+        applications = client_metric_rows.list_app_names(conn, name)
     usage = [
         {
             "environment": row["environment"],

@@ -15,7 +15,7 @@ from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.services.actions import action_sets, action_summaries, dry_runs
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.services.signals import signals as signals_service
+from sigservice.services.signals import signal_storage
 from sigservice.services.signals.signal_summaries import make_summarizer, shorten, summarize_row
 from sigservice.web import respond
 from sigservice.web.body import read_query
@@ -108,7 +108,7 @@ def _find_payload(conn: Connection, source_id: int, values: dict[str, str], limi
     if values["signal"]:
         text = values["signal"]
         id = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
-        return msgspec.json.decode(signals_service.get(conn, source_id, id)["payload"])
+        return msgspec.json.decode(signal_storage.get(conn, source_id, id)["payload"])
     data = values["payload"].encode()
     if not data:
         rows = signals.list_for_endpoint(conn, source_id, before=None, limit=1)

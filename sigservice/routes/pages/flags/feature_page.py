@@ -20,6 +20,7 @@ from sigservice.routes.pages.flags.environment_cards import make_cards
 from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
 from sigservice.routes.pages.flags.usage_charts import read_usage
 from sigservice.routes.pages.system.events import make_event_view
+from sigservice.services.definitions import read_row
 from sigservice.services.flags import dependencies, feature_view, strategy_summaries
 from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import Identity
@@ -133,7 +134,7 @@ def render_feature(
         types = repository.list_types(conn)
         asks_first = row["project"] in projects.list_confirming(conn)
     form_values: dict[str, Any] = {
-        "metadata": Metadata(row["type"], row["description"], row["impression_data"], row["stale"]),
+        "metadata": read_row(Metadata, row),
         "clone_name": "",
         "tag": "",
         "parent": "",

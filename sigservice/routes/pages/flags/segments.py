@@ -10,7 +10,7 @@ from sigservice.repository.flags import segments as repository
 from sigservice.repository.projects import context_fields, projects
 from sigservice.routes.pages.flags import constraint_fields
 from sigservice.services.flags import segments, strategy_summaries
-from sigservice.services.flags.segments import SegmentFields
+from sigservice.services.flags.segments import Segment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.forms import Field, Form
@@ -117,7 +117,7 @@ def _submit(
         return _render_form(context, identity, values, heading)
     limit, project = context.config["segmentValuesLimit"], values["project"] or None
     constraints = constraint_fields.to_constraints(values["constraints"])
-    fields = SegmentFields(values["name"], values["description"], project, constraints)
+    fields = Segment(values["name"], constraints, values["description"], project)
     try:
         with context.database.transaction() as conn:
             if segment_id is None:

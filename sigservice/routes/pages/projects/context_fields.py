@@ -11,7 +11,11 @@ from sigservice.repository.projects import context_fields as repository
 from sigservice.services import revisions
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import context_fields
-from sigservice.services.projects.context_fields import LegalValue
+from sigservice.services.projects.context_fields import (
+    ContextField,
+    ContextFieldChanges,
+    LegalValue,
+)
 from sigservice.web import respond
 from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard
@@ -22,7 +26,6 @@ NOTICES = {
     "saved": "The context field was saved.",
     "deleted": "The context field was deleted.",
 }
-SORT_ORDER = 10
 MAX_LISTED_VALUES = 10
 
 
@@ -32,7 +35,7 @@ router = Router(PageGuard)
 @router.get("/admin/context", needs=VIEW)
 def list_context_fields(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
-        fields = repository.list_all(conn)
+        fields = repository.list_with_uses(conn)
     with_values = [row | {"values": _format_values(row)} for row in fields]
     return respond.page(
         context,
@@ -77,11 +80,14 @@ def create_context_field(
 ) -> HTTPResponse:
     values = _values(form)
     try:
-        fields = context_fields.check_fields(
-            values["description"], bool(values["stickiness"]), SORT_ORDER, _parse_lines(values)
+        new = ContextField(
+            values["name"],
+            values["description"],
+            bool(values["stickiness"]),
+            legal_values=_parse_lines(values),
         )
         with context.database.transaction() as conn:
-            context_fields.create(conn, values["name"], fields, identity)
+            context_fields.create(conn, new, identity)
     except AppError as error:
         if error.status not in (400, 409):
             raise
@@ -117,14 +123,12 @@ def update_context_field(
             revisions.lock(conn)  # descriptions, which the form has no fields for, must not change
             row = context_fields.get(conn, field)
             existing = {legal.value: legal for legal in context_fields.parse_legal_values(row)}
-            context_fields.update(
-                conn,
-                field,
-                identity,
-                description=values["description"],
-                stickiness=bool(values["stickiness"]),
+            changes = ContextFieldChanges(
+                values["description"],
+                bool(values["stickiness"]),
                 legal_values=[existing.get(legal.value, legal) for legal in _parse_lines(values)],
             )
+            context_fields.update(conn, field, changes, identity)
     except AppError as error:
         if error.status != 400:
             raise

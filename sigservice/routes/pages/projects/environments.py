@@ -9,6 +9,7 @@ from sigservice.errors import AppError
 from sigservice.repository.projects import environments as repository
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import environments
+from sigservice.services.projects.environments import EnvironmentState, NewEnvironment
 from sigservice.web import respond
 from sigservice.web.forms import Field, make_choices
 from sigservice.web.guards import PageGuard
@@ -67,7 +68,7 @@ def create_environment(context: Context, identity: Identity, form: dict[str, str
     values = {name: form.get(name, "").strip() for name in ("name", "type")}
     try:
         with context.database.transaction() as conn:
-            environments.create(conn, name=values["name"], type=values["type"], by=identity)
+            environments.create(conn, NewEnvironment(values["name"], values["type"]), identity)
     except AppError as error:
         if error.status not in (400, 409):
             raise
@@ -80,7 +81,7 @@ def _set_enabled(
     context: Context, identity: Identity, environment: str, enabled: bool
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        environments.update(conn, environment, identity, enabled=enabled)
+        environments.update(conn, environment, EnvironmentState(enabled), identity)
     return respond.redirect(context, f"/admin/environments?done={'on' if enabled else 'off'}")
 
 

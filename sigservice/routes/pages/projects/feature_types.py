@@ -7,6 +7,7 @@ from sigservice.errors import AppError, BadDataError
 from sigservice.routes.pages.projects.types import BREADCRUMBS, PATH
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.projects import feature_types
+from sigservice.services.projects.feature_types import Lifetime
 from sigservice.web import respond
 from sigservice.web.forms import Field, Form, read_whole_number
 from sigservice.web.guards import PageGuard
@@ -30,8 +31,9 @@ def update_feature_type(
 ) -> HTTPResponse:
     text = form.get("lifetimeDays", "").strip()
     try:
+        lifetime = Lifetime(read_whole_number(text, None))
         with context.database.transaction() as conn:
-            feature_types.set_lifetime(conn, feature_type, read_whole_number(text, None), identity)
+            feature_types.update(conn, feature_type, lifetime, identity)
     except BadDataError as error:
         return _render_form(context, identity, feature_type, text, error)
     return respond.redirect(context, f"{PATH}?done=saved")

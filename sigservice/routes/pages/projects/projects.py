@@ -16,6 +16,7 @@ from sigservice.services.projects import (
     project_settings,
     projects,
 )
+from sigservice.services.projects.projects import NewProject, ProjectChanges
 from sigservice.web import respond
 from sigservice.web.forms import Field, make_choices
 from sigservice.web.guards import PageGuard
@@ -69,11 +70,12 @@ def show_new_project(context: Context, identity: Identity) -> HTTPResponse:
 def create_project(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
     values = _values(form)
     try:
-        fields = projects.check_fields(
-            values["name"], values["description"], "open", values["default_stickiness"]
+        stickiness = values["default_stickiness"]
+        new = NewProject(
+            values["name"], values["description"], default_stickiness=stickiness, id=values["id"]
         )
         with context.database.transaction() as conn:
-            row = projects.create(conn, values["id"] or None, fields, identity)
+            row = projects.create(conn, new, identity)
     except AppError as error:
         if error.status not in (400, 409):
             raise
@@ -111,14 +113,8 @@ def update_project(
     values = _values(form) | {"id": project}
     try:
         with context.database.transaction() as conn:
-            projects.update(
-                conn,
-                project,
-                identity,
-                name=values["name"],
-                description=values["description"],
-                default_stickiness=values["default_stickiness"],
-            )
+            new = {name: values[name] for name in VALUES if name != "id"}
+            projects.update(conn, project, ProjectChanges(**new), identity)
             project_settings.set_confirmation(
                 conn, project, "confirms_production" in form, identity
             )

@@ -10,7 +10,12 @@ from sigservice.errors import AppError
 from sigservice.routes.pages.projects.types import BREADCRUMBS, PATH
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import strategy_types
-from sigservice.services.projects.strategy_types import MAX_PARAMETERS, PARAMETER_TYPES
+from sigservice.services.projects.strategy_types import (
+    MAX_PARAMETERS,
+    PARAMETER_TYPES,
+    NewStrategyType,
+    StrategyTypeChanges,
+)
 from sigservice.web import respond
 from sigservice.web.forms import Field, Form, make_choices
 from sigservice.web.growing_forms import (
@@ -44,7 +49,7 @@ def create_strategy_type(context: Context, identity: Identity, form: Form) -> HT
         return _render_form(context, identity, values)
     try:
         with context.database.transaction() as conn:
-            strategy_types.create(conn, values["name"], _check(values), identity)
+            strategy_types.create(conn, msgspec.convert(values, NewStrategyType), identity)
     except AppError as error:
         return _render_form(context, identity, values, error=error)
     return respond.redirect(context, f"{PATH}?done=created")
@@ -68,7 +73,9 @@ def update_strategy_type(
         return _render_form(context, identity, values, strategy_type)
     try:
         with context.database.transaction() as conn:
-            strategy_types.update(conn, strategy_type, _check(values), identity)
+            strategy_types.update(
+                conn, strategy_type, msgspec.convert(values, StrategyTypeChanges), identity
+            )
     except AppError as error:
         return _render_form(context, identity, values, strategy_type, error=error)
     return respond.redirect(context, f"{PATH}?done=saved")
@@ -124,18 +131,6 @@ def _set_deprecated(
     return respond.redirect(context, f"{PATH}?done={done}")
 
 
-def _check(values: dict[str, Any]) -> strategy_types.StrategyTypeFields:
-    """Raises BadDataError with the names of the form's fields as paths."""
-    try:
-        return strategy_types.check_fields(
-            values["title"], values["description"], values["parameters"]
-        )
-    except AppError as error:
-        for detail in error.details:
-            detail["path"] = detail.get("path", "").replace("[", ".").replace("]", "")
-        raise
-
-
 def _render_form(
     context: Context,
     identity: Identity,
@@ -146,6 +141,8 @@ def _render_form(
     """Of a new type without a `name`. Raises errors that the form can't show."""
     if error and error.status not in (400, 409):
         raise error
+    for detail in error.details if error else ():
+        detail["path"] = detail.get("path", "").replace("[", ".").replace("]", "")
     fields = [
         Field("name", "Name", values["name"], hint="As SDKs know it. Letters, numbers, - . _ ~"),
         Field("title", "Title", values["title"], hint="Optional. Shown on pages."),

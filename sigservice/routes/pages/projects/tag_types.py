@@ -7,6 +7,7 @@ from sigservice.errors import AppError
 from sigservice.routes.pages.projects.types import BREADCRUMBS, PATH
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import tag_types
+from sigservice.services.projects.tag_types import TagType, TagTypeChanges
 from sigservice.web import respond
 from sigservice.web.forms import Field, Form
 from sigservice.web.guards import PageGuard
@@ -29,9 +30,8 @@ def show_new_tag_type(context: Context, identity: Identity) -> HTTPResponse:
 def create_tag_type(context: Context, identity: Identity, form: Form) -> HTTPResponse:
     values = _read_values(form)
     try:
-        fields = tag_types.check_fields(values["description"], values["icon"], values["color"])
         with context.database.transaction() as conn:
-            tag_types.create(conn, values["name"], fields, identity)
+            tag_types.create(conn, TagType(**values), identity)
     except AppError as error:
         return _render_form(context, identity, values, error=error)
     return respond.redirect(context, f"{PATH}?done=created")
@@ -53,7 +53,7 @@ def update_tag_type(
     new = {key: values[key] for key in ("description", "icon", "color")}
     try:
         with context.database.transaction() as conn:
-            tag_types.update(conn, tag_type, identity, **new)
+            tag_types.update(conn, tag_type, TagTypeChanges(**new), identity)
     except AppError as error:
         return _render_form(context, identity, values, tag_type, error=error)
     return respond.redirect(context, f"{PATH}?done=saved")

@@ -381,11 +381,9 @@ def _read_values(form: dict[str, str]) -> dict[str, str]:
 
 def _check(
     values: dict[str, str], has_token: bool = False, options: EndpointOptions | None = None
-) -> signal_endpoints.EndpointFields:
+) -> signal_endpoints.Endpoint:
+    is_enabled = values["enabled"] == "on"
+    new = signal_endpoints.Endpoint(values["name"], is_enabled, values["description"], options)
     return signal_endpoints.check_fields(
-        values["name"],
-        values["description"],
-        values["enabled"] == "on",
-        options,
-        token_name=values["token_name"] if has_token else None,
+        new, token_name=values["token_name"] if has_token else None
     )

@@ -15,7 +15,12 @@ from sigservice.repository.signals import signal_endpoint_tokens, silence_checks
 from sigservice.routes.pages.signals import signal_log_filter
 from sigservice.services.actions import signal_outcomes
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.services.signals import signal_endpoints, signal_export, signal_search, signals
+from sigservice.services.signals import (
+    signal_endpoints,
+    signal_export,
+    signal_search,
+    signal_storage,
+)
 from sigservice.services.signals.payload_tree import build_tree
 from sigservice.services.signals.signal_search import SignalFilter, SignalPage
 from sigservice.services.signals.signal_summaries import (
@@ -108,7 +113,7 @@ def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
 def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
-        row = signals.get(conn, id, signal_id)
+        row = signal_storage.get(conn, id, signal_id)
         evaluations = signal_outcomes.list_evaluations(conn, id, [signal_id])
         triggered_sets = action_sets.list_of_endpoint(conn, id)
     log = f"/admin/signals/{id}/log"
@@ -149,7 +154,7 @@ def send_test_signal(
     text = form.get("payload", "").replace("\r\n", "\n").strip()
     try:
         with context.database.transaction() as conn:
-            row = signals.send(
+            row = signal_storage.send(
                 conn, id, text.encode(), identity, limit=context.config["signals"]["payloadLimit"]
             )
     except AppError as error:
@@ -165,7 +170,7 @@ def replay_signal(
     context: Context, identity: Identity, id: int, signal_id: int, form: dict[str, str]
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = signals.replay(conn, id, signal_id, identity)
+        row = signal_storage.replay(conn, id, signal_id, identity)
     context.signals_waiting.set()
     return respond.redirect(context, f"/admin/signals/{id}/log/{row['id']}?done=replayed")
 

@@ -7,7 +7,8 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.errors import AppError
-from sigservice.repository.signals import silence_checks, silence_notifications
+from sigservice.repository import outbox as outbox_repository
+from sigservice.repository.signals import silence_checks
 from sigservice.routes.pages.signals import silence_form
 from sigservice.routes.pages.signals.silence_form import FormValues
 from sigservice.services import outbox
@@ -16,6 +17,7 @@ from sigservice.services.channels import mask_channel
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
+from sigservice.services.signals.silence_changes import KIND
 from sigservice.web import respond
 from sigservice.web.forms import Form
 from sigservice.web.growing_forms import GROWING_FORM
@@ -58,7 +60,7 @@ def _render(
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         check = silence_checks.find_all(conn, id).get(id)
-        rows = silence_notifications.list_newest(conn, id, limit=MAX_LISTED)
+        rows = outbox_repository.list_newest(conn, KIND, id, limit=MAX_LISTED)
     rule = parse_options(endpoint["options"]).silence
     values = values or silence_form.from_rule(rule)
     return respond.page(
@@ -77,11 +79,11 @@ def _render(
 
 
 def _describe_notification(row: dict[str, Any]) -> dict[str, Any]:
-    message = msgspec.json.decode(row["message"])
+    message = msgspec.json.decode(row["payload"])
     return {
         "created_at": row["created_at"],
         "change": message["state"],
-        "channel": mask_channel(msgspec.json.decode(row["channel"]))["url"],
+        "channel": mask_channel(msgspec.json.decode(row["target"]))["url"],
         "state": outbox.describe_state(row),
         "error": row["last_error"],
     }

@@ -1,13 +1,15 @@
 """The interface of a kind of action: its description, check and execution."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from sigservice.db.pool import Connection
-from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.errors import AppError
+from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
@@ -50,36 +52,48 @@ class ActionResult:
     changes: list[RevertibleChange] = field(default_factory=list)
 
 
-class Kind(Protocol):
-    @property
-    def label(self) -> str: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def category(self) -> str: ...
-    @property
-    def permission(self) -> str: ...
-    @property
-    def parameters(self) -> tuple[Parameter, ...]: ...
+class Kind(ABC):
+    """`is_batched`: `perform` reads and changes states of flags only, and only through
+    `switches`."""
 
+    label: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    category = "Feature flags"
+    permission = "UPDATE_FEATURE_ENVIRONMENT"
+    is_batched = False
+
+    @abstractmethod
     def describe(self, params: Params) -> str:
         """A short description. `params` must be valid."""
 
+    @abstractmethod
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         """Adds the problems of `params`; paths are the names of parameters."""
 
-    @property
-    def is_batched(self) -> bool:
-        """Whether `perform` reads and changes states of flags only, and only through `switches`."""
-
     def list_targets(self, project: str, params: Params) -> list[FeatureEnvironment]:
         """The flags whose states a batch reads in advance."""
+        return []
 
+    @abstractmethod
     def perform(
         self, switches: SwitchBatch, project: str, params: Params, by: Identity
     ) -> ActionResult:
         """Performs the action in the caller's transaction. The caller writes the switches before
         and after one that isn't batched. A batched one raises AppError without any change."""
+
+
+class FlagKind(Kind):
+    """A kind that changes the flag `featureName` in one environment."""
+
+    def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
+        try:
+            get_state(conn, self.make_target(project, params))
+        except AppError as error:
+            problems.add("featureName", error.message)
+
+    def make_target(self, project: str, params: Params) -> FeatureEnvironment:
+        return FeatureEnvironment(project, params["featureName"], params["environment"])
 
 
 def perform_and_write(
@@ -94,3 +108,4 @@ def perform_and_write(
 
 PROJECT = Parameter("project", "Project", "hidden")
 ENVIRONMENT = Parameter("environment", "Environment", choices_list_name="environments")
+FLAG = Parameter("featureName", "Flag", choices_list_name="features")

@@ -7,21 +7,18 @@ from sigservice.services.actions import action_reverts
 from sigservice.services.actions.action_kinds.kind import (
     PROJECT,
     ActionResult,
+    Kind,
     Parameter,
     Params,
 )
-from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 
 
-class RevertActionSet:
+class RevertActionSet(Kind):
     label = "Revert another action set"
     description = "Reverts the newest run of another action set that changed flags."
-    category = "Feature flags"
-    permission = "UPDATE_FEATURE_ENVIRONMENT"
-    is_batched = False
     parameters = (PROJECT, Parameter("actionSet", "Action set", choices_list_name="actionSets"))
 
     def describe(self, params: Params) -> str:
@@ -30,9 +27,6 @@ class RevertActionSet:
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         if _find_set_id(conn, project, params) is None:
             problems.add("actionSet", "Action set not found in this project.")
-
-    def list_targets(self, project: str, params: Params) -> list[FeatureEnvironment]:
-        return []
 
     def perform(
         self, switches: SwitchBatch, project: str, params: Params, by: Identity

@@ -3,13 +3,14 @@
 import msgspec
 
 from sigservice.db.pool import Connection
-from sigservice.errors import AppError
 from sigservice.repository.flags import feature_strategies
 from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import (
     ENVIRONMENT,
+    FLAG,
     PROJECT,
     ActionResult,
+    FlagKind,
     Parameter,
     Params,
     RevertibleChange,
@@ -25,42 +26,27 @@ from sigservice.wording import plural
 ROLLOUT = "flexibleRollout"
 
 
-class SetRollout:
+class SetRollout(FlagKind):
     label = "Set flag rollout"
     description = "Sets the percentage of a flag's gradual rollouts in one environment."
-    category = "Feature flags"
     permission = "UPDATE_FEATURE_STRATEGY"
-    is_batched = False
-    parameters = (
-        PROJECT,
-        ENVIRONMENT,
-        Parameter("featureName", "Flag", choices_list_name="features"),
-        Parameter("rollout", "Percentage", "number"),
-    )
+    parameters = (PROJECT, ENVIRONMENT, FLAG, Parameter("rollout", "Percentage", "number"))
 
     def describe(self, params: Params) -> str:
         feature, environment = params["featureName"], params["environment"]
         return f"Set rollout of {feature} in {environment} to {params['rollout']}%"
 
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
-        try:
-            get_state(conn, self._make_flag_environment(project, params))
-        except AppError as error:
-            problems.add("featureName", error.message)
+        super().check(conn, project, params, problems)
         if not _is_percentage(str(params["rollout"])):
             problems.add("rollout", "The rollout must be a whole number from 0 to 100.")
-
-    def list_targets(self, project: str, params: Params) -> list[FeatureEnvironment]:
-        return []
 
     def perform(
         self, switches: SwitchBatch, project: str, params: Params, by: Identity
     ) -> ActionResult:
         conn = switches.conn
-        flag_environment, rollout = (
-            self._make_flag_environment(project, params),
-            str(int(params["rollout"])),
-        )
+        flag_environment = self.make_target(project, params)
+        rollout = str(int(params["rollout"]))
         revisions.lock(conn)
         get_state(conn, flag_environment)
         rows = feature_strategies.list_by_features(
@@ -77,9 +63,6 @@ class SetRollout:
         return ActionResult(
             f"Set {plural(len(changes), 'rollout')} of {where} to {rollout}%.", changes
         )
-
-    def _make_flag_environment(self, project: str, params: Params) -> FeatureEnvironment:
-        return FeatureEnvironment(project, params["featureName"], params["environment"])
 
 
 def set_rollout(

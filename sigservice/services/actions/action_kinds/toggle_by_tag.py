@@ -8,20 +8,18 @@ from sigservice.services.actions.action_kinds.kind import (
     ENVIRONMENT,
     PROJECT,
     ActionResult,
+    Kind,
     Parameter,
     Params,
     RevertibleChange,
 )
-from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.wording import plural
 
 
-class ToggleByTag:
-    category = "Feature flags"
-    permission = "UPDATE_FEATURE_ENVIRONMENT"
+class ToggleByTag(Kind):
     is_batched = True
     parameters = (
         PROJECT,
@@ -45,9 +43,6 @@ class ToggleByTag:
         rows = environments.list_by_project(conn, project)
         if not any(row["name"] == params["environment"] and row["visible"] for row in rows):
             problems.add("environment", "Environment not found in this project.")
-
-    def list_targets(self, project: str, params: Params) -> list[FeatureEnvironment]:
-        return []
 
     def perform(
         self, switches: SwitchBatch, project: str, params: Params, by: Identity

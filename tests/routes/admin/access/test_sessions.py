@@ -142,7 +142,7 @@ def test_a_use_counts_while_the_job_writes_it_and_in_other_processes(
     cookie = {"Cookie": f"service-session={web.cookies['service-session']}"}
     clock.advance(20 * MINUTE)
     web.get("/api/admin/user")
-    idle.context.revision_cache.last_used.drain_sessions()  # as the job does before it writes
+    idle.context.last_used.drain_sessions()  # as the job does before it writes
     clock.advance(20 * MINUTE)
     web.get("/api/admin/user")
     last_used_tokens.run_once(idle.context)

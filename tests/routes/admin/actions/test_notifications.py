@@ -100,8 +100,8 @@ def test_the_newest_are_listed_and_nothing_of_other_sets(alerts, web, cast, data
     alerts.work()
     conn = database.connect()
     with conn.cursor() as cursor:
-        copy = "INSERT INTO notifications (run_id, channel, message) "
-        copy += "SELECT run_id, channel, message FROM notifications, generate_series(1, 51)"
+        copy = "INSERT INTO outbox (kind, subject_id, target) "
+        copy += "SELECT kind, subject_id, target FROM outbox, generate_series(1, 51)"
         cursor.execute(copy)
     conn.close()
     path = f"{SETS}/{one}/notifications"
@@ -124,7 +124,7 @@ def test_the_newest_are_listed_and_nothing_of_other_sets(alerts, web, cast, data
         web.get(f"{SETS}/{big}/notifications", headers=ADMIN, status=404)
     retried = web.post(f"{SETS}/{one}/notifications/{id}/retry", headers=ADMIN, status=202).json
     assert (retried["id"], retried["state"]) == (id, "waiting")
-    assert alerts.service.context.notifications_waiting.is_set()
+    assert alerts.service.context.outbox_waiting.is_set()
     event = web.get("/api/admin/events", headers=ADMIN).json["events"][0]
     assert (event["type"], event["data"]) == (
         "actions-notification-retried",

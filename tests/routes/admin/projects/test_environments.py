@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.delivery.revision_cache import RevisionCache
 from tests.conftest import ADMIN
 
 PATH = "/api/admin/environments"
@@ -164,7 +163,7 @@ def test_sort_orders_are_set_together(web):
 
 
 def test_deletion_includes_states_and_strategies_of_flags(web, rows, service):
-    cache = RevisionCache(service.context.database, service.context.clock)
+    cache = service.context.revision_cache
     add_flag(rows, "f")
     before = cache.read_revisions()
     assert web.get(f"{PATH}/production", headers=ADMIN).json["enabledToggleCount"] == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.delivery.revision_cache import RevisionCache
 from tests.conftest import ADMIN
 
 PATH = "/api/admin/projects"
@@ -203,7 +202,7 @@ def test_a_project_in_use_cannot_be_deleted(web, rows, flag):
 
 
 def test_environments_are_added_and_removed(web, rows, flag, service):
-    cache = RevisionCache(service.context.database, service.context.clock)
+    cache = service.context.revision_cache
     create(web, id="shop", environments=[])
     path = f"{PATH}/shop/environments"
     web.post_json(path, {"environment": "production"}, headers=ADMIN, status=200)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sigservice.delivery.revision_cache import RevisionCache
 from tests.conftest import ADMIN
 
 STRATEGIES, TAG_TYPES, TAGS = "/api/admin/strategies", "/api/admin/tag-types", "/api/admin/tags"
@@ -144,7 +143,7 @@ def test_feature_types_are_listed_with_their_lifetime(web):
 
 
 def test_a_tag_type_is_created_updated_and_deleted_with_its_tags(web, service):
-    cache = RevisionCache(service.context.database, service.context.clock)
+    cache = service.context.revision_cache
     simple = {
         "name": "simple",
         "description": "Used to simplify filtering of features",
@@ -200,6 +199,11 @@ def test_invalid_tag_types_are_rejected_with_a_path(web):
             answer = post(web, where, {"name": "team"} | body, status=400)
             assert answer.json["details"][0]["path"] == path, body
         get(web, f"{TAG_TYPES}/team", status=404)
+
+
+def test_all_problems_of_a_tag_type_are_reported_together(web):
+    details = post(web, TAG_TYPES, {"name": "x", "color": "red"}, 400).json["details"]
+    assert [detail["path"] for detail in details] == ["name", "color"]
 
 
 def test_tags_are_created_listed_and_deleted(web):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import webtest
 
-from sigservice.delivery.revision_cache import RevisionCache
 from tests.conftest import ADMIN
 
 PATH = "/api/admin/ui-config"
@@ -48,7 +47,7 @@ def test_the_config_has_defaults(web):
 
 
 def test_origins_are_stored_and_bump_the_revision(web, service):
-    cache = RevisionCache(service.context.database, service.context.clock)
+    cache = service.context.revision_cache
     before = cache.read_revisions().topics.get("tokens", 0)
     values = ["https://a.example", "http://localhost:3000", "https://[::1]:8443", "*"]
     set_origins(web, [*values, " https://A.example "])

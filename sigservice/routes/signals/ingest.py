@@ -21,12 +21,12 @@ from sigservice.services.signals import (
     credentials,
     idempotency,
     refused_calls,
-    signals,
+    signal_storage,
     sns,
 )
 from sigservice.services.signals.credentials import Caller
 from sigservice.services.signals.endpoint_cache import EndpointSettings, TokenSettings
-from sigservice.services.signals.signals import NotStored
+from sigservice.services.signals.signal_storage import NotStored
 from sigservice.services.signals.signature_schemes import find_id_header
 from sigservice.web import respond
 from sigservice.web.body import MISSING, read_bytes, read_json
@@ -86,7 +86,7 @@ def receive_signal(context: Context, name: str) -> HTTPResponse:
     if signal.get("queued"):
         context.signals_waiting.set()
     telemetry.count_signal(name, "replayed" if is_replayed else "accepted", signal["payload_bytes"])
-    body = signals.to_json(signal) | {"createdBySourceTokenId": signal["token_id"]}
+    body = signal_storage.to_json(signal) | {"createdBySourceTokenId": signal["token_id"]}
     response = respond.json({"signals": [body]})
     for header, value in headers.items():
         response.set_header(header, value)
@@ -223,7 +223,7 @@ def _store(
             endpoint, token = _authenticate_again(context, endpoint.name, caller)
         elif result is NotStored.KEY_EXISTS:
             with context.database.autocommit() as conn:
-                first = signals.find_first(conn, signal, endpoint.options.idempotency)
+                first = signal_storage.find_first(conn, signal, endpoint.options.idempotency)
             if first is not None:
                 return first, True
         else:

@@ -1,4 +1,4 @@
-"""Signals: received from senders, sent by users, listed and searched."""
+"""Signals: stored for senders and for users, found, deleted."""
 
 import enum
 from collections.abc import Sequence

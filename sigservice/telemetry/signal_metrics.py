@@ -3,7 +3,7 @@
 from sigservice.telemetry.instruments import Counter, Histogram, Instruments
 
 
-class Signals:
+class SignalMetrics:
     def __init__(self, instruments: Instruments) -> None:
         self._received = instruments.add(
             Counter(

@@ -1,0 +1,167 @@
+"""Sends the messages of the outbox: to several targets at once, one at a time for each target.
+
+Each is claimed in one transaction, sent outside of any, and settled in another. A slow target
+doesn't delay others. After a kill the claim expires and the message is sent again with the same ID.
+"""
+
+import queue
+import threading
+import time
+from typing import NamedTuple
+
+import msgspec
+
+from sigservice.context import Context
+from sigservice.db.statements import Row
+from sigservice.errors import describe_fault
+from sigservice.log import Logger, log_error
+from sigservice.outgoing.smtp import MailError
+from sigservice.repository import outbox as message_rows
+from sigservice.services import channel_delivery, outbox
+from sigservice.services.access import reset_tokens
+from sigservice.services.actions import notifications
+from sigservice.services.channel_delivery import DeliveryResult, DeliverySettings
+from sigservice.services.signals import silence_changes
+from sigservice.services.system import mails
+
+MAX_CONCURRENT = 8
+TIMEOUT_SECONDS = 120.0  # then the attempt has failed, even if it continues
+ADOPTED_CHUNK = 1000
+_CHANNEL_KINDS = (notifications.KIND, silence_changes.KIND)
+_POLL_SECONDS = 0.5
+
+
+class _Attempt(NamedTuple):
+    row: Row
+    deadline: float
+
+
+_Results = queue.SimpleQueue[tuple[int, DeliveryResult]]  # by ID of the message
+
+
+def run_once(context: Context) -> int:
+    """Returns the number of settled messages when none is due or in progress. Leaves those of a
+    target that is unavailable to the next run."""
+    context.outbox_waiting.clear()
+    with context.database.autocommit() as conn:
+        message_rows.adopt(conn, now=context.clock.now(), chunk=ADOPTED_CHUNK)
+    results: _Results = queue.SimpleQueue()
+    attempts: dict[int, _Attempt] = {}
+    unavailable: set[str] = set()
+    settled = 0
+    while True:
+        _start(context, results, attempts, unavailable)
+        if not attempts:
+            return settled
+        for id, outcome in _wait(results, attempts):
+            row = attempts.pop(id).row
+            if outcome.is_unavailable:
+                unavailable.add(row["target"])
+            _settle(context, row, outcome)
+            settled += 1
+
+
+def run_quietly(context: Context) -> int:
+    """For the job loop, which logs what is not 0."""
+    run_once(context)
+    return 0
+
+
+def _start(
+    context: Context, results: _Results, attempts: dict[int, _Attempt], unavailable: set[str]
+) -> None:
+    kinds = (*_CHANNEL_KINDS, *(mails.KINDS if context.mail_server else ()))
+    while len(attempts) < MAX_CONCURRENT and not context.stopping.is_set():
+        busy = [*unavailable, *(attempt.row["target"] for attempt in attempts.values())]
+        with context.database.autocommit() as conn:
+            row = outbox.claim(conn, kinds, context.clock.now(), busy)
+        if row is None:
+            return
+        attempts[row["id"]] = _Attempt(row, time.monotonic() + TIMEOUT_SECONDS)
+        # Not a thread of a pool: the process would wait for it at its end.
+        arguments = (context, row, results)
+        threading.Thread(target=_send, args=arguments, name="outbox", daemon=True).start()
+
+
+def _send(context: Context, row: Row, results: _Results) -> None:
+    try:
+        outcome = deliver(context, row)
+    except Exception as error:  # noqa: BLE001  a bug must not block the others
+        logger, what = _get_logger(context, row), f"sending {_describe(row)} failed"
+        outcome = DeliveryResult(describe_fault(log_error(logger, what, error)))
+    results.put((row["id"], outcome))
+
+
+def deliver(context: Context, row: Row) -> DeliveryResult:
+    """Sends a claimed message. Takes long, so call it without a transaction."""
+    if row["kind"] in mails.KINDS:
+        return _deliver_mail(context, row)
+    settings = DeliverySettings.from_config(context.config)
+    if row["kind"] == silence_changes.KIND:
+        message = silence_changes.make_message(row, settings.public_url)
+    else:
+        with context.database.autocommit() as conn:
+            run = notifications.find_run(conn, row)
+        if run is None:
+            return DeliveryResult("The run was deleted.", is_final=True)
+        message = notifications.make_message(row, run, settings.public_url)
+    now = context.clock.now()
+    return channel_delivery.deliver(row["target"], message, settings, context.sender, now)
+
+
+def _deliver_mail(context: Context, row: Row) -> DeliveryResult:
+    now, server = context.clock.now(), context.mail_server
+    assert server is not None
+    with context.database.transaction() as conn:
+        mail = reset_tokens.prepare_mail(conn, row, now, reset_lifetime=context.reset_lifetime)
+    if mail is None:
+        return DeliveryResult("The user was deleted.", is_final=True)
+    try:
+        mails.deliver(context.render, server, mail, now)
+    except MailError as error:
+        return DeliveryResult(error.text, error.is_final, is_unavailable=error.is_unavailable)
+    return DeliveryResult()
+
+
+def _wait(results: _Results, attempts: dict[int, _Attempt]) -> list[tuple[int, DeliveryResult]]:
+    """The next result, those that timed out, or none after a moment: others may be due by then."""
+    try:
+        id, outcome = results.get(timeout=_POLL_SECONDS)
+        return [(id, outcome)] if id in attempts else []
+    except queue.Empty:
+        now, text = time.monotonic(), f"No result within {TIMEOUT_SECONDS:.0f} s."
+        late = [id for id, attempt in attempts.items() if now > attempt.deadline]
+        return [(id, DeliveryResult(text)) for id in late]
+
+
+def _settle(context: Context, row: Row, outcome: DeliveryResult) -> None:
+    with context.database.autocommit() as conn:
+        result = outbox.settle(conn, row, outcome, context.clock.now())
+    metric_result, logger = "failed" if result == "waiting" else result, _get_logger(context, row)
+    is_mail = row["kind"] in mails.KINDS
+    if is_mail:
+        context.telemetry.deliveries.count_mail(row["kind"], metric_result)
+    else:
+        context.telemetry.deliveries.count_notification(_get_type(row), metric_result)
+    if result == "given up":
+        logger.warn("%s was given up: %s", _describe(row), outcome.error)
+    elif result == "waiting":
+        log = logger.warn if is_mail else logger.info
+        log("%s is tried again later: %s", _describe(row), outcome.error)
+    else:
+        log = logger.info if is_mail else logger.debug
+        log("%s was sent", _describe(row))
+
+
+def _get_logger(context: Context, row: Row) -> Logger:
+    return context.get_logger("mails" if row["kind"] in mails.KINDS else "notifications")
+
+
+def _describe(row: Row) -> str:
+    if row["kind"] in mails.KINDS:
+        return f"mail {row['id']} ({row['kind']})"
+    return f"notification {row['id']} ({_get_type(row)})"
+
+
+def _get_type(row: Row) -> str:
+    return str(msgspec.json.decode(row["target"])["type"])

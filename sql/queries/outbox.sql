@@ -1,0 +1,114 @@
+-- Messages to receivers outside of the service. `kind` says what the message is about (run, silence) or
+-- what a mail is (reset, welcome), `target` where it goes, `subject_id` the run or endpoint, `user_id`
+-- the recipient of a mail. Written in the transaction of their cause, sent by a job, deleted by age.
+
+-- name: insert_messages
+INSERT INTO outbox (kind, subject_id, target, payload)
+SELECT kind, subject_id, target, payload
+FROM json_to_recordset(%(items)s::json)
+     AS x (kind text, subject_id bigint, target jsonb, payload jsonb);
+
+-- name: claim_message
+-- The one that is due longest, of a kind that the process sends and of a target that is not busy. The
+-- claim ends at `until`, so that another process sends it if the first was killed.
+WITH due AS (
+    SELECT id FROM outbox
+    WHERE due_at <= %(now)s AND sent_at IS NULL AND given_up_at IS NULL
+      AND kind = ANY(%(kinds)s) AND NOT target = ANY(%(busy)s::jsonb[])
+    ORDER BY due_at, id
+    LIMIT 1
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE outbox m
+SET attempts = m.attempts + 1, due_at = %(until)s
+FROM due
+WHERE m.id = due.id
+RETURNING m.id, m.kind, m.message_id, m.subject_id, m.user_id, m.target, m.payload, m.attempts,
+          m.expires_at, m.last_error;
+
+-- name: settle_message
+-- Stores the result of an attempt, unless a later attempt has begun.
+UPDATE outbox
+SET sent_at = CASE WHEN %(result)s = 'sent' THEN %(now)s::timestamptz END,
+    given_up_at = CASE WHEN %(result)s = 'given up' THEN %(now)s::timestamptz END,
+    due_at = %(due_at)s, last_error = %(error)s
+WHERE id = %(id)s AND attempts = %(attempts)s AND sent_at IS NULL AND given_up_at IS NULL;
+
+-- name: retry_message
+-- Makes a message due now unless it is sent. One that was given up starts with the first attempt.
+UPDATE outbox
+SET attempts = CASE WHEN given_up_at IS NULL THEN attempts ELSE 0 END, due_at = 'epoch',
+    given_up_at = NULL
+WHERE id = %(id)s AND sent_at IS NULL;
+
+-- name: list_messages
+-- The newest messages about a subject.
+SELECT id, target, payload, attempts, due_at, sent_at, given_up_at, last_error, created_at
+FROM outbox
+WHERE subject_id = %(subject_id)s AND kind = %(kind)s
+ORDER BY id DESC
+LIMIT %(limit)s;
+
+-- name: delete_old_messages
+-- Only those that are sent or given up.
+DELETE FROM outbox
+WHERE id IN (
+    SELECT id FROM outbox
+    WHERE coalesce(sent_at, given_up_at) < now() - make_interval(days => %(days)s)
+    LIMIT %(chunk)s
+);
+
+-- name: adopt_messages
+-- Moves what the version before stored in its own tables: messages that are settled, and those that are
+-- due and thus claimed by no process of that version. They keep the IDs that receivers know.
+WITH runs AS (
+    DELETE FROM notifications
+    WHERE id IN (
+        SELECT id FROM notifications
+        WHERE due_at <= %(now)s OR sent_at IS NOT NULL OR given_up_at IS NOT NULL
+        ORDER BY id
+        LIMIT %(chunk)s
+        FOR UPDATE SKIP LOCKED
+    )
+    RETURNING id, run_id, channel, attempts, due_at, sent_at, given_up_at, last_error, created_at
+), silences AS (
+    DELETE FROM silence_notifications
+    WHERE id IN (
+        SELECT id FROM silence_notifications
+        WHERE due_at <= %(now)s OR sent_at IS NOT NULL OR given_up_at IS NOT NULL
+        ORDER BY id
+        LIMIT %(chunk)s
+        FOR UPDATE SKIP LOCKED
+    )
+    RETURNING id, endpoint_id, channel, message, attempts, due_at, sent_at, given_up_at,
+              last_error, created_at
+), old_mails AS (
+    DELETE FROM mails
+    WHERE id IN (
+        SELECT id FROM mails
+        WHERE due_at <= %(now)s OR sent_at IS NOT NULL OR given_up_at IS NOT NULL
+        ORDER BY id
+        LIMIT %(chunk)s
+        FOR UPDATE SKIP LOCKED
+    )
+    RETURNING id, kind, user_id, base_url, attempts, due_at, sent_at, given_up_at, last_error,
+              created_at
+)
+INSERT INTO outbox (kind, message_id, subject_id, user_id, target, payload, attempts, due_at,
+                    expires_at, sent_at, given_up_at, last_error, created_at)
+SELECT 'run', format('msg_%%s_%%s', id, floor(extract(epoch FROM created_at) * 1000)), run_id,
+       NULL::integer, channel, '{}'::jsonb, attempts, due_at, NULL::timestamptz, sent_at,
+       given_up_at, last_error, created_at
+FROM runs
+UNION ALL
+SELECT 'silence', format('msg_silence_%%s_%%s', id, floor(extract(epoch FROM created_at) * 1000)),
+       endpoint_id, NULL, channel, message, attempts, due_at, NULL, sent_at, given_up_at,
+       last_error, created_at
+FROM silences
+UNION ALL
+SELECT kind, format('%%s.%%s.%%s', kind, id, extract(epoch FROM created_at)), NULL, user_id,
+       '{"type": "mail"}', jsonb_build_object('base_url', base_url), attempts, due_at,
+       created_at + interval '24 hours', sent_at, given_up_at, last_error, created_at
+FROM old_mails
+ORDER BY created_at
+ON CONFLICT DO NOTHING;

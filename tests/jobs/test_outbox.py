@@ -1,0 +1,73 @@
+"""The job that sends the messages of all kinds."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.mail_server import Mails, mail_server
+from tests.receiver import receiving
+
+CONTENT = {
+    "state": "down",
+    "timestamp": "2031-01-10T02:00:00.000Z",
+    "data": {
+        "endpoint": "backup",
+        "endpointId": 7,
+        "lastSignalAt": None,
+        "expectedAt": None,
+        "silentSeconds": 60,
+    },
+}
+
+
+@pytest.fixture
+def receiver():
+    with receiving() as one:
+        yield one
+
+
+@pytest.fixture
+def post(make_post):
+    """Its mail server has ended."""
+    mails = Mails()
+    with mail_server(mails):
+        return make_post(mails, SERVICE_WEBHOOK_ALLOWED_HOSTS="127.0.0.1")
+
+
+def make_values(receiver):
+    return json.dumps({"type": "webhook", "url": receiver.url + "/hook"}), json.dumps(CONTENT)
+
+
+def test_an_unavailable_mail_server_delays_no_notification(post, receiver):
+    for name in ("bo", "cy"):
+        post.user(name=name)
+        post.ask(f"{name}@example.com")
+    post.rows(
+        "INSERT INTO outbox (kind, subject_id, target, payload) VALUES ('silence', 7, %s, %s) "
+        "RETURNING id",
+        *make_values(receiver),
+    )
+    assert post.send() == 2  # one of the two mails is tried
+    assert len(receiver.requests) == 1
+    assert [row["attempts"] for row in post.rows()] == [1, 0, 1]
+
+
+def test_a_message_of_the_version_before_is_sent(post, receiver):
+    post.rows(
+        "INSERT INTO silence_notifications (endpoint_id, channel, message) VALUES (7, %s, %s) "
+        "RETURNING id",
+        *make_values(receiver),
+    )
+    assert (post.send(), post.send()) == (1, 0)
+    (request,) = receiver.requests
+    assert request.headers["webhook-id"].startswith("msg_silence_")
+    assert json.loads(request.body)["type"] == "signal-endpoint.silence.down"
+
+
+def test_messages_of_kinds_that_the_process_does_not_know_are_left(post, receiver):
+    target, _ = make_values(receiver)
+    post.rows("INSERT INTO outbox (kind, target) VALUES ('newer', %s) RETURNING id", target)
+    assert post.send() == 0
+    assert [row["attempts"] for row in post.rows()] == [0]
