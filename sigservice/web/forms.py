@@ -1,12 +1,38 @@
-"""The controls of a form, as `templates/partials/form_field.tpl` prints them."""
+"""Forms of pages: their controls, which `templates/partials/form_field.tpl` prints, and the texts
+in them. A control has the name of the member of the JSON API that it shows, with numbered rows:
+`options.rateLimit.burst`, `constraints.0.operator`. So `read` makes the struct of the API of a
+submitted form, `to_form` makes the texts of a struct, and problems have the names of controls.
+"""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
 
-Form = dict[str, str]  # what was submitted, by name
+import msgspec
+from msgspec import UNSET, inspect
+
+from sigservice.errors import AppError, BadDataError
+from sigservice.web.body import to_struct
+
+Form = dict[str, str]  # the texts of the controls by name: what was submitted, or what is stored
 ProblemDetails = Sequence[Mapping[str, Any]]
+
+
+class Entry(NamedTuple):
+    """A form that is shown again after it was submitted, with the error if there is one."""
+
+    form: Form
+    error: AppError | None = None
+
+
+NO_ENTRY = Entry({})
 Default = TypeVar("Default")
+Struct = TypeVar("Struct", bound=msgspec.Struct)
+_INDEX = re.compile(r"\[(\d+)\]")
 
 
 @dataclass(frozen=True)
@@ -56,6 +82,160 @@ class Field:
         """The value of `aria-describedby`: the ids of the hint and of the error that are shown."""
         texts = {"hint": self.hint, "problem": self.find_errors(problems)}
         return " ".join(f"{self.element_id}-{part}" for part, text in texts.items() if text)
+
+
+def fill(fields: Iterable[Field], form: Form, at: str = "") -> list[Field]:
+    """The fields with the texts of the form, except passwords; `at` is the beginning of the names
+    of a row."""
+    return [
+        replace(
+            one,
+            name=at + one.name,
+            value="" if one.type == "password" else form.get(at + one.name, ""),
+        )
+        for one in fields
+    ]
+
+
+def read(form: Form, struct: type[Struct], at: str = "", **members: Any) -> Struct:
+    """The struct of the API that a submitted form holds. A boolean is a checkbox, a list has one
+    item for each line, row or checkbox. A member without a control has its default. A number that
+    can't be read becomes one that no check accepts. `members` replace what the form holds. Raises
+    BadDataError."""
+    try:
+        return to_struct(_read_members(form, struct, at) | members, struct)
+    except BadDataError as error:
+        for detail in error.details:
+            detail["path"] = at + detail.get("path", "")
+        raise
+
+
+def to_form(value: Any, at: str = "") -> Form:
+    """The texts of the controls that show a struct or decoded JSON, from which `read` makes it."""
+    if isinstance(value, msgspec.Struct):
+        texts = to_form(msgspec.structs.asdict(value), at)
+        for name, type in _list_members(value.__class__):
+            if isinstance(type, inspect.ListType) and isinstance(
+                type.item_type, inspect.LiteralType
+            ):
+                texts |= {f"{at}.{name}.{choice}": "on" for choice in getattr(value, name)}
+        return texts
+    if isinstance(value, Mapping):
+        return _join(to_form(item, f"{at}.{name}" if at else name) for name, item in value.items())
+    if isinstance(value, bool):
+        return {at: "on"} if value else {}
+    if value is None or value is UNSET:
+        return {}
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return {at: f"{value:.10g}" if isinstance(value, float) else str(value)}
+    if value and not isinstance(value[0], Mapping | msgspec.Struct):
+        return {at: "\n".join(map(str, value))}
+    return _join(to_form(item, f"{at}.{number}") for number, item in enumerate(value))
+
+
+def find_rows(form: Mapping[str, str], name: str) -> list[str]:
+    """`name.0`, `name.1` … of the rows in the form, in order."""
+    pattern = re.compile(rf"{re.escape(name)}\.([0-9]{{1,4}})\.")
+    numbers = {int(match[1]) for key in form if (match := pattern.match(key))}
+    return [f"{name}.{number}" for number in sorted(numbers)]
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines that aren't empty, without surrounding blanks."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def locate_problems(problems: ProblemDetails, form: Form) -> list[dict[str, Any]]:
+    """The problems of the API with the names of the controls. An item of a list is a line of its
+    textarea, and both `value` and `values` are the control `values`. Each rule that a password
+    breaks is a problem."""
+    return [
+        _locate_problem({**problem, "message": message}, form)
+        for problem in problems
+        for message in problem.get("validationErrors") or [problem["message"]]
+    ]
+
+
+@contextmanager
+def report_at(name: str, *other_names: str) -> Iterator[None]:
+    """Problems of the block have the path `name`, except those of `other_names`."""
+    try:
+        yield
+    except AppError as error:
+        for detail in error.details:
+            detail["path"] = path if (path := detail.get("path")) in other_names else name
+        raise
+
+
+def _locate_problem(problem: Mapping[str, Any], form: Form) -> dict[str, Any]:
+    path, line = _INDEX.sub(r".\1", problem.get("path") or ""), ""
+    name = f"{path}s" if path.endswith(".value") and f"{path}s" in form else path
+    while name and not any(key == name or key.startswith(f"{name}.") for key in form):
+        name, _, part = name.rpartition(".")
+        line = f"Line {int(part) + 1}: " if part.isdigit() else line
+    if not name:
+        return {**problem, "path": path} if path else dict(problem)
+    return {**problem, "path": name, "message": line + problem["message"]}
+
+
+def _read_members(form: Form, struct: type[msgspec.Struct], at: str) -> dict[str, Any]:
+    values = {name: _read_value(form, at + name, type) for name, type in _list_members(struct)}
+    return {name: value for name, value in values.items() if value is not UNSET}
+
+
+@cache
+def _list_members(struct: type[msgspec.Struct]) -> list[tuple[str, inspect.Type]]:
+    info = inspect.type_info(struct)
+    assert isinstance(info, inspect.StructType)
+    return [(member.encode_name, member.type) for member in info.fields]
+
+
+def _read_value(form: Form, name: str, type: inspect.Type) -> Any:
+    """UNSET for a member that the form has no control for."""
+    types = list(type.types) if isinstance(type, inspect.UnionType) else [type]
+    is_nullable = any(isinstance(one, inspect.NoneType) for one in types)
+    kinds = [one for one in types if not isinstance(one, inspect.NoneType)]
+    kind = kinds[0] if len(kinds) == 1 else inspect.AnyType()
+    if isinstance(kind, inspect.BoolType):
+        return name in form
+    if isinstance(kind, inspect.ListType):
+        return _read_list(form, name, kind.item_type)
+    if isinstance(kind, inspect.StructType):
+        has_controls = any(key.startswith(f"{name}.") for key in form)
+        return _read_members(form, kind.cls, f"{name}.") if has_controls else UNSET
+    if name not in form:
+        return UNSET
+    text = form[name].replace("\r\n", "\n").strip()
+    if isinstance(kind, inspect.IntType | inspect.FloatType):
+        empty = None if is_nullable else UNSET
+        return (
+            read_whole_number(text, empty)
+            if isinstance(kind, inspect.IntType)
+            else (_read_number(text, empty))
+        )
+    if isinstance(kind, inspect.LiteralType) and isinstance(kind.values[0], int):
+        return read_whole_number(text, UNSET)
+    return text or (None if is_nullable else "")
+
+
+def _read_list(form: Form, name: str, item: inspect.Type) -> Any:
+    if isinstance(item, inspect.StructType):
+        return [_read_members(form, item.cls, f"{row}.") for row in find_rows(form, name)]
+    if isinstance(item, inspect.LiteralType):
+        choices = {f"{name}.{choice}": choice for choice in item.values}
+        return [choices[key] for key in form if key in choices]
+    return split_lines(form[name]) if name in form else UNSET
+
+
+def _read_number(text: str, empty: Any) -> Any:
+    try:
+        return float(text.replace(",", ".")) if text else empty
+    except ValueError:
+        return math.nan
+
+
+def _join(forms: Iterable[Form]) -> Form:
+    return {name: text for form in forms for name, text in form.items()}
 
 
 def find_errors(problems: ProblemDetails, path: str) -> str:

@@ -2,14 +2,12 @@
 buttons named `do` that send the form to itself to add a row or to remove one.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sigservice.web.forms import Field, ProblemDetails
+from sigservice.web.forms import Field, Form, ProblemDetails, fill, find_rows
 
-FormRow = dict[str, Any]
 # Options of a route. 30 constraints, 100 variants and the 1000 values of a segment fit.
 GROWING_FORM: dict[str, Any] = {"form_fields": 1000, "form_limit": 1_000_000}
 
@@ -40,6 +38,7 @@ class GrowingSection:
     rows: Sequence[FieldRow]
     fields: Sequence[Field] = ()
     max_rows: int | None = None
+    boxes_legend: str = ""  # of the checkboxes of a row
     template: str = ""  # printed after the rows, with `values`
     values: Any = None
 
@@ -48,20 +47,58 @@ class GrowingSection:
         return self.max_rows is None or len(self.rows) < self.max_rows
 
 
-def find_rows(form: Mapping[str, str], name: str) -> list[str]:
-    """`name.0`, `name.1` … of the rows in the form, in order."""
-    pattern = re.compile(rf"{name}\.([0-9]{{1,4}})\.")
-    numbers = {int(match[1]) for key in form if (match := pattern.match(key))}
-    return [f"{name}.{number}" for number in sorted(numbers)]
+def make_section(
+    form: Form,
+    name: str,
+    legend: str,
+    item: str,
+    hint: str,
+    fields: Sequence[Field] | Callable[[Form], Sequence[Field]],
+    *,
+    blank: Form | None = None,
+    summarize: Callable[[Form], tuple[str, Sequence[str]]] = lambda _row: ("", ()),
+    fields_below: Sequence[Field] = (),
+    **more: Any,
+) -> GrowingSection:
+    """The rows of the form after its button. `fields` are those of a row, and so are `blank`, the
+    texts of a new row, and `summarize`, which returns the summary and the chips of a row."""
+    rows = []
+    for number, row in enumerate(list_rows(form, name, blank)):
+        templates = fields(row) if callable(fields) else fields
+        row_fields = fill(
+            templates, {f"{name}.{number}.{key}": row[key] for key in row}, f"{name}.{number}."
+        )
+        boxes = [one for one in row_fields if one.type == "checkbox"]
+        rows.append(
+            FieldRow([one for one in row_fields if one not in boxes], boxes, *summarize(row))
+        )
+    return GrowingSection(name, legend, item, hint, rows, fields_below, **more)
 
 
-def change_rows(rows: Sequence[FormRow], name: str, blank: FormRow, button: str) -> list[FormRow]:
-    """The rows after the button `add-<name>` or `remove-<name>.<number>`."""
-    if button == f"add-{name}":
-        return [*rows, dict(blank)]
-    return [row for number, row in enumerate(rows) if button != f"remove-{name}.{number}"]
+def list_rows(form: Form, name: str, blank: Form | None = None) -> list[Form]:
+    """The rows after the button `add-<name>`, `remove-<name>.<number>` or `up-<name>.<number>`,
+    which counts from 0. The names of the texts are without that of the row."""
+    rows = [_cut(form, f"{row}.") for row in find_rows(form, name)]
+    action, _, target = form.get("do", "").partition(f"-{name}")
+    if action == "add" and not target:
+        return [*rows, blank or {}]
+    number = next((n for n in range(len(rows)) if target == f".{n}"), -1)
+    if action == "remove" and number >= 0:
+        del rows[number]
+    if action == "up" and number > 0:
+        rows[number - 1 : number + 1] = rows[number], rows[number - 1]
+    return rows
 
 
-def split_lines(text: str) -> list[str]:
-    """The lines that aren't empty, without surrounding blanks."""
-    return [line.strip() for line in text.splitlines() if line.strip()]
+def replace_rows(form: Form, name: str, rows: Sequence[Form]) -> Form:
+    """The form with these rows."""
+    others = {key: text for key, text in form.items() if not key.startswith(f"{name}.")}
+    return others | {
+        f"{name}.{number}.{key}": text
+        for number, row in enumerate(rows)
+        for key, text in row.items()
+    }
+
+
+def _cut(form: Form, start: str) -> Form:
+    return {key.removeprefix(start): text for key, text in form.items() if key.startswith(start)}

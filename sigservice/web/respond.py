@@ -10,6 +10,7 @@ from sigservice.context import Context
 from sigservice.errors import AppError
 from sigservice.services.identity import Identity
 from sigservice.web.body import read_query
+from sigservice.web.forms import NO_ENTRY, Entry, locate_problems
 from sigservice.web.links import make_own_url
 from sigservice.web.navigation import build_menu
 
@@ -67,20 +68,22 @@ def page(
     status: int = 200,
     *,
     form_error: AppError | None = None,
+    entry: Entry = NO_ENTRY,
     breadcrumbs: Sequence[tuple[str, str]] = (),
     **values: Any,
 ) -> HTTPResponse:
     """A page in the layout. `title` is required; `notice` is a message above the content, with
     a button that undoes the change if there is an `undo`. `breadcrumbs` are the labels and paths
-    of the pages above this one, root first. `form_error`, the reason why a form was rejected, sets
-    the status and the problems."""
+    of the pages above this one, root first. The error of the form's `entry`, or another
+    `form_error`, sets the status and the problems."""
+    form_error = form_error or entry.error
     if form_error:
         status, values["title"] = form_error.status, f"Problem: {values['title']}"
     shared = {
         "breadcrumbs": breadcrumbs,
         "notice": "",
         "undo": None,
-        "problems": form_error.details if form_error else [],
+        "problems": locate_problems(form_error.details, entry.form) if form_error else [],
         "live": False,
         "identity": identity,
         "authentication": context.authentication.type,

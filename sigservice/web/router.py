@@ -189,13 +189,15 @@ def build_kind_finder(routers: Iterable[Router], base: str) -> Callable[[str, st
 
 
 def create_root() -> Bottle:
-    """A Bottle without plugins and with the `id` filter: bottle's `int` accepts signs and non-ASCII
-    digits. The caller calls `router.complete()` after merging all routers."""
+    """A Bottle without plugins and with two filters: `id`, because bottle's `int` accepts signs and
+    non-ASCII digits, and `switch` for paths that end in on or off. The caller calls
+    `router.complete()` after merging all routers."""
     root = _Root()
     root.uninstall(True)
     del root.router  # bottle does not allow it to be replaced
     root.router = _RootRouter()
     root.router.add_filter("id", _id_filter)
+    root.router.add_filter("switch", lambda _config: ("on|off", lambda text: text == "on", str))
     return root
 
 

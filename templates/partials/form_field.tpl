@@ -15,7 +15,7 @@
 <fieldset id="{{field.element_id}}">
 <legend>{{field.label}}</legend>
 % if errors:
-<p class="wrong">{{errors}}</p>
+<p class="wrong" id="{{field.element_id}}-problem">{{errors}}</p>
 % end
 % for value, text in field.choices:
 <div class="check">

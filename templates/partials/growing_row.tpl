@@ -1,8 +1,19 @@
 <fieldset id="{{section.name}}.{{number}}">
 <legend>{{section.item.capitalize()}} {{number + 1}}</legend>
+% errors = find_errors(problems, section.name + "." + str(number))
+% if errors:
+<p class="wrong">{{errors}}</p>
+% end
 <div class="fields">
 % include("partials/form_fields.tpl", fields=row.fields)
 </div>
+% if section.boxes_legend:
+<fieldset>
+<legend>{{section.boxes_legend}}<span class="hidden"> ({{section.item}} {{number + 1}})</span></legend>
 % include("partials/form_fields.tpl", fields=row.checkboxes)
+</fieldset>
+% else:
+% include("partials/form_fields.tpl", fields=row.checkboxes)
+% end
 <p class="actions"><button class="quiet" name="do" value="remove-{{section.name}}.{{number}}" formaction="{{action}}#{{section.name}}" formnovalidate data-swap="editor">Remove<span class="hidden"> {{section.item}} {{number + 1}}</span></button></p>
 </fieldset>

@@ -100,8 +100,8 @@ def test_a_new_user_writes_a_set(ada, web, sets, endpoint, token, send):
     send(endpoint, token, payload)
     page = follow(ada.get(PATH), "New action set")
     form = form_to(page, f"{PATH}/new")
-    assert form["source"].value == str(endpoint["id"])
-    assert form["actor"].value == str(sets.account)
+    assert form["match.sourceId"].value == str(endpoint["id"])
+    assert form["actorId"].value == str(sets.account)
     assert "alerts[0].id <b>" in main(page)
     suggested = [tag["value"] for tag in page.html.find(id="suggested").find_all("option")]
     assert {"alerts[*].status", "alerts[0].status", "big"} <= {*suggested}
@@ -117,18 +117,21 @@ def test_a_new_user_writes_a_set(ada, web, sets, endpoint, token, send):
     form["actions.0.action"] = "SET_FEATURE_ROLLOUT"
     page = form.submit(status=200)  # Enter: the fields of the other kind are seen first
     form = form_to(page, f"{PATH}/new")
-    form["actions.0.params.environment"] = "production"
-    form["actions.0.params.featureName"] = "checkout"
-    form["actions.0.params.rollout"] = "10"
+    form["actions.0.executionParams.environment"] = "production"
+    form["actions.0.executionParams.featureName"] = "checkout"
+    form["actions.0.executionParams.rollout"] = "10"
     form = form_to(press(form, "add-actions"), f"{PATH}/new")
-    form["actions.1.params.environment"] = "development"
-    form["actions.1.params.featureName"] = "checkout"
+    form["actions.1.executionParams.environment"] = "development"
+    form["actions.1.executionParams.featureName"] = "checkout"
     form = form_to(press(form, "up-actions.1"), f"{PATH}/new")
-    form = form_to(press(form, "add-notifications"), f"{PATH}/new")
-    form["notifications.0.url"] = "json://localhost"
-    form["resolved.path"], form["resolved.key"] = "status", "id"
-    form["resolved.values"], form["latch"] = "resolved", True
-    form["maxRunsPerHour"] = "3"
+    form = form_to(press(form, "add-options.notifications"), f"{PATH}/new")
+    form["options.notifications.0.url"] = "json://localhost"
+    form["options.restoreWhenResolved.path"], form["options.restoreWhenResolved.key"] = (
+        "status",
+        "id",
+    )
+    form["options.restoreWhenResolved.values"], form["options.latch"] = "resolved", True
+    form["options.maxRunsPerHour"] = "3"
     page = form.submit(status=303).follow()
     assert "created" in notice(page)
     (one,) = web.get(f"/api/admin{PATH.removeprefix('/admin')}", headers=ADMIN).json["actions"]
@@ -163,7 +166,7 @@ def test_saving_what_is_shown_changes_nothing(ada, database, sets, read_state):
     id = sets.set(filters=FILTERS, options=OPTIONS, description="d", enabled=False)
     before, previous = read_state(), settings(database)
     page = ada.get(f"{PATH}/{id}")
-    assert "hidden" not in page.html.find(id="notifications").find("input").get("value", "")
+    assert "hidden" not in page.html.find(id="options.notifications").find("input").get("value", "")
     assert "whsec_x" not in page.text
     assert "u:hidden" not in page.text
     form_to(page, f"{PATH}/{id}").submit(status=303)
@@ -184,14 +187,14 @@ def test_masked_addresses_stay_their_own(ada, database, sets):
     """Two channels that look alike, one removed, and one whose kind is changed."""
     id = sets.set(options={"notifications": OPTIONS["notifications"]})
     form = form_to(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}")
-    page = press(form, "remove-notifications.0")
+    page = press(form, "remove-options.notifications.0")
     form_to(page, f"{PATH}/{id}").submit(status=303)
     urls = [channel["url"] for channel in settings(database)["notifications"]]
     assert urls == ["json://u:hidden@two.example/b", "https://h.example/x"]
     form = form_to(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}")
-    form["notifications.1.type"] = "apprise"
+    form["options.notifications.1.type"] = "apprise"
     page = form.submit(status=400)
-    assert "complete URL" in find_error(page, "notifications.1.url")
+    assert "complete URL" in find_error(page, "options.notifications.1.url")
 
 
 def test_all_problems_stand_beside_their_fields(ada, sets, read_state):
@@ -199,46 +202,50 @@ def test_all_problems_stand_beside_their_fields(ada, sets, read_state):
     form = {
         "csrf": ada.csrf,
         "name": "",
-        "source": "",
-        "actor": "",
+        "match.sourceId": "",
+        "actorId": "",
         "filters.0.path": "a..b",
         "filters.0.operator": "IN",
         "filters.0.values": "ok\n" + "x" * 101,
-        "filters.3.path": "a",
-        "filters.3.operator": "NUM_GT",
-        "filters.3.values": "x",
-        "filters.3.group": "B",
-        "filters.4.path": "a",
-        "filters.4.operator": "nope",
-        "filters.4.group": "B",
+        "filters.1.path": "a",
+        "filters.1.operator": "NUM_GT",
+        "filters.1.values": "x",
+        "filters.1.group": "B",
+        "filters.2.path": "a",
+        "filters.2.operator": "nope",
+        "filters.2.group": "B",
         "actions.0.action": "TOGGLE_FEATURE_ON",
         "actions.0.shown": "TOGGLE_FEATURE_ON",
+        "actions.0.executionParams.environment": "",
+        "actions.0.executionParams.featureName": "",
         "actions.1.action": "NOPE",
         "actions.1.shown": "NOPE",
-        "cooldownSeconds": "-1",
-        "maxRunsPerHour": "x",
-        "restoreAfterMinutes": "0",
-        "resolved.path": "status",
-        "notifications.0.type": "webhook",
-        "notifications.0.url": "mailto://x",
+        "options.cooldownSeconds": "-1",
+        "options.maxRunsPerHour": "x",
+        "options.restoreAfterMinutes": "0",
+        "options.restoreWhenResolved.path": "status",
+        "options.restoreWhenResolved.values": "",
+        "options.restoreWhenResolved.key": "",
+        "options.notifications.0.type": "webhook",
+        "options.notifications.0.url": "mailto://x",
     }
     page = ada.post(f"{PATH}/new", form, status=400)
     for field, words in {
         "name": "1 to 255",
-        "source": "Choose a signal endpoint",
-        "actor": "Choose a service account",
+        "match.sourceId": "Choose a signal endpoint",
+        "actorId": "Choose a service account",
         "filters.0.path": "path must look like",
         "filters.0.values": "Line 2",
         "filters.1.values": "needs a number",
         "filters.2.operator": "one of",
-        "actions.0.params.environment": "required",
-        "actions.0.params.featureName": "required",
+        "actions.0.executionParams.environment": "required",
+        "actions.0.executionParams.featureName": "required",
         "actions.1.action": "one of",
-        "cooldownSeconds": "must be 0",
-        "maxRunsPerHour": "must be 1",
-        "resolved.values": "required",
-        "resolved.key": "not a valid path",
-        "notifications.0.url": "begin with",
+        "options.cooldownSeconds": "must be 0",
+        "options.maxRunsPerHour": "must be 1",
+        "options.restoreWhenResolved.values": "required",
+        "options.restoreWhenResolved.key": "not a valid path",
+        "options.notifications.0.url": "begin with",
     }.items():
         assert words in find_error(page, field), field
     assert read_state() == before
@@ -250,7 +257,12 @@ def test_all_problems_stand_beside_their_fields(ada, sets, read_state):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("source", "9" * 30), ("source", "x"), ("actor", "-1"), ("do", "up-actions.x")],
+    [
+        ("match.sourceId", "9" * 30),
+        ("match.sourceId", "x"),
+        ("actorId", "-1"),
+        ("do", "up-actions.x"),
+    ],
 )
 def test_odd_forms_are_no_error_of_ours(ada, sets, name, value):
     form = {"csrf": ada.csrf, "actions.0.action": "x", "actions.0.shown": "x", name: value}
@@ -338,8 +350,8 @@ def test_endpoint_that_is_deleted_names_its_sets(ada, sets, endpoint):
     assert "depend on it" not in main(page)
     sets.set(enabled=False)
     page = ada.get(f"/admin/signals/{endpoint['id']}/delete")
-    assert "kill checkout in default off" in main(page)
-    assert heading(follow(page, "kill checkout in default")) == "kill checkout"
+    assert "kill checkout in default (off)" in main(page)
+    assert heading(follow(page, "kill checkout in default (off)")) == "kill checkout"
 
 
 def test_a_template_is_a_tile_that_stays_selected(ada, sets):
@@ -353,7 +365,7 @@ def test_a_template_is_a_tile_that_stays_selected(ada, sets):
 def test_a_click_on_a_field_of_the_newest_signal_adds_a_filter(ada, sets, endpoint, token, send):
     send(endpoint, token, {"labels": {"severity": "page=now"}})
     form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
-    form["source"] = str(endpoint["id"])
+    form["match.sourceId"] = str(endpoint["id"])
     page = press(form, "look")
     (button,) = page.html.select(".paths button")
     page = press(form_to(page, f"{PATH}/new"), button["value"])
@@ -398,7 +410,7 @@ def test_the_form_tests_the_set_with_the_newest_signal(ada, sets, endpoint, toke
 def test_the_setup_of_alertmanager_can_be_pasted(ada, sets, endpoint):
     yaml = pytest.importorskip("yaml")
     form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
-    form["source"] = str(endpoint["id"])
+    form["match.sourceId"] = str(endpoint["id"])
     setup = press(form, "template:alertmanager").html.find(id="setup").get_text()
     configuration = yaml.safe_load(setup.split("\n\n")[1])
     (receiver,) = configuration["receivers"]

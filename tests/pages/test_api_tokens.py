@@ -56,8 +56,8 @@ def test_the_secret_of_a_new_token_appears_once(ada, web, service):
     ("values", "scope"),
     [
         ({"type": "frontend"}, ("frontend", "development", ["*"])),
-        ({"scope": "some", "project:default": True}, ("client", "development", ["default"])),
-        ({"type": "admin", "scope": "some"}, ("admin", "*", ["*"])),
+        ({"projects": "some", "projects.default": True}, ("client", "development", ["default"])),
+        ({"type": "admin", "projects": "some"}, ("admin", "*", ["*"])),
     ],
     ids=str,
 )
@@ -70,33 +70,33 @@ def test_a_token_has_the_selected_scope(ada, web, values, scope):
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"scope": "all"}, "not both"),
-        ({"scope": "all", "type": "admin"}, "not both"),
-        ({"scope": "some", "type": "admin"}, "all projects (*)"),
+        ({"projects": "all"}, "not both"),
+        ({"projects": "all", "type": "admin"}, "not both"),
+        ({"projects": "some", "type": "admin"}, "all projects (*)"),
     ],
     ids=str,
 )
 def test_checked_projects_and_all_projects_exclude_each_other(ada, web, fields, reason):
-    page = fill(ada, tokenName="x", **fields, **{"project:default": True}).submit(status=400)
+    page = fill(ada, tokenName="x", **fields, **{"projects.default": True}).submit(status=400)
     assert reason in page.html.find(id="projects-problem").get_text()
     form = form_to(page, f"{PATH}/new")
-    assert (form["scope"].value, form["project:default"].checked) == (fields["scope"], True)
+    assert (form["projects"].value, form["projects.default"].checked) == (fields["projects"], True)
     assert list_tokens(web) == []
 
 
 def test_problems_of_a_token_form_are_reported_and_values_kept(ada, web):
-    page = fill(ada, type="frontend", scope="some", expiresAt="soon").submit(status=400)
+    page = fill(ada, type="frontend", projects="some", expiresAt="soon").submit(status=400)
     assert "1 to 100" in find_error(page, "tokenName")
     assert "date" in find_error(page, "expiresAt")
     assert "at least one project" in alert(page)
     form = form_to(page, f"{PATH}/new")
-    assert (form["type"].value, form["scope"].value) == ("frontend", "some")
+    assert (form["type"].value, form["projects"].value) == ("frontend", "some")
     csrf = {"csrf": ada.csrf, "tokenName": "x", "type": "client"}
-    body = csrf | {"environment": "nowhere", "scope": "some", "project:gone": "on"}
+    body = csrf | {"environment": "nowhere", "projects": "some", "projects.gone": "on"}
     page = ada.post(f"{PATH}/new", body, status=400)
     assert "nowhere" in find_error(page, "environment")
     assert "gone" in alert(page)
-    page = ada.post(f"{PATH}/new", csrf | {"type": "boss", "scope": "all"}, status=400)
+    page = ada.post(f"{PATH}/new", csrf | {"type": "boss", "projects": "all"}, status=400)
     assert find_error(page, "type")
     assert list_tokens(web) == []
 
@@ -106,7 +106,7 @@ def test_a_token_is_deleted_after_confirmation(ada, web):
     (token,) = list_tokens(web)
     path = f"{PATH}/{token['id']}/delete"
     page = ada.get(path)
-    assert heading(page) == "Delete API token <b>old</b>?"
+    assert heading(page).startswith("Delete API token <b>old</b> (")
     page = form_to(page, path).submit(status=303).follow()
     assert "Token deleted" in notice(page)
     assert list_tokens(web) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.routes.pages.signals.endpoint_options_form import make_values, read_options
+from sigservice.routes.pages.signals.endpoint_options_form import make_form, read_options
 from sigservice.services.signals.endpoint_options import EndpointOptions
 from tests.conftest import ADMIN
 from tests.pages.page_reader import form_to
@@ -72,7 +72,7 @@ def test_new_endpoint_has_the_defaults(form, read):
 
 
 def test_every_option_can_be_set(form, read):
-    for name, value in make_values(make_options()).items():
+    for name, value in make_form(make_options()).items():
         form[name] = bool(value) if name == "options.allowQueryToken" else value
     form.submit(status=303)
     assert read()["options"] == OPTIONS
@@ -103,8 +103,9 @@ def test_options_without_a_field_are_kept(ada, web, endpoint, path, form, read):
 def test_empty_fields_restore_the_defaults(ada, web, endpoint, path, read):
     configure(web, endpoint, OPTIONS)
     form = form_to(ada.get(path), path)
-    for name, value in make_values(EndpointOptions()).items():
-        form[name] = False if name == "options.allowQueryToken" else value
+    defaults = make_form(EndpointOptions())
+    for name in make_form(make_options()):
+        form[name] = False if name == "options.allowQueryToken" else defaults.get(name, "")
     form["options.idempotency.windowHours"] = ""
     form.submit(status=303)
     assert read()["options"] == {}

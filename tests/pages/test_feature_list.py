@@ -284,7 +284,7 @@ def test_switch_in_production_is_asked_for(ada, flags):
 def test_project_can_switch_without_a_question(ada, flags):
     flags.create_flag()
     form = ada.get("/admin/projects/default/edit").forms[1]
-    form["confirms_production"] = False
+    form["confirmsProduction"] = False
     form.submit(status=303)
     path = f"{LIST}/checkout/environments/production/on"
     ada.post(path, {"csrf": ada.csrf}, status=303)

@@ -33,7 +33,7 @@ def test_new_flag_is_created_with_all_fields(ada, flags):
         type="kill-switch",
         description=" Two\r\nlines ",
         tags="simple:shop\r\n\r\n simple : two words ",
-        impression_data=True,
+        impressionData=True,
     ).follow()
     assert heading(page) == "checkout"
     assert "disabled in every environment" in notice(page)
@@ -267,7 +267,7 @@ def test_metadata_is_edited(ada, flags):
     path = "/admin/features/checkout/edit"
     form = form_to(ada.get("/admin/features/checkout"), path)
     assert (form["description"].value, form["type"].value) == ("old", "release")
-    assert (form["impression_data"].checked, form["stale"].checked) == (True, False)
+    assert (form["impressionData"].checked, form["stale"].checked) == (True, False)
     form["description"], form["type"], form["stale"] = "x" * 5001, "permission", True
     page = form.submit(status=400)
     assert "5000" in find_error(page, "description")
@@ -289,12 +289,12 @@ def test_clone_has_the_strategies_and_is_disabled(ada, flags):
     path = "/admin/features/checkout/clone"
     form = form_to(ada.get("/admin/features/checkout"), path)
     for name, status in (("checkout", 409), ("a b", 400), ("", 400)):
-        form["clone_name"] = name
+        form["name"] = name
         page = form.submit(status=status)
-        assert find_error(page, "clone_name")
+        assert find_error(page, "name")
         form = form_to(page, path)
-        assert form["clone_name"].value == name
-    form["clone_name"] = "copy"
+        assert form["name"].value == name
+    form["name"] = "copy"
     page = form.submit(status=303).follow()
     assert heading(page) == "copy"
     (strategy,) = flags.list_strategies("copy")
@@ -345,26 +345,26 @@ def test_parent_is_set_and_removed(ada, flags):
     form = form_to(page, path)
     parents = page.html.find("datalist", id="parents").find_all("option")
     assert [option["value"] for option in parents] == ["checkout"]
-    form["parent"] = "none"
+    form["feature"] = "none"
     page = form.submit(status=403)
-    assert "Flag none not found" in find_error(page, "parent")
+    assert "Flag none not found" in find_error(page, "feature")
     form = form_to(page, path)
-    assert form["parent"].value == "none"
-    form["parent"] = " checkout "
-    form["state"], form["parent_variants"] = "off", "a"
+    assert form["feature"].value == "none"
+    form["feature"] = " checkout "
+    form["state"], form["variants"] = "off", "a"
     page = form.submit(status=400)
-    assert "Variants" in find_error(page, "parent_variants")
+    assert "Variants" in find_error(page, "variants")
     form = form_to(page, path)
-    assert (form["state"].value, form["parent_variants"].value) == ("off", "a")
-    form["state"], form["parent_variants"] = "on", "a\r\nb"
+    assert (form["state"].value, form["variants"].value) == ("off", "a")
+    form["state"], form["variants"] = "on", "a\r\nb"
     page = form.submit(status=303).follow()
     text = " ".join(page.html.find(id="parent-flag").get_text(" ").split())
     assert "Evaluated only when checkout is enabled with variant a or b ." in text
     page = form_to(page, f"{path}/remove").submit(status=303).follow()
     assert flags.get_flag("parent")["dependencies"] == []
-    fields = {"csrf": ada.csrf, "parent": "child"}
+    fields = {"csrf": ada.csrf, "feature": "child"}
     page = ada.post(path, fields, status=403)
-    assert "has a parent flag itself" in find_error(page, "parent")
+    assert "has a parent flag itself" in find_error(page, "feature")
 
 
 # archive
@@ -404,7 +404,7 @@ def test_parent_can_not_be_archived_before_its_children(ada, flags):
 
 def test_active_flag_is_not_deleted(ada, flags):
     flags.create_flag()
-    ada.post("/admin/features/checkout/delete", {"csrf": ada.csrf}, status=400)
+    ada.post("/admin/features/checkout/delete", {"csrf": ada.csrf}, status=303)
     ada.post("/admin/features/checkout/revive", {"csrf": ada.csrf}, status=404)
     assert flags.get_flag()
 

@@ -15,7 +15,7 @@ NEW = "Other-Horse-8"
 
 def change(web: webtest.TestApp, old: str, new: str, confirm: str | None = None, status: int = 303):
     form = form_to(web.get("/profile"), "/profile/password")
-    form["old"], form["password"] = old, new
+    form["oldPassword"], form["password"] = old, new
     form["confirm"] = new if confirm is None else confirm
     return form.submit(status=status)
 
@@ -61,7 +61,11 @@ def test_the_form_offers_to_revoke_the_personal_tokens(ada, database):
     change(ada, Cast.PASSWORD, NEW)
     assert len(ada.get("/api/admin/user/tokens").json["pats"]) == 1
     form = form_to(ada.get("/profile"), "/profile/password")
-    form["old"], form["password"], form["confirm"] = NEW, Cast.PASSWORD + "x", Cast.PASSWORD + "x"
+    form["oldPassword"], form["password"], form["confirm"] = (
+        NEW,
+        Cast.PASSWORD + "x",
+        Cast.PASSWORD + "x",
+    )
     form["revoke_tokens"] = True
     assert "your personal API tokens revoked" in notice(form.submit(status=303).follow())
     assert ada.get("/api/admin/user/tokens").json["pats"] == []
@@ -74,7 +78,7 @@ def test_viewer_may_change_the_own_password(vera, web):
 
 def test_wrong_current_password_is_reported_at_the_field(ada, web):
     page = change(ada, "wrong", NEW, status=401)
-    assert find_error(page, "old") == "The current password is wrong."
+    assert find_error(page, "oldPassword") == "The current password is wrong."
     web.post_json("/auth/simple", {"username": "ada", "password": Cast.PASSWORD}, status=200)
 
 
@@ -113,14 +117,14 @@ def test_passwords_are_never_shown_again(ada):
     page = change(ada, "Old-Secret-11", "New-Secret-22", "New-Secret-33", status=400)
     for text in ("Old-Secret-11", "New-Secret-22", "New-Secret-33"):
         assert text not in page.text
-    for field in ("old", "password", "confirm"):
+    for field in ("oldPassword", "password", "confirm"):
         assert form_to(page, "/profile/password")[field].value == ""
 
 
 def test_fields_help_password_managers(ada):
     form = ada.get("/profile").html.find("form", action="/profile/password")
     tokens = {tag["name"]: tag.get("autocomplete") for tag in form.find_all("input")}
-    assert tokens["old"] == "current-password"
+    assert tokens["oldPassword"] == "current-password"
     assert tokens["password"] == tokens["confirm"] == "new-password"
     assert tokens["username"] == "username"
 

@@ -21,7 +21,9 @@ def texts(page, id):
 def test_a_project_has_its_numbers_environments_sets_and_tokens(ada, web, flags, sets):
     flags.create_flag("old")
     web.post_json(
-        "/api/admin/projects/default/stale", {"features": ["old"], "stale": True}, headers=ADMIN
+        "/api/admin/projects/default/stale",
+        {"features": ["old"], "stale": True},
+        headers=ADMIN,
     )
     sets.set("kill")
     body = {"tokenName": "shop", "type": "client", "environment": "production"}

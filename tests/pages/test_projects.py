@@ -35,20 +35,20 @@ def test_a_project_is_created_updated_and_deleted(ada, web):
     assert page.request.path == f"{path}/edit"
     form = form_to(page, f"{path}/edit")
     assert form["description"].value == "sells"
-    form["name"], form["default_stickiness"] = "Shop", "userId"
+    form["name"], form["defaultStickiness"] = "Shop", "userId"
     page = form.submit(status=303).follow()
     assert notice(page) == "The project was saved."
     row = project(web, "web-shop")
     assert (row["name"], row["description"]) == ("Shop", "sells")
     assert row["defaultStickiness"] == "userId"
 
-    page = form_to(page, f"{path}/environments/production/unlink").submit(status=303).follow()
+    page = form_to(page, f"{path}/environments/production/off").submit(status=303).follow()
     assert "disabled" in notice(page)
     names = [row["environment"] for row in project(web, "web-shop")["environments"]]
     assert names == ["default", "development"]
-    page = form_to(page, f"{path}/environments/production/link").submit(status=303).follow()
+    page = form_to(page, f"{path}/environments/production/on").submit(status=303).follow()
     assert len(project(web, "web-shop")["environments"]) == 3
-    ada.post(f"{path}/environments/production/link", {"csrf": ada.csrf}, status=409)
+    ada.post(f"{path}/environments/production/on", {"csrf": ada.csrf}, status=409)
 
     page = form_to(ada.get(f"{path}/delete"), f"{path}/delete").submit(status=303).follow()
     assert notice(page) == "The project was deleted."
@@ -61,9 +61,9 @@ def test_errors_of_a_project_are_at_their_fields(ada, web):
     assert form_to(page, "/admin/projects/new")["description"].value == "kept"
     page = new(ada, "/admin/projects/new", status=409, name="X", id="default")
     assert find_error(page, "id") == "The id default already exists."
-    fields = {"csrf": ada.csrf, "name": "X", "default_stickiness": ""}
+    fields = {"csrf": ada.csrf, "name": "X", "defaultStickiness": ""}
     for path in ("/admin/projects/new", "/admin/projects/default/edit"):
-        assert find_error(ada.post(path, fields, status=400), "default_stickiness")
+        assert find_error(ada.post(path, fields, status=400), "defaultStickiness")
     assert len(web.get("/api/admin/projects", headers=ADMIN).json["projects"]) == 1
 
 
@@ -88,6 +88,11 @@ def test_a_project_in_use_shows_why_it_cannot_be_deleted(ada, service):
 # environments
 
 
+def moves(page, name):
+    form = form_to(page, f"/admin/environments/{name}/move")
+    return [button._value for button in form.fields["to"]]
+
+
 def test_environment_default_is_explained_and_can_be_disabled(ada, web):
     page = ada.get("/admin/environments")
     (card,) = [
@@ -109,16 +114,16 @@ def test_an_environment_is_created_moved_disabled_and_deleted(ada, web):
         "staging",
     ]
     path = "/admin/environments/staging"
-    actions = [form.action for form in page.forms.values()]
-    assert f"{path}/up" in actions
-    assert f"{path}/down" not in actions
-    assert "/admin/environments/default/up" not in actions
+    assert moves(page, "staging") == ["up"]
+    assert moves(page, "default") == ["down"]
 
-    form_to(page, f"{path}/up").submit(status=303)
+    form_to(page, f"{path}/move").submit("to", value="up", status=303)
     names = [row["name"] for row in environments(web)]
     assert names == ["default", "development", "staging", "production"]
-    ada.post("/admin/environments/default/up", {"csrf": ada.csrf}, status=303)
-    form_to(ada.get("/admin/environments"), "/admin/environments/default/down").submit(status=303)
+    fields = {"csrf": ada.csrf, "to": "up"}
+    ada.post("/admin/environments/default/move", fields, status=303)
+    form = form_to(ada.get("/admin/environments"), "/admin/environments/default/move")
+    form.submit("to", value="down", status=303)
     assert [row["name"] for row in environments(web)][:2] == ["development", "default"]
 
     page = form_to(ada.get("/admin/environments"), f"{path}/off").submit(status=303).follow()
@@ -171,7 +176,7 @@ def field(web):
 
 
 def test_a_context_field_is_created_updated_and_deleted(ada, web, field):
-    fields = {"name": "plan", "values": " free \n\npaid\r\n", "stickiness": True}
+    fields = {"name": "plan", "legalValues": " free \n\npaid\r\n", "stickiness": True}
     page = new(ada, "/admin/context/new", **fields).follow()
     assert notice(page) == "The context field was created."
     assert "Legal values: free, paid" in page.html.main.get_text()
@@ -184,8 +189,8 @@ def test_a_context_field_is_created_updated_and_deleted(ada, web, field):
     )
     path = "/admin/context/plan/edit"
     form = form_to(ada.get(path), path)
-    assert form["values"].value.split() == ["free", "paid"]
-    form["values"], form["stickiness"] = "paid\ntrial", False
+    assert form["legalValues"].value.split() == ["free", "paid"]
+    form["legalValues"], form["stickiness"] = "paid\ntrial", False
     assert "saved" in notice(form.submit(status=303).follow())
     assert field()["stickiness"] is False
     assert field()["legalValues"] == [
@@ -199,9 +204,9 @@ def test_a_context_field_is_created_updated_and_deleted(ada, web, field):
 
 
 def test_errors_of_a_context_field_are_at_their_fields(ada, field):
-    page = new(ada, "/admin/context/new", status=400, name="plan", values="a\na")
-    assert "twice" in find_error(page, "values")
-    assert form_to(page, "/admin/context/new")["values"].value.split() == ["a", "a"]
+    page = new(ada, "/admin/context/new", status=400, name="plan", legalValues="a\na")
+    assert "twice" in find_error(page, "legalValues")
+    assert form_to(page, "/admin/context/new")["legalValues"].value.split() == ["a", "a"]
     page = new(ada, "/admin/context/new", status=409, name="userId")
     assert find_error(page, "name") == "The name userId already exists."
     page = new(ada, "/admin/context/userId/edit", status=400, description="x" * 1001)
@@ -230,7 +235,7 @@ def test_hostile_text_is_escaped(ada, web):
         assert faults(ada.get(f"/admin/projects/p{n}/delete")) == []
         page = ada.get(f"/admin/context/f{n}/edit")
         assert faults(page) == []
-        assert form_to(page, f"/admin/context/f{n}/edit")["values"].value.strip() == text
+        assert form_to(page, f"/admin/context/f{n}/edit")["legalValues"].value.strip() == text
         fields = {"csrf": ada.csrf, "name": text, "id": text, "values": text * 50, "type": text}
         for path in ("projects", "environments", "context"):
             assert faults(ada.post(f"/admin/{path}/new", fields, status=400)) == []

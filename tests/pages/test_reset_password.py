@@ -116,7 +116,7 @@ def test_invalid_links_show_no_form(service, clock):
 def test_an_admin_invites(service, ada, mails, web):
     new = f"{USERS}/new"
     page = ada.get(new)
-    assert form_to(page, new)["send_mail"].checked
+    assert form_to(page, new)["sendEmail"].checked
     values = {"username": "cy", "email": "cy@example.com", "name": "<b>Cy</b>"}
     page = fill(page, new, 200, **values)
     assert keeps_the_rules(page)
@@ -145,7 +145,7 @@ def service_id(web, name):
 
 def test_an_admin_invites_without_an_email_or_sets_the_password(ada, mails, service, web):
     new = f"{USERS}/new"
-    page = fill(ada.get(new), new, 200, username="cy", email="cy@example.com", send_mail=False)
+    page = fill(ada.get(new), new, 200, username="cy", email="cy@example.com", sendEmail=False)
     assert "No email was sent" in page.html.get_text()
     page = fill(ada.get(new), new, 200, username="di")  # has no address
     assert "No email was sent" in page.html.get_text()
@@ -153,8 +153,8 @@ def test_an_admin_invites_without_an_email_or_sets_the_password(ada, mails, serv
     assert notice(page) == "User created."
     assert job.run_once(service.context) == 1
     assert mails.got[0].recipients == ["ed@example.com"]
-    page = fill(ada.get(new), new, 400, username="a b", send_mail=False)
-    assert not form_to(page, new)["send_mail"].checked
+    page = fill(ada.get(new), new, 400, username="a b", sendEmail=False)
+    assert not form_to(page, new)["sendEmail"].checked
 
 
 def test_an_admin_creates_a_reset_link(service, ada, bo, web):

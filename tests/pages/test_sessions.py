@@ -258,7 +258,7 @@ def test_default_admin_can_change_nothing_else(default_admin):
 
 def test_default_admin_has_full_access_after_the_change(default_admin):
     form = form_to(default_admin.get("/profile"), "/profile/password")
-    form["old"] = "unleash4all"
+    form["oldPassword"] = "unleash4all"
     form["password"] = form["confirm"] = "Other-Horse-8"
     page = form.submit(status=303).follow()
     assert alert(page) == ""
@@ -268,7 +268,7 @@ def test_default_admin_has_full_access_after_the_change(default_admin):
 
 def test_default_admin_can_not_keep_the_default_password(default_admin):
     form = form_to(default_admin.get("/profile"), "/profile/password")
-    form["old"] = form["password"] = form["confirm"] = "unleash4all"
+    form["oldPassword"] = form["password"] = form["confirm"] = "unleash4all"
     form.submit(status=400)
     default_admin.get("/", status=303)
 

@@ -137,7 +137,7 @@ def test_invalid_token_name_creates_neither_token_nor_endpoint(ada, read_state, 
     assert "1 to 100 characters" in find_error(page, "token_name")
     form = form_to(page, "/admin/signals/new")
     assert (form["name"].value, form["token"].value) == ("builds", "now")
-    assert form["token_name"].value == name.strip()
+    assert form["token_name"].value.strip() == name.strip()
     assert read_state() == before
 
 
@@ -195,7 +195,7 @@ def test_tokens_show_their_last_signal(ada, make, endpoint, token, send):
 def test_renamed_token_still_works(ada, read_state, endpoint, token, send):
     path = f"/admin/signals/{endpoint['id']}/tokens/{token['id']}"
     form = form_to(ada.get(path), path)
-    form["token_name"] = "jenkins"
+    form["name"] = "jenkins"
     page = form.submit(status=303).follow()
     assert notice(page) == "Token saved."
     assert [t["name"] for t in tokens(read_state)] == ["jenkins"]
@@ -213,17 +213,17 @@ def test_invalid_new_name_of_a_token_is_an_error_and_stays(
     before = read_state()
     path = f"/admin/signals/{endpoint['id']}/tokens/{token['id']}"
     form = form_to(ada.get(path), path)
-    form["token_name"] = name
+    form["name"] = name
     page = form.submit(status=status)
     assert read_state() == before
     assert heading(page) == "Token ci"
-    assert form_to(page, path)["token_name"].value == name
-    assert find_error(page, "token_name")
+    assert form_to(page, path)["name"].value == name
+    assert find_error(page, "name")
 
 
 def test_delete_page_names_the_consequences(ada, endpoint, token):
     page = ada.get(f"/admin/signals/{endpoint['id']}/tokens/{token['id']}/delete")
-    assert heading(page) == "Delete token ci?"
+    assert heading(page) == "Delete token ci of deploys?"
     text = page.html.find("main").get_text(" ", strip=True)
     assert "deploys" in text
     assert "can't be undone" in text

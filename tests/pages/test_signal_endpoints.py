@@ -210,7 +210,7 @@ def test_invalid_name_is_an_error_and_all_input_stays(ada, read_state):
         page = submit_new(ada, name=name, **values, status=400)
         assert "name" in find_error(page, "name"), name
         form = form_to(page, "/admin/signals/new")
-        assert form["name"].value == name.strip()
+        assert form["name"].value.strip() == name.strip()
         assert {field: form[field].value for field in values} == values
     assert read_state() == before
 

@@ -39,13 +39,17 @@ def read_rule(silence, endpoint):
 def test_the_form_sets_and_removes_a_rule_and_keeps_other_options(silence, browser):
     endpoint = silence.make.endpoint("backup", options={"statusPath": "a.b"})
     form = open_form(browser, endpoint)
-    form["schedule"], form["cron"], form["timezone"] = "cron", "30 2 * * *", "Europe/Berlin"
-    form["graceSeconds"] = "600"
+    form["schedule"], form["options.silence.cron"], form["options.silence.timezone"] = (
+        "cron",
+        "30 2 * * *",
+        "Europe/Berlin",
+    )
+    form["options.silence.graceSeconds"] = "600"
     form.submit(status=303)
     rule = {"cron": "30 2 * * *", "timezone": "Europe/Berlin", "graceSeconds": 600}
     assert read_rule(silence, endpoint) == rule
     form = open_form(browser, endpoint)
-    assert (form["schedule"].value, form["cron"].value) == ("cron", "30 2 * * *")
+    assert (form["schedule"].value, form["options.silence.cron"].value) == ("cron", "30 2 * * *")
     form["schedule"] = "none"
     form.submit(status=303)
     options = silence.web.get(f"{ENDPOINTS}/{endpoint['id']}", headers=ADMIN).json["options"]
@@ -55,10 +59,11 @@ def test_the_form_sets_and_removes_a_rule_and_keeps_other_options(silence, brows
 def test_errors_are_beside_their_fields(silence, browser):
     endpoint = silence.make.endpoint("backup")
     form = open_form(browser, endpoint)
-    form["schedule"], form["everySeconds"], form["graceSeconds"] = "every", "soon", "-1"
+    form["schedule"], form["options.silence.everySeconds"] = "every", "soon"
+    form["options.silence.graceSeconds"] = "-1"
     page = form.submit(status=400)
     for name in ("everySeconds", "graceSeconds"):
-        assert f'id="{name}-problem"' in page
+        assert f'id="options.silence.{name}-problem"' in page
     assert "soon" in page
 
 
@@ -66,12 +71,12 @@ def test_notifications_are_added_and_masked_secrets_survive(silence, browser, ro
     rule = {"everySeconds": 60, "notifications": [HOOK]}
     endpoint = silence.make.endpoint("backup", options={"silence": rule})
     form = open_form(browser, endpoint)
-    page = form.submit("do", value="add-notifications")
-    assert "notifications.1.url" in page
+    page = form.submit("do", value="add-options.silence.notifications")
+    assert "options.silence.notifications.1.url" in page
     assert "s3cret" not in page
     assert SECRET not in page
     form = open_form(browser, endpoint)
-    form["everySeconds"] = "90"
+    form["options.silence.everySeconds"] = "90"
     form.submit(status=303)
     ((stored_rule,),) = rows("SELECT options -> 'silence' FROM signal_endpoints")
     assert stored_rule == {"everySeconds": 90, "notifications": [HOOK]}

@@ -132,13 +132,13 @@ def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, flags,
         constraints__2__contextName="country",
         variants__0__name="a",
         variants__1__name="a",
-        variants__1__payloadType="json",
-        variants__1__payload="{",
+        variants__1__payload__type="json",
+        variants__1__payload__value="{",
         variants__2__name="c",
         variants__2__weightType="fix",
         variants__2__weight="100.01",
-        variants__2__payloadType="number",
-        variants__2__payload="x",
+        variants__2__payload__type="number",
+        variants__2__payload__value="x",
     )
     page = form.submit(status=400)
     for field, words in (
@@ -149,9 +149,9 @@ def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, flags,
         ("constraints.1.values", "NUM_GT must be a number"),
         ("constraints.2.values", "at least one value"),
         ("variants.1.name", "Variant a already exists"),
-        ("variants.1.payload", "must be valid JSON"),
+        ("variants.1.payload.value", "must be valid JSON"),
         ("variants.2.weight", "from 0 to 100, with at most one decimal"),
-        ("variants.2.payload", "must be a number"),
+        ("variants.2.payload.value", "must be a number"),
     ):
         assert words in find_error(page, field), field
     before_values, after_values = values(form), values(form_to(page, NEW))
@@ -335,7 +335,7 @@ def test_forms_that_no_browser_sends_are_rejected(ada, flags, read_state):
         {"constraints.0.contextName": "a", "constraints.0.operator": "NONE"},
         {"constraints.7.operator": "IN"},
         {"variants.0.name": "a", "variants.0.weightType": "none"},
-        {"variants.0.name": "a", "variants.0.payloadType": "none"},
+        {"variants.0.name": "a", "variants.0.payload.type": "none"},
         {"segments.999999": "on"},
         {"name": "none", "shown_type": "none"},
         {f"constraints.{n}.operator": "IN" for n in range(31)},

@@ -50,7 +50,7 @@ def test_a_strategy_type_is_edited_deprecated_and_deleted(ada, place):
     form["title"] = "Where"
     page = form.submit(status=303).follow()
     assert "Where" in page.html.find(id="strategy-types").get_text()
-    page = form_to(page, f"{path}/deprecate").submit(status=303).follow()
+    page = form_to(page, f"{path}/off").submit(status=303).follow()
     assert notice(page).startswith("Strategy type deprecated.")
     form = form_to(ada.get(f"{path}/delete"), f"{path}/delete")
     page = form.submit(status=303).follow()

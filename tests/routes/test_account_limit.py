@@ -156,7 +156,11 @@ def test_wrong_old_passwords_count_by_account(cast):
 def test_the_profile_form_counts_with_them(cast):
     thief = cast.signed_in("ed")
     form = form_to(thief.get("/profile"), "/profile/password")
-    form["old"], form["password"], form["confirm"] = "wrong", "Better-Horse-8", "Better-Horse-8"
+    form["oldPassword"], form["password"], form["confirm"] = (
+        "wrong",
+        "Better-Horse-8",
+        "Better-Horse-8",
+    )
     for _ in range(10):
         form.submit(status=401, extra_environ=HOME)
     form.submit(status=429, extra_environ=HOME)

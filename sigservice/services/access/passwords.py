@@ -2,9 +2,8 @@
 password is rejected with."""
 
 import re
-from typing import Any
 
-from sigservice.errors import AppError, OwaspValidationError
+from sigservice.errors import OwaspValidationError
 from sigservice.services.access import common_passwords
 
 MIN_LENGTH, MAX_LENGTH = 10, 128
@@ -46,12 +45,3 @@ def check(password: str, *names: str | None) -> None:
     if failed_rules:
         detail = {"message": failed_rules[0], "validationErrors": failed_rules, "path": "password"}
         raise OwaspValidationError(failed_rules[0], details=[detail])
-
-
-def list_problems(error: AppError) -> list[dict[str, Any]]:
-    """{message, path} of each problem, one for each failed rule."""
-    return [
-        {"message": text, "path": detail.get("path")}
-        for detail in error.details
-        for text in detail.get("validationErrors") or [detail["message"]]
-    ]

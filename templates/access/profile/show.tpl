@@ -17,9 +17,7 @@
 <form method="post" action="{{url('/profile/password')}}">
 % include("partials/csrf.tpl")
 <input name="username" value="{{identity.username}}" autocomplete="username" aria-label="Username" readonly hidden>
-% for field in fields:
-% include("partials/form_field.tpl", field=field)
-% end
+% include("partials/form_fields.tpl")
 <button>Change password</button>
 </form>
 </div>

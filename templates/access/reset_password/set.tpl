@@ -11,9 +11,7 @@
 <input type="hidden" name="csrf" value="{{form_token}}">
 <input type="hidden" name="token" value="{{token}}">
 <input name="username" value="{{user['username'] or user['email']}}" autocomplete="username" aria-label="Username" readonly hidden>
-% for field in fields:
-% include("partials/form_field.tpl", field=field)
-% end
+% include("partials/form_fields.tpl")
 <button>Set password</button>
 </form>
 % else:

@@ -11,9 +11,7 @@
 <form method="post" action="{{url('/sign-in')}}">
 <input type="hidden" name="csrf" value="{{form_token}}">
 <input type="hidden" name="next" value="{{next_path}}">
-% for field in fields:
-% include("partials/form_field.tpl", field=field)
-% end
+% include("partials/form_fields.tpl")
 <button>Sign in</button>
 </form>
 % if authentication.has_passwords:

@@ -13,7 +13,7 @@
 % include("partials/problems.tpl")
 % include("partials/csrf.tpl")
 <button class="hidden" tabindex="-1" aria-hidden="true">Save</button>
-<input type="hidden" name="recipe" value="{{values.recipe}}">
+<input type="hidden" name="recipe" value="{{texts.get("recipe", "")}}">
 % if not row:
 <fieldset id="templates">
 <legend>Template</legend>
@@ -38,7 +38,7 @@
 <details {{"open" if has_options or problems else ""}}>
 <summary>Options and notifications</summary>
 % include("actions/action_sets/options.tpl")
-% include("actions/action_sets/notifications.tpl")
+% include("partials/growing_section.tpl", section=notifications)
 </details>
 <p class="actions save">
 <button>Save action set</button>

@@ -8,7 +8,7 @@
 <p class="hint">No signal endpoint yet. <a href="{{url('/admin/signals/new')}}">Create signal endpoint</a></p>
 % end
 % if payload:
-<details id="last" {{"" if values.filters else "open"}}>
+<details id="last" {{"" if filters.rows else "open"}}>
 <summary>\\
 % if latest_at:
 Latest signal: {{readable(latest_at)}}\\
@@ -26,7 +26,7 @@ Sample of the template: no signal received yet\\
 % end
 </dl>
 </details>
-% elif values.source:
+% elif source.value:
 <p class="hint">No signal received yet. You can add filters anyway.</p>
 % end
 <datalist id="suggested">

@@ -11,7 +11,7 @@
 </div>
 </fieldset>
 % end
-% include("partials/constraints.tpl")
+% include("partials/growing_section.tpl", section=constraints)
 % errors = find_errors(problems, "segments")
 <fieldset id="segments">
 <legend>Segments</legend>

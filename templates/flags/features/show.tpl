@@ -96,7 +96,7 @@ never
 <summary>Clone</summary>
 <form method="post" action="{{url(path, 'clone')}}">
 % include("partials/csrf.tpl")
-% include("partials/form_field.tpl", field=clone_field)
+% include("partials/form_fields.tpl", fields=clone_fields)
 <button class="quiet">Clone flag</button>
 </form>
 </details>

@@ -22,7 +22,7 @@
 % if can_edit:
 <form method="post" action="{{url(path, 'tags')}}">
 % include("partials/csrf.tpl")
-% include("partials/form_field.tpl", field=tag_field)
+% include("partials/form_fields.tpl", fields=tag_fields)
 <button class="quiet">Add tag</button>
 </form>
 % end

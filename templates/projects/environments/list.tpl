@@ -30,12 +30,12 @@
 </dl>
 % if identity.has_permission("ADMIN"):
 <div class="actions">
-% for step in environment["moves"]:
-<form method="post" action="{{url('/admin/environments', environment['name'], step)}}">
+<form method="post" action="{{url('/admin/environments', environment['name'], 'move')}}">
 % include("partials/csrf.tpl")
-<button class="quiet">Move {{step}}<span class="hidden"> {{environment["name"]}}</span></button>
-</form>
+% for step in environment["moves"]:
+<button class="quiet" name="to" value="{{step}}">Move {{step}}<span class="hidden"> {{environment["name"]}}</span></button>
 % end
+</form>
 % if not environment["protected"]:
 <a href="{{url('/admin/environments', environment['name'], 'delete')}}">Delete<span class="hidden"> {{environment["name"]}}</span></a>
 % end

@@ -38,7 +38,7 @@
 <a href="{{url('/admin/types/strategies', type['name'], 'delete')}}">Delete<span class="hidden"> strategy type {{type["name"]}}</span></a>
 % end
 % if type["name"] != "default":
-<form method="post" action="{{url('/admin/types/strategies', type['name'], 'reactivate' if type['deprecated'] else 'deprecate')}}">
+<form method="post" action="{{url('/admin/types/strategies', type['name'], 'on' if type['deprecated'] else 'off')}}">
 % include("partials/csrf.tpl")
 <button class="quiet">{{"Reactivate" if type["deprecated"] else "Deprecate"}}<span class="hidden"> {{type["name"]}}</span></button>
 </form>

@@ -67,7 +67,7 @@ from {{token["used_from"]}},
 % if len(tokens) < token_limit:
 <form method="post" action="{{url('/admin/signals', endpoint['id'], 'tokens')}}">
 % include("partials/csrf.tpl")
-% include("partials/form_field.tpl", field=token_name)
+% include("partials/form_fields.tpl", fields=token_fields)
 <button>Create token</button>
 </form>
 <p><a href="{{url('/admin/signals', endpoint['id'], 'tokens', 'new')}}">Create a token with a signature, an expiry or addresses</a></p>

@@ -6,7 +6,9 @@
 <p>{{kind_label}}. <a href="{{url('/admin/signals', endpoint['id'], 'tokens', 'new')}}">Choose another type</a></p>
 <form method="post" action="{{url('/admin/signals', endpoint['id'], 'tokens', 'new')}}">
 % include("partials/csrf.tpl")
-<input type="hidden" name="kind" value="{{kind.value}}">
+% if is_signature:
+<input type="hidden" name="signature.scheme" value="{{kind.value}}">
+% end
 % include("partials/form_fields.tpl", fields=fields)
 <button>Create token</button>
 </form>

@@ -13,21 +13,13 @@
 % include("partials/problems.tpl")
 <form method="post" action="{{url('/admin/signals', endpoint['id'] if endpoint else 'new')}}">
 % include("partials/csrf.tpl")
-% if not endpoint:
-% include("partials/form_field.tpl", field=sender)
-% end
-% for field in fields:
-% include("partials/form_field.tpl", field=field)
-% end
-% if call_url.value:
+% include("partials/form_fields.tpl")
 <div class="field">
 <label for="{{call_url.element_id}}">{{call_url.label}}</label>
 % include("partials/copy_field.tpl", field=call_url)
 </div>
-% end
 % if not endpoint:
-% include("partials/form_field.tpl", field=token_choice)
-% include("partials/form_field.tpl", field=token_name)
+% include("partials/form_fields.tpl", fields=token_fields)
 % end
 % if endpoint:
 % include("signals/signal_endpoints/options.tpl")

@@ -9,7 +9,7 @@
 % end
 <form method="post" action="{{url('/admin/signals', endpoint['id'], 'send')}}">
 % include("partials/csrf.tpl")
-% include("partials/form_field.tpl", field=payload)
+% include("partials/form_fields.tpl")
 <p class="actions">
 <button>Send test signal</button>
 <a href="{{url('/admin/signals', endpoint['id'], 'log')}}">Cancel</a>

@@ -33,6 +33,11 @@ class NewTokenBody(msgspec.Struct):
     expiresAt: str | None = None
     allowedAddresses: list[str] = []
 
+    def make_fields(self) -> TokenFields:
+        return TokenFields(
+            self.name, parse_expiry(self.expiresAt), self.allowedAddresses, self.signature
+        )
+
 
 class TokenBody(msgspec.Struct):
     """An absent member stays as it is."""
@@ -71,9 +76,7 @@ def list_tokens(context: Context, identity: Identity, id: int) -> HTTPResponse:
 
 @router.post(PATH, needs=ADMIN, takes=NewTokenBody)
 def create_token(context: Context, identity: Identity, id: int, body: NewTokenBody) -> HTTPResponse:
-    fields = TokenFields(
-        body.name, parse_expiry(body.expiresAt), body.allowedAddresses, body.signature
-    )
+    fields = body.make_fields()
     with context.database.transaction() as conn:
         row, secret = signal_endpoint_tokens.create(
             conn,

@@ -28,6 +28,12 @@ class NewEndpoint(Endpoint):
 
     template: str | None = None
 
+    def apply_template(self) -> None:
+        """Raises BadDataError for an unknown template."""
+        if self.template is not None:
+            options = find_endpoint_options(self.template)
+            self.options = options if self.options is None else self.options
+
 
 router = Router(AdminGuard)
 
@@ -66,9 +72,7 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
 
 @router.post(PATH, needs=ADMIN, takes=NewEndpoint)
 def create_signal_endpoint(context: Context, identity: Identity, body: NewEndpoint) -> HTTPResponse:
-    if body.template is not None:
-        options = find_endpoint_options(body.template)
-        body.options = options if body.options is None else body.options
+    body.apply_template()
     with context.database.transaction() as conn:
         row = signal_endpoints.create(
             conn,

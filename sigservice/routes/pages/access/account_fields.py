@@ -6,11 +6,16 @@ from sigservice.db.statements import Row
 from sigservice.services.access import passwords
 from sigservice.web.forms import Field
 
+PERSONAL_TOKEN_FIELDS = [
+    Field("description", "Description", is_required=True),
+    Field("expiresAt", "Expires on", type="date", hint="00:00 UTC on this date.", is_required=True),
+]
+
 
 def make_password_field(
     name: str, label: str, hint: str = "", *, autocomplete: str = "new-password"
 ) -> Field:
-    """A required field without a value, because a page never shows a password again."""
+    """A required field."""
     attributes = {"autocomplete": autocomplete}
     return Field(name, label, "", "password", hint, is_required=True, attributes=attributes)
 
@@ -22,15 +27,6 @@ def make_new_password_fields() -> list[Field]:
     ]
 
 
-def make_role_field(roles: Sequence[Row], value: str) -> Field:
+def make_role_field(roles: Sequence[Row]) -> Field:
     choices = [(role["name"], f"{role['name']}: {role['description']}") for role in roles]
-    return Field("rootRole", "Role", value, "select", choices=choices)
-
-
-def make_personal_token_fields(description: str, expires_at: str) -> list[Field]:
-    """`expires_at` is a date as the form holds it."""
-    hint = "00:00 UTC on this date."
-    return [
-        Field("description", "Description", description, is_required=True),
-        Field("expiresAt", "Expires on", expires_at, "date", hint, is_required=True),
-    ]
+    return Field("rootRole", "Role", type="select", choices=choices)

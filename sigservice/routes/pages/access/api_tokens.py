@@ -1,16 +1,16 @@
 """API tokens, pages: list, create (the answer alone contains the secret), delete."""
 
-from typing import Any
-
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.errors import AppError
+from sigservice.db.pool import Connection
 from sigservice.repository.access import api_tokens as repository
+from sigservice.routes.admin.access.api_tokens import TokenBody
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
-from sigservice.web.forms import Field, find_errors, make_choices
+from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
 from sigservice.web.guards import PageGuard
 from sigservice.web.links import make_own_url
 from sigservice.web.router import Router
@@ -30,7 +30,8 @@ TEST_PATHS = {
     "frontend": "/api/frontend",
     "admin": "/api/admin/projects",
 }
-
+TYPE_HINT = "Admin tokens have full access; environment and projects are ignored."
+EXPIRY_HINT = "00:00 UTC on this date. Leave empty for no expiry."
 
 router = Router(PageGuard)
 
@@ -51,32 +52,41 @@ def list_api_tokens(context: Context, identity: Identity) -> HTTPResponse:
 
 
 @router.get(f"{PATH}/new", needs=ADMIN)
-def show_new_api_token(context: Context, identity: Identity) -> HTTPResponse:
-    values = {"type": "client", "environment": "development", "scope": "all"}
-    return _render_form(context, identity, _read_values(values))
+def show_new_api_token(
+    context: Context, identity: Identity, entry: Entry = NO_ENTRY
+) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        choices = repository.find_choices(conn)
+    environments = make_choices(choices["environments"])
+    fields = [
+        Field("tokenName", "Name", hint="e.g. web-shop", is_required=True),
+        Field("type", "Type", type="select", hint=TYPE_HINT, choices=TYPES),
+        Field("environment", "Environment", type="select", choices=environments),
+        Field("projects", "Projects", type="radio", choices=SCOPES),
+        *(Field(f"projects.{id}", id, type="checkbox") for id in choices["projects"]),
+        Field("expiresAt", "Expires on", type="date", hint=EXPIRY_HINT),
+    ]
+    blank = {"type": "client", "environment": "development", "projects": "all"}
+    return render_form(
+        context,
+        identity,
+        fill(fields, entry.form or blank),
+        entry=entry,
+        title="New API token",
+        breadcrumbs=[("API tokens", PATH)],
+        button="Create API token",
+    )
 
 
 @router.post(f"{PATH}/new", needs=ADMIN)
-def create_api_token(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
-    values = _read_values(form)
-    try:
-        fields = api_tokens.check_fields(
-            name=values["tokenName"],
-            type=values["type"],
-            environment=None if values["type"] == "admin" else values["environment"],
-            projects=_choose_projects(values),
-            expires_at=values["expiresAt"],
-        )
-        with context.database.transaction() as conn:
-            token, secret = api_tokens.create(conn, fields, identity)
-    except AppError as error:
-        if error.status != 400:
-            raise
-        return _render_form(context, identity, values, error)
-    own_url, copy_fields = (
-        make_own_url(context, request.environ),
-        [Field("secret", "Token", secret)],
-    )
+@shows_errors_in(show_new_api_token)
+def create_api_token(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+    body = read(form, TokenBody, projects=_choose_projects(form))
+    body.environment = None if body.type == "admin" else body.environment
+    with context.database.transaction() as conn:
+        token, secret = api_tokens.create(conn, body.check_fields(), identity)
+    own_url = make_own_url(context, request.environ)
+    copy_fields = [Field("secret", "Token", secret)]
     if token["type"] in SDK_PATHS:
         copy_fields.append(Field("sdk-url", "SDK URL", own_url + SDK_PATHS[token["type"]]))
     return respond.page(
@@ -91,66 +101,27 @@ def create_api_token(context: Context, identity: Identity, form: dict[str, str])
     )
 
 
-@router.get(f"{PATH}/<api_token_id:id>/delete", needs=ADMIN)
-def confirm_delete_api_token(
-    context: Context, identity: Identity, api_token_id: int
-) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        token = api_tokens.get(conn, api_token_id)
-    title = f"Delete API token {token['token_name']} ({api_token_id})?"
-    return respond.page(context, "access/api_tokens/delete", identity, token=token, title=title)
-
-
-@router.post(f"{PATH}/<api_token_id:id>/delete", needs=ADMIN)
+@confirms(router, f"{PATH}/<api_token_id:id>/delete", needs=ADMIN)
 def delete_api_token(
-    context: Context, identity: Identity, api_token_id: int, form: dict[str, str]
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        api_tokens.get(conn, api_token_id)
-        api_tokens.delete(conn, api_token_id, identity)
-    return respond.redirect(context, f"{PATH}?done=deleted")
-
-
-def _render_form(
-    context: Context, identity: Identity, values: dict[str, Any], error: AppError | None = None
-) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        choices = repository.find_choices(conn)
-    environments = make_choices(choices["environments"])
-    type_hint = "Admin tokens have full access; environment and projects are ignored."
-    expiry_hint = "00:00 UTC on this date. Leave empty for no expiry."
-    fields = [
-        Field("tokenName", "Name", values["tokenName"], hint="e.g. web-shop", is_required=True),
-        Field("type", "Type", values["type"], "select", type_hint, choices=TYPES),
-        Field("environment", "Environment", values["environment"], "select", choices=environments),
-    ]
-    projects = [
-        Field(f"project:{id}", id, id in values["projects"], "checkbox", id=f"project-{id}")
-        for id in choices["projects"]
-    ]
-    return respond.page(
-        context,
-        "access/api_tokens/form",
-        identity,
-        fields=fields,
-        scope=Field("scope", "Projects", values["scope"], "radio", choices=SCOPES),
-        projects=projects,
-        project_errors=find_errors(error.details if error else (), "projects"),
-        expiry=Field("expiresAt", "Expires on", values["expiresAt"], "date", expiry_hint),
-        title="New API token",
-        form_error=error,
+    _context: Context, conn: Connection, identity: Identity, api_token_id: int
+) -> Confirmation:
+    token = api_tokens.get(conn, api_token_id)
+    return Confirmation(
+        f"Delete API token {token['token_name']} ({api_token_id})?",
+        [
+            f"Applications using this token ({token['secret_prefix']}…) lose access immediately. "
+            "This can't be undone."
+        ],
+        "Delete API token",
+        PATH,
+        lambda: api_tokens.delete(conn, api_token_id, identity),
+        f"{PATH}?done=deleted",
     )
 
 
-def _choose_projects(values: dict[str, Any]) -> list[str]:
+def _choose_projects(form: Form) -> list[str]:
     """What both the radio buttons and the checkboxes select; services/access/api_tokens.py rejects
     a contradiction. An admin token without checked projects applies to all."""
-    projects: list[str] = values["projects"]
-    is_for_all = values["scope"] == "all" or (values["type"] == "admin" and not projects)
-    return [api_tokens.ALL, *projects] if is_for_all else projects
-
-
-def _read_values(form: dict[str, str]) -> dict[str, Any]:
-    names = ("tokenName", "type", "environment", "scope", "expiresAt")
-    projects = [name.removeprefix("project:") for name in form if name.startswith("project:")]
-    return {name: form.get(name, "").strip() for name in names} | {"projects": projects}
+    ids = [name.removeprefix("projects.") for name in form if name.startswith("projects.")]
+    is_for_all = form.get("projects") == "all" or (form.get("type") == "admin" and not ids)
+    return [api_tokens.ALL, *ids] if is_for_all else ids

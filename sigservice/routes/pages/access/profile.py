@@ -3,15 +3,16 @@
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.errors import AppError, BadDataError, ForbiddenError
+from sigservice.errors import BadDataError, ForbiddenError
 from sigservice.routes.pages.access.account_fields import (
     make_new_password_fields,
     make_password_field,
 )
-from sigservice.services.access import passwords, sessions
+from sigservice.services.access import sessions
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond, session
-from sigservice.web.forms import Field, read_id
+from sigservice.web.form_pages import shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, read_id
 from sigservice.web.guards import PageGuard
 from sigservice.web.password_attempts import change_own_password
 from sigservice.web.router import Router
@@ -22,44 +23,52 @@ NOTICES = {
     "password-and-tokens": "Password changed. Your other sessions were signed out and your personal"
     " API tokens revoked.",
 }
-
+FIELDS = [
+    make_password_field("oldPassword", "Current password", autocomplete="current-password"),
+    *make_new_password_fields(),
+    Field("revoke_tokens", "Also revoke my personal API tokens", type="checkbox"),
+]
 
 router = Router(PageGuard)
 
 
 @router.get("/profile", needs=VIEW, while_default_password=True)
-def show_profile(context: Context, identity: Identity) -> HTTPResponse:
-    return _render_profile(context, identity, notice=respond.find_notice(NOTICES))
+def show_profile(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> HTTPResponse:
+    own_sessions = []
+    if identity.session_hash and not identity.has_default_password:
+        own_sessions = session.list_own_sessions(context, identity)
+    return respond.page(
+        context,
+        "access/profile/show",
+        identity,
+        title="Your account",
+        sessions=own_sessions,
+        fields=FIELDS,
+        notice=respond.find_notice(NOTICES),
+        entry=entry,
+    )
 
 
 @router.get("/profile/password", needs=VIEW, while_default_password=True)
-def redirect_from_password(context: Context, identity: Identity) -> HTTPResponse:
+@router.get("/profile/sessions", needs=VIEW)
+def redirect_to_profile(context: Context, identity: Identity) -> HTTPResponse:
     return respond.redirect(context, "/profile")
 
 
 @router.post("/profile/password", needs=VIEW, while_default_password=True)
-def change_password(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
-    old, new = form.get("old", ""), form.get("password", "")
-    revoke_tokens = form.get("revoke_tokens") == "on"
-    try:
-        if new != form.get("confirm", ""):
-            raise BadDataError("The new passwords must match.", path="confirm")
-        change_own_password(context, identity, old, new, revoke_tokens=revoke_tokens)
-    except AppError as error:
-        if error.status not in (400, 401):
-            raise
-        return _render_profile(context, identity, error)
+@shows_errors_in(show_profile)
+def change_password(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+    old, new = form.get("oldPassword", ""), form.get("password", "")
+    revoke_tokens = "revoke_tokens" in form
+    if new != form.get("confirm", ""):
+        raise BadDataError("The new passwords must match.", path="confirm")
+    change_own_password(context, identity, old, new, revoke_tokens=revoke_tokens)
     done = "password-and-tokens" if revoke_tokens else "password"
     return respond.redirect(context, f"/profile?done={done}")
 
 
-@router.get("/profile/sessions", needs=VIEW)
-def redirect_from_sessions(context: Context, identity: Identity) -> HTTPResponse:
-    return respond.redirect(context, "/profile")
-
-
 @router.post("/profile/sessions", needs=VIEW)
-def end_sessions(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
+def end_sessions(context: Context, identity: Identity, form: Form) -> HTTPResponse:
     """`session` is an ID, or `others`."""
     if not identity.session_hash:
         raise ForbiddenError("Only signed-in users have sessions.")
@@ -74,30 +83,3 @@ def end_sessions(context: Context, identity: Identity, form: dict[str, str]) -> 
     answer = respond.redirect(context, "/sign-in?done=signed-out")
     session.clear_cookie(context, answer)
     return answer
-
-
-def _render_profile(
-    context: Context, identity: Identity, error: AppError | None = None, notice: str = ""
-) -> HTTPResponse:
-    own_sessions = []
-    if identity.session_hash and not identity.has_default_password:
-        own_sessions = session.list_own_sessions(context, identity)
-    fields = [
-        make_password_field("old", "Current password", autocomplete="current-password"),
-        *make_new_password_fields(),
-        Field("revoke_tokens", "Also revoke my personal API tokens", type="checkbox"),
-    ]
-    problems = passwords.list_problems(error) if error else []
-    for problem in problems:  # the field `old` has another name in the API
-        problem["path"] = "old" if problem["path"] == "oldPassword" else problem["path"]
-    return respond.page(
-        context,
-        "access/profile/show",
-        identity,
-        title="Your account",
-        sessions=own_sessions,
-        fields=fields,
-        notice=notice,
-        form_error=error,
-        problems=problems,
-    )

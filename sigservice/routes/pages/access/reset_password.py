@@ -7,7 +7,7 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, InvalidTokenError, UsedTokenError
 from sigservice.routes.pages.access.account_fields import make_new_password_fields
-from sigservice.services.access import passwords, reset_tokens
+from sigservice.services.access import reset_tokens
 from sigservice.services.system.mails import PAGES, format_lifetime
 from sigservice.web import reset_links, respond, session, sign_in
 from sigservice.web.body import FORM_LIMIT, read_query
@@ -115,5 +115,4 @@ def _render_link(
         fields=make_new_password_fields(),
         sends_mail=context.mail_server is not None,
         form_error=error,
-        problems=passwords.list_problems(error) if error else [],
     )

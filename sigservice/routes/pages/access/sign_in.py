@@ -16,10 +16,7 @@ from sigservice.web.guards import PageGuard, Public, make_next_path
 from sigservice.web.public_forms import PublicForm
 from sigservice.web.router import Router
 
-NOTICES = {
-    "signed-out": "You have signed out.",
-    "password": "Password set. Sign in to continue.",
-}
+NOTICES = {"signed-out": "You have signed out.", "password": "Password set. Sign in to continue."}
 
 
 router = Router(Public)

@@ -1,15 +1,24 @@
-"""The fields of the form of an action set, made from its values."""
+"""The fields of the form of an action set."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sigservice import senders
-from sigservice.routes.pages.actions.action_form_values import FormValues, list_groups
+from sigservice.routes.pages.actions.action_form_values import (
+    AT,
+    BLANK_ACTION,
+    BLANK_FILTER,
+    COOLDOWN,
+    PARAMS,
+    RESOLVED,
+    list_groups,
+)
+from sigservice.routes.pages.signals.channel_section import make_channel_section
 from sigservice.services.actions.action_set_options import EVENTS
 from sigservice.services.actions.action_summaries import OPERATORS
-from sigservice.web.forms import Field
-from sigservice.web.growing_forms import FieldRow, FormRow, GrowingSection
+from sigservice.web.forms import Field, Form, fill
+from sigservice.web.growing_forms import GrowingSection, list_rows, make_section
 
 Choices = list[tuple[str, str]]
 MAX_SELECT_CHOICES = 100  # above, a text field with suggestions
@@ -22,25 +31,68 @@ VALUES_HINT = (
     "Not needed for EXISTS."
 )
 OPERATOR_CHOICES = [(name, f"{texts[0]} ({name})") for name, texts in OPERATORS.items()]
-CHANNEL_CHOICES = [("apprise", "Chat, email or pager (Apprise)"), ("webhook", "Webhook")]
 EVENT_LABELS = {"success": "succeeded", "failed": "failed", "suppressed": "was skipped"}
 SUGGESTED_PATHS = {"list": "suggested"}
-_OPTION_LABELS = {
-    "dryRun": "Dry run: record what would change",
-    "latch": "Run once, then wait until re-enabled",
-    "continueOnFailure": "Continue on failure",
-}
-_NUMBER_FIELDS = (
-    ("cooldownSeconds", "Cooldown (seconds)", "Matching signals are skipped.", 0, 604_800),
-    ("maxRunsPerHour", "Max runs per hour", "Empty = unlimited", 1, 10_000),
-    (
-        "restoreAfterMinutes",
-        "Auto-revert after (minutes)",
-        "Reverts the run's changes unless cancelled. Empty = never.",
-        1,
-        43_200,
+GENERAL_FIELDS = [
+    Field("name", "Name", hint="e.g. Disable checkout on payment errors", is_required=True),
+    Field("description", "Description"),
+    Field("enabled", "Enabled", type="checkbox"),
+]
+OPTION_CHECKBOXES = [
+    Field(f"{AT}dryRun", "Dry run: record what would change", type="checkbox"),
+    Field(f"{AT}latch", "Run once, then wait until re-enabled", type="checkbox"),
+    Field(f"{AT}continueOnFailure", "Continue on failure", type="checkbox"),
+]
+OPTION_NUMBERS = [
+    Field(
+        COOLDOWN,
+        "Cooldown (seconds)",
+        type="number",
+        hint="Matching signals are skipped.",
+        attributes={"min": 0, "max": 604_800, "step": 1},
     ),
+    Field(
+        f"{AT}maxRunsPerHour",
+        "Max runs per hour",
+        type="number",
+        hint="Empty = unlimited",
+        attributes={"min": 1, "max": 10_000, "step": 1},
+    ),
+    Field(
+        f"{AT}restoreAfterMinutes",
+        "Auto-revert after (minutes)",
+        type="number",
+        hint="Reverts the run's changes unless cancelled. Empty = never.",
+        attributes={"min": 1, "max": 43_200, "step": 1},
+    ),
+]
+RESOLVED_FIELDS = [
+    Field(f"{RESOLVED}path", "Status field", hint="e.g. status", attributes=SUGGESTED_PATHS),
+    Field(
+        f"{RESOLVED}values",
+        "Resolved values",
+        type="textarea",
+        hint="One per line, e.g. resolved",
+        attributes={"rows": 2},
+    ),
+    Field(
+        f"{RESOLVED}key",
+        "Correlation field",
+        hint="Same for the firing and the resolved alert, e.g. groupKey or fingerprint",
+        attributes=SUGGESTED_PATHS,
+    ),
+]
+PATH_FIELD = Field(
+    "path",
+    "Path",
+    hint="e.g. status, data.key or alerts[*].labels.severity; * matches any item",
+    is_required=True,
+    attributes=SUGGESTED_PATHS,
 )
+FILTER_BOXES = [
+    Field("inverted", "Negate (NOT)", type="checkbox"),
+    Field("caseInsensitive", "Case-insensitive", type="checkbox"),
+]
 
 
 @dataclass(frozen=True)
@@ -52,175 +104,101 @@ class ActionRow:
     suggestions: Mapping[str, Sequence[str]]  # by the ID of a datalist
 
 
-LOADS = {"data-press": "load-signal"}
-
-
-def list_tiles(values: FormValues) -> list[dict[str, Any]]:
-    """{name, title, is_selected} of each template."""
+def list_tiles(form: Form) -> list[dict[str, Any]]:
+    """{name, title, is_selected} of each sender."""
     return [
-        {"name": name, "title": item.title, "is_selected": name == values.recipe}
+        {"name": name, "title": item.title, "is_selected": name == form.get("recipe")}
         for name, item in senders.SENDERS.items()
     ]
 
 
-def has_options(values: FormValues) -> bool:
+def has_options(form: Form) -> bool:
     """Whether the options and notifications aren't those of a blank form."""
-    return bool(values.enabled_options or any(values.options.values()) or values.notifications)
+    return any(text for name, text in form.items() if name.startswith(AT))
 
 
-def make_general_fields(values: FormValues) -> list[Field]:
-    hint = "e.g. Disable checkout on payment errors"
-    return [
-        Field("name", "Name", values.name, hint=hint, is_required=True),
-        Field("description", "Description", values.description),
-        Field("enabled", "Enabled", values.enabled, "checkbox"),
-    ]
-
-
-def make_source_field(values: FormValues, endpoints: Choices) -> Field:
-    choices = _add_blank(endpoints, values.source, "(deleted endpoint)")
+def make_source_field(form: Form, endpoints: Choices) -> Field:
+    value, loads = form.get("match.sourceId", ""), {"data-press": "load-signal"}
+    choices = _add_blank(endpoints, value, "(deleted endpoint)")
     return Field(
-        "source", "Signal endpoint", values.source, "select", choices=choices, attributes=LOADS
+        "match.sourceId", "Signal endpoint", value, "select", choices=choices, attributes=loads
     )
 
 
-def make_actor_field(values: FormValues, accounts: Choices) -> Field:
+def make_actor_field(form: Form, accounts: Choices) -> Field:
     hint = "Shown in the audit log. Needs the role Editor or Admin."
-    choices = _add_blank(accounts, values.actor, "(deleted account)")
-    return Field("actor", "Run as", values.actor, "select", hint, choices=choices)
+    value = form.get("actorId", "")
+    choices = _add_blank(accounts, value, "(deleted account)")
+    return Field("actorId", "Run as", value, "select", hint, choices=choices)
 
 
-def make_filter_section(values: FormValues, max_filters: int) -> GrowingSection:
-    groups = [("", "Required"), *((letter, f"OR group {letter}") for letter in list_groups(values))]
-    return GrowingSection(
+def make_filter_section(form: Form, max_filters: int) -> GrowingSection:
+    groups = [("", "Required"), *((letter, f"OR group {letter}") for letter in list_groups(form))]
+    operator = Field("operator", "Operator", type="select", choices=OPERATOR_CHOICES)
+    role_hint = "At least one filter of an OR group must match."
+    group = Field("group", "Role", type="select", hint=role_hint, choices=groups)
+
+    def make_row(row: Form) -> list[Field]:
+        size = {"rows": min(10, max(2, row.get("values", "").count("\n") + 2))}
+        values = Field("values", "Values", type="textarea", hint=VALUES_HINT, attributes=size)
+        return [PATH_FIELD, operator, values, group, *FILTER_BOXES]
+
+    hint = FILTERS_HINT.format(max_filters)
+    return make_section(
+        form,
         "filters",
         "Filters",
         "filter",
-        FILTERS_HINT.format(max_filters),
-        [_make_filter_row(f"filters.{n}", row, groups) for n, row in enumerate(values.filters)],
+        hint,
+        make_row,
+        blank=BLANK_FILTER,
         max_rows=max_filters,
     )
 
 
 def make_action_rows(
-    values: FormValues, kinds: Mapping[str, Any], set_names: Mapping[str, str]
+    form: Form, kinds: Mapping[str, Any], set_names: Mapping[str, str]
 ) -> list[ActionRow]:
     return [
-        _make_action_row(f"actions.{n}", row, kinds, set_names)
-        for n, row in enumerate(values.actions)
+        _make_action_row(f"actions.{number}", row, kinds, set_names)
+        for number, row in enumerate(list_rows(form, "actions", BLANK_ACTION))
     ]
 
 
-def make_option_checkboxes(values: FormValues) -> list[Field]:
-    return [
-        Field(name, label, name in values.enabled_options, "checkbox")
-        for name, label in _OPTION_LABELS.items()
-    ]
-
-
-def make_option_numbers(values: FormValues) -> list[Field]:
-    return [
-        Field(
-            name,
-            label,
-            values.options.get(name, ""),
-            "number",
-            hint,
-            attributes={"min": minimum, "max": maximum, "step": 1},
-        )
-        for name, label, hint, minimum, maximum in _NUMBER_FIELDS
-    ]
-
-
-def make_resolved_fields(values: FormValues) -> list[Field]:
-    path, texts, key = (
-        values.options.get(f"resolved.{name}", "") for name in ("path", "values", "key")
-    )
-    key_hint = "Same for the firing and the resolved alert, e.g. groupKey or fingerprint"
-    return [
-        Field(
-            "resolved.path", "Status field", path, hint="e.g. status", attributes=SUGGESTED_PATHS
-        ),
-        Field(
-            "resolved.values",
-            "Resolved values",
-            texts,
-            "textarea",
-            "One per line, e.g. resolved",
-            attributes={"rows": 2},
-        ),
-        Field("resolved.key", "Correlation field", key, hint=key_hint, attributes=SUGGESTED_PATHS),
-    ]
-
-
-def make_notification_rows(values: FormValues) -> list[FieldRow]:
-    return [
-        _make_notification_row(f"notifications.{n}", row)
-        for n, row in enumerate(values.notifications)
-    ]
-
-
-def _make_filter_row(name: str, row: FormRow, groups: Choices) -> FieldRow:
-    path_hint = "e.g. status, data.key or alerts[*].labels.severity; * matches any item"
-    size = {"rows": min(10, max(2, row["values"].count("\n") + 2))}
-    return FieldRow(
-        [
-            Field(
-                f"{name}.path",
-                "Path",
-                row["path"],
-                hint=path_hint,
-                is_required=True,
-                attributes=SUGGESTED_PATHS,
-            ),
-            Field(
-                f"{name}.operator", "Operator", row["operator"], "select", choices=OPERATOR_CHOICES
-            ),
-            Field(
-                f"{name}.values", "Values", row["values"], "textarea", VALUES_HINT, attributes=size
-            ),
-            Field(
-                f"{name}.group",
-                "Role",
-                row["group"],
-                "select",
-                "At least one filter of an OR group must match.",
-                choices=groups,
-            ),
-        ],
-        [
-            Field(f"{name}.inverted", "Negate (NOT)", row["inverted"], "checkbox"),
-            Field(
-                f"{name}.caseInsensitive", "Case-insensitive", row["caseInsensitive"], "checkbox"
-            ),
-        ],
+def make_notification_section(form: Form) -> GrowingSection:
+    return make_channel_section(
+        form,
+        f"{AT}notifications",
+        "Optional. Saved secrets are masked; leave them unchanged to keep them.",
+        {event: f"Run {EVENT_LABELS[event]}" for event in EVENTS},
+        {"type": "apprise", "on.failed": "on", "on.success": "on"},
     )
 
 
 def _make_action_row(
-    name: str, row: FormRow, kinds: Mapping[str, Any], set_names: Mapping[str, str]
+    at: str, row: Form, kinds: Mapping[str, Any], set_names: Mapping[str, str]
 ) -> ActionRow:
-    kind = kinds.get(row["action"], {"description": "", "parameters": []})
-    parameters = [item for item in kind["parameters"] if item["type"] != "hidden"]
+    value = row.get("action", "")
+    kind = kinds.get(value, {"description": "", "parameters": []})
     fields, suggestions = [], {}
-    for parameter in parameters:
-        choices = parameter.get("options", [])
-        field_name = f"{name}.params.{parameter['name']}"
-        value = row["params"].get(parameter["name"], "")
+    for parameter in kind["parameters"]:
+        if parameter["type"] == "hidden":
+            continue
+        choices, name = parameter.get("options", []), PARAMS + parameter["name"]
         if len(choices) > MAX_SELECT_CHOICES:
-            suggestions[f"{field_name}.all"] = choices
+            suggestions[f"{at}.{name}.all"] = choices
         texts = set_names if parameter["name"] == "actionSet" else {}
-        fields.append(_make_parameter_field(field_name, parameter, value, choices, texts))
+        fields.append(_make_parameter_field(at, name, parameter, row.get(name, ""), choices, texts))
     kind_choices = [(kind_name, item["label"]) for kind_name, item in kinds.items()]
     return ActionRow(
         Field(
-            f"{name}.action",
+            f"{at}.action",
             "Action",
-            row["action"],
+            value,
             "select",
             kind["description"],
             choices=kind_choices,
-            attributes={"data-press": f"change-{name}"},
+            attributes={"data-press": f"change-{at}"},
         ),
         fields,
         suggestions,
@@ -228,9 +206,9 @@ def _make_action_row(
 
 
 def _make_parameter_field(
-    name: str, parameter: Any, value: str, choices: Sequence[str], texts: Mapping[str, str]
+    at: str, name: str, parameter: Any, value: str, choices: Sequence[str], texts: Mapping[str, str]
 ) -> Field:
-    label = parameter["label"]
+    label, name = parameter["label"], f"{at}.{name}"
     if parameter["type"] == "number":
         return Field(name, label, value, "number", attributes={"min": 0, "step": 1})
     if len(choices) > MAX_SELECT_CHOICES:
@@ -242,26 +220,13 @@ def _make_parameter_field(
     return Field(name, label, value, "select", hint, choices=options)
 
 
-def _make_notification_row(name: str, row: FormRow) -> FieldRow:
-    url_hint = "e.g. slack://token/…, mailto://… or https://example.com/hook"
-    return FieldRow(
-        [
-            Field(f"{name}.type", "Channel", row["type"], "select", choices=CHANNEL_CHOICES),
-            Field(f"{name}.url", "URL", row["url"], hint=url_hint, is_required=True),
-            Field(
-                f"{name}.secret",
-                "Signing secret",
-                row["secret"],
-                hint="Webhooks only (Standard Webhooks).",
-            ),
-        ],
-        [
-            Field(
-                f"{name}.on.{event}", f"Run {EVENT_LABELS[event]}", event in row["on"], "checkbox"
-            )
-            for event in EVENTS
-        ],
-    )
+def make_option_fields(form: Form) -> dict[str, Any]:
+    """What templates/actions/action_sets/options.tpl prints."""
+    return {
+        "option_checkboxes": fill(OPTION_CHECKBOXES, form),
+        "option_numbers": fill(OPTION_NUMBERS, form),
+        "resolved": fill(RESOLVED_FIELDS, form),
+    }
 
 
 def _add_blank(choices: Iterable[tuple[str, str]], value: str, deleted_label: str) -> Choices:

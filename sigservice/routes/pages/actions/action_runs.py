@@ -6,8 +6,8 @@ import msgspec
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
+from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import AppError
 from sigservice.repository.actions import action_runs as repository
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signals
@@ -15,6 +15,8 @@ from sigservice.services.actions import action_runs, action_sets, action_summari
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_query
+from sigservice.web.form_pages import Confirmation, confirms, shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.guards import PageGuard
 from sigservice.web.paging import read_paging
 from sigservice.web.router import Router
@@ -62,8 +64,14 @@ def list_runs(context: Context, identity: Identity, project: str, set_id: int) -
 
 @router.get(RUN, needs=ADMIN)
 def show_run(
-    context: Context, identity: Identity, project: str, set_id: int, run_id: int, **more: Any
+    context: Context,
+    identity: Identity,
+    project: str,
+    set_id: int,
+    run_id: int,
+    entry: Entry = NO_ENTRY,
 ) -> HTTPResponse:
+    """The error says why a request came too late."""
     with context.database.transaction() as conn:
         run = action_runs.get(conn, project, set_id, run_id)
         row = set_rows.find(conn, project, set_id)
@@ -75,77 +83,48 @@ def show_run(
         context,
         "actions/action_runs/show",
         identity,
+        entry=entry,
+        title=f"Run {run_id} of {view['name']}",
         project=project,
         row=row,
         run=view | {"source_id": source if signal else None},
         payload=_format_payload(run),
-        **(
-            {"title": f"Run {run_id} of {view['name']}", "notice": respond.find_notice(NOTICES)}
-            | more
-        ),
+        notice=respond.find_notice(NOTICES),
     )
 
 
-@router.get(f"{RUN}/undo", needs=ADMIN)
-def show_undo_form(
-    context: Context, identity: Identity, project: str, set_id: int, run_id: int
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        run = action_runs.get(conn, project, set_id, run_id)
-    view = _make_view(run, {})
-    return respond.page(
-        context,
-        "actions/action_runs/undo",
-        identity,
-        title=f"Undo run {run_id} of {view['name']}?",
-        project=project,
-        run=view,
-    )
-
-
-@router.post(f"{RUN}/undo", needs=ADMIN)
+@confirms(router, f"{RUN}/undo", needs=ADMIN)
 def undo_run(
-    context: Context,
-    identity: Identity,
-    project: str,
-    set_id: int,
-    run_id: int,
-    form: dict[str, str],
-) -> HTTPResponse:
-    try:
-        with context.database.transaction() as conn:
-            action_runs.undo(conn, project, set_id, run_id, identity)
-    except AppError as error:
-        return _render_conflict(context, error, identity, project, set_id, run_id)
-    context.signals_waiting.set()
-    return respond.redirect(context, f"{_make_path(project, set_id, run_id)}?done=undo")
+    context: Context, conn: Connection, identity: Identity, project: str, set_id: int, run_id: int
+) -> Confirmation:
+    view = _make_view(action_runs.get(conn, project, set_id, run_id), {})
+    can_undo, path = view["can_undo"], _make_path(project, set_id, run_id)
+    text = "This reverts the changes below as you. Later manual changes are kept."
+    if not can_undo:
+        text = (
+            "There is nothing to undo: the run changed nothing, is already reverted, or is not "
+            "finished."
+        )
+    return Confirmation(
+        f"Undo run {run_id} of {view['name']}?",
+        [text, [(item, "") for item in view["reverts"] if can_undo]],
+        "Undo run" if can_undo else "",
+        path,
+        lambda: action_runs.undo(conn, project, set_id, run_id, identity),
+        f"{path}?done=undo",
+        cancel="Cancel" if can_undo else "Back to the run",
+        after_commit=context.signals_waiting.set,
+    )
 
 
 @router.post(f"{RUN}/cancel-restore", needs=ADMIN)
+@shows_errors_in(show_run)
 def cancel_auto_revert(
-    context: Context,
-    identity: Identity,
-    project: str,
-    set_id: int,
-    run_id: int,
-    form: dict[str, str],
+    context: Context, identity: Identity, project: str, set_id: int, run_id: int, form: Form
 ) -> HTTPResponse:
-    try:
-        with context.database.transaction() as conn:
-            action_runs.cancel_auto_revert(conn, project, set_id, run_id, identity)
-    except AppError as error:
-        return _render_conflict(context, error, identity, project, set_id, run_id)
+    with context.database.transaction() as conn:
+        action_runs.cancel_auto_revert(conn, project, set_id, run_id, identity)
     return respond.redirect(context, f"{_make_path(project, set_id, run_id)}?done=cancelled")
-
-
-def _render_conflict(
-    context: Context, error: AppError, identity: Identity, project: str, set_id: int, run_id: int
-) -> HTTPResponse:
-    """The page of the run, which shows why the request came too late."""
-    if error.status != 409:
-        raise error
-    problem: dict[str, Any] = {"status": error.status, "problems": error.details}
-    return show_run(context, identity, project, set_id, run_id, title="Problem: Run", **problem)
 
 
 @router.get(f"{RUN}/cancel-restore", needs=ADMIN)

@@ -8,7 +8,6 @@ from bottle import HTTPResponse
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import AppError
 from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_runs
 from sigservice.repository.actions import action_sets as repository
@@ -18,6 +17,8 @@ from sigservice.services.actions import action_sets, action_summaries
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
+from sigservice.web.form_pages import Confirmation, confirms
+from sigservice.web.forms import Form
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
@@ -72,67 +73,40 @@ def list_action_sets(context: Context, identity: Identity, project: str) -> HTTP
     )
 
 
-def _set_enabled(
-    context: Context, identity: Identity, project: str, set_id: int, enabled: bool
+@router.post(f"{SET}/<is_enabled:switch>", needs=ADMIN)
+def switch_action_set(
+    context: Context, identity: Identity, project: str, set_id: int, is_enabled: bool, form: Form
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        action_sets.switch(conn, project, set_id, enabled, identity)
-    return _redirect_to_list(context, project, "on" if enabled else "off")
-
-
-@router.post(f"{SET}/on", needs=ADMIN)
-def enable_action_set(
-    context: Context, identity: Identity, project: str, set_id: int, form: dict[str, str]
-) -> HTTPResponse:
-    return _set_enabled(context, identity, project, set_id, True)
-
-
-@router.post(f"{SET}/off", needs=ADMIN)
-def disable_action_set(
-    context: Context, identity: Identity, project: str, set_id: int, form: dict[str, str]
-) -> HTTPResponse:
-    return _set_enabled(context, identity, project, set_id, False)
+        action_sets.switch(conn, project, set_id, is_enabled, identity)
+    return _redirect_to_list(context, project, "on" if is_enabled else "off")
 
 
 @router.post(f"{SET}/arm", needs=ADMIN)
 def reenable_action_set(
-    context: Context, identity: Identity, project: str, set_id: int, form: dict[str, str]
+    context: Context, identity: Identity, project: str, set_id: int, form: Form
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         action_sets.reenable(conn, project, set_id, identity)
     return _redirect_to_list(context, project, "armed")
 
 
-@router.get(f"{SET}/delete", needs=ADMIN)
-def show_delete_form(
-    context: Context, identity: Identity, project: str, set_id: int, **more: Any
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = action_sets.get(conn, project, set_id)
-    return respond.page(
-        context,
-        "actions/action_sets/delete",
-        identity,
-        project=project,
-        row=row,
-        **({"title": f"Delete the action set {row['name']}?"} | more),
-    )
-
-
-@router.post(f"{SET}/delete", needs=ADMIN)
+@confirms(router, f"{SET}/delete", needs=ADMIN)
 def delete_action_set(
-    context: Context, identity: Identity, project: str, set_id: int, form: dict[str, str]
-) -> HTTPResponse:
-    try:
-        with context.database.transaction() as conn:
-            action_sets.delete(conn, project, set_id, identity)
-    except AppError as error:
-        if error.status != 409:
-            raise
-        problem: dict[str, Any] = {"status": error.status, "problems": error.details}
-        title = "Problem: Delete an action set"
-        return show_delete_form(context, identity, project, set_id, title=title, **problem)
-    return _redirect_to_list(context, project, "deleted")
+    _context: Context, conn: Connection, identity: Identity, project: str, set_id: int
+) -> Confirmation:
+    row, path = action_sets.get(conn, project, set_id), f"/admin/projects/{project}/actions"
+    return Confirmation(
+        f"Delete the action set {row['name']}?",
+        [
+            "Permanently deletes the action set. Its runs and the flags that it changed are kept.",
+            "To stop it for a while, disable it instead.",
+        ],
+        "Delete action set",
+        path,
+        lambda: action_sets.delete(conn, project, set_id, identity),
+        f"{path}?done=deleted",
+    )
 
 
 def _redirect_to_list(context: Context, project: str, done: str) -> HTTPResponse:

@@ -9,7 +9,7 @@ from sigservice import payload
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import AppError, BadDataError
+from sigservice.errors import BadDataError
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.services.actions import action_sets, action_summaries, dry_runs
@@ -19,97 +19,84 @@ from sigservice.services.signals import signal_storage
 from sigservice.services.signals.signal_summaries import make_summarizer, shorten, summarize_row
 from sigservice.web import respond
 from sigservice.web.body import read_query
-from sigservice.web.forms import Field
+from sigservice.web.form_pages import shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
 from sigservice.web.guards import PageGuard
 from sigservice.web.helpers import readable
 from sigservice.web.router import Router
 
 TEST = "/admin/projects/<project>/actions/<set_id:id>/test"
 MAX_SIGNALS, MAX_CHOICE_LENGTH = 20, 100
-
+PAYLOAD_FIELD = Field(
+    "payload",
+    "Payload",
+    type="textarea",
+    hint="JSON. Used if no signal is selected.",
+    attributes={"rows": 8},
+)
 
 router = Router(PageGuard)
 
 
-def _render_form(
+@router.get(TEST, needs=ADMIN)
+def show_test(
     context: Context,
     identity: Identity,
     project: str,
-    row: Row,
-    values: dict[str, str],
-    **more: Any,
+    set_id: int,
+    entry: Entry = NO_ENTRY,
+    result: dict[str, Any] | None = None,
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
+        row = action_sets.get(conn, project, set_id)
         endpoint = signal_endpoints.find(conn, row["source_id"])
         newest = signals.list_for_endpoint(conn, row["source_id"], before=None, limit=MAX_SIGNALS)
+    texts = entry.form or {"signal": read_query(request.environ).get("signal", "")}
+    path = f"/admin/projects/{project}/actions"
     return respond.page(
         context,
         "actions/action_sets/test",
         identity,
+        entry=entry,
+        problems=[{"message": entry.error.message, "path": "payload"}] if entry.error else [],
+        title=f"Test {row['name']} in {project}",
         breadcrumbs=[
             ("Actions", "/admin/actions"),
-            (f"Actions of {project}", f"/admin/projects/{project}/actions"),
-            (row["name"], f"/admin/projects/{project}/actions/{row['id']}"),
+            (f"Actions of {project}", path),
+            (row["name"], f"{path}/{set_id}"),
         ],
         project=project,
         row=row,
         endpoint=endpoint,
-        fields=_make_fields(values, endpoint, newest),
-        **({"title": f"Test {row['name']} in {project}", "result": None} | more),
+        fields=fill([_make_signal_field(endpoint, newest), PAYLOAD_FIELD], texts),
+        result=result,
     )
-
-
-@router.get(TEST, needs=ADMIN)
-def show_test_form(context: Context, identity: Identity, project: str, set_id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = action_sets.get(conn, project, set_id)
-    signal = read_query(request.environ).get("signal", "")
-    return _render_form(context, identity, project, row, {"signal": signal, "payload": ""})
 
 
 @router.post(
     TEST, needs=ADMIN, form_limit=lambda config: 4 * config["signals"]["payloadLimit"] + 1000
 )
+@shows_errors_in(show_test)
 def test_action_set(
-    context: Context, identity: Identity, project: str, set_id: int, form: dict[str, str]
+    context: Context, identity: Identity, project: str, set_id: int, form: Form
 ) -> HTTPResponse:
-    values = {name: form.get(name, "").strip() for name in ("signal", "payload")}
+    limit = context.config["signals"]["payloadLimit"]
     with context.database.transaction() as conn:
         row = action_sets.get(conn, project, set_id)
-    try:
-        with context.database.transaction() as conn:
-            value = _find_payload(
-                conn, row["source_id"], values, context.config["signals"]["payloadLimit"]
-            )
-            result = dry_runs.perform_dry_run(conn, row, value)
-            names = {
-                str(item["id"]): item["name"] for item in set_rows.list_of_project(conn, project)
-            }
-    except AppError as error:
-        if error.status not in (400, 413):
-            raise
-        return _render_form(
-            context,
-            identity,
-            project,
-            row,
-            values,
-            status=error.status,
-            problems=[{"message": error.message, "path": "payload"}],
-            title=f"Problem: Test {row['name']}",
-        )
-    return _render_form(
-        context, identity, project, row, values, result=_describe_result(result, row, names)
-    )
+        value = _find_payload(conn, row["source_id"], form, limit)
+        result = dry_runs.perform_dry_run(conn, row, value)
+        names = {str(item["id"]): item["name"] for item in set_rows.list_of_project(conn, project)}
+    view = _describe_result(result, row, names)
+    return show_test(context, identity, project, set_id, Entry(form), result=view)
 
 
-def _find_payload(conn: Connection, source_id: int, values: dict[str, str], limit: int) -> Any:
+def _find_payload(conn: Connection, source_id: int, form: Form, limit: int) -> Any:
     """The payload of the selected signal, else of the form. Raises BadDataError, NotFoundError."""
-    if values["signal"]:
-        text = values["signal"]
+    if text := form.get("signal", "").strip():
         id = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
         return msgspec.json.decode(signal_storage.get(conn, source_id, id)["payload"])
-    data = values["payload"].encode()
+    text = form.get("payload", "").strip()
+    data = text.encode()
     if not data:
         rows = signals.list_for_endpoint(conn, source_id, before=None, limit=1)
         if not rows:
@@ -117,7 +104,7 @@ def _find_payload(conn: Connection, source_id: int, values: dict[str, str], limi
         return msgspec.json.decode(rows[0]["payload"])
     if len(data) > limit:
         raise payload.build_too_large_error(limit)
-    return payload.parse_field(values["payload"], "payload")
+    return payload.parse_field(text, "payload")
 
 
 def _describe_result(result: dict[str, Any], row: Row, names: dict[str, str]) -> dict[str, Any]:
@@ -146,22 +133,12 @@ def _describe_result(result: dict[str, Any], row: Row, names: dict[str, str]) ->
     }
 
 
-def _make_fields(values: dict[str, str], endpoint: Row | None, newest: list[Row]) -> list[Field]:
+def _make_signal_field(endpoint: Row | None, newest: list[Row]) -> Field:
     choices = [("", "The payload below")]
     if endpoint:
         choices += _make_signal_choices(endpoint, newest)
     hint = f"Latest signals of {endpoint['name']}" if endpoint else "The endpoint was deleted."
-    return [
-        Field("signal", "Signal", values["signal"], "select", hint, choices=choices),
-        Field(
-            "payload",
-            "Payload",
-            values["payload"],
-            "textarea",
-            "JSON. Used if no signal is selected.",
-            attributes={"rows": 8},
-        ),
-    ]
+    return Field("signal", "Signal", type="select", hint=hint, choices=choices)
 
 
 def _make_signal_choices(endpoint: Row, newest: list[Row]) -> list[tuple[str, str]]:

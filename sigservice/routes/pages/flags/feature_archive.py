@@ -3,11 +3,12 @@
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.errors import AppError
+from sigservice.db.pool import Connection
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.services.flags import feature_view, features
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
+from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
 from sigservice.web.guards import PageGuard
 from sigservice.web.links import flag_path
@@ -18,43 +19,32 @@ FLAG = "/admin/features/<name>"
 router = Router(PageGuard)
 
 
-def _render_confirmation(
-    context: Context, identity: Identity, name: str, action: str, error: AppError | None = None
-) -> HTTPResponse:
-    """`action` is archive, for a flag that isn't archived, or delete, for one that is."""
-    with context.database.transaction() as conn:
-        row = find_feature(conn, name)
-        if (row["archived_at"] is None) != (action == "archive"):
-            return respond.redirect(context, flag_path(name))
-        feature = feature_view.build_view(conn, row["project"], name, identity.user_id)
-    return respond.page(
-        context,
-        f"flags/features/{action}",
-        identity,
-        form_error=error,
-        title=f"{action.title()} {name}?",
-        name=name,
-        children=feature["children"],
-        flag_path=flag_path,
-        enabled_in=", ".join(e["name"] for e in feature["environments"] if e["enabled"]),
+@confirms(router, f"{FLAG}/archive", needs=EDIT)
+def archive_feature(
+    context: Context, conn: Connection, identity: Identity, name: str
+) -> Confirmation:
+    row = find_feature(conn, name)
+    if row["archived_at"]:
+        raise respond.redirect(context, flag_path(name))
+    feature = feature_view.build_view(conn, row["project"], name, identity.user_id)
+    children = [(child, flag_path(child)) for child in feature["children"]]
+    texts = ["Can't archive: these flags depend on it. Remove their parent flag first:"]
+    if not children:
+        texts = [
+            "SDKs will evaluate it as disabled. You can revive it later; it comes back disabled "
+            "everywhere."
+        ]
+        if names := [e["name"] for e in feature["environments"] if e["enabled"]]:
+            texts.append(f"Currently enabled in: {', '.join(names)}")
+    return Confirmation(
+        f"Archive {name}?",
+        [*texts, children],
+        "" if children else "Archive flag",
+        flag_path(name),
+        lambda: features.archive(conn, row["project"], [name], identity),
+        f"{flag_path(name)}?done=archived",
+        cancel=f"Back to {name}" if children else "Cancel",
     )
-
-
-@router.get(f"{FLAG}/archive", needs=EDIT)
-def confirm_feature_archiving(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return _render_confirmation(context, identity, name, "archive")
-
-
-@router.post(f"{FLAG}/archive", needs=EDIT)
-def archive_feature(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
-    try:
-        with context.database.transaction() as conn:
-            features.archive(conn, find_feature(conn, name)["project"], [name], identity)
-    except AppError as error:
-        if error.status != 403:
-            raise
-        return _render_confirmation(context, identity, name, "archive", error)
-    return respond.redirect(context, f"{flag_path(name)}?done=archived")
 
 
 @router.post(f"{FLAG}/revive", needs=EDIT)
@@ -64,14 +54,20 @@ def revive_feature(context: Context, identity: Identity, name: str, form: Form) 
     return respond.redirect(context, f"{flag_path(name)}?done=revived")
 
 
-@router.get(f"{FLAG}/delete", needs=EDIT)
-def confirm_feature_deletion(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return _render_confirmation(context, identity, name, "delete")
-
-
-@router.post(f"{FLAG}/delete", needs=EDIT)
-def delete_feature(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        find_feature(conn, name)
-        features.delete(conn, [name], identity)
-    return respond.redirect(context, "/admin/features?life=archived&done=deleted")
+@confirms(router, f"{FLAG}/delete", needs=EDIT)
+def delete_feature(
+    context: Context, conn: Connection, identity: Identity, name: str
+) -> Confirmation:
+    if not find_feature(conn, name)["archived_at"]:
+        raise respond.redirect(context, flag_path(name))
+    return Confirmation(
+        f"Delete {name}?",
+        [
+            "Permanently deletes the flag, its strategies and tags. Events are kept; the name can "
+            "be reused."
+        ],
+        "Delete permanently",
+        flag_path(name),
+        lambda: features.delete(conn, [name], identity),
+        "/admin/features?life=archived&done=deleted",
+    )

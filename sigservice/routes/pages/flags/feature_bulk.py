@@ -15,6 +15,7 @@ from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import environments
 from sigservice.web import respond
+from sigservice.web.form_pages import Confirmation, render_confirmation
 from sigservice.web.forms import Form
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.guards import PageGuard
@@ -85,17 +86,16 @@ def _ask_first(
     environment: str,
 ) -> HTTPResponse:
     verb = {"archive": "Archive", "on": "Enable", "off": "Disable"}[change]
-    count = plural(len(names), "flag")
     place = f" in {environment}" if environment else ""
-    return respond.page(
-        context,
-        "flags/features/confirm_bulk",
-        identity,
-        title=f"{verb} {count}{place}?",
-        names=names,
-        change=form["change"],
-        back=form.get("back", ""),
-        cancel_path=list_path(form.get("back", "")),
+    back = form.get("back", "")
+    hidden = {"confirmed": "on", "change": form["change"], "back": back}
+    confirmation = Confirmation(
+        f"{verb} {plural(len(names), 'flag')}{place}?",
+        [[(name, "") for name in names]],
+        verb,
+        list_path(back),
+        hidden=hidden | {f"flag.{name}": "on" for name in names},
+        is_dangerous=False,
         breadcrumbs=[("Flags", "/admin/features")],
-        button=verb,
     )
+    return render_confirmation(context, identity, confirmation)

@@ -13,9 +13,9 @@ from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import environments
 from sigservice.web import respond
+from sigservice.web.form_pages import Confirmation, render_confirmation
 from sigservice.web.forms import Form
 from sigservice.web.guards import PageGuard
-from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 from sigservice.web.router import Router
 
@@ -24,16 +24,17 @@ STATE = "/admin/features/<name>/environments/<environment>"
 router = Router(PageGuard)
 
 
-def _switch(
-    context: Context, identity: Identity, name: str, environment: str, form: Form, enabled: bool
+@router.post(f"{STATE}/<is_enabled:switch>", needs=EDIT)
+def switch_feature(
+    context: Context, identity: Identity, name: str, environment: str, is_enabled: bool, form: Form
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         project = find_feature(conn, name)["project"]
         if "confirmed" not in form and _asks_first(conn, project, environment):
-            return _ask_first(context, identity, name, environment, form, enabled)
+            return _ask_first(context, identity, name, environment, form, is_enabled)
         flag_environment = FeatureEnvironment(project, name, environment)
-        feature_switches.switch(conn, flag_environment, enabled, identity)
-    done = {"done": "on" if enabled else "off", "flag": name, "in": environment}
+        feature_switches.switch(conn, flag_environment, is_enabled, identity)
+    done = {"done": "on" if is_enabled else "off", "flag": name, "in": environment}
     done |= {"undone": "yes"} if "undone" in form else {}
     if "back" in form:
         return respond.redirect(context, f"{list_path(form['back'], **done)}#flag-{name}")
@@ -49,29 +50,14 @@ def _ask_first(
     context: Context, identity: Identity, name: str, environment: str, form: Form, enabled: bool
 ) -> HTTPResponse:
     """The question of browsers without JavaScript; static/app.js asks in a dialog."""
-    state = "on" if enabled else "off"
-    return respond.page(
-        context,
-        "flags/features/confirm_switch",
-        identity,
-        title=f"{'Enable' if enabled else 'Disable'} {name} in {environment}?",
-        path=join_path("/admin/features", name, "environments", environment, state),
-        back=form.get("back"),
-        cancel_path=list_path(form["back"]) if "back" in form else flag_path(name),
+    verb = "Enable" if enabled else "Disable"
+    confirmation = Confirmation(
+        f"{verb} {name} in {environment}?",
+        ["This is a production environment. SDKs get the change at once."],
+        verb,
+        list_path(form["back"]) if "back" in form else flag_path(name),
+        hidden={"confirmed": "on", **{key: form[key] for key in ("back",) if key in form}},
+        is_dangerous=False,
         breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
-        button="Enable" if enabled else "Disable",
     )
-
-
-@router.post(f"{STATE}/on", needs=EDIT)
-def enable_feature(
-    context: Context, identity: Identity, name: str, environment: str, form: Form
-) -> HTTPResponse:
-    return _switch(context, identity, name, environment, form, True)
-
-
-@router.post(f"{STATE}/off", needs=EDIT)
-def disable_feature(
-    context: Context, identity: Identity, name: str, environment: str, form: Form
-) -> HTTPResponse:
-    return _switch(context, identity, name, environment, form, False)
+    return render_confirmation(context, identity, confirmation)

@@ -3,59 +3,56 @@
 from collections.abc import Mapping, Sequence
 
 from sigservice.db.statements import Row
-from sigservice.services.flags.features import Metadata
 from sigservice.web.forms import Field
 
 NAME_HINT = "Used in code; can't be changed later. Letters, numbers, - . _ ~"
 DESCRIPTION_HINT = "Optional. What it controls and when to remove it."
 TAGS_HINT = "Optional. One type:value per line, e.g. simple:checkout"
 CLONE_HINT = "Copies all strategies; disabled in every environment."
-PARENT_HINT = "A flag in this project without a parent."
-VARIANTS_HINT = "Optional. Variants of the parent flag, one per line."
-IMPRESSION_DATA = "Impression data: SDKs emit an event for every evaluation"
-STALE = "Stale: ready to be removed from code"
+IMPRESSION_FIELD = Field(
+    "impressionData", "Impression data: SDKs emit an event for every evaluation", type="checkbox"
+)
 STATES = [("on", "Enabled"), ("off", "Disabled")]
 LIFECYCLES = [("", "Active"), ("stale", "Stale"), ("archived", "Archived")]
 
 
-def make_new_fields(
-    values: Mapping[str, str], projects: Sequence[Row], types: Sequence[Row]
-) -> list[Field]:
-    description, has_impressions = values["description"], values["impression_data"]
+CLONE_FIELD = Field("name", "Name of the clone", hint=CLONE_HINT, is_required=True)
+TAG_FIELD = Field("tag", "New tag", hint="type:value, e.g. simple:checkout", is_required=True)
+PARENT_FIELDS = [
+    Field(
+        "feature",
+        "Parent flag",
+        hint="A flag in this project without a parent.",
+        is_required=True,
+        attributes={"list": "parents"},
+    ),
+    Field("state", "Required parent state", type="select", choices=STATES),
+    Field(
+        "variants",
+        "Required variants",
+        type="textarea",
+        hint="Optional. Variants of the parent flag, one per line.",
+    ),
+]
+
+
+def make_new_fields(projects: Sequence[Row], types: Sequence[Row]) -> list[Field]:
     return [
-        Field("name", "Name", values["name"], hint=NAME_HINT, is_required=True),
-        Field("project", "Project", values["project"], "select", choices=_name_rows(projects)),
-        _make_type_field(values["type"], types),
-        Field("description", "Description", description, "textarea", DESCRIPTION_HINT),
-        Field("tags", "Tags", values["tags"], "textarea", TAGS_HINT),
-        Field("impression_data", IMPRESSION_DATA, has_impressions, "checkbox"),
+        Field("name", "Name", hint=NAME_HINT, is_required=True),
+        Field("project", "Project", type="select", choices=_name_rows(projects)),
+        _make_type_field(types),
+        Field("description", "Description", type="textarea", hint=DESCRIPTION_HINT),
+        Field("tags", "Tags", type="textarea", hint=TAGS_HINT),
+        IMPRESSION_FIELD,
     ]
 
 
-def make_edit_fields(metadata: Metadata, types: Sequence[Row]) -> list[Field]:
+def make_edit_fields(types: Sequence[Row]) -> list[Field]:
     return [
-        _make_type_field(metadata.type, types),
-        Field("description", "Description", metadata.description or "", "textarea"),
-        Field("impression_data", IMPRESSION_DATA, metadata.impression_data, "checkbox"),
-        Field("stale", STALE, metadata.stale, "checkbox"),
-    ]
-
-
-def make_clone_field(name: str) -> Field:
-    return Field("clone_name", "Name of the clone", name, hint=CLONE_HINT, is_required=True)
-
-
-def make_tag_field(tag: str) -> Field:
-    return Field("tag", "New tag", tag, hint="type:value, e.g. simple:checkout", is_required=True)
-
-
-def make_parent_fields(values: Mapping[str, str]) -> list[Field]:
-    parent, variants = values["parent"], values["parent_variants"]
-    candidates = {"list": "parents"}
-    return [
-        Field("parent", "Parent flag", parent, "text", PARENT_HINT, True, attributes=candidates),
-        Field("state", "Required parent state", values["state"], "select", choices=STATES),
-        Field("parent_variants", "Required variants", variants, "textarea", VARIANTS_HINT),
+        _make_type_field(types),
+        Field("description", "Description", type="textarea"),
+        IMPRESSION_FIELD,
+        Field("stale", "Stale: ready to be removed from code", type="checkbox"),
     ]
 
 
@@ -101,12 +98,12 @@ def make_bulk_fields(environments: Sequence[str]) -> list[Field]:
     ]
 
 
-def _make_type_field(value: str, types: Sequence[Row]) -> Field:
+def _make_type_field(types: Sequence[Row]) -> Field:
     hints = {row["id"]: row["description"] for row in types}
     for row in types:
         if row["lifetime_days"]:
             hints[row["id"]] += f" Expected lifetime: {row['lifetime_days']} days."
-    return Field("type", "Type", value, "radio", choices=_name_rows(types), choice_hints=hints)
+    return Field("type", "Type", type="radio", choices=_name_rows(types), choice_hints=hints)
 
 
 def _name_rows(rows: Sequence[Row]) -> list[tuple[str, str]]:

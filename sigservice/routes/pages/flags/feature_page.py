@@ -9,7 +9,7 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import AppError, NotFoundError
+from sigservice.errors import NotFoundError
 from sigservice.repository.flags import features as repository
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import projects
@@ -20,19 +20,21 @@ from sigservice.routes.pages.flags.environment_cards import make_cards
 from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
 from sigservice.routes.pages.flags.usage_charts import read_usage
 from sigservice.routes.pages.system.events import make_event_view
-from sigservice.services.definitions import read_row
-from sigservice.services.flags import dependencies, feature_view, strategy_summaries
-from sigservice.services.flags.features import Metadata
-from sigservice.services.identity import Identity
+from sigservice.services.flags import dependencies, feature_view, features, strategy_summaries
+from sigservice.services.identity import VIEW, Identity
 from sigservice.services.system import events as event_service
 from sigservice.services.usage import impact_metrics
 from sigservice.web import respond
 from sigservice.web.body import read_number, read_query
+from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, to_form
+from sigservice.web.guards import PageGuard
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 from sigservice.web.respond import Undo
+from sigservice.web.router import Router
 from sigservice.wording import plural
 
+FLAG = "/admin/features/<name>"
 TABLE = "flag-table"
 MAX_EVENTS = 10
 MAX_PARENTS = 200
@@ -65,6 +67,8 @@ BULK_CHANGES = {
     "off": "disabled",
 }
 _NAME = re.compile(r"[A-Za-z0-9._~-]{1,100}")
+
+router = Router(PageGuard)
 
 
 def find_notice() -> str:
@@ -108,17 +112,13 @@ def list_path(back: str, **changes: str) -> str:
     return f"/admin/features?{urlencode(dict(parse_qsl(back[:2000])) | changes)}"
 
 
-def render_feature(
-    context: Context,
-    identity: Identity,
-    name: str,
-    values: dict[str, Any] | None = None,
-    *,
-    error: AppError | None = None,
-    form: str = "",
-    notice: str = "",
+# The second address is for a flag with the name "new".
+@router.get(FLAG, needs=VIEW)
+@router.get(f"{FLAG}/flag", needs=VIEW)
+def show_feature(
+    context: Context, identity: Identity, name: str, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
-    """`values` are what was submitted with `form` if that led to `error`."""
+    """`entry` is one of the forms on the page."""
     with context.database.transaction() as conn:
         row = find_feature(conn, name)
         feature = feature_view.build_view(conn, row["project"], name, identity.user_id)
@@ -133,22 +133,16 @@ def render_feature(
         parents = [] if row["archived_at"] else _list_parents(conn, row, feature)
         types = repository.list_types(conn)
         asks_first = row["project"] in projects.list_confirming(conn)
-    form_values: dict[str, Any] = {
-        "metadata": read_row(Metadata, row),
-        "clone_name": "",
-        "tag": "",
-        "parent": "",
-        "state": "on",
-        "parent_variants": "",
-    } | (values or {})
+    texts, open_form = entry.form, _name_form(entry.form)
+    details = texts if open_form == "Edit" else to_form(features.to_json(row))
     return respond.page(
         context,
         "flags/features/show",
         identity,
-        form_error=error,
-        title=f"{form or 'Flag'} {name}",
-        open_form=form,
-        notice=notice,
+        entry=entry,
+        title=f"{open_form or 'Flag'} {name}",
+        open_form=open_form,
+        notice=find_notice(),
         undo=find_undo(f"in-{read_query(request.environ).get('in', '')} events"),
         breadcrumbs=[("Flags", "/admin/features")],
         row=row,
@@ -168,12 +162,18 @@ def render_feature(
             for dependency in feature["dependencies"]
         ],
         parents=parents,
-        parent_fields=feature_fields.make_parent_fields(form_values),
-        tag_field=feature_fields.make_tag_field(form_values["tag"]),
-        edit_fields=feature_fields.make_edit_fields(form_values["metadata"], types),
-        clone_field=feature_fields.make_clone_field(form_values["clone_name"]),
+        parent_fields=fill(feature_fields.PARENT_FIELDS, texts),
+        tag_fields=fill([feature_fields.TAG_FIELD], texts),
+        edit_fields=fill(feature_fields.make_edit_fields(types), details),
+        clone_fields=fill([feature_fields.CLONE_FIELD], texts),
         events=[make_event_view(row) for row in event_rows],
     )
+
+
+def _name_form(form: Form) -> str:
+    """Which form of the page was submitted, by a field that only this one has."""
+    forms = {"tag": "Tag", "feature": "Parent", "name": "Clone", "type": "Edit"}
+    return next((label for name, label in forms.items() if name in form), "")
 
 
 def _list_parents(conn: Connection, row: Row, feature: dict[str, Any]) -> list[str]:

@@ -3,14 +3,15 @@
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.errors import AppError, BadDataError
-from sigservice.routes.pages.flags.feature_page import find_feature, render_feature
+from sigservice.errors import BadDataError
+from sigservice.routes.admin.flags.feature_relations import ParentBody
+from sigservice.routes.pages.flags.feature_page import find_feature, show_feature
 from sigservice.services.flags import dependencies, feature_tags
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
-from sigservice.web.forms import Form
-from sigservice.web.growing_forms import split_lines
+from sigservice.web.form_pages import shows_errors_in
+from sigservice.web.forms import Form, read, report_at
 from sigservice.web.guards import PageGuard
 from sigservice.web.links import flag_path
 from sigservice.web.router import Router
@@ -30,18 +31,13 @@ def redirect_to_feature(context: Context, identity: Identity, name: str) -> HTTP
 
 
 @router.post(f"{FLAG}/tags", needs=EDIT)
+@shows_errors_in(show_feature)
 def add_tag(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
-    text = form.get("tag", "").strip()
-    type, colon, value = text.partition(":")
-    try:
+    type, colon, value = form.get("tag", "").partition(":")
+    with report_at("tag"), context.database.transaction() as conn:
         if not colon:
             raise BadDataError("The tag must be in the form type:value, e.g. simple:checkout.")
-        with context.database.transaction() as conn:
-            tag = Tag(type.strip(), value.strip())
-            feature_tags.change(conn, [name], identity, add=[tag])
-    except BadDataError as error:
-        error.details = [detail | {"path": "tag"} for detail in error.details]
-        return render_feature(context, identity, name, {"tag": text}, error=error, form="Tag")
+        feature_tags.change(conn, [name], identity, add=[Tag(type.strip(), value.strip())])
     return respond.redirect(context, f"{flag_path(name)}?done=tagged#tags")
 
 
@@ -54,25 +50,19 @@ def remove_tag(context: Context, identity: Identity, name: str, form: Form) -> H
 
 
 @router.post(f"{FLAG}/parent", needs=EDIT)
+@shows_errors_in(show_feature)
 def set_parent(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
-    values = {key: form.get(key, "").strip() for key in ("parent", "state", "parent_variants")}
-    try:
-        with context.database.transaction() as conn:
-            dependencies.set_parent(
-                conn,
-                find_feature(conn, name)["project"],
-                name,
-                values["parent"],
-                identity,
-                enabled=values["state"] != "off",
-                variants=split_lines(values["parent_variants"]),
-            )
-    except AppError as error:
-        if error.status not in (400, 403):
-            raise
-        path = "parent_variants" if error.details[0].get("path") == "variants" else "parent"
-        error.details = [detail | {"path": path} for detail in error.details]
-        return render_feature(context, identity, name, values, error=error, form="Parent")
+    body = read(form, ParentBody, enabled=form.get("state") != "off")
+    with report_at("feature", "variants"), context.database.transaction() as conn:
+        dependencies.set_parent(
+            conn,
+            find_feature(conn, name)["project"],
+            name,
+            body.feature,
+            identity,
+            enabled=body.enabled,
+            variants=body.variants,
+        )
     return respond.redirect(context, f"{flag_path(name)}?done=parent#parent-flag")
 
 

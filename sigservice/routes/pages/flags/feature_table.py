@@ -24,10 +24,7 @@ def order_environments(features: Sequence[Json]) -> list[str]:
 
 
 def make_row(
-    feature: Json,
-    environments: Sequence[str],
-    confirming: AbstractSet[str],
-    page: dict[str, str],
+    feature: Json, environments: Sequence[str], confirming: AbstractSet[str], page: dict[str, str]
 ) -> Json:
     """`confirming` are the projects that ask before a switch in production; `page` is the query of
     the list without its place."""

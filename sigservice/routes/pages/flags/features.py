@@ -12,13 +12,15 @@ from sigservice.errors import AppError, BadDataError
 from sigservice.repository.flags import features as repository
 from sigservice.repository.flags.features import SORTS, FeatureFilter
 from sigservice.repository.projects import environments, projects
+from sigservice.routes.admin.flags.features import CloneBody, NewFeature
 from sigservice.routes.pages.flags import feature_fields, feature_table
 from sigservice.routes.pages.flags.feature_page import (
+    FLAG,
     TABLE,
     find_feature,
     find_notice,
     find_undo,
-    render_feature,
+    show_feature,
 )
 from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
@@ -27,15 +29,14 @@ from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.body import read_number, read_query
 from sigservice.web.filter_chips import make_chips
-from sigservice.web.forms import Form
-from sigservice.web.growing_forms import split_lines
+from sigservice.web.form_pages import render_form, shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read, report_at, split_lines
 from sigservice.web.guards import PageGuard
 from sigservice.web.links import flag_path
 from sigservice.web.router import Router
 from sigservice.wording import plural
 
 PAGE_SIZE = 50
-FLAG = "/admin/features/<name>"
 
 router = Router(PageGuard)
 
@@ -102,74 +103,54 @@ def _count(offset: int, rows: int, total: int) -> str:
     return plural(total, "flag")
 
 
-def _render_form(
-    context: Context, identity: Identity, values: dict[str, str], error: AppError | None = None
-) -> HTTPResponse:
+@router.get("/admin/features/new", needs=EDIT)
+def show_new_feature(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> HTTPResponse:
+    project = read_query(request.environ).get("project") or "default"
     with context.database.transaction() as conn:
         fields = feature_fields.make_new_fields(
-            values, projects.list_names(conn), repository.list_types(conn)
+            projects.list_names(conn), repository.list_types(conn)
         )
-    return respond.page(
-        context, "flags/features/form", identity, form_error=error, title="New flag", fields=fields
+    return render_form(
+        context,
+        identity,
+        fill(fields, entry.form or {"project": project, "type": "release"}),
+        entry=entry,
+        title="New flag",
+        breadcrumbs=[("Flags", "/admin/features")],
+        button="Create flag",
     )
 
 
-@router.get("/admin/features/new", needs=EDIT)
-def show_new_feature(context: Context, identity: Identity) -> HTTPResponse:
-    project = read_query(request.environ).get("project") or "default"
-    return _render_form(context, identity, _read_values({"project": project, "type": "release"}))
-
-
 @router.post("/admin/features/new", needs=EDIT)
+@shows_errors_in(show_new_feature)
 def create_feature(context: Context, identity: Identity, form: Form) -> HTTPResponse:
-    values = _read_values(form)
-    try:
-        with context.database.transaction() as conn:
-            _create(conn, values, identity)
-    except AppError as error:
-        if error.status >= 500:
-            raise
-        return _render_form(context, identity, values, error)
-    return respond.redirect(context, f"{flag_path(values['name'])}?done=created")
-
-
-# The second address is for a flag with the name "new".
-@router.get(FLAG, needs=VIEW)
-@router.get(f"{FLAG}/flag", needs=VIEW)
-def show_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return render_feature(context, identity, name, notice=find_notice())
+    body = read(form, NewFeature, tags=[])
+    with context.database.transaction() as conn:
+        _create(conn, form.get("project", ""), body, form.get("tags", ""), identity)
+    return respond.redirect(context, f"{flag_path(body.name)}?done=created")
 
 
 @router.post(f"{FLAG}/edit", needs=EDIT)
+@shows_errors_in(show_feature)
 def edit_feature(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
     metadata = Metadata(
         form.get("type", ""),
         form.get("description", "").replace("\r\n", "\n").strip() or None,
-        "impression_data" in form,
+        "impressionData" in form,
         "stale" in form,
     )
-    try:
-        with context.database.transaction() as conn:
-            features.update(conn, find_feature(conn, name)["project"], name, metadata, identity)
-    except BadDataError as error:
-        values = {"metadata": metadata}
-        return render_feature(context, identity, name, values, error=error, form="Edit")
+    with context.database.transaction() as conn:
+        features.update(conn, find_feature(conn, name)["project"], name, metadata, identity)
     return respond.redirect(context, f"{flag_path(name)}?done=saved")
 
 
 @router.post(f"{FLAG}/clone", needs=EDIT)
+@shows_errors_in(show_feature)
 def clone_feature(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
-    clone = form.get("clone_name", "").strip()
-    try:
-        with context.database.transaction() as conn:
-            project = find_feature(conn, name)["project"]
-            features.clone(conn, project, name, clone, replace_group_id=True, by=identity)
-    except AppError as error:
-        if error.status not in (400, 409):
-            raise
-        error.details = [detail | {"path": "clone_name"} for detail in error.details]
-        values = {"clone_name": clone}
-        return render_feature(context, identity, name, values, error=error, form="Clone")
+    clone = read(form, CloneBody, replaceGroupId=True).name
+    with report_at("name"), context.database.transaction() as conn:
+        project = find_feature(conn, name)["project"]
+        features.clone(conn, project, name, clone, replace_group_id=True, by=identity)
     return respond.redirect(context, f"{flag_path(clone)}?done=cloned")
 
 
@@ -199,26 +180,19 @@ def _to_filter(
     )
 
 
-def _read_values(form: Form) -> dict[str, str]:
-    names = ("name", "project", "type", "description", "tags", "impression_data")
-    return {name: form.get(name, "").replace("\r\n", "\n").strip() for name in names}
-
-
-def _create(conn: Connection, values: dict[str, str], by: Identity) -> None:
+def _create(conn: Connection, project: str, new: NewFeature, tags_text: str, by: Identity) -> None:
     """Raises AppError with all problems of the form."""
-    tags, problems = _parse_tags(conn, values["tags"])
-    metadata = Metadata(
-        values["type"], values["description"] or None, bool(values["impression_data"])
-    )
+    tags, problems = _parse_tags(conn, tags_text)
+    metadata = Metadata(new.type, new.description, new.impression_data)
     try:
-        features.create(conn, values["project"], values["name"], metadata, by)
+        features.create(conn, project, new.name, metadata, by)
     except AppError as error:
         error.details += problems
         raise
     if problems:
         raise BadDataError(problems[0]["message"], details=problems)
     if tags:
-        feature_tags.change(conn, [values["name"]], by, add=tags)
+        feature_tags.change(conn, [new.name], by, add=tags)
 
 
 def _parse_tags(conn: Connection, text: str) -> tuple[list[Tag], list[dict[str, Any]]]:

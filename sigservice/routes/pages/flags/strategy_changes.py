@@ -3,12 +3,10 @@
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError
-from sigservice.routes.pages.flags.feature_page import find_feature
+from sigservice.routes.pages.flags.feature_strategies import find_target
 from sigservice.services import revisions
 from sigservice.services.flags import strategies
-from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import respond
 from sigservice.web.forms import Form
@@ -30,23 +28,30 @@ def move_strategy(
     if form.get("to") not in STEPS:
         raise BadDataError("to must be up or down.", path="to")
     with context.database.transaction() as conn:
-        target = _find_target(conn, name, environment)
+        target = find_target(conn, name, environment)
         strategies.move(conn, target, strategy_id, STEPS[form["to"]], identity)
     return _redirect(context, name, environment, "strategy-moved")
 
 
-@router.post(f"{STRATEGY}/on", needs=EDIT)
-def enable_strategy(
-    context: Context, identity: Identity, name: str, environment: str, strategy_id: str, form: Form
+@router.post(f"{STRATEGY}/<is_enabled:switch>", needs=EDIT)
+def switch_strategy(
+    context: Context,
+    identity: Identity,
+    name: str,
+    environment: str,
+    strategy_id: str,
+    is_enabled: bool,
+    form: Form,
 ) -> HTTPResponse:
-    return _set_disabled(context, identity, name, environment, strategy_id, False)
-
-
-@router.post(f"{STRATEGY}/off", needs=EDIT)
-def disable_strategy(
-    context: Context, identity: Identity, name: str, environment: str, strategy_id: str, form: Form
-) -> HTTPResponse:
-    return _set_disabled(context, identity, name, environment, strategy_id, True)
+    limit = context.config["strategySegmentsLimit"]
+    with context.database.transaction() as conn:
+        revisions.lock(conn)  # no other change between reading and writing
+        target = find_target(conn, name, environment)
+        changed = strategies.to_strategy(strategies.get(conn, target, strategy_id))
+        changed.disabled = not is_enabled
+        strategies.replace(conn, target, strategy_id, changed, identity, max_segments=limit)
+    done = "strategy-enabled" if is_enabled else "strategy-disabled"
+    return _redirect(context, name, environment, done)
 
 
 @router.post(f"{STRATEGY}/copy", needs=EDIT)
@@ -56,34 +61,11 @@ def copy_strategy(
     to, limit = form.get("environment", ""), context.config["strategySegmentsLimit"]
     with context.database.transaction() as conn:
         revisions.lock(conn)  # no other change between reading and writing
-        target = _find_target(conn, name, environment)
+        target = find_target(conn, name, environment)
         copied = strategies.to_strategy(strategies.get(conn, target, strategy_id))
-        there = _find_target(conn, name, to)
+        there = find_target(conn, name, to)
         strategies.add(conn, there, copied, identity, max_segments=limit)
     return _redirect(context, name, to, "strategy-copied")
-
-
-def _set_disabled(
-    context: Context,
-    identity: Identity,
-    name: str,
-    environment: str,
-    strategy_id: str,
-    is_disabled: bool,
-) -> HTTPResponse:
-    limit = context.config["strategySegmentsLimit"]
-    with context.database.transaction() as conn:
-        revisions.lock(conn)  # no other change between reading and writing
-        target = _find_target(conn, name, environment)
-        changed = strategies.to_strategy(strategies.get(conn, target, strategy_id))
-        changed.disabled = is_disabled
-        strategies.replace(conn, target, strategy_id, changed, identity, max_segments=limit)
-    done = "strategy-disabled" if is_disabled else "strategy-enabled"
-    return _redirect(context, name, environment, done)
-
-
-def _find_target(conn: Connection, name: str, environment: str) -> FeatureEnvironment:
-    return FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
 
 
 def _redirect(context: Context, name: str, environment: str, done: str) -> HTTPResponse:

@@ -4,120 +4,118 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from sigservice.web.forms import Field, Form, make_choices
-from sigservice.web.growing_forms import FieldRow, FormRow, GrowingSection
+from sigservice.errors import AppError
+from sigservice.web.forms import Field, Form, make_choices, to_form
+from sigservice.web.growing_forms import GrowingSection, list_rows, make_section
 
-BLANK = {"name": "", "weightType": "variable", "weight": "", "payloadType": "", "payload": ""}
-WEIGHT_TYPES = [("variable", "Variable (equal split)"), ("fix", "Fixed")]
-PAYLOAD_TYPES = make_choices(("string", "number", "json", "csv"), ("", "none"))
 COLORS = 6
 UPDATES_BAR = {"data-press": "update-weights"}
 # The form has percentages, the service stores thousandths and names them in its messages.
 WEIGHT_PROBLEM = "The weight must be from 0 to 100, with at most one decimal."
 SUM_PROBLEM = "The fixed weights must not add up to more than 100%."
+FIELDS = [
+    Field("name", "Name", is_required=True),
+    Field(
+        "weightType",
+        "Weight type",
+        type="select",
+        choices=[("variable", "Variable (equal split)"), ("fix", "Fixed")],
+        attributes=UPDATES_BAR,
+    ),
+    Field(
+        "weight", "Weight (%)", hint="Only for a fixed weight, e.g. 12.5", attributes=UPDATES_BAR
+    ),
+    Field(
+        "payload.type",
+        "Payload type",
+        type="select",
+        choices=make_choices(("string", "number", "json", "csv"), ("", "none")),
+    ),
+    Field("payload.value", "Payload value", type="textarea"),
+]
 
 
-def read_row(form: Form, row: str) -> FormRow:
-    payload = form.get(f"{row}.payload", "").replace("\r\n", "\n")
-    return {name: form.get(f"{row}.{name}", "").strip() for name in BLANK} | {"payload": payload}
+def make_form(variants: Sequence[Mapping[str, Any]]) -> Form:
+    """The texts of the rows, with percentages."""
+    rows = []
+    for variant in variants:
+        percentage = f"{variant['weight'] / 10:.1f}".removesuffix(".0")
+        weight = percentage if variant["weightType"] == "fix" else None
+        rows.append({**variant, "weight": weight})
+    return to_form(rows, "variants")
 
 
-def to_row(variant: dict[str, Any]) -> FormRow:
-    payload = variant.get("payload") or {}
-    percentage = f"{variant['weight'] / 10:.1f}".removesuffix(".0")
-    return {
-        "name": variant["name"],
-        "weightType": variant["weightType"],
-        "weight": percentage if variant["weightType"] == "fix" else "",
-        "payloadType": payload.get("type", ""),
-        "payload": payload.get("value", ""),
-    }
-
-
-def to_variant(row: FormRow, stickiness: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
+def read_variants(form: Form, overrides: Mapping[str, Any]) -> list[dict[str, Any]]:
     """`overrides` are by the variant's name."""
-    variant = {
-        "name": row["name"],
-        "weightType": row["weightType"],
-        "weight": _parse_weight(row["weight"]) if row["weightType"] == "fix" else 0,
-        "stickiness": stickiness,
-    }
-    if row["payloadType"]:
-        variant["payload"] = {"type": row["payloadType"], "value": row["payload"]}
-    if row["name"] in overrides:
-        variant["overrides"] = overrides[row["name"]]
-    return variant
+    stickiness = form.get("variant_stickiness", "default")
+    return [_read_variant(row, stickiness, overrides) for row in list_rows(form, "variants")]
 
 
-def make_section(rows: Sequence[FormRow], stickiness: Field) -> GrowingSection:
-    return GrowingSection(
+def make_variant_section(form: Form, stickiness: Field) -> GrowingSection:
+    rows = list_rows(form, "variants", {})
+    return make_section(
+        form,
         "variants",
         "Variants",
         "variant",
         "Optional. Split exposed users between variants (A/B test, remote config).",
-        [_make_row(f"variants.{number}", row) for number, row in enumerate(rows)],
-        [stickiness] if rows else [],
+        FIELDS,
+        fields_below=[stickiness] if rows else [],
         template="flags/feature_strategies/weights.tpl",
         values=_make_bar(rows),
     )
 
 
-def _make_bar(rows: Sequence[FormRow]) -> dict[str, Any] | None:
+def explain_weights(error: AppError) -> None:
+    """Changes the messages about weights to percentages."""
+    for detail in error.details:
+        path = detail.get("path", "")
+        if path == "variants" and "1000" in detail["message"]:
+            detail["message"] = SUM_PROBLEM
+        elif path.startswith("variants") and path.endswith(".weight"):
+            detail["message"] = WEIGHT_PROBLEM
+
+
+def _read_variant(row: Form, stickiness: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    is_fixed, name = row.get("weightType") == "fix", row.get("name", "").strip()
+    variant = {
+        "name": name,
+        "weightType": row.get("weightType", "variable"),
+        "weight": _parse_weight(row.get("weight", "")) if is_fixed else 0,
+        "stickiness": stickiness,
+    }
+    if row.get("payload.type"):
+        value = row.get("payload.value", "").replace("\r\n", "\n")
+        variant["payload"] = {"type": row["payload.type"], "value": value}
+    if name in overrides:
+        variant["overrides"] = overrides[name]
+    return variant
+
+
+def _make_bar(rows: Sequence[Form]) -> dict[str, Any] | None:
     """The weights as parts of a bar of 1000 units: fixed weights first get theirs, the others share
     the rest. Without parts while they can't be split; None without variants."""
     if not rows:
         return None
     fixed = {
-        number: _parse_weight(row["weight"])
+        number: _parse_weight(row.get("weight", ""))
         for number, row in enumerate(rows)
-        if row["weightType"] == "fix"
+        if row.get("weightType") == "fix"
     }
     rest, others = 1000 - sum(fixed.values()), len(rows) - len(fixed)
     if rest < 0 or (rest and not others) or any(weight < 0 for weight in fixed.values()):
         return {"parts": [], "label": "The weights must add up to 100%."}
     shares = [(rest + place) // others for place in range(others)]
-    parts, x = [], 0
+    parts: list[dict[str, Any]] = []
+    x = 0
     for number, row in enumerate(rows):
         width = fixed[number] if number in fixed else shares.pop()
-        parts.append({"x": x, "width": width, "color": number % COLORS, "name": row["name"]})
+        parts.append(
+            {"x": x, "width": width, "color": number % COLORS, "name": row.get("name", "")}
+        )
         x += width
     label = ", ".join(f"{part['name'] or '?'} {part['width'] / 10:g}%" for part in parts)
     return {"parts": parts, "label": f"{label} = 100%"}
-
-
-def _make_row(at: str, row: FormRow) -> FieldRow:
-    weight_type, payload_type = row["weightType"], row["payloadType"]
-    hint = "Only for a fixed weight, e.g. 12.5"
-    return FieldRow(
-        [
-            Field(f"{at}.name", "Name", row["name"], is_required=True),
-            Field(
-                f"{at}.weightType",
-                "Weight type",
-                weight_type,
-                "select",
-                choices=WEIGHT_TYPES,
-                attributes=UPDATES_BAR,
-            ),
-            Field(f"{at}.weight", "Weight (%)", row["weight"], hint=hint, attributes=UPDATES_BAR),
-            Field(
-                f"{at}.payloadType", "Payload type", payload_type, "select", choices=PAYLOAD_TYPES
-            ),
-            Field(f"{at}.payload", "Payload value", row["payload"], "textarea"),
-        ]
-    )
-
-
-def to_form_problem(path: str, message: str) -> dict[str, str]:
-    """A problem under the name of the form's field and with percentages."""
-    if path == "variants" and "1000" in message:
-        return {"path": path, "message": SUM_PROBLEM}
-    if path.endswith(".weight"):
-        return {"path": path, "message": WEIGHT_PROBLEM}
-    if path.endswith(".stickiness"):
-        return {"path": "variant_stickiness", "message": message}
-    path = path.replace(".payload.value", ".payload").replace(".payload.type", ".payloadType")
-    return {"path": path, "message": message}
 
 
 def _parse_weight(text: str) -> int:

@@ -1,21 +1,21 @@
 """The default strategy of a project in an environment, page."""
 
-from bottle import HTTPResponse
+from bottle import HTTPResponse, request
 
 from sigservice.context import Context
-from sigservice.errors import AppError
-from sigservice.routes.pages.flags import strategy_fields
-from sigservice.routes.pages.flags.strategy_fields import StrategyValues
 from sigservice.routes.pages.flags.strategy_form import (
-    apply_change,
     changes_form,
+    load_choices,
+    make_form,
     make_form_parts,
+    read_strategy,
 )
 from sigservice.services import revisions
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import project_environments
 from sigservice.web import respond
-from sigservice.web.forms import Form
+from sigservice.web.form_pages import shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.guards import PageGuard
 from sigservice.web.helpers import join_path
@@ -28,65 +28,41 @@ router = Router(PageGuard)
 
 @router.get(PATH, needs=EDIT)
 def show_default_strategy(
-    context: Context, identity: Identity, project: str, environment: str
+    context: Context, identity: Identity, project: str, environment: str, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
-    return _render_form(context, identity, project, environment)
-
-
-@router.post(PATH, needs=EDIT, **GROWING_FORM)
-def save_default_strategy(
-    context: Context, identity: Identity, project: str, environment: str, form: Form
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        choices = strategy_fields.load_choices(conn)
-    values = strategy_fields.read_values(form, choices)
-    if changes_form(form):
-        values, notice = apply_change(values, form)
-        return _render_form(context, identity, project, environment, values, notice=notice)
-    try:
-        with context.database.transaction() as conn:
-            revisions.lock(conn)  # nothing changes between the read and the write
-            existing = project_environments.find_default_strategy(conn, project, environment)
-            new = strategy_fields.to_strategy(values, choices, existing)
-            limit = context.config["strategySegmentsLimit"]
-            project_environments.set_default_strategy(
-                conn, project, environment, new, identity, max_segments=limit
-            )
-    except AppError as error:
-        if error.status >= 500:
-            raise
-        return _render_form(context, identity, project, environment, values, error)
-    return respond.redirect(context, f"/admin/projects/{project}/edit?done=default-strategy")
-
-
-def _render_form(
-    context: Context,
-    identity: Identity,
-    project: str,
-    environment: str,
-    values: StrategyValues | None = None,
-    error: AppError | None = None,
-    notice: str = "",
-) -> HTTPResponse:
-    """`values` are what was submitted. Raises NotFoundError."""
     with context.database.transaction() as conn:
         strategy = project_environments.find_default_strategy(conn, project, environment)
-        choices = strategy_fields.load_choices(conn)
-    values = values or strategy_fields.to_values(strategy, choices, "")
-    if error:
-        error.details = strategy_fields.to_form_problems(error.details)
+        choices = load_choices(conn)
+    texts = entry.form or make_form(strategy, choices, "")
+    parts = make_form_parts(context, texts, choices, project, entry.error)
     cancel_path = join_path("/admin/projects", project, "edit")
     return respond.page(
         context,
         "projects/projects/default_strategy",
         identity,
-        form_error=error,
+        entry=entry,
         title=f"Default strategy of {project} in {environment}",
-        notice=notice,
         breadcrumbs=[("Projects", "/admin/projects"), (project, cancel_path)],
         environment=environment,
-        action=context.prefix
-        + join_path("/admin/projects", project, "environments", environment, "default-strategy"),
+        action=context.prefix + request.environ["PATH_INFO"],
         cancel_path=cancel_path,
-        **make_form_parts(context, values, choices, project),
+        **parts,
     )
+
+
+@router.post(PATH, needs=EDIT, **GROWING_FORM)
+@shows_errors_in(show_default_strategy)
+def save_default_strategy(
+    context: Context, identity: Identity, project: str, environment: str, form: Form
+) -> HTTPResponse:
+    if changes_form(form):
+        return show_default_strategy(context, identity, project, environment, Entry(form))
+    limit = context.config["strategySegmentsLimit"]
+    with context.database.transaction() as conn:
+        revisions.lock(conn)  # nothing changes between the read and the write
+        existing = project_environments.find_default_strategy(conn, project, environment)
+        new = read_strategy(form, load_choices(conn), existing)
+        project_environments.set_default_strategy(
+            conn, project, environment, new, identity, max_segments=limit
+        )
+    return respond.redirect(context, f"/admin/projects/{project}/edit?done=default-strategy")

@@ -1,20 +1,23 @@
 """Pages of environments."""
 
-from typing import Any
-
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.errors import AppError
+from sigservice.db.pool import Connection
+from sigservice.errors import BadDataError
 from sigservice.repository.projects import environments as repository
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import environments
 from sigservice.services.projects.environments import EnvironmentState, NewEnvironment
 from sigservice.web import respond
-from sigservice.web.forms import Field, make_choices
+from sigservice.web.form_pages import Body, Confirmation, confirms, render_form, shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
+from sigservice.wording import plural
 
+PATH = "/admin/environments"
+ONE = f"{PATH}/<environment>"
 NOTICES = {
     "created": "Environment created. Add it to a project to use it.",
     "deleted": "The environment was deleted.",
@@ -22,11 +25,17 @@ NOTICES = {
     "off": "The environment is disabled and hidden in the UI; SDKs keep working.",
     "moved": "Order saved.",
 }
+STEPS = {"up": -1, "down": 1}
+NAME_HINT = "Used in API tokens; can't be changed later. Letters, numbers, - . _ ~"
+FIELDS = [
+    Field("name", "Name", hint=NAME_HINT, is_required=True),
+    Field("type", "Type", type="select", choices=make_choices(environments.TYPES)),
+]
 
 router = Router(PageGuard)
 
 
-@router.get("/admin/environments", needs=VIEW)
+@router.get(PATH, needs=VIEW)
 def list_environments(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = repository.list_all(conn)
@@ -45,103 +54,77 @@ def list_environments(context: Context, identity: Identity) -> HTTPResponse:
     )
 
 
-def _render_new(
-    context: Context, identity: Identity, values: dict[str, str], **more: Any
+@router.get(f"{PATH}/new", needs=ADMIN)
+def show_new_environment(
+    context: Context, identity: Identity, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
-    hint = "Used in API tokens; can't be changed later. Letters, numbers, - . _ ~"
-    types = make_choices(environments.TYPES)
-    fields = [
-        Field("name", "Name", values["name"], hint=hint, is_required=True),
-        Field("type", "Type", values["type"], type="select", choices=types),
-    ]
-    page = {"title": "New environment"} | more
-    return respond.page(context, "projects/environments/form", identity, fields=fields, **page)
+    return render_form(
+        context,
+        identity,
+        fill(FIELDS, entry.form or {"type": "production"}),
+        entry=entry,
+        title="New environment",
+        breadcrumbs=[("Environments", PATH)],
+        button="Create environment",
+    )
 
 
-@router.get("/admin/environments/new", needs=ADMIN)
-def show_new_environment(context: Context, identity: Identity) -> HTTPResponse:
-    return _render_new(context, identity, {"name": "", "type": "production"})
+@router.post(f"{PATH}/new", needs=ADMIN)
+@shows_errors_in(show_new_environment)
+def create_environment(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        environments.create(conn, read(form, NewEnvironment, enabled=True), identity)
+    return respond.redirect(context, f"{PATH}?done=created")
 
 
-@router.post("/admin/environments/new", needs=ADMIN)
-def create_environment(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
-    values = {name: form.get(name, "").strip() for name in ("name", "type")}
-    try:
-        with context.database.transaction() as conn:
-            environments.create(conn, NewEnvironment(values["name"], values["type"]), identity)
-    except AppError as error:
-        if error.status not in (400, 409):
-            raise
-        problem = {"status": error.status, "problems": error.details}
-        return _render_new(context, identity, values, title="Problem: New environment", **problem)
-    return respond.redirect(context, "/admin/environments?done=created")
-
-
-def _set_enabled(
-    context: Context, identity: Identity, environment: str, enabled: bool
+@router.post(f"{ONE}/<is_enabled:switch>", needs=ADMIN)
+def switch_environment(
+    context: Context, identity: Identity, environment: str, is_enabled: bool, form: Form
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        environments.update(conn, environment, EnvironmentState(enabled), identity)
-    return respond.redirect(context, f"/admin/environments?done={'on' if enabled else 'off'}")
+        environments.update(conn, environment, EnvironmentState(is_enabled), identity)
+    return respond.redirect(context, f"{PATH}?done={'on' if is_enabled else 'off'}")
 
 
-@router.post("/admin/environments/<environment>/on", needs=ADMIN)
-def enable_environment(
-    context: Context, identity: Identity, environment: str, form: dict[str, str]
+@router.post(f"{ONE}/move", needs=ADMIN)
+def move_environment(
+    context: Context, identity: Identity, environment: str, form: Form
 ) -> HTTPResponse:
-    return _set_enabled(context, identity, environment, True)
-
-
-@router.post("/admin/environments/<environment>/off", needs=ADMIN)
-def disable_environment(
-    context: Context, identity: Identity, environment: str, form: dict[str, str]
-) -> HTTPResponse:
-    return _set_enabled(context, identity, environment, False)
-
-
-def _move_environment(
-    context: Context, identity: Identity, environment: str, step: int
-) -> HTTPResponse:
+    if form.get("to") not in STEPS:
+        raise BadDataError("to must be up or down.", path="to")
     with context.database.transaction() as conn:
-        environments.move(conn, environment, step, identity)
-    return respond.redirect(context, "/admin/environments?done=moved")
+        environments.move(conn, environment, STEPS[form["to"]], identity)
+    return respond.redirect(context, f"{PATH}?done=moved")
 
 
-@router.post("/admin/environments/<environment>/up", needs=ADMIN)
-def move_environment_up(
-    context: Context, identity: Identity, environment: str, form: dict[str, str]
-) -> HTTPResponse:
-    return _move_environment(context, identity, environment, -1)
-
-
-@router.post("/admin/environments/<environment>/down", needs=ADMIN)
-def move_environment_down(
-    context: Context, identity: Identity, environment: str, form: dict[str, str]
-) -> HTTPResponse:
-    return _move_environment(context, identity, environment, 1)
-
-
-@router.get("/admin/environments/<environment>/delete", needs=ADMIN)
-def confirm_environment_deletion(
-    context: Context, identity: Identity, environment: str, **more: Any
-) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        row = environments.get(conn, environment)
-    page = {"title": f"Delete the environment {environment}?"} | more
-    return respond.page(context, "projects/environments/delete", identity, environment=row, **page)
-
-
-@router.post("/admin/environments/<environment>/delete", needs=ADMIN)
+@confirms(router, f"{ONE}/delete", needs=ADMIN)
 def delete_environment(
-    context: Context, identity: Identity, environment: str, form: dict[str, str]
-) -> HTTPResponse:
-    try:
-        with context.database.transaction() as conn:
-            environments.delete(conn, environment, identity)
-    except AppError as error:
-        if error.status not in (403, 409):
-            raise
-        problem = {"status": error.status, "problems": error.details}
-        title = "Problem: Delete an environment"
-        return confirm_environment_deletion(context, identity, environment, title=title, **problem)
-    return respond.redirect(context, "/admin/environments?done=deleted")
+    _context: Context, conn: Connection, identity: Identity, environment: str
+) -> Confirmation:
+    row = environments.get(conn, environment)
+    tokens, flags, obstacle = row["api_token_count"], row["enabled_toggle_count"], ""
+    if row["protected"]:
+        obstacle = "Built-in environments can't be deleted."
+    elif tokens:
+        verb = "uses" if tokens == 1 else "use"
+        obstacle = f"Can't delete: {plural(tokens, 'API token')} {verb} it."
+    state = f"{plural(flags, 'flag')} {'is' if flags == 1 else 'are'} enabled"
+    consequences = [
+        f"the state of all flags in it: {state}",
+        "all strategies of flags in it",
+        f"the environment in {plural(row['project_count'], 'project')}",
+    ]
+    body: Body = [
+        "This permanently deletes:",
+        [(text, "") for text in consequences],
+        "To hide it without losing data, disable it instead.",
+    ]
+    return Confirmation(
+        f"Delete the environment {environment}?",
+        [obstacle] if obstacle else body,
+        "" if obstacle else "Delete environment",
+        "/admin/api-tokens" if tokens else PATH,
+        lambda: environments.delete(conn, environment, identity),
+        f"{PATH}?done=deleted",
+        cancel="View API tokens" if tokens else "Cancel",
+    )

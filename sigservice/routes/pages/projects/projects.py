@@ -1,11 +1,9 @@
 """Pages of projects and their environments."""
 
-from typing import Any
-
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.errors import AppError
+from sigservice.db.pool import Connection
 from sigservice.repository.projects import context_fields
 from sigservice.repository.projects import environments as environment_rows
 from sigservice.repository.projects import projects as repository
@@ -18,28 +16,34 @@ from sigservice.services.projects import (
 )
 from sigservice.services.projects.projects import NewProject, ProjectChanges
 from sigservice.web import respond
-from sigservice.web.forms import Field, make_choices
+from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read, to_form
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
+from sigservice.wording import plural
 
+PATH = "/admin/projects"
+ONE = f"{PATH}/<project>"
 NOTICES = {
     "created": "The project was created.",
     "saved": "The project was saved.",
     "deleted": "The project was deleted.",
-    "linked": "The environment is enabled in this project.",
+    "on": "The environment is enabled in this project.",
     "default-strategy": "The default strategy was saved.",
-    "unlinked": "The environment is disabled in this project, and so are its flags there.",
+    "off": "The environment is disabled in this project, and so are its flags there.",
 }
-
-
-VALUES = ("id", "name", "description", "default_stickiness")
-
+BREADCRUMBS = [("Projects", PATH)]
 CONFIRMATION = "Ask before a flag is enabled or disabled in a production environment"
+ID_HINT = (
+    "Optional, generated from the name by default. Used in tokens and scripts; can't be changed"
+    " later. Letters, numbers, - . _ ~"
+)
+STICKINESS_HINT = "Preselected for new strategies. default: userId → sessionId → random."
 
 router = Router(PageGuard)
 
 
-@router.get("/admin/projects", needs=VIEW)
+@router.get(PATH, needs=VIEW)
 def list_projects(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = repository.list_all(conn)
@@ -53,164 +57,127 @@ def list_projects(context: Context, identity: Identity) -> HTTPResponse:
     )
 
 
-def _render_new(
-    context: Context, identity: Identity, values: dict[str, str], **more: Any
-) -> HTTPResponse:
-    page = {"title": "New project", "project": None, "fields": _fields(context, values)} | more
-    above = [("Projects", "/admin/projects")]
-    return respond.page(context, "projects/projects/form", identity, breadcrumbs=above, **page)
-
-
-@router.get("/admin/projects/new", needs=ADMIN)
-def show_new_project(context: Context, identity: Identity) -> HTTPResponse:
-    return _render_new(context, identity, _values({"default_stickiness": "default"}))
-
-
-@router.post("/admin/projects/new", needs=ADMIN)
-def create_project(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
-    values = _values(form)
-    try:
-        stickiness = values["default_stickiness"]
-        new = NewProject(
-            values["name"], values["description"], default_stickiness=stickiness, id=values["id"]
-        )
-        with context.database.transaction() as conn:
-            row = projects.create(conn, new, identity)
-    except AppError as error:
-        if error.status not in (400, 409):
-            raise
-        problem = {"status": error.status, "problems": _map_problem_paths(error)}
-        return _render_new(context, identity, values, title="Problem: New project", **problem)
-    return respond.redirect(context, f"/admin/projects/{row['id']}/edit?done=created")
-
-
-def _render_edit(
-    context: Context, identity: Identity, id: str, values: dict[str, str] | None = None, **more: Any
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = projects.get(conn, id)
-        links = environment_rows.list_by_project(conn, id)
-    values = values or {name: row[name] or "" for name in VALUES}
-    fields = _fields(context, values, current_stickiness=row["default_stickiness"])
-    confirms = row["confirms_production"]
-    fields.append(Field("confirms_production", CONFIRMATION, confirms, "checkbox"))
-    page = {"title": f"Project {row['name']} ({id})", "project": row, "fields": fields} | more
-    above = [("Projects", "/admin/projects"), (row["name"], f"/admin/projects/{id}/overview")]
-    return respond.page(
-        context, "projects/projects/form", identity, breadcrumbs=above, links=links, **page
+@router.get(f"{PATH}/new", needs=ADMIN)
+def show_new_project(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        fields = _make_fields(conn)
+    fields.insert(1, Field("id", "ID", hint=ID_HINT))
+    return render_form(
+        context,
+        identity,
+        fill(fields, entry.form),
+        entry=entry,
+        title="New project",
+        breadcrumbs=BREADCRUMBS,
+        button="Create project",
     )
 
 
-@router.get("/admin/projects/<project>/edit", needs=EDIT)
-def show_project(context: Context, identity: Identity, project: str) -> HTTPResponse:
-    return _render_edit(context, identity, project, notice=respond.find_notice(NOTICES))
-
-
-@router.post("/admin/projects/<project>/edit", needs=EDIT)
-def update_project(
-    context: Context, identity: Identity, project: str, form: dict[str, str]
-) -> HTTPResponse:
-    values = _values(form) | {"id": project}
-    try:
-        with context.database.transaction() as conn:
-            new = {name: values[name] for name in VALUES if name != "id"}
-            projects.update(conn, project, ProjectChanges(**new), identity)
-            project_settings.set_confirmation(
-                conn, project, "confirms_production" in form, identity
-            )
-    except AppError as error:
-        if error.status != 400:
-            raise
-        problem = {"status": error.status, "problems": _map_problem_paths(error)}
-        return _render_edit(context, identity, project, values, title="Problem: Project", **problem)
-    return respond.redirect(context, f"/admin/projects/{project}/edit?done=saved")
-
-
-@router.post("/admin/projects/<project>/environments/<environment>/link", needs=EDIT)
-def add_environment_to_project(
-    context: Context, identity: Identity, project: str, environment: str, form: dict[str, str]
-) -> HTTPResponse:
+@router.post(f"{PATH}/new", needs=ADMIN)
+@shows_errors_in(show_new_project)
+def create_project(context: Context, identity: Identity, form: Form) -> HTTPResponse:
     with context.database.transaction() as conn:
-        environments.get(conn, environment)
-        project_environments.link(conn, project, environment, identity)
-    return respond.redirect(context, f"/admin/projects/{project}/edit?done=linked")
+        row = projects.create(conn, read(form, NewProject), identity)
+    return respond.redirect(context, f"{PATH}/{row['id']}/edit?done=created")
 
 
-@router.post("/admin/projects/<project>/environments/<environment>/unlink", needs=EDIT)
-def remove_environment_from_project(
-    context: Context, identity: Identity, project: str, environment: str, form: dict[str, str]
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        environments.get(conn, environment)
-        project_environments.unlink(conn, project, environment, identity)
-    return respond.redirect(context, f"/admin/projects/{project}/edit?done=unlinked")
-
-
-@router.get("/admin/projects/<project>/delete", needs=ADMIN)
-def confirm_project_deletion(
-    context: Context, identity: Identity, project: str, **more: Any
+@router.get(f"{ONE}/edit", needs=EDIT)
+def show_project(
+    context: Context, identity: Identity, project: str, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = projects.get(conn, project)
-        segments = repository.list_segments(conn, project)
-    page = {"title": f"Delete {row['name']} ({project})?"} | more
-    return respond.page(
-        context, "projects/projects/delete", identity, project=row, segments=segments, **page
-    )
-
-
-@router.post("/admin/projects/<project>/delete", needs=ADMIN)
-def delete_project(
-    context: Context, identity: Identity, project: str, form: dict[str, str]
-) -> HTTPResponse:
-    try:
-        with context.database.transaction() as conn:
-            projects.delete(conn, project, identity)
-    except AppError as error:
-        if error.status not in (403, 409):
-            raise
-        problem = {"status": error.status, "problems": error.details}
-        return confirm_project_deletion(
-            context, identity, project, title="Problem: Delete a project", **problem
-        )
-    return respond.redirect(context, "/admin/projects?done=deleted")
-
-
-def _fields(context: Context, values: dict[str, str], current_stickiness: str = "") -> list[Field]:
-    """The fields of the form; only a new project has the field `id`."""
-    with context.database.autocommit() as conn:
-        rows = context_fields.list_all(conn)
-    names = ["default", "random", *(row["name"] for row in rows if row["stickiness"])]
-    if current_stickiness:
-        names = list(dict.fromkeys([*names, current_stickiness]))
-    id_hint = (
-        "Optional, generated from the name by default. Used in tokens and scripts; can't be changed"
-        " later. Letters, numbers, - . _ ~"
-    )
-    fields = [
-        Field("name", "Name", values["name"], is_required=True),
-        Field("id", "ID", values["id"], hint=id_hint),
-        Field("description", "Description", values["description"], hint="Optional."),
-        Field(
-            "default_stickiness",
-            "Default stickiness",
-            values["default_stickiness"],
-            type="select",
-            hint="Preselected for new strategies. default: userId → sessionId → random.",
-            choices=make_choices(names),
+        links = environment_rows.list_by_project(conn, project)
+        fields = _make_fields(conn, row["default_stickiness"])
+    existing = to_form(projects.KIND.build_event_data(row))
+    existing |= to_form({"confirmsProduction": row["confirms_production"]})
+    is_admin = identity.has_permission(ADMIN)
+    can_delete = is_admin and project != projects.DEFAULT
+    return render_form(
+        context,
+        identity,
+        fill(
+            [*fields, Field("confirmsProduction", CONFIRMATION, type="checkbox")],
+            entry.form or existing,
         ),
-    ]
-    return [field for field in fields if field.name != "id" or not current_stickiness]
+        entry=entry,
+        title=f"Project {row['name']} ({project})",
+        heading=row["name"],
+        intro=f"ID: {project}",
+        breadcrumbs=[*BREADCRUMBS, (row["name"], f"{PATH}/{project}/overview")],
+        button="Save",
+        rest="projects/projects/environments.tpl",
+        project=row,
+        links=links,
+        is_admin=is_admin,
+        deletion=("Delete this project", f"{PATH}/{project}/delete") if can_delete else None,
+        notice=respond.find_notice(NOTICES),
+    )
 
 
-def _values(form: dict[str, str]) -> dict[str, str]:
-    return {name: form.get(name, "").strip() for name in VALUES}
+@router.post(f"{ONE}/edit", needs=EDIT)
+@shows_errors_in(show_project)
+def update_project(context: Context, identity: Identity, project: str, form: Form) -> HTTPResponse:
+    stickiness = form.get("defaultStickiness", "")  # an empty one is an error here
+    changes = read(form, ProjectChanges, defaultStickiness=stickiness)
+    with context.database.transaction() as conn:
+        projects.update(conn, project, changes, identity)
+        is_confirming = "confirmsProduction" in form
+        project_settings.set_confirmation(conn, project, is_confirming, identity)
+    return respond.redirect(context, f"{PATH}/{project}/edit?done=saved")
 
 
-def _map_problem_paths(error: AppError) -> list[dict[str, Any]]:
-    """The problems with the names of the form's fields as paths."""
-    names = {"defaultStickiness": "default_stickiness"}
+@router.post(f"{ONE}/environments/<environment>/<is_used:switch>", needs=EDIT)
+def switch_environment_of_project(
+    context: Context, identity: Identity, project: str, environment: str, is_used: bool, form: Form
+) -> HTTPResponse:
+    change = project_environments.link if is_used else project_environments.unlink
+    with context.database.transaction() as conn:
+        environments.get(conn, environment)
+        change(conn, project, environment, identity)
+    return respond.redirect(context, f"{PATH}/{project}/edit?done={'on' if is_used else 'off'}")
+
+
+@confirms(router, f"{ONE}/delete", needs=ADMIN)
+def delete_project(
+    _context: Context, conn: Connection, identity: Identity, project: str
+) -> Confirmation:
+    row = projects.get(conn, project)
+    segments, flags, obstacle = repository.list_segments(conn, project), row["feature_count"], ""
+    if project == projects.DEFAULT:
+        obstacle = "The default project can't be deleted."
+    elif flags or segments:
+        obstacle = (
+            f"Can't delete: the project has {plural(flags, 'flag')} and "
+            f"{plural(len(segments), 'segment')}. Archive or move the flags and delete or move the "
+            "segments first."
+        )
+    return Confirmation(
+        f"Delete {row['name']} ({project})?",
+        [
+            obstacle
+            or f"Permanently deletes the project {project} and its archived flags. Tokens scoped "
+            "only to it stop working."
+        ],
+        "" if obstacle else "Delete project",
+        PATH,
+        lambda: projects.delete(conn, project, identity),
+        f"{PATH}?done=deleted",
+    )
+
+
+def _make_fields(conn: Connection, stickiness: str = "default") -> list[Field]:
+    """`stickiness` is offered even if no context field has its name any longer."""
+    names = [row["name"] for row in context_fields.list_all(conn) if row["stickiness"]]
+    choices = make_choices(dict.fromkeys(["default", "random", *names, stickiness]))
     return [
-        detail | {key: names.get(path, path) for key, path in detail.items() if key == "path"}
-        for detail in error.details
+        Field("name", "Name", is_required=True),
+        Field("description", "Description", hint="Optional."),
+        Field(
+            "defaultStickiness",
+            "Default stickiness",
+            type="select",
+            hint=STICKINESS_HINT,
+            choices=choices,
+        ),
     ]

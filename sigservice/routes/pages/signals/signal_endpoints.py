@@ -1,5 +1,6 @@
 """Signal endpoints, pages: list, create, edit, enable, disable, delete."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +10,6 @@ from sigservice import senders
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import AppError
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.signals import (
     refused_calls,
@@ -18,6 +18,7 @@ from sigservice.repository.signals import (
     silence_checks,
 )
 from sigservice.repository.signals import signal_endpoints as repository
+from sigservice.routes.admin.signals.signal_endpoints import NewEndpoint
 from sigservice.routes.pages.signals import endpoint_options_form
 from sigservice.routes.pages.signals.signal_token_list import describe_token
 from sigservice.senders import Sender
@@ -25,16 +26,19 @@ from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoint_tokens as token_service
 from sigservice.services.signals import signal_endpoints
-from sigservice.services.signals.endpoint_options import EndpointOptions, parse_options
+from sigservice.services.signals.endpoint_options import parse_options
 from sigservice.services.signals.signal_endpoint_tokens import TokenFields
 from sigservice.web import respond
-from sigservice.web.forms import Field
+from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, locate_problems, read, to_form
 from sigservice.web.guards import PageGuard
 from sigservice.web.links import make_signal_url
 from sigservice.web.router import Router
 from sigservice.web.sparkline import build_bars, build_marks
 from sigservice.wording import plural
 
+PATH = "/admin/signals"
+ONE = f"{PATH}/<id:id>"
 MAX_COUNT = 10_000
 NOTICES = {
     "created": "Signal endpoint created.",
@@ -46,12 +50,30 @@ NOTICES = {
     "grace-ended": "The grace period has ended. Senders with the previous secret get 401.",
     "token-deleted": "Token deleted. Senders that use it get 401.",
 }
-
+FIELDS = [
+    Field(
+        "name",
+        "Name",
+        hint="Part of the URL; renaming breaks existing senders. "
+        "Lower-case letters, digits, - and _",
+        is_required=True,
+    ),
+    Field("description", "Description", hint="Optional. What sends here."),
+    Field("enabled", "Enabled", type="checkbox"),
+]
+TOKEN_FIELD = Field(
+    "token",
+    "Token",
+    type="radio",
+    choices=(("now", "Create a token now"), ("later", "Later")),
+    choice_hints={"now": "Senders need a token. It is shown once, after you create it."},
+)
+TOKEN_NAME_FIELD = Field("token_name", "Token name", hint="e.g. alertmanager-eu")
 
 router = Router(PageGuard)
 
 
-@router.get("/admin/signals", needs=ADMIN)
+@router.get(PATH, needs=ADMIN)
 def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = repository.list_all(conn)
@@ -94,39 +116,43 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
     )
 
 
-@router.get("/admin/signals/new", needs=ADMIN)
-def show_new_signal_endpoint_form(context: Context, identity: Identity) -> HTTPResponse:
-    return _render_new_form(context, identity, _read_values({"enabled": "on", "token": "now"}))
-
-
-@router.post("/admin/signals/new", needs=ADMIN)
-def create_signal_endpoint(
-    context: Context, identity: Identity, form: dict[str, str]
+@router.get(f"{PATH}/new", needs=ADMIN)
+def show_new_signal_endpoint(
+    context: Context, identity: Identity, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
-    values, limits = _read_values(form), context.config["signals"]
-    has_token = values["token"] == "now"
-    try:
-        template = values["template"]
-        options = senders.find_endpoint_options(template) if template else None
-        fields = _check(values, has_token, options)
-        with context.database.transaction() as conn:
-            endpoint = signal_endpoints.create(
-                conn,
-                fields,
-                identity,
-                limit=limits["endpointsLimit"],
-                policy=DeliverySettings.from_config(context.config).policy,
-            )
-            if has_token:
-                token, secret = create_bearer_token(
-                    context, conn, endpoint["id"], values["token_name"], identity
-                )
-    except AppError as error:
-        if error.status >= 500:
-            raise
-        return _render_new_form(context, identity, values, form_error=error)
-    if not has_token:
-        return respond.redirect(context, f"/admin/signals/{endpoint['id']}?done=created")
+    texts = entry.form or {"enabled": "on", "token": "now"}
+    return respond.page(
+        context,
+        "signals/signal_endpoints/form",
+        identity,
+        entry=entry,
+        title="New signal endpoint",
+        endpoint=None,
+        fields=fill([_make_sender_field(), *FIELDS], texts),
+        call_url=_make_url_field(context, texts.get("name") or "NAME"),
+        token_fields=fill([TOKEN_FIELD, TOKEN_NAME_FIELD], texts),
+    )
+
+
+@router.post(f"{PATH}/new", needs=ADMIN)
+@shows_errors_in(show_new_signal_endpoint)
+def create_signal_endpoint(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+    body, limits = read(form, NewEndpoint), context.config["signals"]
+    token_name = form.get("token_name", "").strip() if form.get("token") == "now" else None
+    body.apply_template()
+    with context.database.transaction() as conn:
+        endpoint = signal_endpoints.create(
+            conn,
+            signal_endpoints.check_fields(body, token_name=token_name),
+            identity,
+            limit=limits["endpointsLimit"],
+            policy=DeliverySettings.from_config(context.config).policy,
+        )
+        if token_name is not None:
+            fields = TokenFields(token_name)
+            token, secret = create_token_of(context, conn, endpoint["id"], fields, identity)
+    if token_name is None:
+        return respond.redirect(context, f"{PATH}/{endpoint['id']}?done=created")
     return render_secret(
         context,
         identity,
@@ -134,102 +160,130 @@ def create_signal_endpoint(
         token,
         secret,
         notice=NOTICES["created"],
-        sender=senders.SENDERS.get(template),
+        sender=senders.SENDERS.get(body.template or ""),
     )
 
 
-@router.get("/admin/signals/<id:id>", needs=ADMIN)
-def show_signal_endpoint_form(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    return render_form(context, identity, id, notice=respond.find_notice(NOTICES))
-
-
-@router.post("/admin/signals/<id:id>", needs=ADMIN)
-def update_signal_endpoint(
-    context: Context, identity: Identity, id: int, form: dict[str, str]
+@router.get(ONE, needs=ADMIN)
+def show_signal_endpoint(
+    context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
-    values = _read_values(form)
-    option_values = endpoint_options_form.read_values(form)
-    try:
-        with context.database.transaction() as conn:
-            existing = parse_options(signal_endpoints.lock(conn, id)["options"])
-            options = endpoint_options_form.read_options(option_values, existing)
-            fields = _check(values, options=options)
-            policy = DeliverySettings.from_config(context.config).policy
-            signal_endpoints.update(conn, id, fields, identity, policy=policy)
-    except AppError as error:
-        if error.status not in (400, 409):
-            raise
-        return render_form(
-            context,
-            identity,
-            id,
-            values | {"options": option_values},
-            form_error=error,
-            problems=endpoint_options_form.name_fields(error.details),
-        )
-    return respond.redirect(context, f"/admin/signals/{id}?done=saved")
-
-
-@router.post("/admin/signals/<id:id>/on", needs=ADMIN)
-def enable_signal_endpoint(
-    context: Context, identity: Identity, id: int, form: dict[str, str]
-) -> HTTPResponse:
-    return _set_enabled(context, identity, id, True)
-
-
-@router.post("/admin/signals/<id:id>/off", needs=ADMIN)
-def disable_signal_endpoint(
-    context: Context, identity: Identity, id: int, form: dict[str, str]
-) -> HTTPResponse:
-    return _set_enabled(context, identity, id, False)
-
-
-def _set_enabled(context: Context, identity: Identity, id: int, enabled: bool) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        signal_endpoints.set_enabled(conn, id, enabled, identity)
-    return respond.redirect(context, f"/admin/signals?done={'on' if enabled else 'off'}")
-
-
-@router.get("/admin/signals/<id:id>/delete", needs=ADMIN)
-def confirm_signal_endpoint_deletion(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    """The form of an endpoint, with its tokens and the form of a new token; `entry` is either."""
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
-        triggered_sets = action_sets.list_of_endpoint(conn, id)
-        count = signals.count_for_endpoint(conn, id, limit=MAX_COUNT)
+        last_received = signals.find_last_received(conn)
+    options = parse_options(endpoint["options"])
+    existing = to_form(endpoint) | endpoint_options_form.make_form(options)
+    texts = entry.form if "name" in entry.form else existing | entry.form
+    limits, now = context.config["signals"], context.clock.now()
+    problems = locate_problems(entry.error.details, texts) if entry.error else []
     return respond.page(
         context,
-        "signals/signal_endpoints/delete",
+        "signals/signal_endpoints/form",
         identity,
+        form=texts,
+        entry=entry,
+        title=f"Signal endpoint {endpoint['name']}",
         endpoint=endpoint,
-        tokens=tokens,
-        triggered_sets=triggered_sets,
-        signal_count=f"{count} or more signals" if count == MAX_COUNT else plural(count, "signal"),
-        title=f"Delete {endpoint['name']}?",
+        fields=fill(FIELDS, texts),
+        call_url=_make_url_field(context, endpoint["name"]),
+        option_groups=endpoint_options_form.make_groups(texts, limits),
+        are_options_open=endpoint_options_form.has_problems(problems),
+        tokens=[
+            describe_token(token, last_received.get((id, token["id"])), now) for token in tokens
+        ],
+        token_limit=limits["tokensPerEndpointLimit"],
+        token_fields=fill([replace(TOKEN_NAME_FIELD, is_required=True)], texts),
+        notice=respond.find_notice(NOTICES),
     )
 
 
-@router.post("/admin/signals/<id:id>/delete", needs=ADMIN)
-def delete_signal_endpoint(
-    context: Context, identity: Identity, id: int, form: dict[str, str]
+@router.post(ONE, needs=ADMIN)
+@shows_errors_in(show_signal_endpoint)
+def update_signal_endpoint(
+    context: Context, identity: Identity, id: int, form: Form
+) -> HTTPResponse:
+    own = {name: text for name, text in form.items() if "." not in name}
+    body = read(own, signal_endpoints.Endpoint)
+    policy = DeliverySettings.from_config(context.config).policy
+    with context.database.transaction() as conn:
+        existing = parse_options(signal_endpoints.lock(conn, id)["options"])
+        body.options = endpoint_options_form.read_options(form, existing)
+        signal_endpoints.update(
+            conn, id, signal_endpoints.check_fields(body), identity, policy=policy
+        )
+    return respond.redirect(context, f"{PATH}/{id}?done=saved")
+
+
+@router.post(f"{ONE}/<is_enabled:switch>", needs=ADMIN)
+def switch_signal_endpoint(
+    context: Context, identity: Identity, id: int, is_enabled: bool, form: Form
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        signal_endpoints.delete(conn, id, identity)
-    return respond.redirect(context, "/admin/signals?done=deleted")
+        signal_endpoints.set_enabled(conn, id, is_enabled, identity)
+    return respond.redirect(context, f"{PATH}?done={'on' if is_enabled else 'off'}")
 
 
-def create_bearer_token(
-    context: Context, conn: Connection, endpoint_id: int, name: str, identity: Identity
+@confirms(router, f"{ONE}/delete", needs=ADMIN)
+def delete_signal_endpoint(
+    _context: Context, conn: Connection, identity: Identity, id: int
+) -> Confirmation:
+    endpoint = signal_endpoints.get(conn, id)
+    tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
+    count = signals.count_for_endpoint(conn, id, limit=MAX_COUNT)
+    names = ", ".join(token["name"] for token in tokens)
+    body: Body = [
+        "This permanently deletes:",
+        [
+            ("the webhook URL; senders will get 401", ""),
+            (f"{plural(len(tokens), 'token')}{f': {names}' if names else ''}", ""),
+            (f"{count} or more signals" if count == MAX_COUNT else plural(count, "signal"), ""),
+        ],
+    ]
+    if sets := action_sets.list_of_endpoint(conn, id):
+        body = [
+            *body,
+            "These action sets are triggered by it and won't run again until you choose another "
+            "endpoint:",
+            [
+                (
+                    f"{row['name']} in {row['project']}{'' if row['enabled'] else ' (off)'}",
+                    f"/admin/projects/{row['project']}/actions/{row['id']}",
+                )
+                for row in sets
+            ],
+        ]
+    text = "To stop receiving signals but keep the existing ones, disable the endpoint instead."
+    return Confirmation(
+        f"Delete {endpoint['name']}?",
+        [*body, text],
+        "Delete signal endpoint",
+        PATH,
+        lambda: signal_endpoints.delete(conn, id, identity),
+        f"{PATH}?done=deleted",
+    )
+
+
+def create_token_of(
+    context: Context,
+    conn: Connection,
+    endpoint_id: int,
+    fields: TokenFields,
+    identity: Identity,
+    *,
+    secret: str = "",
 ) -> tuple[Row, str]:
     """The token and its secret; raises AppError."""
     return token_service.create(
         conn,
         endpoint_id,
-        TokenFields(name),
+        fields,
         identity,
         limit=context.config["signals"]["tokensPerEndpointLimit"],
         now=context.clock.now(),
         encryption=context.encryption,
+        secret=secret,
     )
 
 
@@ -270,120 +324,19 @@ def render_secret(
     )
 
 
-def render_form(
-    context: Context,
-    identity: Identity,
-    id: int,
-    values: dict[str, Any] | None = None,
-    **more: Any,
-) -> HTTPResponse:
-    """An endpoint's form with its tokens; `values` are the input of a form with errors.
-
-    `token_name` is the name of a new token.
-    """
-    with context.database.transaction() as conn:
-        endpoint = signal_endpoints.get(conn, id)
-        tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
-        last_received = signals.find_last_received(conn)
-    state = {
-        "name": endpoint["name"],
-        "description": endpoint["description"] or "",
-        "enabled": endpoint["enabled"],
-    }
-    values = {"token_name": ""} | state | (values or {})
-    options = values.get("options") or endpoint_options_form.make_values(
-        parse_options(endpoint["options"])
-    )
-    return respond.page(
-        context,
-        "signals/signal_endpoints/form",
-        identity,
-        endpoint=endpoint,
-        tokens=[
-            describe_token(token, last_received.get((id, token["id"])), context.clock.now())
-            for token in tokens
-        ],
-        token_limit=context.config["signals"]["tokensPerEndpointLimit"],
-        **_make_fields(context, endpoint["name"], values, is_new=False),
-        option_groups=endpoint_options_form.make_groups(options, context.config["signals"]),
-        are_options_open=endpoint_options_form.has_problems(more.get("problems", [])),
-        title=f"Signal endpoint {endpoint['name']}",
-        **more,
-    )
+def _make_url_field(context: Context, name: str) -> Field:
+    return Field("call-url", "Webhook URL", make_signal_url(context, request.environ, name))
 
 
-def _render_new_form(
-    context: Context, identity: Identity, values: dict[str, Any], **more: Any
-) -> HTTPResponse:
-    return respond.page(
-        context,
-        "signals/signal_endpoints/form",
-        identity,
-        endpoint=None,
-        sender=_make_sender_field(values["template"]),
-        token_choice=Field(
-            "token",
-            "Token",
-            "now" if values["token"] == "now" else "later",
-            type="radio",
-            choices=(("now", "Create a token now"), ("later", "Later")),
-            choice_hints={"now": "Senders need a token. It is shown once, after you create it."},
-        ),
-        **_make_fields(context, values["name"] or "NAME", values, is_new=True),
-        title="New signal endpoint",
-        **more,
-    )
-
-
-def _make_sender_field(name: str) -> Field:
+def _make_sender_field() -> Field:
     return Field(
         "template",
         "Sender",
-        name,
-        "select",
-        "Presets the rate limit, the idempotency key and the summary. You can change them later. "
-        "Senders that aren't listed work without presets.",
+        type="select",
+        hint="Presets the rate limit, the idempotency key and the summary. You can change them "
+        "later. Senders that aren't listed work without presets.",
         choices=[
             ("", "No presets"),
             *((key, item.title) for key, item in senders.list_external().items()),
         ],
-    )
-
-
-def _make_fields(
-    context: Context, name: str, values: dict[str, Any], *, is_new: bool
-) -> dict[str, Any]:
-    hints = {
-        "name": "Part of the URL; renaming breaks existing senders. "
-        "Lower-case letters, digits, - and _",
-        "description": "Optional. What sends here.",
-        "token_name": "e.g. alertmanager-eu",
-    }
-    token, is_required = values["token_name"], not is_new
-    url = make_signal_url(context, request.environ, name) if name else ""
-    return {
-        "fields": [
-            Field("name", "Name", values["name"], hint=hints["name"], is_required=True),
-            Field("description", "Description", values["description"], hint=hints["description"]),
-            Field("enabled", "Enabled", values["enabled"], type="checkbox"),
-        ],
-        "call_url": Field("call-url", "Webhook URL", url),
-        "token_name": Field(
-            "token_name", "Token name", token, hint=hints["token_name"], is_required=is_required
-        ),
-    }
-
-
-def _read_values(form: dict[str, str]) -> dict[str, str]:
-    names = ("name", "description", "enabled", "token", "token_name", "template")
-    return {name: form.get(name, "").strip() for name in names}
-
-
-def _check(
-    values: dict[str, str], has_token: bool = False, options: EndpointOptions | None = None
-) -> signal_endpoints.Endpoint:
-    is_enabled = values["enabled"] == "on"
-    new = signal_endpoints.Endpoint(values["name"], is_enabled, values["description"], options)
-    return signal_endpoints.check_fields(
-        new, token_name=values["token_name"] if has_token else None
     )

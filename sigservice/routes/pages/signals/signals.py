@@ -9,7 +9,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.db.statements import Row
-from sigservice.errors import AppError, BadDataError
+from sigservice.errors import BadDataError
 from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens, silence_checks
 from sigservice.routes.pages.signals import signal_log_filter
@@ -32,7 +32,8 @@ from sigservice.services.signals.signal_summaries import (
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.filter_chips import make_chips
-from sigservice.web.forms import Field
+from sigservice.web.form_pages import shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
 from sigservice.web.guards import PageGuard
 from sigservice.web.links import make_signal_url
 from sigservice.web.paging import read_paging
@@ -42,8 +43,10 @@ from sigservice.web.signal_filters import read_signal_filter
 PAGE_SIZE, MAX_PAGE_SIZE = 20, 100
 MAX_PAYLOAD = 20_000  # characters of a payload in the log; a page of 100 kB payloads is megabytes
 SAMPLE = '{\n  "type": "test"\n}'
+PAYLOAD_FIELD = Field(
+    "payload", "Payload", type="textarea", hint="Any JSON value.", attributes={"rows": 12}
+)
 NOTICES = {"sent": "Test signal sent.", "replayed": "Signal replayed."}
-
 
 router = Router(PageGuard)
 
@@ -139,44 +142,8 @@ def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -
 
 
 @router.get("/admin/signals/<id:id>/send", needs=ADMIN)
-def show_test_signal_form(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    return _render_test_signal_form(context, identity, id, SAMPLE)
-
-
-@router.post(
-    "/admin/signals/<id:id>/send",
-    needs=ADMIN,
-    form_limit=lambda config: 4 * config["signals"]["payloadLimit"] + 1000,
-)
-def send_test_signal(
-    context: Context, identity: Identity, id: int, form: dict[str, str]
-) -> HTTPResponse:
-    text = form.get("payload", "").replace("\r\n", "\n").strip()
-    try:
-        with context.database.transaction() as conn:
-            row = signal_storage.send(
-                conn, id, text.encode(), identity, limit=context.config["signals"]["payloadLimit"]
-            )
-    except AppError as error:
-        if error.status not in (400, 409, 413):
-            raise
-        return _render_test_signal_form(context, identity, id, text, error)
-    context.signals_waiting.set()
-    return respond.redirect(context, f"/admin/signals/{id}/log/{row['id']}?done=sent")
-
-
-@router.post("/admin/signals/<id:id>/log/<signal_id:id>/replay", needs=ADMIN)
-def replay_signal(
-    context: Context, identity: Identity, id: int, signal_id: int, form: dict[str, str]
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = signal_storage.replay(conn, id, signal_id, identity)
-    context.signals_waiting.set()
-    return respond.redirect(context, f"/admin/signals/{id}/log/{row['id']}?done=replayed")
-
-
-def _render_test_signal_form(
-    context: Context, identity: Identity, id: int, text: str, error: AppError | None = None
+def show_test_signal(
+    context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
@@ -185,20 +152,38 @@ def _render_test_signal_form(
         context,
         "signals/signals/send",
         identity,
-        form_error=error,
-        problems=[{"message": error.message, "path": "payload"}] if error else [],
+        entry=entry,
+        problems=[{"message": entry.error.message, "path": "payload"}] if entry.error else [],
         title=f"Send a test signal to {endpoint['name']}",
         endpoint=endpoint,
         triggered_sets=triggered_sets,
-        payload=Field(
-            "payload",
-            "Payload",
-            text,
-            type="textarea",
-            hint="Any JSON value.",
-            attributes={"rows": 12},
-        ),
+        fields=fill([PAYLOAD_FIELD], entry.form or {"payload": SAMPLE}),
     )
+
+
+@router.post(
+    "/admin/signals/<id:id>/send",
+    needs=ADMIN,
+    form_limit=lambda config: 4 * config["signals"]["payloadLimit"] + 1000,
+)
+@shows_errors_in(show_test_signal)
+def send_test_signal(context: Context, identity: Identity, id: int, form: Form) -> HTTPResponse:
+    data = form.get("payload", "").replace("\r\n", "\n").strip().encode()
+    limit = context.config["signals"]["payloadLimit"]
+    with context.database.transaction() as conn:
+        row = signal_storage.send(conn, id, data, identity, limit=limit)
+    context.signals_waiting.set()
+    return respond.redirect(context, f"/admin/signals/{id}/log/{row['id']}?done=sent")
+
+
+@router.post("/admin/signals/<id:id>/log/<signal_id:id>/replay", needs=ADMIN)
+def replay_signal(
+    context: Context, identity: Identity, id: int, signal_id: int, form: Form
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = signal_storage.replay(conn, id, signal_id, identity)
+    context.signals_waiting.set()
+    return respond.redirect(context, f"/admin/signals/{id}/log/{row['id']}?done=replayed")
 
 
 def format_payload(payload: str) -> str:

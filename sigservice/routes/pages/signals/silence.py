@@ -6,11 +6,9 @@ import msgspec
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.errors import AppError
 from sigservice.repository import outbox as outbox_repository
 from sigservice.repository.signals import silence_checks
 from sigservice.routes.pages.signals import silence_form
-from sigservice.routes.pages.signals.silence_form import FormValues
 from sigservice.services import outbox
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.channels import mask_channel
@@ -19,7 +17,8 @@ from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
 from sigservice.services.signals.silence_changes import KIND
 from sigservice.web import respond
-from sigservice.web.forms import Form
+from sigservice.web.form_pages import shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
@@ -32,50 +31,36 @@ router = Router(PageGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def show_silence(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    return _render(context, identity, id, notice=respond.find_notice(NOTICES))
-
-
-@router.post(PATH, needs=ADMIN, **GROWING_FORM)
-def update_silence(context: Context, identity: Identity, id: int, form: Form) -> HTTPResponse:
-    values = silence_form.read_form(form)
-    if button := form.get("do"):
-        return _render(context, identity, id, silence_form.change_form(values, button))
-    policy = DeliverySettings.from_config(context.config).policy
-    try:
-        with context.database.transaction() as conn:
-            rule = silence_form.to_rule(values)
-            signal_endpoints.set_silence(conn, id, rule, identity, policy=policy)
-    except AppError as error:
-        if error.status != 400:
-            raise
-        problems = silence_form.name_fields(error.details)
-        return _render(context, identity, id, values, form_error=error, problems=problems)
-    return respond.redirect(context, f"/admin/signals/{id}/silence?done=saved")
-
-
-def _render(
-    context: Context, identity: Identity, id: int, values: FormValues | None = None, **more: Any
+def show_silence(
+    context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         check = silence_checks.find_all(conn, id).get(id)
         rows = outbox_repository.list_newest(conn, KIND, id, limit=MAX_LISTED)
     rule = parse_options(endpoint["options"]).silence
-    values = values or silence_form.from_rule(rule)
     return respond.page(
         context,
         "signals/silence/form",
         identity,
+        entry=entry,
         title=f"Silence: {endpoint['name']}",
         endpoint=endpoint,
         silence=signal_endpoints.describe_silence(endpoint, check),
-        schedule=silence_form.make_schedule_field(values),
-        fields=silence_form.make_fields(values),
-        section=silence_form.make_channel_section(values),
         notifications=[_describe_notification(row) for row in rows],
-        **more,
+        notice=respond.find_notice(NOTICES),
+        **silence_form.make_parts(entry.form or silence_form.make_form(rule)),
     )
+
+
+@router.post(PATH, needs=ADMIN, **GROWING_FORM)
+@shows_errors_in(show_silence)
+def update_silence(context: Context, identity: Identity, id: int, form: Form) -> HTTPResponse:
+    policy = DeliverySettings.from_config(context.config).policy
+    rule = silence_form.read_rule(form)
+    with context.database.transaction() as conn:
+        signal_endpoints.set_silence(conn, id, rule, identity, policy=policy)
+    return respond.redirect(context, f"/admin/signals/{id}/silence?done=saved")
 
 
 def _describe_notification(row: dict[str, Any]) -> dict[str, Any]:

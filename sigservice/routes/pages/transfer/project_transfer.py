@@ -6,7 +6,7 @@ from bottle import HTTPResponse, request
 
 from sigservice import payload
 from sigservice.context import Context
-from sigservice.errors import AppError, BadDataError
+from sigservice.errors import BadDataError
 from sigservice.repository.projects import environments
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import projects
@@ -14,13 +14,21 @@ from sigservice.services.transfer import feature_export, feature_import
 from sigservice.services.transfer.snapshot_import import ImportLimits
 from sigservice.web import respond
 from sigservice.web.body import read_query
-from sigservice.web.forms import Field, Form, make_choices
+from sigservice.web.form_pages import shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
 
 PROJECT = "/admin/projects/<project>"
 # An export of 5 MB, which the API takes, is longer in a form: quotes and braces have 3 characters.
 FORM_LIMIT = 10 * 1024 * 1024
+DATA_FIELD = Field(
+    "data",
+    "Export",
+    type="textarea",
+    hint="The JSON of an export of this or another server.",
+    attributes={"rows": 8},
+)
 
 router = Router(PageGuard)
 
@@ -41,16 +49,33 @@ def show_export(context: Context, identity: Identity, project: str) -> HTTPRespo
         title=f"Export flags of {row['name']}",
         breadcrumbs=_list_breadcrumbs(row),
         project=row,
-        fields=[_make_environment_field(names, "")],
+        fields=[_make_environment_field(names)],
     )
 
 
 @router.get(f"{PROJECT}/import", needs=EDIT)
-def show_import(context: Context, identity: Identity, project: str) -> HTTPResponse:
-    return _render_import(context, identity, project, {})
+def show_import(
+    context: Context, identity: Identity, project: str, entry: Entry = NO_ENTRY, **more: Any
+) -> HTTPResponse:
+    row, names = _find_project(context, project)
+    for detail in entry.error.details if entry.error else []:
+        if detail.get("path", "").startswith("data"):
+            detail |= {"path": "data", "message": f"{detail['message']} ({detail['path']})"}
+    return respond.page(
+        context,
+        "transfer/project_transfer/import",
+        identity,
+        entry=entry,
+        title=f"Import flags into {row['name']}",
+        breadcrumbs=_list_breadcrumbs(row),
+        project=row,
+        fields=fill([_make_environment_field(names), DATA_FIELD], entry.form),
+        **{"entries": None, "is_done": False} | more,
+    )
 
 
 @router.post(f"{PROJECT}/import", needs=EDIT, form_limit=FORM_LIMIT)
+@shows_errors_in(show_import)
 def import_into_project(
     context: Context, identity: Identity, project: str, form: Form
 ) -> HTTPResponse:
@@ -58,55 +83,26 @@ def import_into_project(
     environment, is_confirmed = form.get("environment", ""), form.get("do") == "import"
     limits = ImportLimits.from_config(context.config)
     _find_project(context, project)
-    try:
-        document = feature_import.parse_document(_parse_json(form.get("data", "")))
-        with context.database.transaction() as conn:
-            changes = feature_import.import_features(
-                conn, project, environment, document, identity, limits
-            )
-            if not is_confirmed:
-                conn.rollback()
-    except AppError as error:
-        if error.status not in (400, 409):
-            raise
-        for detail in error.details:
-            if detail.get("path", "").startswith("data"):
-                message = f"{detail['message']} ({detail['path']})"
-                detail |= {"path": "data", "message": message}
-        return _render_import(context, identity, project, form, form_error=error)
+    document = feature_import.parse_document(_parse_json(form.get("data", "")))
+    with context.database.transaction() as conn:
+        changes = feature_import.import_features(
+            conn, project, environment, document, identity, limits
+        )
+        if not is_confirmed:
+            conn.rollback()
     entries = [
         {"kind": entry.kind, "name": entry.name, "text": entry.description}
         for entry in changes.entries
     ]
-    more: dict[str, Any] = {"notice": "Flags imported."} if is_confirmed else {}
-    return _render_import(
-        context, identity, project, form, entries=entries, is_done=is_confirmed, **more
-    )
-
-
-def _render_import(
-    context: Context, identity: Identity, project: str, form: Form, **more: Any
-) -> HTTPResponse:
-    row, names = _find_project(context, project)
-    return respond.page(
+    notice = "Flags imported." if is_confirmed else ""
+    return show_import(
         context,
-        "transfer/project_transfer/import",
         identity,
-        title=f"Import flags into {row['name']}",
-        breadcrumbs=_list_breadcrumbs(row),
-        project=row,
-        fields=[
-            _make_environment_field(names, form.get("environment", "")),
-            Field(
-                "data",
-                "Export",
-                form.get("data", ""),
-                "textarea",
-                "The JSON of an export of this or another server.",
-                attributes={"rows": 8},
-            ),
-        ],
-        **({"entries": None, "is_done": False} | more),
+        project,
+        Entry(form),
+        entries=entries,
+        is_done=is_confirmed,
+        notice=notice,
     )
 
 
@@ -122,8 +118,8 @@ def _list_breadcrumbs(row: dict[str, Any]) -> list[tuple[str, str]]:
     return [("Projects", "/admin/projects"), (row["name"], f"/admin/projects/{row['id']}/overview")]
 
 
-def _make_environment_field(names: list[str], value: str) -> Field:
-    return Field("environment", "Environment", value, "select", choices=make_choices(names))
+def _make_environment_field(names: list[str]) -> Field:
+    return Field("environment", "Environment", type="select", choices=make_choices(names))
 
 
 def _parse_json(text: str) -> dict[str, Any]:

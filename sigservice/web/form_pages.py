@@ -1,0 +1,150 @@
+"""Pages with a form, and pages that ask before a dangerous change."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any
+
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.errors import AppError, RateLimitError
+from sigservice.services.identity import Identity
+from sigservice.web import respond
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form
+from sigservice.web.growing_forms import GrowingSection
+from sigservice.web.router import Router
+
+Handler = Callable[..., HTTPResponse]
+Breadcrumbs = Sequence[tuple[str, str]]
+Body = Sequence[str | Sequence[tuple[str, str]]]
+
+
+def shows_errors_in(show: Handler) -> Callable[[Handler], Handler]:
+    """Decorates the handler of a submitted form. After an error that the user can correct, and
+    after a button that adds, removes or moves a row, the response is the form again: `show` gets
+    what was submitted, and the error, as `entry`."""
+
+    def decorate(save: Handler) -> Handler:
+        @wraps(save)
+        def submit(context: Context, identity: Identity, form: Form, **path: Any) -> HTTPResponse:
+            if form.get("do", "").startswith(("add-", "remove-", "up-")):
+                return show(context, identity, entry=Entry(form), **path)
+            try:
+                return save(context, identity, form=form, **path)
+            except AppError as error:
+                if not is_correctable(error):
+                    raise
+                return show(context, identity, entry=Entry(form, error), **path)
+
+        return submit
+
+    return decorate
+
+
+def is_correctable(error: AppError) -> bool:
+    """Whether the form shows the error. If what it edits is missing, it can't be shown either."""
+    return error.status < 500 and not isinstance(error, RateLimitError)
+
+
+def render_form(
+    context: Context,
+    identity: Identity,
+    fields: Sequence[Field],
+    *,
+    title: str,
+    button: str,
+    entry: Entry = NO_ENTRY,
+    sections: Sequence[GrowingSection] = (),
+    **values: Any,
+) -> HTTPResponse:
+    """A page with a form that is sent to its own path. Further values of the template: `heading`
+    (the title by default), `intro`, `cancel_path`, `deletion` (the label and path of a link) and
+    `rest`, a template that is printed below."""
+    defaults: dict[str, Any] = {"heading": title, "intro": "", "cancel_path": "", "rest": ""}
+    return respond.page(
+        context,
+        "form",
+        identity,
+        entry=entry,
+        title=title,
+        button=button,
+        action=context.prefix + request.environ["PATH_INFO"],
+        fields=fields,
+        sections=sections,
+        **defaults | {"deletion": None} | values,
+    )
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """What a page asks: `perform` makes the change, and `done` is where the response leads then.
+    `body` has paragraphs, and lists of texts with the path of a link or "". Without a `button`
+    nothing can be done, and the body says why. `hidden` are fields that the form sends."""
+
+    title: str
+    body: Body
+    button: str
+    cancel_path: str
+    perform: Callable[[], Any] = lambda: None  # None and no `done` where another route acts
+    done: str = ""
+    cancel: str = "Cancel"
+    is_dangerous: bool = True
+    hidden: Mapping[str, str] = field(default_factory=dict)
+    breadcrumbs: Breadcrumbs = ()
+    after_commit: Callable[[], Any] = lambda: None
+
+
+def confirms(router: Router, path: str, *, needs: str) -> Callable[[Handler], Any]:
+    """Declares the two routes of a change that a page asks about first. The decorated function gets
+    the context, a connection in a transaction, the identity and the parts of the path, and returns
+    the Confirmation."""
+
+    def declare(describe: Callable[..., Confirmation]) -> Callable[..., Confirmation]:
+        def show(
+            context: Context, identity: Identity, error: AppError | None = None, **parts: Any
+        ) -> HTTPResponse:
+            with context.database.transaction() as conn:
+                confirmation = describe(context, conn, identity, **parts)
+            return render_confirmation(context, identity, confirmation, error)
+
+        def perform(context: Context, identity: Identity, form: Form, **parts: Any) -> HTTPResponse:
+            try:
+                with context.database.transaction() as conn:
+                    confirmation = describe(context, conn, identity, **parts)
+                    confirmation.perform()
+            except AppError as error:
+                if not is_correctable(error):
+                    raise
+                return show(context, identity, error, **parts)
+            confirmation.after_commit()
+            return respond.redirect(context, confirmation.done)
+
+        show.__name__, perform.__name__ = f"confirm_{describe.__name__}", describe.__name__
+        show.__module__ = perform.__module__ = describe.__module__
+        router.get(path, needs=needs)(show)
+        router.post(path, needs=needs)(perform)
+        return describe
+
+    return declare
+
+
+def render_confirmation(
+    context: Context,
+    identity: Identity,
+    confirmation: Confirmation,
+    error: AppError | None = None,
+    action: str = "",
+) -> HTTPResponse:
+    """The form is sent to `action`, by default to the path of the page."""
+    return respond.page(
+        context,
+        "confirmation",
+        identity,
+        form_error=error,
+        problems=[{"message": error.message}] if error else [],
+        title=confirmation.title,
+        breadcrumbs=confirmation.breadcrumbs,
+        confirmation=confirmation,
+        action=context.prefix + (action or request.environ["PATH_INFO"]),
+    )

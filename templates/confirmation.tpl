@@ -1,0 +1,30 @@
+% rebase("layout.tpl", title=title, live=False)
+<h1><bdi>{{confirmation.title}}</bdi></h1>
+% include("partials/problems.tpl")
+% for part in confirmation.body:
+% if isinstance(part, str):
+<p><bdi>{{part}}</bdi></p>
+% elif part:
+<ul class="names">
+% for text, path in part:
+% if path:
+<li><a href="{{url(path)}}"><bdi>{{text}}</bdi></a></li>
+% else:
+<li><bdi>{{text}}</bdi></li>
+% end
+% end
+</ul>
+% end
+% end
+% if confirmation.button:
+<form method="post" action="{{action}}" class="actions">
+% include("partials/csrf.tpl")
+% for name, value in confirmation.hidden.items():
+<input type="hidden" name="{{name}}" value="{{value}}">
+% end
+<button class="{{"danger" if confirmation.is_dangerous else ""}}">{{confirmation.button}}</button>
+<a href="{{url(confirmation.cancel_path)}}">{{confirmation.cancel}}</a>
+</form>
+% else:
+<p><a href="{{url(confirmation.cancel_path)}}">{{confirmation.cancel}}</a></p>
+% end
