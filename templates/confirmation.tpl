@@ -5,7 +5,7 @@
 % if isinstance(part, str):
 <p><bdi>{{part}}</bdi></p>
 % elif part:
-<ul class="names">
+<ul>
 % for text, path in part:
 % if path:
 <li><a href="{{url(path)}}"><bdi>{{text}}</bdi></a></li>

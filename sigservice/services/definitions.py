@@ -117,7 +117,8 @@ class DefinitionKind(Generic[Definition]):
         self.check_key(key, problems)
         new = self.check(new, problems)
         problems.raise_if_any()
-        self.check_key_available(conn, key)
+        if self.table.find(conn, key):
+            raise build_duplicate_error(key, self.key)
         return new
 
     def create(self, conn: Connection, new: Definition, by: Identity) -> Row:

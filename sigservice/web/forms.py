@@ -118,7 +118,8 @@ def to_form(value: Any, at: str = "") -> Form:
             if isinstance(type, inspect.ListType) and isinstance(
                 type.item_type, inspect.LiteralType
             ):
-                texts |= {f"{at}.{name}.{choice}": "on" for choice in getattr(value, name)}
+                member = f"{at}.{name}" if at else name
+                texts |= {f"{member}.{choice}": "on" for choice in getattr(value, name)}
         return texts
     if isinstance(value, Mapping):
         return _join(to_form(item, f"{at}.{name}" if at else name) for name, item in value.items())

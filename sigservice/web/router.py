@@ -181,7 +181,7 @@ def build_kind_finder(routers: Iterable[Router], base: str) -> Callable[[str, st
 
     def find_kind(method: str, path: str) -> str:
         for start, kind in kinds.get(method, ()):
-            if path.startswith(start):
+            if path == start or (start.endswith("/") and path.startswith(start)):
                 return kind
         return ""
 

@@ -311,6 +311,12 @@ def test_delete_page_names_tokens_and_signals(ada, make, endpoint, token, send):
     assert page.html.find("a", string="Cancel")["href"] == "/admin/signals"
 
 
+def test_delete_page_lists_what_is_deleted(ada, endpoint):
+    page = ada.get(f"/admin/signals/{endpoint['id']}/delete").html
+    (consequences,) = [it for it in page.find_all("ul") if "webhook URL" in it.text]
+    assert "class" not in consequences.attrs  # such as names, whose items are on one line
+
+
 def test_delete_page_deletes_nothing(ada, read_state, endpoint):
     before = read_state()
     ada.get(f"/admin/signals/{endpoint['id']}/delete")

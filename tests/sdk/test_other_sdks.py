@@ -67,7 +67,6 @@ class ServerSdk:
     metrics: Any
     empty: Any = None
     revalidates: bool = True
-    version: str = ""
     interval: Headers = field(default_factory=dict)
 
 
@@ -84,7 +83,6 @@ SERVER_SDKS = [
         {"appName": "app", "instanceId": "i", "connectionId": ID, "environment": "default",
          "bucket": make_bucket("2026-11-20T10:00:00.123Z", "2026-11-20T10:01:00.456Z",
                                WITH_VARIANTS), "impactMetrics": []},
-        version="unleash-java-sdk:12.0.0",
         interval={"UNLEASH-INTERVAL": "60000"},
     ),
     ServerSdk(
@@ -102,7 +100,6 @@ SERVER_SDKS = [
         {"appName": "app", "instanceId": "i", "connectionId": ID, "impactMetrics": [],
          "bucket": make_bucket("2026-11-20T10:00:00.1234567+00:00",
                                "2026-11-20T10:00:00.1234567+00:00", {})},
-        version="unleash-dotnet-sdk:6.0.0",
         interval={"Unleash-Interval": "60000"},
     ),
     ServerSdk(
@@ -117,7 +114,6 @@ SERVER_SDKS = [
         {"appName": "app", "instanceId": "i", "connectionId": ID,
          "bucket": make_bucket("2026-11-20T12:00:00.123456789+02:00", "2026-11-20T12:01:00+02:00",
                                {name: {"variants": None} | it for name, it in TOGGLES.items()})},
-        version="unleash-go-sdk:6.0.0",
     ),
     ServerSdk(
         "ruby",
@@ -134,7 +130,6 @@ SERVER_SDKS = [
          "bucket": make_bucket("2026-11-20T10:00:00Z", "2026-11-20T10:01:00Z", WITH_VARIANTS)},
         {"appName": "app", "instanceId": "i",
          "bucket": make_bucket("2026-11-20T10:00:00Z", "2026-11-20T10:01:00Z", {})},
-        version="unleash-ruby-sdk:6.0.0",
         interval={"UNLEASH-INTERVAL": "60"},
     ),
     ServerSdk(
@@ -150,7 +145,6 @@ SERVER_SDKS = [
          "platformVersion": "8.4.1", "yggdrasilVersion": None, "specVersion": "5.1.9",
          "bucket": make_bucket("2026-11-20T10:00:00+00:00", "2026-11-20T10:01:00+00:00")},
         revalidates=False,
-        version="unleash-client-php:2.9.0",
         interval={"Unleash-Interval": "60000"},
     ),
     ServerSdk(
@@ -167,7 +161,6 @@ SERVER_SDKS = [
          "bucket": make_bucket("2026-11-20T10:00:00.123456789Z", "2026-11-20T10:00:15.123456789Z",
                                WITH_VARIANTS)},
         revalidates=False,
-        version="unleash-rust-sdk:0.15.0",
     ),
     ServerSdk(
         "node",
@@ -181,7 +174,6 @@ SERVER_SDKS = [
         {"appName": "app", "instanceId": "i", "connectionId": ID, "sdkFlavor": "nestjs",
          "sdkFlavorVersion": "11.0.0",
          "bucket": make_bucket("2026-11-20T10:00:00.123Z", "2026-11-20T10:01:00.123Z")},
-        version="unleash-node-sdk:6.12.1",
     ),
 ]  # fmt: skip
 
@@ -204,7 +196,7 @@ def test_a_server_side_sdk_gets_flags_and_reports(flags, sdk):
     path, headers = "/api/client/register", dict(sdk.headers) | dict(sdk.interval)
     answer = send(flags, "POST", path, CLIENT_TOKEN, headers, sdk.registration)
     assert (answer.status, answer.body) == (202, b"")
-    assert list_instances(flags) == [("i", sdk.version)]
+    assert list_instances(flags) == [("i", sdk.registration["sdkVersion"])]
     for report in filter(None, (sdk.metrics, sdk.empty)):
         answer = send(flags, "POST", "/api/client/metrics", CLIENT_TOKEN, headers, report)
         assert (answer.status, answer.body) == (202, b"")
@@ -305,11 +297,13 @@ def test_rust_gets_constraints_of_segments_and_parameters_as_text(flags):
     assert features["rollout"]["parameters"]["rollout"] == "100"
 
 
-@pytest.mark.parametrize("token", ["*:development.unknown", FRONTEND_TOKEN])
-def test_a_refused_stream_is_one_after_which_go_polls(flags, token):
+@pytest.mark.parametrize(
+    ("token", "status"), [("*:development.unknown", 401), (FRONTEND_TOKEN, 403)]
+)
+def test_a_refused_stream_is_one_after_which_go_polls(flags, token, status):
     headers = {"Accept": "text/event-stream"} | dict(SERVER_SDKS[2].headers)
     answer = send(flags, "GET", "/api/client/streaming", token, headers)
-    assert answer.status in (401, 403, 404, 429, 501)
+    assert answer.status == status
 
 
 @pytest.mark.parametrize("sdk", ["java", "go", "ruby"])

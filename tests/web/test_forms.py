@@ -68,6 +68,8 @@ def test_a_form_becomes_the_struct_of_the_api():
 
 def test_the_texts_of_a_struct_become_the_same_struct():
     assert read(to_form(BODY), Body) == msgspec.structs.replace(BODY, description=UNSET)
+    channel = Channel("json://x", ["failed"])
+    assert read(to_form(channel), Channel) == channel
 
 
 def test_a_checkbox_that_was_not_submitted_is_off():

@@ -13,6 +13,7 @@ KINDS = [
     ("POST", "/base/api/frontend/metrics", "reports"),
     ("POST", "/base/edge/metrics", "reports"),
     ("GET", "/base/api/client/metrics", ""),
+    ("POST", "/base/api/client/metrics/edge", ""),
     ("POST", "/base/api/frontend/client/register", ""),
     ("POST", "/base/api/admin/signal-endpoints", ""),
     ("POST", "/api/signal-endpoint/deploys", ""),

@@ -7,6 +7,7 @@ from bottle import HTTPResponse
 from msgspec import UNSET, UnsetType
 
 from sigservice.context import Context
+from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoint_tokens
@@ -78,16 +79,7 @@ def list_tokens(context: Context, identity: Identity, id: int) -> HTTPResponse:
 def create_token(context: Context, identity: Identity, id: int, body: NewTokenBody) -> HTTPResponse:
     fields = body.make_fields()
     with context.database.transaction() as conn:
-        row, secret = signal_endpoint_tokens.create(
-            conn,
-            id,
-            fields,
-            identity,
-            limit=context.config["signals"]["tokensPerEndpointLimit"],
-            now=context.clock.now(),
-            encryption=context.encryption,
-            secret=body.secret,
-        )
+        row, secret = create_token_of(context, conn, id, fields, identity, body.secret)
     location = f"{context.prefix}/api/admin/signal-endpoints/{id}/tokens/{row['id']}"
     return respond.json(_with_secret(row, secret), 201, location=location)
 
@@ -116,16 +108,7 @@ def rotate_token(
     context: Context, identity: Identity, id: int, token_id: int, body: RotationBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row, secret = signal_endpoint_tokens.rotate(
-            conn,
-            id,
-            token_id,
-            identity,
-            grace_hours=body.graceHours,
-            now=context.clock.now(),
-            encryption=context.encryption,
-            secret=body.secret,
-        )
+        row, secret = rotate_token_of(context, conn, id, token_id, body, identity)
     return respond.json(_with_secret(row, secret))
 
 
@@ -147,3 +130,45 @@ def delete_token(context: Context, identity: Identity, id: int, token_id: int) -
 
 def _with_secret(row: Row, secret: str) -> dict[str, Any]:
     return signal_endpoint_tokens.to_json(row) | {"token": secret}
+
+
+def create_token_of(
+    context: Context,
+    conn: Connection,
+    endpoint_id: int,
+    fields: TokenFields,
+    identity: Identity,
+    secret: str = "",
+) -> tuple[Row, str]:
+    """The token and its secret; raises AppError."""
+    return signal_endpoint_tokens.create(
+        conn,
+        endpoint_id,
+        fields,
+        identity,
+        limit=context.config["signals"]["tokensPerEndpointLimit"],
+        now=context.clock.now(),
+        encryption=context.encryption,
+        secret=secret,
+    )
+
+
+def rotate_token_of(
+    context: Context,
+    conn: Connection,
+    endpoint_id: int,
+    token_id: int,
+    body: RotationBody,
+    identity: Identity,
+) -> tuple[Row, str]:
+    """The token and its new secret; raises AppError."""
+    return signal_endpoint_tokens.rotate(
+        conn,
+        endpoint_id,
+        token_id,
+        identity,
+        grace_hours=body.graceHours,
+        now=context.clock.now(),
+        encryption=context.encryption,
+        secret=body.secret,
+    )

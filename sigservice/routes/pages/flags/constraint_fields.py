@@ -22,7 +22,7 @@ CASE_LABEL = "Case-insensitive (contains, starts with, ends with)"
 CONTEXT_NAME_FIELD = Field(
     "contextName",
     "Context field",
-    hint="Entry by the SDK, e.g. userId",
+    hint="Sent by the SDK, e.g. userId",
     attributes={"list": "context-fields"},
 )
 OPERATOR_FIELD = Field("operator", "Operator", type="select", choices=OPERATOR_CHOICES)

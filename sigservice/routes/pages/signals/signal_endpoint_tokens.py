@@ -8,10 +8,14 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import AppError, ExceedsLimitError
-from sigservice.routes.admin.signals.signal_endpoint_tokens import NewTokenBody, RotationBody
+from sigservice.routes.admin.signals.signal_endpoint_tokens import (
+    NewTokenBody,
+    RotationBody,
+    create_token_of,
+    rotate_token_of,
+)
 from sigservice.routes.pages.signals import signal_token_form
 from sigservice.routes.pages.signals.signal_endpoints import (
-    create_token_of,
     render_secret,
     show_signal_endpoint,
 )
@@ -99,7 +103,7 @@ def create_token_of_kind(context: Context, identity: Identity, id: int, form: Fo
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         fields = body.make_fields()
-        token, secret = create_token_of(context, conn, id, fields, identity, secret=body.secret)
+        token, secret = create_token_of(context, conn, id, fields, identity, body.secret)
     return _render_secret(context, identity, endpoint, token, "" if body.secret else secret)
 
 
@@ -165,16 +169,7 @@ def rotate_token(
     body = read(form | {"graceHours": hours}, RotationBody)
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
-        token, secret = signal_endpoint_tokens.rotate(
-            conn,
-            id,
-            token_id,
-            identity,
-            grace_hours=body.graceHours,
-            now=context.clock.now(),
-            encryption=context.encryption,
-            secret=body.secret,
-        )
+        token, secret = rotate_token_of(context, conn, id, token_id, body, identity)
     return _render_secret(
         context,
         identity,

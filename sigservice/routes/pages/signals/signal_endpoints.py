@@ -18,13 +18,13 @@ from sigservice.repository.signals import (
     silence_checks,
 )
 from sigservice.repository.signals import signal_endpoints as repository
+from sigservice.routes.admin.signals.signal_endpoint_tokens import create_token_of
 from sigservice.routes.admin.signals.signal_endpoints import NewEndpoint
 from sigservice.routes.pages.signals import endpoint_options_form
 from sigservice.routes.pages.signals.signal_token_list import describe_token
 from sigservice.senders import Sender
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.services.signals import signal_endpoint_tokens as token_service
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
 from sigservice.services.signals.signal_endpoint_tokens import TokenFields
@@ -262,28 +262,6 @@ def delete_signal_endpoint(
         PATH,
         lambda: signal_endpoints.delete(conn, id, identity),
         f"{PATH}?done=deleted",
-    )
-
-
-def create_token_of(
-    context: Context,
-    conn: Connection,
-    endpoint_id: int,
-    fields: TokenFields,
-    identity: Identity,
-    *,
-    secret: str = "",
-) -> tuple[Row, str]:
-    """The token and its secret; raises AppError."""
-    return token_service.create(
-        conn,
-        endpoint_id,
-        fields,
-        identity,
-        limit=context.config["signals"]["tokensPerEndpointLimit"],
-        now=context.clock.now(),
-        encryption=context.encryption,
-        secret=secret,
     )
 
 

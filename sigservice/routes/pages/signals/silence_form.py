@@ -64,7 +64,7 @@ def _make_section(form: Form) -> GrowingSection:
     return make_channel_section(
         form,
         f"{AT}notifications",
-        "Entry when the state changes.",
+        "Sent when the state changes.",
         _EVENTS,
         {"type": "apprise", "on.down": "on", "on.up": "on"},
     )
