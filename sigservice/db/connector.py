@@ -192,4 +192,4 @@ class Connector:
 
 def _read_timeout(arguments: dict[str, Any]) -> float:
     seconds = float(arguments.get("connect_timeout") or 0)
-    return seconds if seconds > 0 else math.inf
+    return max(seconds, MIN_CONNECT_SECONDS) if seconds > 0 else math.inf

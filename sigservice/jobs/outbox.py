@@ -70,8 +70,11 @@ def run_quietly(context: Context) -> int:
 def _start(
     context: Context, results: _Results, attempts: dict[int, _Attempt], unavailable: set[str]
 ) -> None:
-    kinds = (*_CHANNEL_KINDS, *(mails.KINDS if context.mail_server else ()))
+    mail_kinds = mails.KINDS if context.mail_server else ()
     while len(attempts) < MAX_CONCURRENT and not context.stopping.is_set():
+        # The last place is for a mail, because receivers of notifications may be slow.
+        is_last = len(attempts) == MAX_CONCURRENT - 1
+        kinds = mail_kinds if is_last else (*_CHANNEL_KINDS, *mail_kinds)
         busy = [*unavailable, *(attempt.row["target"] for attempt in attempts.values())]
         with context.database.autocommit() as conn:
             row = outbox.claim(conn, kinds, context.clock.now(), busy)

@@ -60,13 +60,14 @@ WHERE id IN (
 
 -- name: adopt_messages
 -- Moves what the version before stored in its own tables: messages that are settled, and those that are
--- due and thus claimed by no process of that version. They keep the IDs that receivers know.
+-- due and thus claimed by no process of that version, which come first. They keep the IDs that receivers
+-- know.
 WITH runs AS (
     DELETE FROM notifications
     WHERE id IN (
         SELECT id FROM notifications
         WHERE due_at <= %(now)s OR sent_at IS NOT NULL OR given_up_at IS NOT NULL
-        ORDER BY id
+        ORDER BY sent_at IS NOT NULL OR given_up_at IS NOT NULL, id
         LIMIT %(chunk)s
         FOR UPDATE SKIP LOCKED
     )
@@ -76,7 +77,7 @@ WITH runs AS (
     WHERE id IN (
         SELECT id FROM silence_notifications
         WHERE due_at <= %(now)s OR sent_at IS NOT NULL OR given_up_at IS NOT NULL
-        ORDER BY id
+        ORDER BY sent_at IS NOT NULL OR given_up_at IS NOT NULL, id
         LIMIT %(chunk)s
         FOR UPDATE SKIP LOCKED
     )
@@ -87,7 +88,7 @@ WITH runs AS (
     WHERE id IN (
         SELECT id FROM mails
         WHERE due_at <= %(now)s OR sent_at IS NOT NULL OR given_up_at IS NOT NULL
-        ORDER BY id
+        ORDER BY sent_at IS NOT NULL OR given_up_at IS NOT NULL, id
         LIMIT %(chunk)s
         FOR UPDATE SKIP LOCKED
     )

@@ -182,6 +182,13 @@ def test_request_without_time_to_connect_is_refused(servers):
         connect(make_connector(servers[0]))
 
 
+def test_request_connects_with_the_shortest_timeout(servers):
+    """libpq counts one second as two."""
+    arguments = make_arguments(servers[1]) | {"connect_timeout": 1}
+    with wait_budget.measure_request(0.0):
+        assert connect(Connector(lambda: arguments, {}, lambda: None)) == servers[1]
+
+
 def test_former_primary_is_refused_and_another_host_is_tried(servers):
     former, successor = servers
     with tcp_proxy(successor) as proxy:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 
+from sigservice.jobs import outbox as job
 from tests.mail_server import Mails, mail_server
 from tests.receiver import receiving
+from tests.waiting import DEADLINE_SECONDS, until
 
 CONTENT = {
     "state": "down",
@@ -52,6 +55,28 @@ def test_an_unavailable_mail_server_delays_no_notification(post, receiver):
     assert post.send() == 2  # one of the two mails is tried
     assert len(receiver.requests) == 1
     assert [row["attempts"] for row in post.rows()] == [1, 0, 1]
+
+
+def test_slow_receivers_of_notifications_do_not_delay_a_mail(make_post, mails, receiver):
+    post = make_post(mails, SERVICE_WEBHOOK_ALLOWED_HOSTS="127.0.0.1")
+    post.user()
+    receiver.hold = threading.Event()
+    for number in range(job.MAX_CONCURRENT):
+        target = {"type": "webhook", "url": f"{receiver.url}/{number}"}
+        post.rows(
+            "INSERT INTO outbox (kind, subject_id, target, payload) VALUES ('silence', 7, %s, %s) "
+            "RETURNING id",
+            *(json.dumps(value) for value in (target, CONTENT)),
+        )
+    post.ask()
+    worker = threading.Thread(target=post.send)
+    worker.start()
+    try:
+        until(lambda: mails.got, "the mail, while all receivers hold their answers back")
+        assert len(receiver.requests) < job.MAX_CONCURRENT
+    finally:
+        receiver.hold.set()
+        worker.join(DEADLINE_SECONDS)
 
 
 def test_a_message_of_the_version_before_is_sent(post, receiver):

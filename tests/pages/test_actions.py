@@ -197,6 +197,13 @@ def test_masked_addresses_stay_their_own(ada, database, sets):
     assert "complete URL" in find_error(page, "options.notifications.1.url")
 
 
+@pytest.mark.parametrize("group", ["A.any.5", "A[3]", "A.any.99999999999999999999"])
+def test_a_group_that_is_no_letter_is_none(ada, sets, group):
+    filters = {"filters.0.path": "", "filters.0.operator": "IN", "filters.0.group": group}
+    page = ada.post(f"{PATH}/new", {"csrf": ada.csrf, "name": "x"} | filters, status=400)
+    assert find_error(page, "filters.0.path")
+
+
 def test_all_problems_stand_beside_their_fields(ada, sets, read_state):
     before = read_state()
     form = {

@@ -156,3 +156,16 @@ def test_messages_that_the_version_before_is_sending_are_left_to_it(conn):
     run(conn, "UPDATE notifications SET sent_at = now()")
     assert outbox.adopt(conn, now=NOW, chunk=10) == 1
     assert find(conn)["sent_at"] is not None
+
+
+def test_due_messages_of_the_version_before_are_adopted_before_settled_ones(conn):
+    add_earlier_messages(conn, NOW)
+    run(conn, "UPDATE notifications SET sent_at = now()")
+    run(
+        conn,
+        "INSERT INTO notifications (run_id, channel, message, due_at) VALUES (9, %s, '{}', %s)",
+        json.dumps(B),
+        NOW,
+    )
+    assert outbox.adopt(conn, now=NOW, chunk=1) == 3
+    assert claim(conn)["subject_id"] == 9

@@ -1,7 +1,13 @@
 -- Mails to users: the messages with a user in the outbox. Inserted in the transaction of their cause.
 
 -- name: delete_waiting_mails
--- A new request replaces the user's waiting mails. `before` limits it to older ones.
+-- A new request replaces the user's waiting mails, also those of the version before, which are in `mails`.
+-- `before` limits it to older ones.
+WITH former AS (
+    DELETE FROM mails
+    WHERE user_id = %(user_id)s AND sent_at IS NULL AND given_up_at IS NULL
+      AND (%(before)s::timestamptz IS NULL OR created_at <= %(before)s)
+)
 DELETE FROM outbox
 WHERE user_id = %(user_id)s AND sent_at IS NULL AND given_up_at IS NULL
   AND (%(before)s::timestamptz IS NULL OR created_at <= %(before)s);

@@ -137,8 +137,14 @@ def make_problems(form: Form, details: Sequence[dict[str, Any]]) -> list[dict[st
 
 def list_groups(form: Form) -> list[str]:
     """The letters of OR groups that a filter can join."""
-    groups = {row.get("group", "") for row in list_rows(form, "filters")}
+    groups = {_read_group(row) for row in list_rows(form, "filters")}
     return sorted({*ascii_uppercase[:GROUP_CHOICES], *groups} - {""})
+
+
+def _read_group(row: Form) -> str:
+    """The letter, "" for none and for what can't be part of a path."""
+    group = row.get("group", "")
+    return group if re.fullmatch(r"\w*", group) else ""
 
 
 def _group_filters(rows: Sequence[Form]) -> list[tuple[str, list[tuple[int, Form]]]]:
@@ -146,7 +152,7 @@ def _group_filters(rows: Sequence[Form]) -> list[tuple[str, list[tuple[int, Form
     items: list[tuple[str, list[tuple[int, Form]]]] = []
     groups: dict[str, list[tuple[int, Form]]] = {}
     for number, row in enumerate(rows):
-        letter = row.get("group", "")
+        letter = _read_group(row)
         if letter in groups:
             groups[letter].append((number, row))
             continue
