@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg2
 from psycopg2 import sql
@@ -19,6 +19,9 @@ from sigservice.clock import Clock
 from sigservice.crypto.secrets import Passwords
 from sigservice.db.data_directory import TEMPORARY
 from sigservice.db.embedded import EmbeddedPostgres
+
+if TYPE_CHECKING:
+    from sigservice.application.service import Service
 
 
 class TemporaryDatabase:
@@ -100,6 +103,16 @@ def _delete_rows(conn: Any) -> None:
         deletes = "".join(f"DELETE FROM {name};" for name in names)  # noqa: S608
         reset = _RESET_LIFETIMES if names else ""  # no table before the first start
         cursor.execute(f"SET session_replication_role = replica; {deletes}{reset}")
+
+
+def reset(service: Service, database: TemporaryDatabase, clock: Clock | None = None) -> None:
+    """Deletes all rows and gives the service the state of a new one, with `clock` if there is one:
+    for the next test, in a fraction of the time of `sigservice.create`.
+
+    Raises RuntimeError for a service that was started or stopped.
+    """
+    database.empty()
+    service.reset(clock or service.context.clock)
 
 
 class FakeClock(Clock):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import pwd
 import subprocess
@@ -17,8 +18,11 @@ import webtest
 import sigservice
 from sigservice.application.service import Service
 from sigservice.db.data_directory import ACCOUNTS
+from sigservice.errors import UnavailableError
 from sigservice.testing import FakeClock, QuickPasswords, TemporaryDatabase
 from tests.repository.kit import run
+
+pytest_plugins = ["tests.external", "tests.repeated"]
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
@@ -114,10 +118,64 @@ def clock() -> FakeClock:
 MakeService = Callable[..., Service]
 
 
+class Services:
+    """The services of a test run. Creating one takes longer than most tests, so those with the same
+    settings are reset (sigservice.testing.reset) for the next test that wants one."""
+
+    MAX_REUSABLE = 4
+
+    def __init__(self) -> None:
+        self._reusable: dict[str, Service] = {}
+
+    def find_or_create(
+        self, settings: dict[str, Any], environ: dict[str, str], clock: FakeClock
+    ) -> Service:
+        """A service without requests so far, on the rows that are stored now."""
+        key = _make_key(settings, environ)
+        service = self._reusable.pop(key, None)
+        if service is not None:
+            try:
+                service.reset(clock)
+                return service
+            except (RuntimeError, UnavailableError):  # the test before has stopped a part of it
+                service.stop()
+        return sigservice.create(settings, environ, clock=clock, passwords=QuickPasswords())
+
+    def keep(self, service: Service, settings: dict[str, Any], environ: dict[str, str]) -> None:
+        key = _make_key(settings, environ)
+        if not key or key in self._reusable or service.was_started:
+            service.stop()
+            return
+        self._reusable[key] = service
+        if len(self._reusable) > self.MAX_REUSABLE:
+            self._reusable.pop(next(iter(self._reusable))).stop()
+
+    def stop(self) -> None:
+        for service in self._reusable.values():
+            service.stop()
+
+
+def _make_key(settings: dict[str, Any], environ: dict[str, str]) -> str:
+    """ "" for settings with functions, which may hold a state of their own."""
+    try:
+        return json.dumps([settings, environ], sort_keys=True)
+    except TypeError:
+        return ""
+
+
+@pytest.fixture(scope="session")
+def services() -> Iterator[Services]:
+    services = Services()
+    yield services
+    services.stop()
+
+
 @pytest.fixture
-def make_service(database: TemporaryDatabase, clock: FakeClock) -> Iterator[MakeService]:
+def make_service(
+    database: TemporaryDatabase, clock: FakeClock, services: Services
+) -> Iterator[MakeService]:
     """`make_service(options, environ)`: a service on the run's database and the fake clock."""
-    services: list[Service] = []
+    services_of_test: list[tuple[Service, dict[str, Any], dict[str, str]]] = []
 
     def make(
         options: dict[str, Any] | None = None, environ: dict[str, str] | None = None
@@ -135,15 +193,14 @@ def make_service(database: TemporaryDatabase, clock: FakeClock) -> Iterator[Make
         environ = environ or {}
         if "SERVICE_ENCRYPTION_KEY_FILE" not in environ and "dataDir" not in (options or {}):
             environ = {"SERVICE_ENCRYPTION_KEY": ENCRYPTION_KEY} | environ
-        service = sigservice.create(
-            defaults | (options or {}), environ, clock=clock, passwords=QuickPasswords()
-        )
-        services.append(service)
+        settings = defaults | (options or {})
+        service = services.find_or_create(settings, environ, clock)
+        services_of_test.append((service, settings, environ))
         return service
 
     yield make
-    for service in services:
-        service.stop()
+    for service, settings, environ in services_of_test:
+        services.keep(service, settings, environ)
 
 
 @pytest.fixture
@@ -155,6 +212,15 @@ def service(make_service: MakeService) -> Service:
 def web(service: Service) -> webtest.TestApp:
     """The service without credentials; send `headers=ADMIN` for the admin API."""
     return webtest.TestApp(service.app)
+
+
+def sign_in_by_json(service: Service, name: str) -> webtest.TestApp:
+    """A browser with a session of this user, in half the time of the form. `.csrf` is the token of
+    its forms."""
+    web = webtest.TestApp(service.app)
+    body = {"username": name, "password": Cast.PASSWORD}
+    web.csrf = web.post_json("/auth/simple", body).json["csrfToken"]
+    return web
 
 
 class Cast:
@@ -170,13 +236,7 @@ class Cast:
             web.post_json("/api/admin/user-admin", body, headers=ADMIN)
 
     def signed_in(self, name: str) -> webtest.TestApp:
-        """A browser with `name`'s session; `.csrf` is the token for JSON."""
-        web = webtest.TestApp(self._service.app)
-        page = web.get("/sign-in")
-        page.form["username"], page.form["password"] = name, self.PASSWORD
-        page.form.submit(status=303)
-        web.csrf = web.get("/api/admin/user").json["csrfToken"]
-        return web
+        return sign_in_by_json(self._service, name)
 
 
 @pytest.fixture

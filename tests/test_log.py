@@ -26,6 +26,7 @@ def read_lines(text: str) -> list[dict[str, Any]]:
     return lines
 
 
+@pytest.mark.external
 def test_every_line_of_a_process_is_an_object(database):
     environ = make_database_environ(database.options()) | {
         "LOG_FORMAT": "json",

@@ -40,22 +40,26 @@ def check(folder):
     assert git(folder, "rev-parse", "HEAD").startswith(commit)
 
 
+@pytest.mark.external
 def test_commit_of_a_branch(checkout):
     check(checkout)
 
 
+@pytest.mark.external
 def test_commit_of_a_branch_in_packed_refs(checkout):
     git(checkout, "branch", "other", "HEAD~1")
     git(checkout, "pack-refs", "--all")
     check(checkout)
 
 
+@pytest.mark.external
 def test_commit_of_a_tag_that_is_checked_out(checkout):
     git(checkout, "tag", "--annotate", "--message=x", "v1", "HEAD~1")
     git(checkout, "checkout", "--quiet", "v1")
     check(checkout)
 
 
+@pytest.mark.external
 def test_commit_of_a_worktree(checkout, tmp_path):
     git(checkout, "worktree", "add", "--quiet", "-b", "other", str(tmp_path / "worktree"), "HEAD~1")
     check(tmp_path / "worktree")
@@ -69,6 +73,7 @@ def test_no_commit_without_a_readable_head(tmp_path, head):
     assert read_commit(tmp_path / "sigservice") == ""
 
 
+@pytest.mark.external
 def test_wheel_keeps_the_commit_that_it_was_built_from(checkout, tmp_path):
     for name in ("setup.py", "sigservice/version.py"):
         (checkout / name).parent.mkdir(exist_ok=True)
@@ -82,6 +87,7 @@ def test_wheel_keeps_the_commit_that_it_was_built_from(checkout, tmp_path):
     assert not (checkout / "sigservice" / COMMIT_FILE).exists()
 
 
+@pytest.mark.external
 def test_command_prints_version_and_commit():
     assert VERSION_WITH_COMMIT.startswith(__version__)
     assert run_command(["--version"], {}).stdout == f"sigservice {VERSION_WITH_COMMIT}\n"

@@ -21,8 +21,10 @@ from sigservice.web.router import build_kind_finder, create_root
 from sigservice.web.wsgi import Wsgi, compress, wrap_app
 
 
-def make_app(context: Context) -> tuple[Wsgi, Callbacks]:
-    """The service as one WSGI callable, hooks included, and what the listener asks it."""
+def make_app(context: Context) -> Callable[[], tuple[Wsgi, Callbacks]]:
+    """A function that wraps the routes into one WSGI callable, hooks included, and returns it with
+    what the listener asks it. Binding the routes takes most of the time, so a reset service only
+    wraps them again."""
     config = context.config
     root = create_root()
     root.install(ErrorPlugin(context))  # for routes that a hook adds
@@ -41,19 +43,23 @@ def make_app(context: Context) -> tuple[Wsgi, Callbacks]:
         return handle_router_error(context, error, request.environ)
 
     root.default_error_handler = on_error
-    app: Wsgi = inner(root) if inner else root
-    if not config["disableCompression"]:
-        app = compress(app)
-    app = wrap_app(context, answer_preflights(context, app))
-    app = allow_origins(context, app)
-    callbacks = Callbacks(
-        make_rejection_headers(context),
-        build_refusal_log(context),
-        build_body_decision(context, root, has_wrapper=bool(outer or inner)),
-        partial(make_connection_key, trusted=context.trusted_proxies),
-        build_kind_finder(routers, context.base),
-    )
-    return (outer(app) if outer else app), callbacks
+
+    def wrap() -> tuple[Wsgi, Callbacks]:
+        app: Wsgi = inner(root) if inner else root
+        if not config["disableCompression"]:
+            app = compress(app)
+        app = wrap_app(context, answer_preflights(context, app))
+        app = allow_origins(context, app)
+        callbacks = Callbacks(
+            make_rejection_headers(context),
+            build_refusal_log(context),
+            build_body_decision(context, root, has_wrapper=bool(outer or inner)),
+            partial(make_connection_key, trusted=context.trusted_proxies),
+            build_kind_finder(routers, context.base),
+        )
+        return (outer(app) if outer else app), callbacks
+
+    return wrap
 
 
 def _set_up_custom_authentication(context: Context, root: Any) -> None:

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from types import FrameType
 from typing import Any
 
@@ -18,6 +19,7 @@ from sigservice.clock import Clock
 from sigservice.config import Loaded, load_config, risks
 from sigservice.config.options import DEFAULT_ADMIN
 from sigservice.config.risk import Risk
+from sigservice.context import Context
 from sigservice.crypto.secrets import Passwords
 from sigservice.db.bulkheads import count_workers
 from sigservice.db.errors import DatabaseError
@@ -150,9 +152,9 @@ class Service:
         self._type_risks = [
             risk.message for risk in risks.find_authentication_risks(config, loaded.sources)
         ]
-        get_logger = build_loggers(config)
-        self._logger = get_logger("server")
-        self._database = open_database(config, get_logger("database"))
+        self._get_logger = build_loggers(config)
+        self._logger = self._get_logger("server")
+        self._database = open_database(config, self._get_logger("database"))
         self._listener: Listener | None = None
         self._thread: threading.Thread | None = None
         self._runner: Runner | None = None
@@ -164,24 +166,40 @@ class Service:
         self._end = threading.Lock()
         self._end.acquire()
         try:
-            encryption = build_encryption(config, self._database.home)
-            self.context = build_context(
-                config, self._database.pool, clock, passwords, encryption, get_logger
-            )
-            startup.seed(
-                self.context.database,
-                config["authentication"],
-                self.context.passwords,
-            )
-            startup.switch_environments(
-                self.context.database, config["environmentEnableOverrides"], self._logger
-            )
+            self.context = self._build_context(clock, passwords)
+            self._seed()
+            self._wrap_routes = make_app(self.context)
             self.app: Wsgi
-            self.app, self._callbacks = make_app(self.context)
+            self.app, self._callbacks = self._wrap_routes()
             self._warn()
         except BaseException:
             self._database.close()
             raise
+
+    def _build_context(self, clock: Clock, passwords: Passwords) -> Context:
+        encryption = build_encryption(self.config, self._database.home)
+        pool = self._database.pool
+        return build_context(self.config, pool, clock, passwords, encryption, self._get_logger)
+
+    def _seed(self) -> None:
+        database = self.context.database
+        startup.seed(database, self.config["authentication"], self.context.passwords)
+        names = self.config["environmentEnableOverrides"]
+        startup.switch_environments(database, names, self._logger)
+
+    def reset(self, clock: Clock) -> None:
+        """Gives a service that doesn't listen, on emptied tables, the state of a new one with this
+        clock: `sigservice.testing.reset`. The routes stay, bound to the same context."""
+        if self.was_started or self._is_stopped:
+            raise RuntimeError("A service that was started or stopped can't be reset.")
+        self.context.sender.close()
+        self._get_logger = build_loggers(self.config)
+        self._logger = self._get_logger("server")
+        fresh = self._build_context(clock, self.context.passwords)
+        for field in fields(fresh):
+            object.__setattr__(self.context, field.name, getattr(fresh, field.name))
+        self._seed()
+        self.app, self._callbacks = self._wrap_routes()
 
     @property
     def port(self) -> int | None:
@@ -199,6 +217,10 @@ class Service:
         address = {"0.0.0.0": "localhost", "::": "localhost"}.get(host, host)  # noqa: S104
         address = f"[{address}]" if ":" in address else address
         return f"http://{address}:{self.port}{self.context.base}"
+
+    @property
+    def was_started(self) -> bool:
+        return self._listener is not None
 
     def start(self) -> None:
         """Returns when the service listens. Raises RuntimeError if it was started before."""

@@ -29,12 +29,11 @@ class LimitPlugin:
         limit = route.config.get("limit")
         if not limit:
             return callback
-        limiter = self._context.limiter
-        trusted = self._context.trusted_proxies
+        context, trusted = self._context, self._context.trusted_proxies
 
         def limited(*args: Any, **kwargs: Any) -> Any:
             key = make_limit_key(find_client_ip(request.environ, trusted))
-            is_allowed, headers = limiter.consume(limit, key)
+            is_allowed, headers = context.limiter.consume(limit, key)
             if not is_allowed:
                 raise build_rate_limit_error(headers)
             try:

@@ -24,6 +24,7 @@ def manager(tmp_path: Path) -> Iterator[socket.socket]:
         yield sock
 
 
+@pytest.mark.external
 def test_start_and_stop_notify_systemd(temporary_database: Any, manager: socket.socket):
     database = make_database_environ(temporary_database.create_database("notify"))
     with run_service(database | {"NOTIFY_SOCKET": manager.getsockname()}) as process:

@@ -8,6 +8,7 @@ have labels of the sender.
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import re
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ def strip_signs(text: str) -> str:
     return re.sub(r"^[\W_]+|[^\w?)]+$", "", text)
 
 
+@functools.cache
 def read_labels() -> set[str]:
     """The texts of templates, and the strings in their expressions and in the code of pages."""
     labels: list[str] = []

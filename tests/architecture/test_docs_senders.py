@@ -55,6 +55,7 @@ def test_yaml_parses(block):
     assert yaml.safe_load(block[1])
 
 
+@pytest.mark.external
 @each("block", list_blocks("sh"), name=lambda block: block[0])
 def test_scripts_are_valid(block):
     subprocess.run(["bash", "-n"], input=block[1], text=True, check=True)
@@ -77,6 +78,7 @@ def test_grafanas_file_provisions_contact_point_policy_and_rule():
     assert rule["condition"] in {query["refId"] for query in rule["data"]}
 
 
+@pytest.mark.external
 @pytest.mark.parametrize(
     "command",
     [

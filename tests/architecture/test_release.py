@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.external
+
 ROOT = Path(__file__).parents[2]
 CHANGES = "Signals\n\n* One change.\n# not a comment"
 

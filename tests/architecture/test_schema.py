@@ -7,8 +7,12 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 import sigservice
 from sigservice.db.data_directory import packaged_binaries
+
+pytestmark = pytest.mark.external
 
 SNAPSHOT = Path(__file__).resolve().parents[2] / "sql" / "schema.snapshot.sql"
 HEAD = "-- Today's schema, generated from the migrations for reading; never executed.\n\n"

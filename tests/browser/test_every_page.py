@@ -1,7 +1,7 @@
 """Every page there is, with data, in Chromium: axe, weight, layout shift, messages of the console.
 
 The suite checks the pages that are opened most, in one form each; EVERY_PAGE=1 checks all pages in
-light, in dark and on a phone.
+light, in dark and on a phone. SCREENSHOTS=<folder> keeps an image of each.
 """
 
 import os
@@ -79,6 +79,7 @@ def addresses(place):
 @pytest.fixture
 def visit(tab, addresses):
     """Visits each address and returns the faults that `find` names, by form and path."""
+    folder = os.environ.get("SCREENSHOTS")
 
     def visit_all(find):
         tabs = {form: tab("ada", **options) for form, options in FORMS.items()}
@@ -86,6 +87,8 @@ def visit(tab, addresses):
         for form, path in addresses:
             page = tabs[form]
             page.goto(path)
+            if folder:
+                page.screenshot(path=f"{folder}/{form}{path.replace('/', '_')}.png", full_page=True)
             if fault := find(page):
                 faults[f"{form} {path}"] = fault
         return faults

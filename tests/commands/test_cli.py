@@ -17,6 +17,8 @@ from sigservice.crypto.encryption import Encryption, KeyFile
 from tests.conftest import ENCRYPTION_KEY
 from tests.server.process import ROOT, make_database_environ, run_command
 
+pytestmark = pytest.mark.external
+
 GOOD = "New-Horse-Staple-8"
 
 

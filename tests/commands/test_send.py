@@ -330,6 +330,7 @@ def losing_first_response(port):
         server.shutdown()
 
 
+@pytest.mark.external
 def test_the_service_stores_the_signal_once(database):
     with run_service(OPEN_LIMITS | make_database_environ(database.options())) as process:
         endpoint, token = process.create_sender()
@@ -352,6 +353,7 @@ def test_the_service_stores_the_signal_once(database):
         assert "status 401: " in done.stderr
 
 
+@pytest.mark.external
 def test_usage_errors_and_help_are_those_of_argparse():
     assert run_command(["send"], os.environ).returncode == 2
     both = ["send", "deploys", "--json", "{}", "--field", "a=1"]
@@ -360,6 +362,7 @@ def test_usage_errors_and_help_are_those_of_argparse():
     assert "send a signal" in run_command(["--help"], os.environ).stdout
 
 
+@pytest.mark.external
 def test_the_command_does_not_import_the_service():
     """So that it starts in a fraction of the time."""
     script = (

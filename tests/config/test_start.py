@@ -13,6 +13,8 @@ from tests.config.kit import refusal
 from tests.config.rows import ROWS
 from tests.waiting import DEADLINE_SECONDS
 
+pytestmark = pytest.mark.external
+
 ROOT = Path(__file__).resolve().parents[2]
 WRONG = {row.env: row for row in ROWS if row.env and row.bad is not None}
 

@@ -170,6 +170,7 @@ def test_rotations_at_once_run_one_after_the_other(encryption, path):
     assert encryption.decrypt(data[0]) == "secret"
 
 
+@pytest.mark.account
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to other accounts")
 def test_root_leaves_the_file_to_the_account_of_the_service(encryption, path):
     encryption.encrypt("secret")

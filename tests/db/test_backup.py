@@ -31,6 +31,8 @@ from tests.server.process import make_database_environ
 from tests.spec.tls_server import run_tls_server
 from tests.waiting import DEADLINE_SECONDS, until
 
+pytestmark = pytest.mark.external
+
 LOGGER = build_line_loggers("fatal")("database")
 
 

@@ -15,6 +15,8 @@ from sigservice.log import build_line_loggers
 from tests.postgres_server import postgres_server
 from tests.waiting import until
 
+pytestmark = pytest.mark.external
+
 LOGGER = build_line_loggers("fatal")("database")
 CREATE_ROLE = "CREATE ROLE app SUPERUSER LOGIN PASSWORD 'pw'"
 WRITE = "UPDATE revisions SET id = id + 1"

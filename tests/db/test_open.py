@@ -13,6 +13,8 @@ from sigservice.errors import StartError
 from sigservice.log import build_line_loggers
 from tests.postgres_server import postgres_server
 
+pytestmark = pytest.mark.external
+
 LOGGER = build_line_loggers("fatal")("database")
 
 

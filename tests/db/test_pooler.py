@@ -16,6 +16,8 @@ from sigservice.log import build_line_loggers
 from tests.pooler import pgbouncer
 from tests.postgres_server import postgres_server
 
+pytestmark = pytest.mark.external
+
 LOGGER = build_line_loggers("fatal")("database")
 USERS = '"app" "pw"\n'
 

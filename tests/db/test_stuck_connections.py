@@ -24,6 +24,8 @@ from tests.db.test_group_commit import Item
 from tests.postgres_server import postgres_server
 from tests.waiting import DEADLINE_SECONDS, until
 
+pytestmark = pytest.mark.external
+
 SIZE = 3
 STUCK_SECONDS = 0.1
 COUNT = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'app'"

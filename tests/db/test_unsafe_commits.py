@@ -18,6 +18,8 @@ from tests.conftest import ADMIN, ADMIN_TOKEN, Make
 from tests.postgres_server import postgres_server
 from tests.server.process import until
 
+pytestmark = pytest.mark.external
+
 SHOW = "SHOW default_transaction_read_only"
 CANCEL = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
 

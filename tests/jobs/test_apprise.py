@@ -28,6 +28,8 @@ from tests.receiver import CERTIFICATE, receiving
 from tests.server.process import until
 from tests.waiting import DEADLINE_SECONDS
 
+pytestmark = pytest.mark.external
+
 needs_apprise = pytest.mark.skipif(
     importlib.util.find_spec("apprise") is None, reason="apprise is not installed (extra notify)"
 )

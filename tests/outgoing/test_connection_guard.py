@@ -12,6 +12,8 @@ import pytest
 
 from tests.waiting import DEADLINE_SECONDS
 
+pytestmark = pytest.mark.external
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(__file__).with_name("guarded_process.py")
 ALLOWED = {"an allowed name", "sendto an allowed name", "the proxy"}

@@ -76,6 +76,7 @@ def test_json_has_one_object_for_each_route(routes):
     assert set(content[0]) == {"method", "path", "permission", "limit", "handler"}
 
 
+@pytest.mark.external
 def test_command_needs_no_database(tmp_path):
     environ = {"DATABASE_HOST": "127.0.0.1", "DATABASE_PORT": "1", "PATH": "/usr/bin:/bin"}
     command = run_command(["routes", "--format", "json"], environ)

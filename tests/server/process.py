@@ -33,11 +33,15 @@ OPEN_LIMITS = {
 
 
 def find_free_port() -> int:
-    """A free port below those that the system assigns."""
+    """A free port below those that the system assigns, and that no other process of tests gets: an
+    abstract socket with its number stays open until this process ends."""
     while True:
         number = random.randrange(20_000, 32_000)
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", number)):
-            return number
+        with socket.socket(socket.AF_UNIX) as reservation:
+            with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", number)):
+                reservation.bind(f"\0sigservice-test-port-{number}")
+                reservation.detach()
+                return number
 
 
 def make_database_environ(options: Mapping[str, Any]) -> dict[str, str]:

@@ -37,6 +37,7 @@ from tests.server.process import (
 from tests.waiting import DEADLINE_SECONDS
 
 NOBODY = 65534
+pytestmark = pytest.mark.account
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the account")
 
 

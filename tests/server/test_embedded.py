@@ -28,6 +28,7 @@ from tests.server.process import (
 )
 from tests.waiting import DEADLINE_SECONDS, take_time
 
+pytestmark = pytest.mark.account
 IS_ROOT = os.geteuid() == 0
 as_root = pytest.mark.skipif(not IS_ROOT, reason="only root can change the account")
 

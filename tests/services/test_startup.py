@@ -185,6 +185,7 @@ sigservice.create(options, environ).stop()
 """
 
 
+@pytest.mark.external
 def test_four_processes_that_start_at_once_make_one_admin_and_one_set_of_tokens(database):
     options = {"db": database.create_database("four_starts"), "logLevel": "error"}
     environ = ENVIRON | {"INIT_ADMIN_API_TOKENS": ADMIN_TOKEN, "INIT_CLIENT_API_TOKENS": CLIENT}

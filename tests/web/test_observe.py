@@ -62,6 +62,7 @@ def test_no_line_is_lost_when_many_come_at_once(make_service, capsys):
         assert own == list(range(500))
 
 
+@pytest.mark.external
 def test_the_last_lines_are_written_when_the_program_ends():
     program = (
         "from sigservice.log import build_line_loggers\n"

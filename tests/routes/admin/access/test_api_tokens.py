@@ -72,6 +72,9 @@ def test_a_token_shows_its_secret_once(service, web):
         ({"type": "Frontend", "environment": "production"}, "frontend", "*:production."),
         ({"type": "Admin"}, "admin", "*:*."),
         ({"type": "admin", "environment": "*", "projects": ["*"]}, "admin", "*:*."),
+        ({"type": "CLIENT"}, "client", "*:development."),
+        ({"type": "backend"}, "client", "*:development."),
+        ({"environment": "production", "project": "default"}, "client", "default:production."),
         ({"project": "default"}, "client", "default:development."),
         ({"projects": ["default", "default"]}, "client", "default:development."),
         ({"tokenName": None, "username": "old"}, "client", "*:development."),
@@ -104,6 +107,10 @@ def test_what_is_taken(web, values, type, scope):
         ({"expiresAt": "soon"}, ["expiresAt"]),
         ({"expiresAt": "9999-12-31T23:59:59-12:00"}, ["expiresAt"]),
         ({"expiresAt": 5}, ["expiresAt"]),
+        ({"expiresAt": 3.5}, ["expiresAt"]),
+        ({"tokenName": 3.5}, ["tokenName"]),
+        ({"environment": 3.5}, ["environment"]),
+        ({"projects": [1.5]}, ["projects[0]"]),
         ({"tokenName": None}, ["tokenName"]),
         ({"type": None}, ["type"]),
     ],
@@ -114,6 +121,36 @@ def test_what_is_refused(web, values, paths):
     answer = web.post_json(PATH, body, headers=ADMIN, status=400)
     assert [detail["path"] for detail in answer.json["details"]] == paths
     assert names(web) == ["admin"]
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b"", b'{"type":"client"}', b'{"tokenName":"sdk"}'])
+def test_body_without_a_token_is_refused(web, body):
+    web.post(PATH, body, headers=ADMIN, content_type="application/json", status=400)
+    assert names(web) == ["admin"]
+
+
+def test_tokens_of_one_name_are_listed_together(web):
+    create(web, expiresAt="2999-01-01")
+    create(web, type="frontend")
+    create(web, tokenName="other")
+    tokens = list_tokens(web, f"{PATH}/sdk")
+    assert sorted(token["type"] for token in tokens) == ["client", "frontend"]
+    keys = {"tokenName", "type", "environment", "projects", "createdAt", "expiresAt"}
+    assert all(keys <= token.keys() for token in tokens)
+
+
+@pytest.mark.parametrize(
+    ("type", "path"), [("client", "/api/client/features"), ("frontend", "/api/frontend")]
+)
+def test_expiry_is_checked_at_each_request(web, type, path):
+    secret = create(web, type=type, expiresAt="2999-01-01").json["secret"]
+    headers = {"Authorization": secret}
+    for expires_at, status in (("2001-01-01", 401), ("2999-01-01", 200)):
+        web.put_json(f"{PATH}/{secret}", {"expiresAt": expires_at}, headers=ADMIN, status=200)
+        web.get(path, headers=headers, status=status)
+    for body in ({}, {"expiresAt": "tomorrow"}, {"expiresAt": 3.5}):
+        web.put_json(f"{PATH}/{secret}", body, headers=ADMIN, status=400)
+    web.get(path, headers=headers, status=200)
 
 
 def test_expiry_and_deletion_count_at_the_next_request(service, web, clock):
@@ -192,9 +229,13 @@ def test_tokens_of_a_project(service, web):
     create(web, tokenName="all")
     assert both["secret"].startswith("[]:development.")
     assert names(web, OF_PROJECT) == ["sdk", "both"]
+    assert (own["projects"], both["projects"]) == (["default"], ["default", "web"])
     for token, status in ((both, 400), (other, 400), ({"id": 999_999}, 404), (own, 200)):
         web.delete(f"{OF_PROJECT}/{token['id']}", headers=ADMIN, status=status)
     assert names(web) == ["admin", "both", "other", "all"]
+    extra = create(web, OF_PROJECT, tokenName="extra").json
+    web.delete(f"{OF_PROJECT}/{extra['secret']}", headers=ADMIN)
+    assert "extra" not in names(web)
     for body in (
         {"tokenName": "x", "type": "admin"},
         {"tokenName": "x", "type": "client", "environment": "nowhere"},
@@ -212,6 +253,7 @@ def test_removing_a_project_never_widens_a_token(service, web):
     add_project(service, "web")
     only, both = create(web, projects=["web"]), create(web, projects=["web", "default"])
     everything = create(web)
+    assert len({answer.json["secret"] for answer in (only, both, everything)}) == 3
     assert all(opens(service, answer) for answer in (only, both, everything))
     with service.context.database.transaction() as conn:
         api_tokens.remove_project(conn, "web", SYSTEM)

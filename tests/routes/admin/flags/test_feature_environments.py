@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tests.routes.kit import FEATURES, PROJECT, race
+from tests.delivery.test_revision_cache import AS_CLIENT, POLL, TOKENS
+from tests.routes.kit import FEATURES, PROJECT, Admin, race
 
 ENVIRONMENTS = f"{FEATURES}/a/environments"
 STATE = f"{ENVIRONMENTS}/development"
@@ -17,6 +18,7 @@ def is_on(admin, name="a", environment="development"):
 
 def test_flag_without_strategy_is_enabled_for_everyone(admin):
     admin.flag()
+    assert admin.get(STATE)["strategies"] == []
     admin.post(f"{STATE}/on")
     state = admin.get(STATE)
     assert (state["name"], state["environment"], state["enabled"]) == ("a", "development", True)
@@ -24,6 +26,7 @@ def test_flag_without_strategy_is_enabled_for_everyone(admin):
     assert strategy["name"] == "flexibleRollout"
     expected = {"rollout": "100", "stickiness": "default", "groupId": "a"}
     assert strategy["parameters"] == expected
+    assert (strategy["constraints"], strategy["disabled"]) == ([], False)
     assert is_on(admin, environment="production") is False
     added, enabled = admin.events(2)
     assert (added["type"], enabled["type"]) == (
@@ -34,6 +37,13 @@ def test_flag_without_strategy_is_enabled_for_everyone(admin):
     for event in (added, enabled):
         assert event["project"] == "default"
         assert (event["featureName"], event["environment"]) == ("a", "development")
+
+
+def test_flag_with_an_active_strategy_keeps_it_alone(admin):
+    admin.flag()
+    strategy = admin.strategy()
+    admin.post(f"{STATE}/on")
+    assert admin.get(STATE)["strategies"] == [strategy]
 
 
 def test_repeated_switch_changes_nothing(admin):
@@ -59,6 +69,7 @@ def test_disabled_strategies_are_activated_or_joined(admin):
     admin.post(f"{STATE}/on?shouldActivateDisabledStrategies=true")
     strategies = admin.get(STATE)["strategies"]
     assert [(s["title"], s["disabled"]) for s in strategies] == [("one", False), ("two", False)]
+    assert is_on(admin)
     first, second, enabled = admin.events(3)
     assert [first["type"], second["type"]] == ["feature-strategy-update"] * 2
     assert (first["preData"]["disabled"], first["data"]["disabled"]) == (True, False)
@@ -67,6 +78,30 @@ def test_disabled_strategies_are_activated_or_joined(admin):
     admin.post(f"{FEATURES}/b/environments/development/on?shouldActivateDisabledStrategies=false")
     strategies = admin.get(f"{FEATURES}/b/environments/development")["strategies"]
     assert [s["disabled"] for s in strategies] == [True, True, False]
+
+
+def test_disabled_strategy_is_deleted_and_the_flag_stays_on(admin):
+    admin.flag()
+    admin.strategy()
+    disabled = admin.strategy(disabled=True)
+    admin.post(f"{STATE}/on")
+    admin.delete(f"{STATE}/strategies/{disabled['id']}")
+    assert is_on(admin)
+
+
+def test_clients_see_a_flag_off_when_its_last_strategy_is_replaced_by_a_disabled_one(make_service):
+    admin = Admin(make_service(TOKENS))
+    admin.flag()
+    only = admin.strategy()
+    admin.post(f"{STATE}/on")
+
+    def poll():
+        (flag,) = admin.web.get(POLL, headers=AS_CLIENT).json["features"]
+        return flag["enabled"]
+
+    assert poll()
+    admin.put(f"{STATE}/strategies/{only['id']}", {"name": "default", "disabled": True})
+    assert not poll()
 
 
 def test_the_projects_default_strategy(admin):

@@ -59,7 +59,8 @@ def test_tag_with_any_value_can_be_removed(admin):
 def test_bad_tags(admin):
     admin.flag()
     admin.refusals("POST", TAGS, NO_OBJECTS)
-    admin.refusals("PUT", TAGS, [*NO_OBJECTS, {}, {"addedTags": []}, {"removedTags": []}])
+    bad_lists = [{"addedTags": []}, {"removedTags": []}, {"addedTags": "x", "removedTags": []}]
+    admin.refusals("PUT", TAGS, [*NO_OBJECTS, {}, *bad_lists])
     invalid = [
         (tag("xx", "none"), "type"),
         (tag("xx", ""), "type"),
@@ -71,6 +72,7 @@ def test_bad_tags(admin):
         (tag("x" * 51), "value"),
         (tag(""), "value"),
         (tag(12), "value"),
+        (tag(3.5), "value"),
         (tag(["xx"]), "value"),
         ({"type": "simple"}, "value"),
         ({"value": "xx"}, "type"),
@@ -78,6 +80,13 @@ def test_bad_tags(admin):
     admin.all_refused("POST", TAGS, invalid)
     admin.post(TAGS, tag("é" * 50), 201)
     admin.post(TAGS, tag("😀😀"), 201)
+
+
+def test_deleted_tag_is_removed_from_its_flags(admin):
+    admin.flag()
+    admin.post(TAGS, tag("red"), 201)
+    admin.delete("/api/admin/tags/simple/red")
+    assert tags(admin) == []
 
 
 def test_tags_of_no_flag(admin):
@@ -155,6 +164,7 @@ def test_bad_parents(admin):
             ({}, "feature"),
             ({"feature": None}, "feature"),
             ({"feature": ["b"]}, "feature"),
+            ({"feature": 3.5}, "feature"),
             ({"feature": "b", "enabled": "yes"}, "enabled"),
             ({"feature": "b", "enabled": None}, "enabled"),
             ({"feature": "b", "variants": "red"}, "variants"),

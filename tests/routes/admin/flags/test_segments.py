@@ -10,7 +10,8 @@ from tests.routes.kit import FEATURES, NO_OBJECTS, SEGMENTS, Admin, race
 
 RULE = {"contextName": "userId", "operator": "IN", "values": ["1"]}
 IDS = ["0", "999", str(2**31 - 1), str(2**31), "9" * 19, "9" * 30, "9" * 5000, "000000"]
-NO_IDS = ["-1", "1.5", "x", "%D9%A1", "1%20", "1e3", "0x1", "+1", "..", "%2e%2e"]
+NO_IDS = ["-1", "%D9%A1", "1%20", "0x1", "+1", "..", "%2e%2e"]
+BAD_IDS = ["x", "1.5", "-", "1e3", "%00"]
 
 
 def body(name="beta", **more):
@@ -22,6 +23,7 @@ def test_segment_is_created_replaced_and_deleted(admin):
     item = answer.json
     assert (item["name"], item["description"], item["project"]) == ("beta", "d", None)
     assert item["constraints"] == [RULE]
+    assert {"createdAt", "createdBy"} <= item.keys()
     assert answer.headers["Location"] == f"{SEGMENTS}/{item['id']}"
     path = answer.headers["Location"]
     assert admin.get(path) == item
@@ -48,6 +50,7 @@ def test_bad_segments(admin):
         ({"name": "x"}, "constraints"),
         (body(None), "name"),
         (body(5), "name"),
+        (body(3.5), "name"),
         (body(["x"]), "name"),
         (body(""), "name"),
         (body("  \t"), "name"),
@@ -58,6 +61,10 @@ def test_bad_segments(admin):
         (body("x", project=5), "project"),
         (body("x", project="../default"), "project"),
         (body("x", constraints={}), "constraints"),
+        (body("x", constraints="x"), "constraints"),
+        (body("x", constraints=[{}]), "constraints[0].contextName"),
+        (body("x", constraints=[RULE | {"contextName": ""}]), "constraints[0].contextName"),
+        (body("x", constraints=[RULE | {"values": []}]), "constraints[0].values"),
         (body("x", constraints=None), "constraints"),
         (body("x", constraints=[[]]), "constraints[0]"),
         (body("x", constraints=[RULE, {"operator": "IN"}]), "constraints[1].contextName"),
@@ -70,6 +77,10 @@ def test_bad_segments(admin):
         (body("x", constraints=[RULE | {"values": ["1"] * 501}] * 2), "constraints"),
         (
             body("x", constraints=[{"contextName": "x", "operator": "NUM_EQ", "value": "1e400"}]),
+            "constraints[0].value",
+        ),
+        (
+            body("x", constraints=[{"contextName": "x", "operator": "NUM_GT", "value": "b"}]),
             "constraints[0].value",
         ),
     ]
@@ -129,7 +140,7 @@ def test_names_are_unique(admin):
 def test_ids_that_are_none(admin):
     admin.segment()
     before = admin.read_state()
-    for ids, expected in ((IDS, {404}), (NO_IDS, {400, 404})):
+    for ids, expected in ((IDS, {404}), (NO_IDS, {400, 404}), (BAD_IDS, {400})):
         for id in ids:
             path = f"{SEGMENTS}/{id}"
             assert admin.ask("GET", path).status_int in expected, id
@@ -151,8 +162,6 @@ def test_a_segment_in_use_stays(admin):
     assert {"a", "b"} <= set(answer.json["message"].replace(".", "").replace(",", "").split())
     assert {detail["path"] for detail in answer.json["details"]} == {one, two}
     assert admin.read_state() == before
-    (items,) = admin.get(SEGMENTS)["segments"]
-    assert (items["usedInFeatures"], items["usedInProjects"]) == (2, 1)
     users = admin.get(f"{SEGMENTS}/{id}/strategies")["strategies"]
     assert users[0] == {
         "id": one,
@@ -165,6 +174,24 @@ def test_a_segment_in_use_stays(admin):
     for name, environment, strategy in (("a", "development", one), ("b", "production", two)):
         admin.delete(f"{FEATURES}/{name}/environments/{environment}/strategies/{strategy}")
     admin.delete(f"{SEGMENTS}/{id}", 204)
+
+
+def test_list_counts_the_flags_and_projects_that_use_a_segment(admin):
+    admin.post("/api/admin/projects", {"id": "web", "name": "Web"}, 201)
+    admin.flag("a")
+    admin.flag("b")
+    admin.post("/api/admin/projects/web/features", {"name": "theirs"}, 201)
+    id = admin.segment("in use")
+    admin.segment("free")
+    for name in ("a", "b"):
+        admin.strategy(name, segments=[id])
+    path = "/api/admin/projects/web/features/theirs/environments/development/strategies"
+    admin.post(path, {"name": "default", "segments": [id]})
+    counts = [
+        (item["name"], item["usedInFeatures"], item["usedInProjects"])
+        for item in admin.get(SEGMENTS)["segments"]
+    ]
+    assert sorted(counts) == [("free", 0, 0), ("in use", 3, 2)]
 
 
 def test_a_segment_that_is_used_elsewhere_gets_no_project(admin):
@@ -186,6 +213,8 @@ def test_a_strategys_segments_are_read_and_replaced(admin):
     admin.post(path, place | {"segmentIds": [two]}, 201)
     (event,) = admin.events(1)
     assert (event["preData"], event["data"]) == (strategy, strategy | {"segments": [two]})
+    (now,) = admin.get(f"{FEATURES}/a/environments/development")["strategies"]
+    assert now["segments"] == [two]
     admin.post(path, place | {"segmentIds": []}, 201)
     assert admin.get(f"{path}/{strategy['id']}") == {"segments": []}
     invalid = [
@@ -203,6 +232,7 @@ def test_a_strategys_segments_are_read_and_replaced(admin):
     assert {status for status, _ in result.values()} == {404}
     rows = [(place, "segmentIds"), (place | {"segmentIds": 1}, "segmentIds")]
     rows += [(place | {"segmentIds": ["1"]}, "segmentIds[0]"), ({"segmentIds": [1]}, "projectId")]
+    rows += [(place | {"segmentIds": "x"}, "segmentIds"), ({}, "projectId")]
     admin.all_refused("POST", path, rows)
     admin.get(f"{path}/none", 404)
 

@@ -160,6 +160,7 @@ def test_a_tag_type_is_created_updated_and_deleted_with_its_tags(web, service):
     assert newest(web)["data"] == team
     post(web, TAG_TYPES, team, status=409)
     post(web, f"{TAG_TYPES}/validate", team, status=409)
+    post(web, f"{TAG_TYPES}/validate", {"name": "free"}, status=200)
 
     path = f"{TAG_TYPES}/team"
     changed = web.put_json(path, {"color": None}, headers=ADMIN, status=200).json
@@ -169,6 +170,8 @@ def test_a_tag_type_is_created_updated_and_deleted_with_its_tags(web, service):
     web.put_json(path, {}, headers=ADMIN)
     assert newest(web)["id"] == event["id"]
     web.put_json(path, {"color": "red"}, headers=ADMIN, status=400)
+    web.put_json(path, {"description": "New"}, headers=ADMIN, status=200)
+    assert get(web, path)["description"] == "New"
 
     post(web, TAGS, {"type": "team", "value": "web"})
     before = cache.read_revisions()
@@ -186,6 +189,9 @@ BAD_TAG_TYPES = (
     ({"name": "x" * 51}, "name"),
     ({"name": "a b"}, "name"),
     ({"name": 5}, "name"),
+    ({"name": ""}, "name"),
+    ({"name": None}, "name"),
+    ({"name": 3.5}, "name"),
     ({"color": "#12345"}, "color"),
     ({"color": "#12345678"}, "color"),
     ({"icon": "x" * 101}, "icon"),
