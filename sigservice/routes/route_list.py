@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from sigservice.routes import find_routers
-from sigservice.web.router import RouteDeclaration, Router
+from sigservice.web import Router
+from sigservice.web.router import RouteDeclaration
 
 _PARAMETER = re.compile(r"<(\w+)(?::\w+)?>")
 _SWITCH = re.compile(r"<\w+:switch>")

@@ -1,0 +1,17 @@
+"""What routes share: guards, requests, responses, forms, limits and security headers.
+
+This module has the names that most routes need.
+"""
+
+from bottle import HTTPResponse, request
+
+from sigservice.context import Context
+from sigservice.web import respond
+from sigservice.web.body import read_query
+from sigservice.web.guards import AdminGuard, ClientGuard, PageGuard, Public
+from sigservice.web.router import Router
+
+__all__ = [
+    "AdminGuard", "ClientGuard", "Context", "HTTPResponse", "PageGuard", "Public", "Router",
+    "read_query", "request", "respond",
+]  # fmt: skip

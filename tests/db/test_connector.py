@@ -21,6 +21,8 @@ from tests.postgres_server import PostgresServer, postgres_server
 from tests.tcp_proxy import tcp_proxy
 from tests.waiting import DEADLINE_SECONDS, until
 
+pytestmark = pytest.mark.external
+
 PORT = "SELECT inet_server_port()"
 IS_PRIMARY = "SELECT NOT pg_is_in_recovery()"
 SLEEP = "SELECT pg_sleep(600)"

@@ -1,15 +1,11 @@
 """Setting a password by reset link, JSON; pages/access/reset_password.py has the pages."""
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.services.access import passwords, reset_tokens
-from sigservice.web import respond
-from sigservice.web.body import read_query
-from sigservice.web.guards import Public, check_same_origin
+from sigservice.web import Context, HTTPResponse, Public, Router, read_query, request, respond
+from sigservice.web.guards import check_same_origin
 from sigservice.web.reset_links import redeem_link, require_passwords, send_reset_link
-from sigservice.web.router import Router
 
 PATH = "/auth/reset"
 

@@ -1,16 +1,13 @@
 """Sign-in, JSON; pages/access/sign_in.py has the page."""
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
 from sigservice.services.access import sessions, users
-from sigservice.web import respond, session, sign_in
+from sigservice.web import Context, HTTPResponse, Public, Router, request, respond, session, sign_in
 from sigservice.web.body import JSON_LIMIT, read_struct
-from sigservice.web.guards import Public, check_same_origin
-from sigservice.web.router import Router
+from sigservice.web.guards import check_same_origin
 
 
 class SignInBody(msgspec.Struct):

@@ -3,15 +3,12 @@
 from typing import Annotated
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.crypto import secrets
 from sigservice.services.access import token_validation
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, Public, Router, request, respond
 from sigservice.web.client_ip import find_client_ip, make_limit_key
-from sigservice.web.guards import Public, check_failed_auth, count_failed_auth
-from sigservice.web.router import Router
+from sigservice.web.guards import check_failed_auth, count_failed_auth
 
 
 class TokensBody(msgspec.Struct):

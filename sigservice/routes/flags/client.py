@@ -3,8 +3,6 @@
 import re
 from functools import lru_cache
 
-from bottle import HTTPResponse, request
-
 from sigservice.context import Context
 from sigservice.delivery.client_subscription import ClientSubscription
 from sigservice.delivery.event_stream import HEADERS
@@ -15,11 +13,10 @@ from sigservice.semantic_version import SemanticVersion, parse_version
 from sigservice.services.flags import client_features
 from sigservice.services.flags.client_features import Query
 from sigservice.services.revisions import Revisions
-from sigservice.web import respond, stream_offers
+from sigservice.web import ClientGuard, HTTPResponse, Router, request, respond, stream_offers
 from sigservice.web.body import read_query_pairs
 from sigservice.web.etag import matches
-from sigservice.web.guards import REVISIONS, ClientGuard
-from sigservice.web.router import Router
+from sigservice.web.guards import REVISIONS
 
 FIRST_SPEC_WITH_SEGMENTS = SemanticVersion(4, 2, 0)
 

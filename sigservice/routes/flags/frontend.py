@@ -3,21 +3,17 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.delivery.compiled_flags import CompiledFlags
 from sigservice.delivery.frontend_documents import FrontendDocument, evaluate_flag
 from sigservice.delivery.revision_cache import Access
 from sigservice.errors import NotFoundError, NotServedError
 from sigservice.evaluation.fields import Fields
 from sigservice.playground.evaluation_context import make_context, parse_query
-from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web import ClientGuard, Context, HTTPResponse, Router, read_query, request, respond
 from sigservice.web.client_ip import find_client_ip
 from sigservice.web.etag import matches
-from sigservice.web.guards import REVISIONS, SAFE_METHODS, ClientGuard
-from sigservice.web.router import Router
+from sigservice.web.guards import REVISIONS, SAFE_METHODS
 
 
 class ContextBody(msgspec.Struct):

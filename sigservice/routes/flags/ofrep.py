@@ -3,9 +3,7 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.crypto import secrets
 from sigservice.delivery.compiled_flags import CompiledFlags
 from sigservice.delivery.event_stream import HEADERS
@@ -23,8 +21,7 @@ from sigservice.playground.evaluation_context import make_ofrep_context
 from sigservice.routes.usage.client_metrics import MAX_LENGTH
 from sigservice.services.usage.evaluation_counts import CountedApplication
 from sigservice.services.usage.reports import BACKEND, FRONTEND
-from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web import Context, HTTPResponse, Router, read_query, request, respond
 from sigservice.web.client_ip import find_client_ip, make_connection_key
 from sigservice.web.etag import matches
 from sigservice.web.guards import (
@@ -36,7 +33,6 @@ from sigservice.web.guards import (
     read_ofrep_token,
 )
 from sigservice.web.ofrep_errors import FLAG_NOT_FOUND
-from sigservice.web.router import Router
 
 Attributes = dict[str, Any]
 

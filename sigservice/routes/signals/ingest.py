@@ -3,10 +3,7 @@
 from types import MappingProxyType
 from typing import Any
 
-from bottle import HTTPResponse, request
-
 from sigservice import payload
-from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import (
     AppError,
@@ -28,12 +25,11 @@ from sigservice.services.signals.credentials import Caller
 from sigservice.services.signals.endpoint_cache import EndpointSettings, TokenSettings
 from sigservice.services.signals.signal_storage import NotStored
 from sigservice.services.signals.signature_schemes import find_id_header
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, Public, Router, request, respond
 from sigservice.web.body import MISSING, read_bytes, read_json
 from sigservice.web.client_ip import find_client_ip
-from sigservice.web.guards import AuthenticationAttempt, Public
+from sigservice.web.guards import AuthenticationAttempt
 from sigservice.web.limits import build_rate_limit_error
-from sigservice.web.router import Router
 from sigservice.web.signal_credentials import make_signal_key, read_caller
 
 # A proxy, because bottle flattens dicts in a route's configuration.

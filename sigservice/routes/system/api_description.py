@@ -3,15 +3,12 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse, request
 
 from sigservice.concurrency.shared_body import SharedBody
 from sigservice.context import Context
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import openapi, respond
-from sigservice.web.guards import PageGuard, Public
+from sigservice.web import HTTPResponse, PageGuard, Public, Router, openapi, request, respond
 from sigservice.web.links import make_own_url
-from sigservice.web.router import Router
 
 MAX_URLS = 20
 

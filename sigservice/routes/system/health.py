@@ -1,14 +1,10 @@
 """Liveness (/health), readiness with the database (/ready), and metrics."""
 
-from bottle import HTTPResponse, request
-
 from sigservice import telemetry
-from sigservice.context import Context
 from sigservice.crypto import secrets
 from sigservice.errors import NotFoundError, UnauthorizedError, UnavailableError
-from sigservice.web import respond
-from sigservice.web.guards import Public, read_bearer_token
-from sigservice.web.router import Router
+from sigservice.web import Context, HTTPResponse, Public, Router, request, respond
+from sigservice.web.guards import read_bearer_token
 
 router = Router(Public)
 

@@ -3,14 +3,10 @@
 import mimetypes
 from functools import cache
 
-from bottle import HTTPResponse
-
 from sigservice.concurrency.shared_body import SharedBody
-from sigservice.context import Context
 from sigservice.errors import NotFoundError
 from sigservice.paths import resource_dir
-from sigservice.web.guards import Public
-from sigservice.web.router import Router
+from sigservice.web import Context, HTTPResponse, Public, Router
 
 router = Router(Public)
 

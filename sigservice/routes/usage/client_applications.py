@@ -1,18 +1,14 @@
 """Registration: an SDK reports at its start in which application it runs."""
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.delivery.revision_cache import Access
 from sigservice.routes.flags.frontend import has_proxy_paths
 from sigservice.routes.usage.client_metrics import Count, Name, Text, Time, store_report
 from sigservice.services.usage.client_applications import Instance
 from sigservice.services.usage.client_metrics import parse_count, parse_time
 from sigservice.telemetry.flags import SDK_LABELS
-from sigservice.web import respond
-from sigservice.web.guards import ClientGuard
-from sigservice.web.router import Router
+from sigservice.web import ClientGuard, Context, HTTPResponse, Router, respond
 
 # For callers without a token, who could fill the metrics with invented labels.
 NO_LABELS = ("", "", ("",) * len(SDK_LABELS))

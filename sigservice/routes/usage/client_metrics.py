@@ -5,9 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any, cast
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.delivery.revision_cache import Access
 from sigservice.errors import NotFoundError
 from sigservice.routes.flags.frontend import has_proxy_paths
@@ -22,10 +20,8 @@ from sigservice.services.usage.impact_samples import (
     parse_metrics,
 )
 from sigservice.services.usage.reports import BACKEND, FRONTEND
-from sigservice.web import respond
+from sigservice.web import ClientGuard, Context, HTTPResponse, Public, Router, request, respond
 from sigservice.web.client_ip import find_client_ip
-from sigservice.web.guards import ClientGuard, Public
-from sigservice.web.router import Router
 
 BULK_LIMIT = 1_000_000
 MAX_LENGTH = 255

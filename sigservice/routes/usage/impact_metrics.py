@@ -1,12 +1,8 @@
 """Impact metrics for Prometheus."""
 
-from bottle import HTTPResponse
-
 from sigservice import telemetry
-from sigservice.context import Context
 from sigservice.routes.system.health import check_metrics_access
-from sigservice.web.guards import Public
-from sigservice.web.router import Router
+from sigservice.web import Context, HTTPResponse, Public, Router
 
 router = Router(Public)
 

@@ -3,18 +3,13 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.repository.actions import action_runs as action_run_rows
 from sigservice.services.actions import action_runs, action_sets, dry_runs
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_storage
-from sigservice.web import respond
-from sigservice.web.body import read_query
-from sigservice.web.guards import AdminGuard
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
 from sigservice.web.paging import read_paging
-from sigservice.web.router import Router
 
 SET = "/api/admin/projects/<project>/actions/<id:id>"
 RUN = f"{SET}/events/<run_id:id>"

@@ -3,9 +3,7 @@
 from typing import Literal
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.services.actions import action_sets
 from sigservice.services.actions.action_choices import describe_kinds
 from sigservice.services.actions.action_filters import Filter
@@ -13,9 +11,7 @@ from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action, ActionSetFields, read_limits
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals.payload_paths import MAX_PATH_LENGTH
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 SETS = "/api/admin/projects/<project>/actions"
 SET = f"{SETS}/<id:id>"

@@ -1,13 +1,8 @@
 """Notifications of an action set's runs, JSON: the newest ones, and retry."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.services.actions import notifications
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 NOTIFICATIONS = "/api/admin/projects/<project>/actions/<id:id>/notifications"
 

@@ -1,15 +1,11 @@
 """Archived flags and bulk changes of flags, JSON."""
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.services.flags import feature_tags, features
 from sigservice.services.flags.feature_tags import TagChanges
 from sigservice.services.identity import EDIT, Identity
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PROJECT = "/api/admin/projects/<project>"
 

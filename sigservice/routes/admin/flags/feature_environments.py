@@ -1,16 +1,11 @@
 """State of flags in environments, JSON: read, enable, disable, one or many."""
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.services.flags import feature_states, feature_switches, strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import respond
-from sigservice.web.body import read_query
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
 
 STATE = "/api/admin/projects/<project>/features/<name>/environments/<environment>"
 BULK = "/api/admin/projects/<project>/bulk_features/environments/<environment>"

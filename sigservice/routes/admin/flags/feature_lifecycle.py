@@ -1,14 +1,9 @@
 """The lifecycle of flags, JSON."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.services.flags import feature_lifecycle
 from sigservice.services.flags.feature_lifecycle import Completion
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 LIFECYCLE = "/api/admin/projects/<project>/features/<name>/lifecycle"
 

@@ -1,9 +1,7 @@
 """Tags and dependencies of flags, JSON."""
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.flags import feature_tags as feature_tag_rows
@@ -11,9 +9,7 @@ from sigservice.repository.flags import features
 from sigservice.services.flags import dependencies, feature_tags
 from sigservice.services.flags.feature_tags import Tag, TagChanges
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 TAGS = "/api/admin/features/<name>/tags"
 FEATURE = "/api/admin/projects/<project>/features/<name>"

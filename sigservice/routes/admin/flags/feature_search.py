@@ -1,17 +1,12 @@
 """Search for flags of all projects, JSON, page by page."""
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.repository.flags.features import FeatureFilter
 from sigservice.services.flags import feature_view
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, request, respond
 from sigservice.web.body import read_query_pairs
-from sigservice.web.guards import AdminGuard
 from sigservice.web.paging import read_paging, read_values
-from sigservice.web.router import Router
 
 INCLUDES = ("INCLUDE", "INCLUDE_ANY_OF")
 SORTS = ("name", "createdAt")

@@ -1,10 +1,8 @@
 """Strategies of a flag in an environment, JSON."""
 
 import msgspec
-from bottle import HTTPResponse
 from msgspec import UNSET
 
-from sigservice.context import Context
 from sigservice.services import revisions
 from sigservice.services.flags import constraints, strategies
 from sigservice.services.flags.constraints import Constraint
@@ -12,10 +10,8 @@ from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.problems import Problems
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 from sigservice.web.json_patch import Patch, apply_patch
-from sigservice.web.router import Router
 
 STRATEGIES = "/api/admin/projects/<project>/features/<name>/environments/<environment>/strategies"
 LIMIT = "strategySegmentsLimit"

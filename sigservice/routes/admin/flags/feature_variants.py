@@ -4,19 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.services import revisions
 from sigservice.services.flags import feature_variants
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.variants import Variant
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 from sigservice.web.json_patch import Patch, apply_patch
-from sigservice.web.router import Router
 
 FEATURE = "/api/admin/projects/<project>/features/<name>"
 VARIANTS = f"{FEATURE}/environments/<environment>/variants"

@@ -1,10 +1,8 @@
 """Flags of a project, JSON: list, create, show, update, clone, archive."""
 
 import msgspec
-from bottle import HTTPResponse, request
 from msgspec import UNSET, UnsetType
 
-from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ForbiddenError
 from sigservice.repository.flags.features import FeatureFilter
@@ -14,11 +12,9 @@ from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.features import Metadata, MetadataChanges
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, request, respond
 from sigservice.web.body import read_query_pairs
-from sigservice.web.guards import AdminGuard
 from sigservice.web.json_patch import Patch, apply_patch
-from sigservice.web.router import Router
 
 FEATURES = "/api/admin/projects/<project>/features"
 FEATURE = f"{FEATURES}/<name>"

@@ -7,9 +7,7 @@ It uses the environment `default`, and the project `default` unless a body names
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.flags import feature_strategies
@@ -21,10 +19,8 @@ from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.features import Metadata
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import DEFAULT_ENVIRONMENT, EDIT, VIEW, Identity
-from sigservice.web import respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, request, respond
 from sigservice.web.body import read_query_pairs
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
 
 FEATURES = "/api/admin/features"
 FEATURE = f"{FEATURES}/<name>"

@@ -4,17 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.playground.evaluation_context import make_context
 from sigservice.playground.explanation import ConstraintResult, Explanation, StrategyResult
 from sigservice.playground.playground import explain_flags, select_flags
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 MAX_FLAGS = 1000
 

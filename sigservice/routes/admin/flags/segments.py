@@ -1,9 +1,7 @@
 """Segments, JSON: list, create, show, replace, delete, and the strategies that use them."""
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, NotFoundError
@@ -15,9 +13,7 @@ from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.segments import Segment
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 SEGMENTS = "/api/admin/segments"
 BODY_LIMIT = 5_000_000  # a thousand values of 100 characters, and more if the option allows

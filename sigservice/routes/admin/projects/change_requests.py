@@ -4,18 +4,14 @@ Tools such as the Terraform provider read it and write that change requests are 
 """
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.projects import environments
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import projects
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PROJECT = "/api/admin/projects/<project>"
 

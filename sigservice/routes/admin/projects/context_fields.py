@@ -1,9 +1,7 @@
 """Admin API: context fields, their legal values, and the strategies that use them."""
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.repository.projects import context_fields as context_field_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import context_fields
@@ -12,9 +10,7 @@ from sigservice.services.projects.context_fields import (
     ContextFieldChanges,
     LegalValue,
 )
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PATH = "/api/admin/context"
 

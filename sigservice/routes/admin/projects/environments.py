@@ -3,9 +3,7 @@
 from typing import Annotated
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.repository.projects import environments as environment_rows
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import environments
@@ -14,9 +12,7 @@ from sigservice.services.projects.environments import (
     EnvironmentState,
     NewEnvironment,
 )
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PATH = "/api/admin/environments"
 SortOrder = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]

@@ -1,13 +1,8 @@
 """Admin API: the caller's favorites. Admin tokens share theirs."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.projects import favorites
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PROJECT = "/api/admin/projects/<project>/favorites"
 FEATURE = "/api/admin/projects/<project>/features/<name>/favorites"

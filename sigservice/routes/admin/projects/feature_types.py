@@ -1,15 +1,10 @@
 """Admin API: flag types and their lifetimes."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.repository.projects import feature_types as feature_type_rows
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import feature_types
 from sigservice.services.projects.feature_types import Lifetime
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 router = Router(AdminGuard)
 

@@ -1,15 +1,11 @@
 """Admin API: environments of a project and their default strategies."""
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import project_environments
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PATH = "/api/admin/projects/<project>/environments"
 

@@ -1,14 +1,9 @@
 """Admin API: settings of a project."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import project_settings
 from sigservice.services.projects.project_settings import ProjectSettings
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 router = Router(AdminGuard)
 

@@ -1,13 +1,8 @@
 """Admin API: the status of a project."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.projects import project_status
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 router = Router(AdminGuard)
 

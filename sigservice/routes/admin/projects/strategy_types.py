@@ -1,15 +1,10 @@
 """Admin API: strategy types."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.repository.projects import strategy_types as strategy_type_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import strategy_types
 from sigservice.services.projects.strategy_types import NewStrategyType, StrategyTypeChanges
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PATH = "/api/admin/strategies"
 

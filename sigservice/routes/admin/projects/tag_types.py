@@ -1,15 +1,10 @@
 """Admin API: tag types."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.repository.projects import tag_types as tag_type_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import tag_types
 from sigservice.services.projects.tag_types import TagType, TagTypeChanges
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PATH = "/api/admin/tag-types"
 

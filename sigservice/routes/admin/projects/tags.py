@@ -3,15 +3,11 @@
 from urllib.parse import quote
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.repository.projects import tags as tag_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import tags
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PATH = "/api/admin/tags"
 

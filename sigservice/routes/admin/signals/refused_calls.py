@@ -1,14 +1,9 @@
 """Refused calls of signal endpoints, JSON: of one endpoint, and of names that no endpoint has."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.repository.signals import refused_calls as refused_call_rows
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import refused_calls, signal_endpoints
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 router = Router(AdminGuard)
 

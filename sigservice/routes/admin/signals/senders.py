@@ -2,15 +2,10 @@
 
 from typing import Any
 
-from bottle import HTTPResponse
-
 from sigservice import senders
-from sigservice.context import Context
 from sigservice.senders import Sender
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 router = Router(AdminGuard)
 

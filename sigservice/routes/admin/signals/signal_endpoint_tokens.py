@@ -3,10 +3,8 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse
 from msgspec import UNSET, UnsetType
 
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.services.identity import ADMIN, Identity
@@ -17,9 +15,7 @@ from sigservice.services.signals.signal_endpoint_tokens import (
     parse_expiry,
 )
 from sigservice.services.signals.signature_schemes import SignatureSettings
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PATH = "/api/admin/signal-endpoints/<id:id>/tokens"
 

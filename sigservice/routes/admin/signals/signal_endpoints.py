@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.signals import signal_endpoint_tokens, silence_checks
@@ -15,10 +12,8 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoint_tokens as token_service
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.signal_endpoints import Endpoint
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, request, respond
 from sigservice.web.links import make_signal_url
-from sigservice.web.router import Router
 
 PATH = "/api/admin/signal-endpoints"
 

@@ -1,15 +1,10 @@
 """The signals of an endpoint as a file, streamed."""
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signal_export
 from sigservice.services.signals.signal_export import FORMATS
-from sigservice.web.body import read_query
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request
 from sigservice.web.signal_filters import read_signal_filter
 from sigservice.web.streamed_files import send_file
 

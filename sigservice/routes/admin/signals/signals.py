@@ -3,9 +3,7 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.repository.signals import signal_endpoints as endpoint_rows
 from sigservice.repository.signals import signals as signal_rows
@@ -17,11 +15,8 @@ from sigservice.services.signals.signal_summaries import (
     make_summarizers,
     to_json,
 )
-from sigservice.web import respond
-from sigservice.web.body import read_query
-from sigservice.web.guards import AdminGuard
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
 from sigservice.web.paging import read_days, read_paging
-from sigservice.web.router import Router
 from sigservice.web.signal_filters import read_signal_filter
 
 PATH = "/api/admin/signal-endpoints/<id:id>/signals"

@@ -6,21 +6,15 @@ services/system/events.py limits lists, counts and searches to what the caller m
 from dataclasses import asdict
 from typing import Any
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.repository.system import events as event_rows
 from sigservice.repository.system.events import EventFilter
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.system import event_export, events
 from sigservice.services.system.event_export import FORMATS
-from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
 from sigservice.web.event_filters import read_event_filter
-from sigservice.web.guards import AdminGuard
 from sigservice.web.paging import Paging, read_paging
-from sigservice.web.router import Router
 from sigservice.web.streamed_files import send_file
 
 router = Router(AdminGuard)

@@ -3,17 +3,13 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.system import settings
 from sigservice.version import __version__
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, request, respond
 from sigservice.web.links import make_own_url
-from sigservice.web.router import Router
 
 PATH = "/api/admin/ui-config"
 

@@ -3,16 +3,12 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.transfer import feature_export, feature_import
 from sigservice.services.transfer.snapshot_import import ImportLimits
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 BATCH = "/api/admin/features-batch"
 BODY_LIMIT = 5 * 1024 * 1024

@@ -1,17 +1,11 @@
 """Applications and their instances, JSON."""
 
-from bottle import HTTPResponse, request
-
 from sigservice.clock import format_iso
-from sigservice.context import Context
 from sigservice.repository.usage import client_applications as client_application_rows
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.usage import client_applications
-from sigservice.web import respond
-from sigservice.web.body import read_query
-from sigservice.web.guards import AdminGuard
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
 from sigservice.web.paging import MAX_LIMIT, read_paging
-from sigservice.web.router import Router
 
 PATH = "/api/admin/metrics/applications"
 INSTANCES = "/api/admin/metrics/instances"

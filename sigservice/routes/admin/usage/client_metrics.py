@@ -1,16 +1,11 @@
 """How often a flag was evaluated, JSON: in the current hour, and by hour and application."""
 
-from bottle import HTTPResponse, request
-
 from sigservice.clock import format_iso
-from sigservice.context import Context
 from sigservice.repository.usage import client_metrics as client_metric_rows
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.usage import client_metrics
-from sigservice.web import respond
-from sigservice.web.body import read_number, read_query
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
+from sigservice.web.body import read_number
 
 PATH = "/api/admin/client-metrics/features/<name>"
 VERSION = {"version": 1, "maturity": "stable"}

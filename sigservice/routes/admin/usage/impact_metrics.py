@@ -1,16 +1,10 @@
 """Impact metrics of a flag, JSON: by variant, and by minute or hour."""
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.routes.admin.usage.client_metrics import VERSION
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.usage import impact_metrics
-from sigservice.web import respond
-from sigservice.web.body import read_query
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
 
 router = Router(AdminGuard)
 

@@ -4,16 +4,11 @@ import csv
 import io
 from typing import Any
 
-from bottle import HTTPResponse
-
 from sigservice.clock import format_iso
-from sigservice.context import Context
 from sigservice.repository.usage import statistics
 from sigservice.services.identity import VIEW, Identity
 from sigservice.version import __version__
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PATH = "/api/admin/instance-admin/statistics"
 

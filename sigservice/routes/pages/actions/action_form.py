@@ -4,10 +4,8 @@ import re
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse, request
 
 from sigservice import senders
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.repository.access import service_accounts
 from sigservice.repository.signals import signal_endpoints, signals
@@ -18,14 +16,11 @@ from sigservice.services.actions import action_choices, action_sets
 from sigservice.services.actions.action_sets import read_limits
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import payload_paths
-from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read_id
 from sigservice.web.growing_forms import GROWING_FORM
-from sigservice.web.guards import PageGuard
 from sigservice.web.links import make_signal_url
-from sigservice.web.router import Router
 
 SETS_OF = "/admin/projects"
 SETS = f"{SETS_OF}/<project>/actions"

@@ -3,9 +3,7 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.actions import action_runs as repository
@@ -13,13 +11,10 @@ from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signals
 from sigservice.services.actions import action_runs, action_sets, action_summaries
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.form_pages import Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form
-from sigservice.web.guards import PageGuard
 from sigservice.web.paging import read_paging
-from sigservice.web.router import Router
 
 RUNS = "/admin/projects/<project>/actions/<set_id:id>/runs"
 RUN = f"{RUNS}/<run_id:id>"

@@ -3,9 +3,7 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.access import service_accounts
@@ -16,11 +14,9 @@ from sigservice.repository.signals import signal_endpoints
 from sigservice.services.actions import action_sets, action_summaries
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
 
 SETS = "/admin/projects/<project>/actions"
 SET = f"{SETS}/<set_id:id>"

@@ -3,10 +3,8 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse, request
 
 from sigservice import payload
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError
@@ -17,13 +15,10 @@ from sigservice.services.actions.action_filters import Filter
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_storage
 from sigservice.services.signals.signal_summaries import make_summarizer, shorten, summarize_row
-from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
-from sigservice.web.guards import PageGuard
 from sigservice.web.helpers import readable
-from sigservice.web.router import Router
 
 TEST = "/admin/projects/<project>/actions/<set_id:id>/test"
 MAX_SIGNALS, MAX_CHOICE_LENGTH = 20, 100

@@ -1,18 +1,13 @@
 """Archiving, reviving and permanently deleting flags, pages."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.services.flags import feature_view, features
 from sigservice.services.identity import EDIT, Identity
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
-from sigservice.web.guards import PageGuard
 from sigservice.web.links import flag_path
-from sigservice.web.router import Router
 
 FLAG = "/admin/features/<name>"
 

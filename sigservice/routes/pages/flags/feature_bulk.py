@@ -2,9 +2,6 @@
 
 from collections.abc import Sequence
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.flags import features as repository
@@ -14,12 +11,10 @@ from sigservice.services.flags import feature_switches, feature_tags, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import environments
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, render_confirmation
 from sigservice.web.forms import Form
 from sigservice.web.growing_forms import GROWING_FORM
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
 from sigservice.wording import plural
 
 MAX_FLAGS = 50  # of a page

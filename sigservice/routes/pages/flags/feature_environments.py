@@ -2,9 +2,6 @@
 
 from urllib.parse import urlencode
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.repository.projects import projects
 from sigservice.routes.pages.flags.feature_page import find_feature, list_path
@@ -12,12 +9,10 @@ from sigservice.services.flags import feature_switches
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import environments
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, render_confirmation
 from sigservice.web.forms import Form
-from sigservice.web.guards import PageGuard
 from sigservice.web.links import flag_path
-from sigservice.web.router import Router
 
 STATE = "/admin/features/<name>/environments/<environment>"
 

@@ -4,9 +4,6 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
@@ -24,14 +21,12 @@ from sigservice.services.flags import dependencies, feature_view, features, stra
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.system import events as event_service
 from sigservice.services.usage import impact_metrics
-from sigservice.web import respond
-from sigservice.web.body import read_number, read_query
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web.body import read_number
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, to_form
-from sigservice.web.guards import PageGuard
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 from sigservice.web.respond import Undo
-from sigservice.web.router import Router
 from sigservice.wording import plural
 
 FLAG = "/admin/features/<name>"

@@ -1,20 +1,15 @@
 """Tags and the parent flag of a flag, pages."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.routes.admin.flags.feature_relations import ParentBody
 from sigservice.routes.pages.flags.feature_page import find_feature, show_feature
 from sigservice.services.flags import dependencies, feature_tags
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import Form, read, report_at
-from sigservice.web.guards import PageGuard
 from sigservice.web.links import flag_path
-from sigservice.web.router import Router
 
 FLAG = "/admin/features/<name>"
 

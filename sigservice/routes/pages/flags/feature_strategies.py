@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.flags import segments as segments_repository
@@ -21,13 +18,11 @@ from sigservice.services import revisions
 from sigservice.services.flags import strategies, strategy_summaries
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
 from sigservice.web.form_pages import Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.growing_forms import GROWING_FORM
-from sigservice.web.guards import PageGuard
 from sigservice.web.links import flag_path
-from sigservice.web.router import Router
 
 STRATEGIES = "/admin/features/<name>/environments/<environment>/strategies"
 ONE = f"{STRATEGIES}/<strategy_id>"

@@ -4,9 +4,6 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.errors import AppError, BadDataError
 from sigservice.repository.flags import features as repository
@@ -26,14 +23,12 @@ from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import respond
-from sigservice.web.body import read_number, read_query
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web.body import read_number
 from sigservice.web.filter_chips import make_chips
 from sigservice.web.form_pages import render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read, report_at, split_lines
-from sigservice.web.guards import PageGuard
 from sigservice.web.links import flag_path
-from sigservice.web.router import Router
 from sigservice.wording import plural
 
 PAGE_SIZE = 50

@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import AppError, BadDataError
 from sigservice.evaluation.fields import Fields
@@ -14,12 +11,9 @@ from sigservice.playground.playground import explain_flags, select_flags
 from sigservice.playground.reasons import Reasons, build_reasons
 from sigservice.repository.projects import environments, projects
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.forms import Field, make_choices
-from sigservice.web.guards import PageGuard
 from sigservice.web.links import flag_path
-from sigservice.web.router import Router
 
 MAX_FLAGS = 100
 CONTEXT_FIELDS = {

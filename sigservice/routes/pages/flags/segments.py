@@ -1,8 +1,5 @@
 """Segments, pages: list with where they are used, new, edit, delete."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.repository.flags import segments as repository
 from sigservice.repository.projects import context_fields, projects
@@ -10,13 +7,11 @@ from sigservice.routes.pages.flags import constraint_fields
 from sigservice.services.flags import segments, strategy_summaries
 from sigservice.services.flags.segments import Segment
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.growing_forms import GROWING_FORM
-from sigservice.web.guards import PageGuard
 from sigservice.web.links import flag_path
-from sigservice.web.router import Router
 
 SEGMENTS = "/admin/segments"
 ONE = f"{SEGMENTS}/<segment_id:id>"

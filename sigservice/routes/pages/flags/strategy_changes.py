@@ -1,18 +1,13 @@
 """Strategies of a flag, on its page: order, disable, copy to another environment."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.routes.pages.flags.feature_strategies import find_target
 from sigservice.services import revisions
 from sigservice.services.flags import strategies
 from sigservice.services.identity import EDIT, Identity
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.forms import Form
-from sigservice.web.guards import PageGuard
 from sigservice.web.links import flag_path
-from sigservice.web.router import Router
 
 STRATEGY = "/admin/features/<name>/environments/<environment>/strategies/<strategy_id>"
 STEPS = {"up": -1, "down": 1}

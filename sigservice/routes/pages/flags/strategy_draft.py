@@ -5,10 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse
 
 from sigservice import payload
-from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError
 from sigservice.playground.playground import explain_draft
 from sigservice.playground.reasons import Reasons, build_reasons
@@ -24,14 +22,12 @@ from sigservice.services.flags import strategies, strategy_summaries
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import EDIT, Identity
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.body import to_struct
 from sigservice.web.forms import Form
 from sigservice.web.growing_forms import GROWING_FORM
-from sigservice.web.guards import PageGuard
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
-from sigservice.web.router import Router
 
 PATH = "/admin/features/<name>/environments/<environment>/evaluate"
 

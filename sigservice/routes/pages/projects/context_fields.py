@@ -1,9 +1,7 @@
 """Pages of context fields."""
 
-from bottle import HTTPResponse
 from msgspec.structs import replace
 
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.projects import context_fields as repository
@@ -11,11 +9,9 @@ from sigservice.services import revisions
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import context_fields
 from sigservice.services.projects.context_fields import ContextField, ContextFieldChanges
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, split_lines, to_form
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
 from sigservice.wording import plural
 
 PATH = "/admin/context"

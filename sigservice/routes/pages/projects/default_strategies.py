@@ -1,8 +1,5 @@
 """The default strategy of a project in an environment, page."""
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.routes.pages.flags.strategy_form import (
     changes_form,
     load_choices,
@@ -13,13 +10,11 @@ from sigservice.routes.pages.flags.strategy_form import (
 from sigservice.services import revisions
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import project_environments
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.growing_forms import GROWING_FORM
-from sigservice.web.guards import PageGuard
 from sigservice.web.helpers import join_path
-from sigservice.web.router import Router
 
 PATH = "/admin/projects/<project>/environments/<environment>/default-strategy"
 

@@ -1,19 +1,14 @@
 """Pages of environments."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.projects import environments as repository
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import environments
 from sigservice.services.projects.environments import EnvironmentState, NewEnvironment
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Body, Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
 from sigservice.wording import plural
 
 PATH = "/admin/environments"

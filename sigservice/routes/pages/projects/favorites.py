@@ -1,16 +1,11 @@
 """The button on the page of a flag that makes it a favorite."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.projects import favorites
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.forms import Form
-from sigservice.web.guards import PageGuard
 from sigservice.web.links import flag_path
-from sigservice.web.router import Router
 
 FAVORITE = "/admin/features/<name>/favorite"
 

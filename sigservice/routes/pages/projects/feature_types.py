@@ -1,17 +1,12 @@
 """The expected lifetime of a flag type, page."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.routes.pages.projects.types import BREADCRUMBS, PATH
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.projects import feature_types
 from sigservice.services.projects.feature_types import Lifetime
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
 
 EDIT_ONE = f"{PATH}/flags/<feature_type>/edit"
 HINT = "Older flags of this type count as stale. Empty: they never do."

@@ -1,8 +1,5 @@
 """The page of one project: its flags, environments, action sets, tokens and changes."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.repository.access import api_tokens
 from sigservice.repository.actions import action_sets
 from sigservice.repository.projects import environments, project_status
@@ -12,9 +9,7 @@ from sigservice.routes.pages.system.events import make_event_view
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import projects
 from sigservice.services.system import events
-from sigservice.web import respond
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 
 MAX_CHANGES = 8
 

@@ -1,8 +1,5 @@
 """Pages of projects and their environments."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.repository.projects import context_fields
 from sigservice.repository.projects import environments as environment_rows
@@ -15,11 +12,9 @@ from sigservice.services.projects import (
     projects,
 )
 from sigservice.services.projects.projects import NewProject, ProjectChanges
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read, to_form
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
 from sigservice.wording import plural
 
 PATH = "/admin/projects"

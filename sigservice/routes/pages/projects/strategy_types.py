@@ -1,9 +1,7 @@
 """Custom strategy types, pages: create, edit, deprecate, delete."""
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.routes.pages.projects.types import BREADCRUMBS, PATH
 from sigservice.services.identity import EDIT, Identity
@@ -14,12 +12,10 @@ from sigservice.services.projects.strategy_types import (
     NewStrategyType,
     StrategyTypeChanges,
 )
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read, to_form
 from sigservice.web.growing_forms import GROWING_FORM, make_section
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
 
 STRATEGIES = f"{PATH}/strategies"
 ONE = f"{STRATEGIES}/<strategy_type>"

@@ -1,18 +1,13 @@
 """Tag types, pages: create, edit, delete."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.routes.pages.projects.types import BREADCRUMBS, PATH
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import tag_types
 from sigservice.services.projects.tag_types import TagType, TagTypeChanges
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
 
 TAGS = f"{PATH}/tags"
 ONE = f"{TAGS}/<tag_type>"

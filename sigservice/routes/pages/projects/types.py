@@ -1,13 +1,8 @@
 """The page that lists the types of flags, strategies and tags."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.repository.projects import feature_types, strategy_types, tag_types
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import respond
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 
 PATH = "/admin/types"
 BREADCRUMBS = [("Types", PATH)]

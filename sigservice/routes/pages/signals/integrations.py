@@ -1,13 +1,8 @@
 """The overview of integrations; signals are the only one."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import respond
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 
 router = Router(PageGuard)
 

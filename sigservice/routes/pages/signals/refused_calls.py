@@ -1,14 +1,9 @@
 """Refused calls of signal endpoints, pages: of one endpoint, and of names that no endpoint has."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.repository.signals import refused_calls
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
-from sigservice.web import respond
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 
 router = Router(PageGuard)
 

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import AppError, ExceedsLimitError
@@ -27,11 +24,9 @@ from sigservice.services.signals.signal_endpoint_tokens import (
     MAX_GRACE_HOURS,
     TokenFields,
 )
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
 
 PATH = "/admin/signals/<id:id>/tokens"
 TOKEN_PATH = f"{PATH}/<token_id:id>"

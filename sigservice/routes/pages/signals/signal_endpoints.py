@@ -4,10 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from bottle import HTTPResponse, request
-
 from sigservice import senders
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.actions import action_runs, action_sets
@@ -28,12 +25,10 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
 from sigservice.services.signals.signal_endpoint_tokens import TokenFields
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, locate_problems, read, to_form
-from sigservice.web.guards import PageGuard
 from sigservice.web.links import make_signal_url
-from sigservice.web.router import Router
 from sigservice.web.sparkline import build_bars, build_marks
 from sigservice.wording import plural
 

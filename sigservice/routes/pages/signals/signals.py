@@ -5,9 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError
 from sigservice.repository.actions import action_sets
@@ -29,15 +27,12 @@ from sigservice.services.signals.signal_summaries import (
     make_summarizer,
     summarize_row,
 )
-from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.filter_chips import make_chips
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
-from sigservice.web.guards import PageGuard
 from sigservice.web.links import make_signal_url
 from sigservice.web.paging import read_paging
-from sigservice.web.router import Router
 from sigservice.web.signal_filters import read_signal_filter
 
 PAGE_SIZE, MAX_PAGE_SIZE = 20, 100

@@ -3,9 +3,7 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.repository import outbox as outbox_repository
 from sigservice.repository.signals import silence_checks
 from sigservice.routes.pages.signals import silence_form
@@ -16,12 +14,10 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
 from sigservice.services.signals.silence_changes import KIND
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.growing_forms import GROWING_FORM
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
 
 PATH = "/admin/signals/<id:id>/silence"
 MAX_LISTED = 20

@@ -4,23 +4,18 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.repository.projects import environments, projects
 from sigservice.repository.system import events as repository
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.system import event_export, events
 from sigservice.services.system.event_sentences import compare_lines, describe_event
-from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.event_filters import read_event_filter
 from sigservice.web.filter_chips import make_chips
 from sigservice.web.forms import Field, make_choices
-from sigservice.web.guards import PageGuard
 from sigservice.web.paging import read_paging
-from sigservice.web.router import Router
 
 PAGE_SIZE = 50
 FILTERS = ("query", "type", "project", "environment", "user", "feature", "from", "to")

@@ -1,14 +1,9 @@
 """The guide: the pages of docs/."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.errors import NotFoundError
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import respond
-from sigservice.web.guards import PageGuard
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.guide import GUIDE_PATH, load_guide, render_guide_page
-from sigservice.web.router import Router
 
 FIRST = "quickstart"
 GROUPS = {"": "Pages", "senders": "Senders", "decisions": "Decisions"}

@@ -1,8 +1,5 @@
 """The home page: the first steps, what needs attention, and what happened last."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.signals import signal_endpoints, signals
@@ -13,10 +10,8 @@ from sigservice.routes.pages.system.events import make_event_view
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 from sigservice.services.system import events
-from sigservice.web import respond
-from sigservice.web.guards import PageGuard
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.links import flag_path
-from sigservice.web.router import Router
 
 RECENT_SIGNALS, RECENT_CHANGES, RECENT_RUNS, MAX_ALERTS, MAX_STALE = 10, 8, 5, 20, 5
 NOTICES = {"password": "Password set. You are signed in."}

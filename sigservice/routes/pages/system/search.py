@@ -1,18 +1,12 @@
 """Search for a flag, an endpoint, a project, a segment or a page by name: Ctrl-K on each page."""
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.repository.system import search as repository
 from sigservice.services.identity import ADMIN, VIEW, Identity
-from sigservice.web import respond
-from sigservice.web.body import read_query
-from sigservice.web.guards import PageGuard
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.guide import load_guide
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 from sigservice.web.navigation import list_pages
-from sigservice.web.router import Router
 
 MAX_RESULTS = 8  # of each kind
 MAX_WORDS = 10

@@ -2,22 +2,16 @@
 
 from typing import Any
 
-from bottle import HTTPResponse, request
-
 from sigservice import payload
-from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.repository.projects import environments
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import projects
 from sigservice.services.transfer import feature_export, feature_import
 from sigservice.services.transfer.snapshot_import import ImportLimits
-from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
 
 PROJECT = "/admin/projects/<project>"
 # An export of 5 MB, which the API takes, is longer in a form: quotes and braces have 3 characters.

@@ -7,20 +7,15 @@ contain.
 from urllib.parse import urlencode
 
 import msgspec
-from bottle import HTTPResponse, request
 
-from sigservice.context import Context
 from sigservice.db.like import make_pattern
 from sigservice.repository.usage import client_applications as repository
 from sigservice.repository.usage import client_metrics
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.usage import client_applications
-from sigservice.web import respond
-from sigservice.web.body import read_query
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.forms import Field
-from sigservice.web.guards import PageGuard
 from sigservice.web.paging import read_paging
-from sigservice.web.router import Router
 
 PATH = "/admin/applications"
 PAGE_SIZE = 50
