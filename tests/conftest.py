@@ -157,8 +157,9 @@ class Services:
 
 def _make_key(settings: dict[str, Any], environ: dict[str, str]) -> str:
     """ "" for settings with functions, which may hold a state of their own."""
+    libpq = {name: text for name, text in os.environ.items() if name.startswith("PG")}
     try:
-        return json.dumps([settings, environ], sort_keys=True)
+        return json.dumps([settings, environ, libpq], sort_keys=True)
     except TypeError:
         return ""
 
