@@ -1,9 +1,10 @@
-"""The speed of the service: each load beside /health, memory, start, flips, waiting signals.
+"""The speed of the service: each load beside /health, memory, start, flips, waiting signals,
+many flags against few.
 
 usage: python bench/run.py [--rounds 5] [--store] [word …]
-With words, only the loads and parts (start, flip, queue) whose names contain one of them. --store
-writes the ratios of all loads to baseline.json, which later runs are compared with. The exit status
-is 1 if a target is missed or a load has errors.
+With words, only the loads and parts (start, flip, queue, growth) whose names contain one of them.
+--store writes the ratios of all loads to baseline.json, which later runs are compared with. The
+exit status is 1 if a target is missed or a load has errors.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import sys
 from actions import measure_queue
 from flips import FLAGS, measure_flips
 from generator import NAME
+from growth import COUNTS, measure_growth, report_growth
 from loads import build_loads, check_loads
 from processes import read_resident_mb
 from report import Report, store_baseline
@@ -66,6 +68,11 @@ def report_queue(report: Report) -> None:
     report.check(f"{WAITING_SIGNALS} waiting signals, a change each", rate, "1/s", 1500, least=True)
 
 
+def report_flag_counts(report: Report) -> None:
+    few, many = (measure_growth(count) for count in (COUNTS[0], COUNTS[-1]))
+    report_growth(report, few, many)
+
+
 def is_selected(name: str, words: list[str]) -> bool:
     return not words or any(word in name for word in words)
 
@@ -79,7 +86,13 @@ def main() -> int:
     report = Report()
     print(f"sigservice {__version__}; load of the machine {os.getloadavg()[0]:.1f}")
     figures = report_loads(report, arguments.words, arguments.rounds)
-    for name, measure in (("start", report_start), ("flip", report_flips), ("queue", report_queue)):
+    parts = {
+        "start": report_start,
+        "flip": report_flips,
+        "queue": report_queue,
+        "growth": report_flag_counts,
+    }
+    for name, measure in parts.items():
         if is_selected(name, arguments.words):
             measure(report)
     if arguments.store and not arguments.words:

@@ -9,6 +9,7 @@ from typing import Any
 from service import Service
 
 FLAGS = 100
+PER_IMPORT = 1000
 PROJECT = "/api/admin/projects/default"
 COUNTRIES = ["de", "fr", "no", "se", "fi", "dk", "nl", "be", "at", "ch", "it", "es"]
 FIELDS = ("country", "email", "age", "version", "plan")
@@ -145,15 +146,16 @@ def seed_flags(service: Service) -> None:
 
 def seed_plain_flags(service: Service, count: int) -> None:
     """Creates flags with three strategies each, `plain-0` first."""
-    names = [f"plain-{n}" for n in range(count)]
-    strategies = [
-        build_rollout(name, 50) | {"featureName": name, "constraints": [CONSTRAINTS[0]]}
-        for name in names
-        for _ in range(3)
-    ]
-    document = {
-        "features": [{"name": name, "type": "release", "project": "default"} for name in names],
-        "featureStrategies": strategies,
-        "featureEnvironments": build_environments(names),
-    }
-    import_document(service, document)
+    for start in range(0, count, PER_IMPORT):
+        names = [f"plain-{n}" for n in range(start, min(start + PER_IMPORT, count))]
+        strategies = [
+            build_rollout(name, 50) | {"featureName": name, "constraints": [CONSTRAINTS[0]]}
+            for name in names
+            for _ in range(3)
+        ]
+        document = {
+            "features": [{"name": name, "type": "release", "project": "default"} for name in names],
+            "featureStrategies": strategies,
+            "featureEnvironments": build_environments(names),
+        }
+        import_document(service, document)

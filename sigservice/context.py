@@ -22,7 +22,7 @@ from sigservice.db.statements import Row
 from sigservice.delivery.client_documents import ClientDocuments
 from sigservice.delivery.compiled_flags import CompiledFlagsCache
 from sigservice.delivery.cors_origins import CorsOrigins
-from sigservice.delivery.flag_history import FlagHistory
+from sigservice.delivery.flag_states import FlagStates
 from sigservice.delivery.frontend_documents import FrontendDocuments
 from sigservice.delivery.last_used import LastUsedBuffer
 from sigservice.delivery.revision_cache import RevisionCache
@@ -61,10 +61,10 @@ class Context:
     get_logger: GetLogger
     revision_cache: RevisionCache
     last_used: LastUsedBuffer
+    flag_states: FlagStates
     client_documents: ClientDocuments
     compiled_flags: CompiledFlagsCache
     frontend_documents: FrontendDocuments
-    flag_history: FlagHistory
     streams: Streams
     stream_clients: StreamClients
     cors_origins: CorsOrigins

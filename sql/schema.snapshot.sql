@@ -510,6 +510,14 @@ CREATE TABLE public.reset_tokens (
     used_at timestamp with time zone
 );
 
+CREATE TABLE public.revision_changes (
+    revision bigint NOT NULL,
+    previous bigint NOT NULL,
+    environments text[],
+    flags text[],
+    segments integer[] NOT NULL
+);
+
 CREATE TABLE public.revisions (
     topic text NOT NULL,
     id bigint NOT NULL,
@@ -891,6 +899,9 @@ ALTER TABLE ONLY public.refused_calls
 
 ALTER TABLE ONLY public.reset_tokens
     ADD CONSTRAINT reset_tokens_pkey PRIMARY KEY (token_hash);
+
+ALTER TABLE ONLY public.revision_changes
+    ADD CONSTRAINT revision_changes_pkey PRIMARY KEY (revision);
 
 ALTER TABLE ONLY public.revisions
     ADD CONSTRAINT revisions_pkey PRIMARY KEY (topic);

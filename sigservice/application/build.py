@@ -17,7 +17,7 @@ from sigservice.db.statements import Row
 from sigservice.delivery.client_documents import ClientDocuments
 from sigservice.delivery.compiled_flags import CompiledFlagsCache
 from sigservice.delivery.cors_origins import CorsOrigins
-from sigservice.delivery.flag_history import FlagHistory
+from sigservice.delivery.flag_states import FlagStates
 from sigservice.delivery.frontend_documents import FrontendDocuments
 from sigservice.delivery.last_used import LastUsedBuffer
 from sigservice.delivery.revision_cache import RevisionCache
@@ -99,10 +99,10 @@ def build_context(
     )
     telemetry.add_gauge("streams", "Open streams of SDKs.", [], lambda: [([], streams.count)])
     refresh = config["frontendApi"]["refreshIntervalInMs"]
+    flag_states = FlagStates(database, clock, revision_cache, telemetry)
     compiled_flags = CompiledFlagsCache(
-        database,
+        flag_states,
         clock,
-        revision_cache,
         telemetry,
         max_age_seconds=None if refresh is None else refresh / 1000,
     )
@@ -117,8 +117,9 @@ def build_context(
         get_logger=get_logger,
         revision_cache=revision_cache,
         last_used=last_used,
+        flag_states=flag_states,
         client_documents=ClientDocuments(
-            database,
+            flag_states,
             clock,
             telemetry,
             enabled=caching["enabled"],
@@ -126,7 +127,6 @@ def build_context(
         ),
         compiled_flags=compiled_flags,
         frontend_documents=FrontendDocuments(),
-        flag_history=FlagHistory(database, telemetry),
         streams=streams,
         stream_clients=StreamClients(clock),
         cors_origins=CorsOrigins(database, revision_cache),

@@ -2,6 +2,8 @@
 signals."""
 
 import argparse
+import contextlib
+import ctypes
 import getpass
 import os
 import shlex
@@ -28,6 +30,7 @@ from sigservice.services.identity import SYSTEM
 from sigservice.services.signals import encrypted_secrets
 from sigservice.version import VERSION_WITH_COMMIT
 
+_M_ARENA_MAX = -8
 _HELP = """\
 The service has no command-line options: environment variables configure it. The main ones:
 
@@ -80,6 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return backup.run_command(options.command, options.file, os.environ, _announce)
         if options.command in import_export.COMMANDS:
             return _transfer(options)
+        _use_one_heap()
         return _run()
     except ConfigError as error:
         for problem in error.problems:
@@ -90,6 +94,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _use_one_heap() -> None:
+    """Otherwise glibc gives threads heaps of their own, each of which keeps the memory of a large
+    document that the thread has freed."""
+    with contextlib.suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def _add_parsers(commands: Any) -> None:

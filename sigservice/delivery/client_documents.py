@@ -1,14 +1,14 @@
-"""Caches the serialized documents of the client API, by query and revision."""
+"""Caches the documents of the client API, by query and revision, and the parts that the next
+document of a query shares."""
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
 
 from sigservice.clock import Clock
-from sigservice.concurrency.shared_body import SharedBody
 from sigservice.concurrency.single_flight import SingleFlight
-from sigservice.db.pool import Database
-from sigservice.services.flags import client_features
+from sigservice.delivery.document_parts import PartedDocument
+from sigservice.delivery.flag_state import FlagState
+from sigservice.delivery.flag_states import FlagStates
 from sigservice.services.flags.client_features import Query
 from sigservice.telemetry import Telemetry
 
@@ -16,70 +16,99 @@ MAX_DOCUMENTS = 200
 MAX_BYTES = 64 * 2**20
 
 
-@dataclass
 class ClientDocument:
-    revision: int
-    etag: str
-    built_at: float
-    body: SharedBody
+    """A body for many requests, joined and compressed once, when the first of them needs it."""
+
+    read_at = 0.0  # the monotonic time when its flags were compared with the database
+
+    def __init__(self, parts: PartedDocument) -> None:
+        self.revision, self.etag, self.size = parts.revision, parts.etag, parts.size
+        self.parts = parts
+        self._body: bytes | None = None
+        self._gzipped: bytes | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def body(self) -> bytes:
+        with self._lock:
+            if self._body is None:
+                self._body = self.parts.join()
+            return self._body
+
+    @property
+    def gzipped(self) -> bytes:
+        with self._lock:
+            if self._gzipped is None:
+                self._gzipped = self.parts.compress()
+            return self._gzipped
 
 
 class ClientDocuments:
     """`enabled` and `max_age_seconds` are the options clientFeatureCaching.*.
 
-    A document is returned only for the revision that it was built at, so none is ever stale; the
-    age only limits how long memory is held.
+    A document is returned only for the revision that it was built at, so changes by the service are
+    in it at once. After the age, changes made in the database are too.
     """
 
     def __init__(
         self,
-        database: Database,
+        states: FlagStates,
         clock: Clock,
         telemetry: Telemetry,
         *,
         enabled: bool,
         max_age_seconds: float,
     ) -> None:
-        self._database, self._clock, self._telemetry = database, clock, telemetry
+        self._states, self._clock, self._telemetry = states, clock, telemetry
         self._enabled, self._max_age_seconds = enabled, max_age_seconds
         self._documents: OrderedDict[Query, ClientDocument] = OrderedDict()
+        self._parts: OrderedDict[Query, PartedDocument] = OrderedDict()  # the last ones
         self._lock = threading.Lock()
         self._flights = SingleFlight[tuple[Query, int], ClientDocument]()
 
     def get(self, query: Query, revision: int) -> ClientDocument:
         """The document at this revision or a later one. Raises DatabaseUnavailable."""
         return self._find(query, revision) or self._flights.get(
-            (query, revision), lambda: self._find(query, revision) or self._build(query)
+            (query, revision), lambda: self._find(query, revision) or self._build(query, revision)
         )
 
     def _find(self, query: Query, revision: int) -> ClientDocument | None:
         document = self._documents.get(query)
         if document is None or document.revision != revision:
             return None
-        age_seconds = self._clock.monotonic() - document.built_at
+        age_seconds = self._clock.monotonic() - document.read_at
         return document if age_seconds <= self._max_age_seconds else None
 
-    def _build(self, query: Query) -> ClientDocument:
-        now = self._clock.monotonic()
-        timer = self._telemetry.internals.measure("ClientBodies", "build")
-        with timer, self._database.autocommit() as conn:
-            revision, text = client_features.build_document(conn, query)
-        body = SharedBody(text)
-        _ = body.gzipped  # here, so that no reader pays for it
-        etag = client_features.build_etag(query, revision)
-        document = ClientDocument(revision, etag, now, body)
-        if self._enabled:
-            self._cache(query, document, now)
+    def _build(self, query: Query, revision: int) -> ClientDocument:
+        if not self._enabled:
+            return self._build_document(query, self._states.read_all(query.environment), None)
+        state, read_at = self._states.get_young(query.environment, revision, self._max_age_seconds)
+        document = self._documents.get(query)
+        if document is None or document.parts.state is not state:
+            document = self._build_document(query, state, self._parts.get(query))
+        document.read_at = read_at
+        self._cache(query, document)
         return document
 
-    def _cache(self, query: Query, document: ClientDocument, now: float) -> None:
+    def _build_document(
+        self, query: Query, state: FlagState, former: PartedDocument | None
+    ) -> ClientDocument:
+        with self._telemetry.internals.measure("ClientBodies", "build"):
+            return ClientDocument(PartedDocument(query, state, former))
+
+    def _cache(self, query: Query, document: ClientDocument) -> None:
+        now = self._clock.monotonic()
         with self._lock:
+            self._parts[query] = document.parts
+            self._parts.move_to_end(query)
+            if len(self._parts) > MAX_DOCUMENTS:
+                self._parts.popitem(last=False)
             self._documents[query] = document
             self._documents.move_to_end(query)
-            size = sum(len(document.body) for document in self._documents.values())
+            size = sum(document.size for document in self._documents.values())
             while self._documents and (
                 len(self._documents) > MAX_DOCUMENTS
                 or size > MAX_BYTES
-                or now - next(iter(self._documents.values())).built_at > self._max_age_seconds
+                or now - next(iter(self._documents.values())).read_at > self._max_age_seconds
             ):
-                size -= len(self._documents.popitem(last=False)[1].body)
+                size -= self._documents.popitem(last=False)[1].size

@@ -1,7 +1,9 @@
 """What a server-side SDK that streams gets: the changes of its flags."""
 
+from sigservice.delivery.delta import build_message
 from sigservice.delivery.event_stream import write_event
-from sigservice.delivery.flag_history import FlagHistory, FlagState
+from sigservice.delivery.flag_state import FlagState
+from sigservice.delivery.flag_states import FlagStates
 from sigservice.delivery.revision_cache import Access
 from sigservice.delivery.stream_trials import StreamEnd
 from sigservice.services.flags.client_features import Query
@@ -20,7 +22,7 @@ class ClientSubscription:
 
     def __init__(
         self,
-        history: FlagHistory,
+        states: FlagStates,
         access: Access,
         query: Query,
         state: FlagState,
@@ -28,21 +30,21 @@ class ClientSubscription:
         is_short: bool,
     ) -> None:
         self.access = access
-        self._history, self._query = history, query
+        self._states, self._query = states, query
         self._revision, self._event_id = state.revision, state.event_id
         self._id_suffix = _SHORT if is_short else ""
 
     def write_connected(self, state: FlagState, since: int | None) -> bytes:
         """The first event: what has changed since the event ID `since`, or everything."""
-        message = state.build_message(self._query, since) or b'{"events":[]}'
+        message = build_message(state, self._query, since) or b'{"events":[]}'
         return self._write(message, "unleash-connected")
 
     def write_change(self, revision: int) -> bytes:
         """See streams.Subscription."""
         if revision == self._revision:
             return b""
-        state = self._history.get(self.access.environment, revision)
-        message = state.build_message(self._query, self._event_id)
+        state = self._states.get(self.access.environment, revision)
+        message = build_message(state, self._query, self._event_id)
         self._revision, self._event_id = state.revision, state.event_id
         return self._write(message, "unleash-updated") if message else b""
 

@@ -1,21 +1,19 @@
-"""Caches the compiled flags of each environment and compiles them again after a change."""
+"""Caches the compiled flags of each environment. After a change they share what hasn't changed."""
+
+from __future__ import annotations
 
 import itertools
+import math
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from functools import cached_property
-
-import msgspec
 
 from sigservice.clock import Clock
-from sigservice.concurrency.single_flight import SingleFlight
-from sigservice.db.pool import Database
-from sigservice.delivery.revision_cache import RevisionCache
-from sigservice.evaluation.flags import AllFlags, Flags
+from sigservice.delivery.flag_state import FlagState
+from sigservice.delivery.flag_states import FlagStates
+from sigservice.evaluation.all_flags import AllFlags
+from sigservice.evaluation.flags import Flags
 from sigservice.evaluation.ofrep import OfrepFlags
-from sigservice.services.flags import client_features
-from sigservice.services.flags.client_features import Query
 from sigservice.telemetry import Telemetry
 
 MAX_ENVIRONMENTS = 10
@@ -23,22 +21,15 @@ MAX_ENVIRONMENTS = 10
 
 @dataclass(frozen=True)
 class CompiledFlags:
-    """The flags of an environment at one revision; `number` differs for each compilation."""
+    """The flags of an environment at one revision; `number` differs for each compilation. `read_at`
+    is the monotonic time when they were compared with the database."""
 
     number: int
     revision: int
-    built_at: float
+    read_at: float
     flags: Flags
-
-    @cached_property
-    def all_flags(self) -> AllFlags:
-        """The same flags with the toggles of disabled ones, compiled at the first request."""
-        return AllFlags(self.flags)
-
-    @cached_property
-    def ofrep_flags(self) -> OfrepFlags:
-        """The same flags for OFREP, compiled at its first request."""
-        return OfrepFlags(self.flags)
+    all_flags: AllFlags
+    ofrep_flags: OfrepFlags
 
 
 class CompiledFlagsCache:
@@ -50,50 +41,50 @@ class CompiledFlagsCache:
 
     def __init__(
         self,
-        database: Database,
+        states: FlagStates,
         clock: Clock,
-        revision_cache: RevisionCache,
         telemetry: Telemetry,
         *,
         max_age_seconds: float | None,
     ) -> None:
-        self._database, self._clock = database, clock
-        self._revision_cache, self._telemetry = revision_cache, telemetry
-        self._max_age_seconds = max_age_seconds
+        self._states, self._clock, self._telemetry = states, clock, telemetry
+        self._max_age_seconds = math.inf if max_age_seconds is None else max_age_seconds
         self._compiled: OrderedDict[str, CompiledFlags] = OrderedDict()
         self._numbers = itertools.count()
         self._lock = threading.Lock()
-        self._flights = SingleFlight[tuple[str, int], CompiledFlags]()
 
     def get(self, environment: str, revision: int) -> CompiledFlags:
         """Returns the flags of this revision or a later one. Raises DatabaseUnavailable."""
-        return self._find(environment, revision) or self._flights.get(
-            (environment, revision), lambda: self._find_or_compile(environment)
-        )
+        compiled = self._find(environment, revision)
+        if compiled is not None:
+            return compiled
+        state, read_at = self._states.get_young(environment, revision, self._max_age_seconds)
+        with self._lock:
+            return self._find(environment, state.revision) or self._compile(state, read_at)
 
     def _find(self, environment: str, revision: int) -> CompiledFlags | None:
         compiled = self._compiled.get(environment)
         if compiled is None or compiled.revision != revision:
             return None
-        max_age = self._max_age_seconds
-        is_young = max_age is None or self._clock.monotonic() - compiled.built_at < max_age
-        return compiled if is_young else None
+        age_seconds = self._clock.monotonic() - compiled.read_at
+        return compiled if age_seconds <= self._max_age_seconds else None
 
-    def _find_or_compile(self, environment: str) -> CompiledFlags:
-        # Meanwhile a later revision may have been compiled; reading it again keeps that.
-        revision = self._revision_cache.read_revisions().of_environment(environment)
-        return self._find(environment, revision) or self._compile(environment)
-
-    def _compile(self, environment: str) -> CompiledFlags:
-        with self._database.autocommit() as conn:
-            revision, document = client_features.build_document(conn, Query(environment))
-        with self._telemetry.internals.measure("CompiledFlags", "build"):
-            flags = Flags(msgspec.json.decode(document))
+    def _compile(self, state: FlagState, read_at: float) -> CompiledFlags:
+        """The caller holds the lock. Flags are compiled when they are first evaluated."""
+        former = self._compiled.get(state.environment)
         self._telemetry.internals.count_engine_build()
-        compiled = CompiledFlags(next(self._numbers), revision, self._clock.monotonic(), flags)
-        with self._lock:
-            self._compiled[environment] = compiled
-            self._compiled.move_to_end(environment)
-            if len(self._compiled) > MAX_ENVIRONMENTS:
-                self._compiled.popitem(last=False)
+        texts = {flag.name: flag.text for flag in state.flags}
+        flags = Flags.from_texts(texts, state.segments, former.flags if former else None)
+        compiled = CompiledFlags(
+            next(self._numbers),
+            state.revision,
+            read_at,
+            flags,
+            AllFlags(flags, former.all_flags if former else None),
+            OfrepFlags(flags, former.ofrep_flags if former else None),
+        )
+        self._compiled[state.environment] = compiled
+        self._compiled.move_to_end(state.environment)
+        if len(self._compiled) > MAX_ENVIRONMENTS:
+            self._compiled.popitem(last=False)
         return compiled

@@ -11,9 +11,9 @@ from mmh3 import hash_bytes
 
 from sigservice.concurrency.recent_keys import RecentKeys
 from sigservice.delivery.compiled_flags import CompiledFlags
+from sigservice.evaluation.all_flags import AllFlags
 from sigservice.evaluation.fields import Fields
 from sigservice.evaluation.flags import (
-    AllFlags,
     Flag,
     Flags,
     Step,
@@ -24,6 +24,7 @@ from sigservice.evaluation.flags import (
 
 MAX_DOCUMENTS = 10_000
 MAX_BYTES = 64_000_000
+MAX_AGE = 10  # compilations, of any environment: nobody asks for the flags before a change
 OVERHEAD = 1000  # bytes that caching costs beside texts and toggles, roughly
 
 Key = tuple[int, str, tuple[str, ...], tuple[str | None, ...]]
@@ -110,7 +111,11 @@ class FrontendDocuments:
             if key not in self._cached:
                 self._bytes += size
                 self._cached[key] = steps, size
-            while len(self._cached) > MAX_DOCUMENTS or self._bytes > MAX_BYTES:
+            while self._cached and (
+                len(self._cached) > MAX_DOCUMENTS
+                or self._bytes > MAX_BYTES
+                or next(iter(self._cached))[0] < key[0] - MAX_AGE
+            ):
                 self._bytes -= self._cached.popitem(last=False)[1][1]
 
 

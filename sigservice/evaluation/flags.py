@@ -1,9 +1,12 @@
-"""Compiles a document of the client API: each flag becomes functions of the evaluation context."""
+"""Compiles flags of the client API: each becomes functions of the evaluation context."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from functools import lru_cache
+from operator import is_
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -13,6 +16,7 @@ from sigservice.evaluation.strategies import (
     compile_segment,
     compile_strategy,
     get_stickiness,
+    list_segments,
 )
 from sigservice.evaluation.variants import (
     Choose,
@@ -32,7 +36,7 @@ Case = tuple[Predicate, Step]
 MAX_SCOPES = 1000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Flag:
     """`parents` are the conditions of its dependencies, in their order. `cases` are its strategies
     that may match, with their toggles. `is_on` is its state in the environment."""
@@ -51,24 +55,98 @@ class Flag:
         return msgspec.json.decode(toggle)["variant"] if toggle else None
 
 
-class Flags:
-    """The flags of one document; `by_name` has each of them.
+class _Segment(NamedTuple):
+    text: bytes
+    document: Json
+    matches: Predicate
 
-    `field_names` are the context fields that the flags use: contexts that agree in these have the
-    same answer.
-    """
+
+class _Parts(NamedTuple):
+    """What was compiled from `text`, with these predicates of its segments and these parents. The
+    parents are compiled without theirs: there is one level."""
+
+    text: bytes
+    segments: tuple[Predicate, ...]
+    segment_ids: tuple[int, ...]
+    dependencies: Sequence[Json]
+    field_names: tuple[str, ...]
+    flag: Flag
+
+
+class Flags:
+    """The flags of one document. A flag is compiled when it is used first."""
 
     def __init__(self, document: Json) -> None:
-        documents = {flag["name"]: flag for flag in document["features"]}
-        segments = {segment["id"]: segment for segment in document.get("segments") or ()}
-        matches = {id: compile_segment(segment).matches for id, segment in segments.items()}
-        alone = {name: _compile_alone(flag, matches) for name, flag in documents.items()}
-        self.by_name = {
-            name: _add_parents(flag, _list_dependencies(documents[name]), alone, documents)
-            for name, flag in alone.items()
-        }
-        self.field_names = list_field_names(documents.values(), segments)
+        encode = msgspec.json.encode
+        texts = {flag["name"]: encode(flag) for flag in document["features"]}
+        segments = {segment["id"]: encode(segment) for segment in document.get("segments") or ()}
+        self._begin(texts, segments)
+
+    @classmethod
+    def from_texts(
+        cls, texts: Mapping[str, bytes], segments: Mapping[int, bytes], former: Flags | None
+    ) -> Flags:
+        """From the texts of flags in the document's order, and of segments by ID. Shares with
+        `former` what hasn't changed."""
+        flags = cls.__new__(cls)
+        flags._begin(texts, segments, former)
+        return flags
+
+    def _begin(
+        self,
+        texts: Mapping[str, bytes],
+        segments: Mapping[int, bytes],
+        former: Flags | None = None,
+    ) -> None:
+        self._texts = texts
+        if former is None or len(former._alone) > 2 * len(texts):
+            self._alone: dict[str, _Parts] = {}  # without parents
+            self._children: dict[str, tuple[_Parts, list[_Parts | None], Flag]] = {}
+            self._segments: dict[int, _Segment] = {}
+        else:
+            self._alone, self._children = former._alone, former._children
+            self._segments = former._segments
+        self._segments = {id: self._compile_segment(id, text) for id, text in segments.items()}
         self._steps: dict[tuple[str, ...], list[Step]] = {}
+        self._all: tuple[Mapping[str, Flag], tuple[str, ...]] | None = None
+
+    @property
+    def by_name(self) -> Mapping[str, Flag]:
+        """All flags, in the document's order."""
+        return self._compile_all()[0]
+
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        """The context fields that the flags use: contexts that agree in these have the same
+        answer."""
+        return self._compile_all()[1]
+
+    def _compile_all(self) -> tuple[Mapping[str, Flag], tuple[str, ...]]:
+        if self._all is None:
+            by_name, lists = {}, set()
+            for name, text in self._texts.items():
+                own = self._alone.get(name)
+                if own is None or own.text is not text or own.segments or own.dependencies:
+                    own, flag = self._find_alone(name), self.find(name)
+                else:
+                    flag = own.flag
+                assert own is not None
+                assert flag is not None
+                by_name[name] = flag
+                lists.add(own.field_names)
+            self._all = by_name, tuple(sorted({name for names in lists for name in names}))
+        return self._all
+
+    def find(self, name: str) -> Flag | None:
+        """The flag with its parents."""
+        own = self._find_alone(name)
+        if own is None or not own.dependencies:
+            return own and own.flag
+        parents = [self._find_alone(dependency["feature"]) for dependency in own.dependencies]
+        cached = self._children.get(name)
+        if cached is None or cached[0] is not own or not all(map(is_, cached[1], parents)):
+            cached = self._children[name] = own, parents, _add_parents(own, parents)
+        return cached[2]
 
     def list_steps(self, projects: tuple[str, ...]) -> list[Step]:
         """The steps of the flags of these projects (`*`: all), in the document's order. Parents may
@@ -78,47 +156,59 @@ class Flags:
             steps = [
                 flag.step
                 for flag in self.by_name.values()
-                if flag.is_enabled is not never and _is_in(flag, projects)
+                if flag.is_enabled is not never and is_in(flag, projects)
             ]
             if len(self._steps) < MAX_SCOPES:
                 self._steps[projects] = steps
         return steps
 
-    def find(self, name: str, projects: tuple[str, ...]) -> Flag | None:
-        """The flag, if it is in these projects (`*`: all)."""
-        flag = self.by_name.get(name)
-        return flag if flag is not None and _is_in(flag, projects) else None
+    def _find_alone(self, name: str) -> _Parts | None:
+        text = self._texts.get(name)
+        if text is None:
+            return None
+        parts = self._alone.get(name)
+        if (
+            parts is None
+            or parts.text != text
+            or parts.segments != self._list_predicates(parts.segment_ids)
+        ):
+            parts = self._alone[name] = self._compile_alone(text)
+        return parts
+
+    def _compile_alone(self, text: bytes) -> _Parts:
+        document = msgspec.json.decode(text)
+        ids = tuple({id for it in document["strategies"] for id in list_segments(it)})
+        matches = {id: it.matches for id in ids if (it := self._segments.get(id))}
+        documents = {id: self._segments[id].document for id in matches}
+        return _Parts(
+            text,
+            self._list_predicates(ids),
+            ids,
+            document.get("dependencies") or (),
+            _share_names(list_field_names([document], documents)),
+            _compile_alone(document, matches),
+        )
+
+    def _list_predicates(self, ids: tuple[int, ...]) -> tuple[Predicate, ...]:
+        return tuple([self._segments[id].matches for id in ids if id in self._segments])
+
+    def _compile_segment(self, id: int, text: bytes) -> _Segment:
+        cached = self._segments.get(id)
+        if cached is not None and cached.text == text:
+            return cached
+        document = msgspec.json.decode(text)
+        return _Segment(text, document, compile_segment(document).matches)
 
 
-class AllFlags:
-    """The toggles of all flags, also of disabled ones. They are compiled at the first request."""
-
-    def __init__(self, flags: Flags) -> None:
-        self._flags = flags.by_name
-
-    @cached_property
-    def _steps(self) -> Mapping[str, Step]:
-        return {name: self.compile(name, flag) for name, flag in self._flags.items()}
-
-    def list_steps(self, projects: tuple[str, ...]) -> list[Step]:
-        """What answers for the flags of these projects, in the document's order."""
-        return [self._steps[name] for name, flag in self._flags.items() if _is_in(flag, projects)]
-
-    @staticmethod
-    def compile(name: str, flag: Flag) -> Step:
-        """The step of a flag that also has a toggle for contexts it is disabled for."""
-        step = flag.step
-        if isinstance(step, bytes):
-            return step
-        description = {"name": name, "impressionData": flag.has_impression_data}
-        disabled = _build_toggle(description, None, is_enabled=False)
-        if flag.is_enabled is never:
-            return disabled
-        return lambda fields: step(fields) or disabled
-
-
-def _is_in(flag: Flag, projects: tuple[str, ...]) -> bool:
+def is_in(flag: Flag, projects: tuple[str, ...]) -> bool:
+    """Whether the flag is in these projects (`*`: all)."""
     return "*" in projects or flag.project in projects
+
+
+@lru_cache(1000)
+def _share_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The same tuple for the same names, which saves memory."""
+    return names
 
 
 def evaluate(steps: Iterable[Step], fields: Fields) -> bytes:
@@ -201,8 +291,8 @@ def _compile_own_toggles(flag: Json, strategy: Json) -> Step | None:
 
 
 def _compile_toggles(flag: Json, variants: Sequence[Json], choose: Choose) -> Step:
-    toggles = [_build_toggle(flag, variant) for variant in variants]
-    no_variant = _build_toggle(flag, None)
+    toggles = [build_toggle(flag, variant) for variant in variants]
+    no_variant = build_toggle(flag, None)
     if choose is choose_none:
         return no_variant
     if choose is choose_first:
@@ -215,7 +305,7 @@ def _compile_toggles(flag: Json, variants: Sequence[Json], choose: Choose) -> St
     return find_toggle
 
 
-def _build_toggle(flag: Json, variant: Json | None, *, is_enabled: bool = True) -> bytes:
+def build_toggle(flag: Json, variant: Json | None, *, is_enabled: bool = True) -> bytes:
     payload = variant and variant.get("payload")
     body = {
         "name": variant["name"] if variant else "disabled",
@@ -264,29 +354,19 @@ def _find_first(cases: Sequence[Case]) -> Step:
     return find_toggle
 
 
-def _list_dependencies(flag: Json) -> Sequence[Json]:
-    return flag.get("dependencies") or ()
-
-
-def _add_parents(
-    flag: Flag,
-    dependencies: Sequence[Json],
-    alone: Mapping[str, Flag],
-    documents: Mapping[str, Json],
-) -> Flag:
-    if not dependencies:
-        return flag
-    parents = []
-    for dependency in dependencies:
-        name = dependency["feature"]
+def _add_parents(own: _Parts, parents: Sequence[_Parts | None]) -> Flag:
+    flag = own.flag
+    predicates: list[Predicate] = []
+    for dependency, parent in zip(own.dependencies, parents, strict=True):
         # There is one level: a parent that has a parent never satisfies its children.
-        has_parent = name in documents and _list_dependencies(documents[name])
-        is_valid = name in documents and not has_parent
-        parents.append(_compile_parent(dependency, alone[name]) if is_valid else never)
-    satisfied = combine(parents)
+        if parent is None or parent.dependencies:
+            predicates.append(never)
+        else:
+            predicates.append(_compile_parent(dependency, parent.flag))
+    satisfied = combine(predicates)
     is_enabled = combine([satisfied, flag.is_enabled])
     cases = [(satisfied, flag.step)] if is_enabled is not never else []
-    return replace(flag, parents=parents, is_enabled=is_enabled, step=_compile_cases(cases))
+    return replace(flag, parents=predicates, is_enabled=is_enabled, step=_compile_cases(cases))
 
 
 def _compile_parent(dependency: Json, parent: Flag) -> Predicate:

@@ -2,14 +2,17 @@
 reason and its variant, also when it is disabled.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from sigservice.evaluation.all_flags import AllFlags
 from sigservice.evaluation.fields import Fields, never
-from sigservice.evaluation.flags import AllFlags, Flag, Step, run
+from sigservice.evaluation.flags import Flag, Step, run
 
 STATIC, DISABLED = "STATIC", "DISABLED"
 TARGETING_MATCH, SPLIT = "TARGETING_MATCH", "SPLIT"

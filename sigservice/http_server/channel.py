@@ -8,6 +8,7 @@ import socket
 import time
 from typing import Any
 
+from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.utilities import InternalServerError
 
@@ -17,8 +18,9 @@ from sigservice.http_server.http_parsing import Parser
 from sigservice.http_server.reading_pace import ReadingPace
 
 ARRIVAL_SECONDS = 30
-LINGER_SECONDS = 2
-MAX_LINGER_BYTES = 1_000_000
+LINGER_SECONDS, MAX_LINGER_SECONDS = 2, 30  # without a byte, and in all
+# Of a rejected body that is dropped: of anyone, and of a caller with credentials, which may import.
+MAX_LINGER_BYTES, MAX_IMPORT_BYTES = 1_000_000, 64_000_000
 
 
 class State(enum.Enum):
@@ -37,6 +39,28 @@ class State(enum.Enum):
 # The names of this module are found faster than the attributes of an Enum.
 READING, RUNNING, PAUSED, ENDING, REJECTING, LINGERING, LEAVING, CLOSED = State
 _FINAL_STATES = (ENDING, REJECTING, LEAVING)
+
+
+class UnsentBody(ReadOnlyFileBasedBuffer):  # type: ignore[misc]
+    """The rest of a large body, without copies."""
+
+    def __init__(self, body: bytes, start: int) -> None:
+        self._view = memoryview(body)[start:]
+
+    def __len__(self) -> int:
+        return len(self._view)
+
+    def get(self, numbytes: int = -1, skip: bool = False) -> memoryview:
+        view = self._view if numbytes < 0 else self._view[:numbytes]
+        if skip:
+            self.skip(len(view))
+        return view
+
+    def skip(self, numbytes: int, allow_prune: int = 0) -> None:
+        self._view = self._view[numbytes:]
+
+    def close(self) -> None:
+        self._view = memoryview(b"")
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -69,7 +93,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     socket: Any
     _state = READING
     _rest = b""  # bytes after a request that is not answered yet
-    _dropped_bytes = 0
+    _linger_bytes, _linger_end = 0, 0.0  # what may still be dropped, and until when
     _stream: Any = None  # the task whose `take_over` gets the socket
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -144,7 +168,13 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if size < len(head):
             self.write_soon(head[size:])
             size = len(head)
-        self.write_soon(body[size - len(head) :])
+        self.write_soon(self._wrap_rest(body, size - len(head)))
+
+    def _wrap_rest(self, body: bytes, start: int) -> Any:
+        """What the loop sends. waitress would write a large body to a temporary file."""
+        if len(body) - start < self.adj.outbuf_overflow:
+            return body[start:]
+        return UnsentBody(body, start)
 
     def _wake_loop(self) -> None:
         fd = self._fileno
@@ -152,7 +182,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.server.event_loop.change(fd)
             self.server.pull_trigger()
 
-    def write_soon(self, data: bytes) -> int:
+    def write_soon(self, data: bytes | ReadOnlyFileBasedBuffer) -> int:
         size = int(super().write_soon(data))
         fd = self._fileno
         if self.total_outbufs_len >= self.adj.send_bytes:
@@ -209,6 +239,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.request, self.must_end_at = None, None
         if not request.empty:
             self._state = RUNNING
+            self._linger_bytes = MAX_IMPORT_BYTES if request.has_large_limit else MAX_LINGER_BYTES
             self.requests.append(request)
             find_kind = self.server.callbacks.find_kind
             self.kind = "" if request.error else find_kind(request.command, request.path)
@@ -242,10 +273,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             super().handle_read()
             return
         try:
-            self._dropped_bytes += len(self.recv(65_536))  # closes at the end of the stream
+            self._linger_bytes -= len(self.recv(65_536))  # closes at the end of the stream
         except OSError:
             self.handle_close()
-        if self._dropped_bytes > MAX_LINGER_BYTES and self.connected:
+        self.must_end_at = min(time.monotonic() + LINGER_SECONDS, self._linger_end)
+        if self._linger_bytes < 0 and self.connected:
             self.handle_close()
 
     def handle_write(self) -> None:
@@ -279,7 +311,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         sends, the client would see a reset instead of the response."""
         self._state = LINGERING
         self._rest = b""  # the body of a rejected request must not run as a request
-        self.must_end_at = time.monotonic() + LINGER_SECONDS
+        now = time.monotonic()
+        self.must_end_at, self._linger_end = now + LINGER_SECONDS, now + MAX_LINGER_SECONDS
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_WR)
 

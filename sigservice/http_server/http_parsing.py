@@ -151,6 +151,11 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     def has_begun(self) -> bool:
         return bool(self._head) or self.headers_finished or self.completed
 
+    @property
+    def has_large_limit(self) -> bool:
+        """Whether the route accepts large bodies from this caller."""
+        return self._permit is not None and self._permit.limit > SMALL_BODY_BYTES
+
     def received(self, data: bytes) -> int:
         if self.completed:
             return 0

@@ -15,7 +15,7 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.jobs import archive
-from sigservice.repository import outbox
+from sigservice.repository import outbox, revisions
 from sigservice.repository.actions import action_runs
 from sigservice.repository.signals import signal_queue, signals
 from sigservice.repository.system import events
@@ -75,6 +75,7 @@ def _list_usage_deletes(context: Context) -> Iterator[Delete]:
     yield partial(client_applications.delete_old, days=APPLICATION_DAYS, chunk=CHUNK)
     yield partial(feature_last_seen.delete_orphaned, chunk=CHUNK)
     yield partial(impact_metrics.delete_orphaned_series, chunk=CHUNK)
+    yield partial(revisions.delete_old_changes, chunk=CHUNK)
 
 
 def _list_run_deletes(context: Context) -> Iterator[Delete]:

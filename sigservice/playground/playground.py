@@ -2,19 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from sigservice.db.pool import Connection
+from sigservice.delivery.flag_state import FlagState
 from sigservice.evaluation.fields import Fields
 from sigservice.playground.explanation import Explanation, explain
 from sigservice.repository.flags import feature_strategies
 from sigservice.repository.projects import environments
 from sigservice.repository.projects import projects as repository
-from sigservice.services.flags import client_features, strategies
-from sigservice.services.flags.client_features import Query
+from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.problems import Problems
 
@@ -23,18 +23,14 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Selection:
-    """Flags of an environment by name; `document` is the client API's, of all flags."""
+    """Flags by name, in the format of the client API, of the environment that `state` is of."""
 
-    environment: str
     flags: list[Json]
-    document: Json
+    state: FlagState
 
 
-def select_flags(
-    conn: Connection, environment: str, projects: Sequence[str], text: str = ""
-) -> Selection:
-    """Returns the flags of these projects (`*`: all) whose names contain `text`. Raises
-    BadDataError for an unknown environment or project."""
+def check_scope(conn: Connection, environment: str, projects: Sequence[str]) -> None:
+    """Raises BadDataError for an unknown environment or project (`*`: all)."""
     problems = Problems()
     if environments.find(conn, environment) is None:
         problems.add("environment", f"Environment {environment} not found.")
@@ -43,17 +39,21 @@ def select_flags(
         if project not in ids:
             problems.add(f"projects[{n}]", f"Project {project} not found.")
     problems.raise_if_any()
-    document = msgspec.json.decode(client_features.build_document(conn, Query(environment))[1])
+
+
+def select_flags(state: FlagState, projects: Sequence[str], text: str = "") -> Selection:
+    """Returns the flags of these projects (`*`: all) whose names contain `text`."""
     flags = [
-        flag
-        for flag in document["features"]
-        if ("*" in projects or flag["project"] in projects) and text.lower() in flag["name"].lower()
+        msgspec.json.decode(flag.text)
+        for flag in state.flags
+        if ("*" in projects or flag.project in projects) and text.lower() in flag.name.lower()
     ]
-    return Selection(environment, flags, document)
+    return Selection(flags, state)
 
 
 def explain_draft(
     conn: Connection,
+    state: FlagState,
     target: FeatureEnvironment,
     draft: Json,
     strategy_id: str | None,
@@ -67,14 +67,12 @@ def explain_draft(
         saved.append(draft)
     else:
         saved = [draft if strategy["id"] == strategy_id else strategy for strategy in saved]
-    selection = select_flags(conn, target.environment, [target.project], target.feature)
     active = [strategy for strategy in saved if not strategy["disabled"]]
-    flags = [
-        flag | {"enabled": True, "strategies": active}
-        for flag in selection.flags
-        if flag["name"] == target.feature
-    ]
-    selection = replace(selection, flags=flags)
+    flag = state.flags.find(target.feature)
+    flags = (
+        [msgspec.json.decode(flag.text) | {"enabled": True, "strategies": active}] if flag else []
+    )
+    selection = Selection(flags, state)
     (explanation,) = explain_flags(conn, selection, context, 1, {target.feature: saved})
     return explanation
 
@@ -88,13 +86,17 @@ def explain_flags(
 ) -> list[Explanation]:
     """Explains the first `limit` flags; `drafts` are strategies of flags that replace the stored
     ones. Raises BadDataError when they have too many parts."""
-    flags, document = selection.flags[:limit], selection.document
+    flags, state = selection.flags[:limit], selection.state
     names = {flag["name"] for flag in flags}
     parent_names = {parent["feature"] for flag in flags for parent in flag.get("dependencies", ())}
-    parents = [flag for flag in document["features"] if flag["name"] in parent_names - names]
-    segments = {segment["id"]: segment for segment in document["segments"]}
+    parents = [
+        msgspec.json.decode(parent.text)
+        for name in sorted(parent_names - names)
+        if (parent := state.flags.find(name))
+    ]
+    segments = {id: msgspec.json.decode(text) for id, text in state.segments.items()}
     by_flag: dict[str, list[Json]] = defaultdict(list)
-    for row in feature_strategies.list_by_features(conn, list(names), selection.environment):
+    for row in feature_strategies.list_by_features(conn, list(names), state.environment):
         # The document lacks a segment that was assigned between the two reads.
         ids = [id for id in row["segments"] if id in segments]
         by_flag[row["feature"]].append(strategies.to_json(row | {"segments": ids}))

@@ -1,5 +1,7 @@
 """Revisions: one function for each SQL statement."""
 
+from dataclasses import dataclass
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all, fetch_value, fetch_value_prepared
@@ -12,14 +14,24 @@ def lock(conn: Connection) -> int:
     return int(fetch_value(conn, _SQL["lock_revisions"]) or 0)
 
 
+@dataclass(frozen=True)
+class RevisionBump:
+    """What a change touched. `topics` include the empty one, whose numbers all of them get.
+    `environments` None: all; `flags` None: any flags and segments."""
+
+    topics: list[str]
+    environments: list[str] | None
+    flags: list[str] | None
+    segments: list[int]
+
+
 def bump(
-    conn: Connection, topics: list[str], *, above_id: int = 0, above_event_id: int = 0
+    conn: Connection, revision_bump: RevisionBump, *, above_id: int = 0, above_event_id: int = 0
 ) -> None:
-    """`topics` include the empty one, whose numbers all of them get."""
     execute(
         conn,
         _SQL["bump_revisions"],
-        topics=topics,
+        **vars(revision_bump),
         above_id=above_id,
         above_event_id=above_event_id,
     )
@@ -38,3 +50,8 @@ def find_generation(conn: Connection) -> int:
 def list_all(conn: Connection) -> list[Row]:
     """{topic, id, event_id} of each topic."""
     return fetch_all(conn, _SQL["list_revisions"])
+
+
+def delete_old_changes(conn: Connection, *, chunk: int) -> int:
+    """Deletes at most `chunk` changes that are older than a day and returns their number."""
+    return execute(conn, _SQL["delete_old_revision_changes"], chunk=chunk)

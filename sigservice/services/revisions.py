@@ -1,20 +1,22 @@
 """Numbers that tell caches about a change: each grows in the transaction of the change.
 
 Every change that an SDK can see begins with `lock`, so only one runs at a time, and ends with
-`bump`. A reader of a revision sees everything that was committed before it. Revisions follow the
-clock, so a restored database never gives the revision of a lost state to other content. Event IDs
-can't follow it as closely: see `replace_lost`.
+`bump`, which records what it touched. A reader of a revision sees everything that was committed
+before it. Revisions follow the clock, so a restored database never gives the revision of a lost
+state to other content. Event IDs can't follow it as closely: see `replace_lost`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import single_transaction
 from sigservice.repository import revisions
+from sigservice.repository.revisions import RevisionBump
 
 _HISTORY = "history"
+MAX_RECORDED_FLAGS = 1000  # of a change; processes read all flags after a larger one
 
 
 def lock(conn: Connection) -> int:
@@ -23,19 +25,28 @@ def lock(conn: Connection) -> int:
     return revisions.lock(conn)
 
 
-def bump(conn: Connection, *environments: str) -> None:
-    """Records a change that SDKs of these environments can see; without any, of all."""
-    revisions.bump(conn, list_topics(*environments))
+def bump(
+    conn: Connection, *environments: str, flags: Iterable[str] | None, segments: Sequence[int] = ()
+) -> None:
+    """Records a change of these flags and segments that SDKs of these environments can see; without
+    environments, of all. `flags` is None if it may be any."""
+    revisions.bump(conn, build_bump(*environments, flags=flags, segments=segments))
 
 
-def list_topics(*environments: str) -> list[str]:
-    """The topics that `bump` bumps, for a statement that bumps them itself."""
-    return ["", *(f"in/{name}" for name in environments)] if environments else ["", "all"]
+def build_bump(
+    *environments: str, flags: Iterable[str] | None, segments: Sequence[int] = ()
+) -> RevisionBump:
+    """What `bump` records, for a statement that records it itself."""
+    topics = ["", *(f"in/{name}" for name in environments)] if environments else ["", "all"]
+    names = None if flags is None else sorted(set(flags))
+    if names is not None and len(names) > MAX_RECORDED_FLAGS:
+        names = None
+    return RevisionBump(topics, list(environments) or None, names, list(segments))
 
 
 def bump_tokens(conn: Connection) -> None:
     """Records a change of API tokens or of the settings of the client and frontend API."""
-    revisions.bump(conn, ["", "tokens"])
+    revisions.bump(conn, RevisionBump(["", "tokens"], [], [], []))
 
 
 @dataclass(frozen=True)
@@ -81,7 +92,7 @@ def replace_lost(conn: Connection, lost: Revisions) -> Revisions:
         revisions.commit_locally(conn)
         revisions.bump(
             conn,
-            ["", "all", "tokens", _HISTORY],
+            RevisionBump(["", "all", "tokens", _HISTORY], None, None, []),
             above_id=max(lost.topics.values()),
             above_event_id=max(lost.event_ids.values()),
         )
@@ -90,5 +101,11 @@ def replace_lost(conn: Connection, lost: Revisions) -> Revisions:
 
 def read(conn: Connection) -> Revisions:
     rows = revisions.list_all(conn)
-    topics = {row["topic"]: row["id"] for row in rows}
-    return Revisions(topics.get("", 0), topics, {row["topic"]: row["event_id"] for row in rows})
+    return build_revisions({row["topic"]: (row["id"], row["event_id"]) for row in rows})
+
+
+def build_revisions(numbers: Mapping[str, tuple[int, int]]) -> Revisions:
+    """`numbers` are the revision and the event ID of each topic."""
+    ids = {topic: id for topic, (id, _) in numbers.items()}
+    event_ids = {topic: event_id for topic, (_, event_id) in numbers.items()}
+    return Revisions(ids.get("", 0), ids, event_ids)

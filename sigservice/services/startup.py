@@ -10,6 +10,7 @@ from sigservice.db.pool import Connection, Database
 from sigservice.log import Logger
 from sigservice.repository import revisions
 from sigservice.repository.access import users
+from sigservice.repository.revisions import RevisionBump
 from sigservice.repository.system import defaults
 from sigservice.services.access import api_tokens, sign_in_codes
 from sigservice.services.access.users import ADMIN_ROLE, get, parse_login, to_json
@@ -54,7 +55,7 @@ def switch_environments(database: Database, names: Sequence[str], logger: Logger
 
 def _write_built_ins(conn: Connection) -> None:
     if defaults.mark_seeded(conn, str(uuid.uuid4())):
-        revisions.bump(conn, [""])
+        revisions.bump(conn, RevisionBump([""], [], [], []))
         defaults.insert_environments(conn)
         defaults.insert_project(conn)
         defaults.insert_tag_type(conn)

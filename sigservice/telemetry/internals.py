@@ -50,6 +50,12 @@ class Internals:
                 "Compilations of an environment's flags for the frontend API.",
             )
         )
+        self._drift = instruments.add(
+            Counter(
+                "flag_state_drift_total",
+                "Flags and segments in memory that differed from the database.",
+            )
+        )
         self._exceeded = instruments.add(
             Counter(
                 "exceeds_limit_error",
@@ -80,6 +86,9 @@ class Internals:
 
     def count_engine_build(self) -> None:
         self._engines.inc()
+
+    def count_drift(self, amount: int) -> None:
+        self._drift.inc(amount=amount)
 
     def count_exceeded_limit(self, resource: str, limit: int) -> None:
         self._exceeded.inc(resource, str(limit))

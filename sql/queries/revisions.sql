@@ -8,16 +8,31 @@ SELECT id FROM revisions WHERE topic = '' FOR UPDATE;
 -- To the time in milliseconds, or by one where that is not more. So a number that is lost with a
 -- restored backup, or with a commit that no standby had, does not come back with other content. A
 -- trigger gives the other topics the numbers of ''. `above_id` and `above_event_id` are 0, or numbers
--- that were lost and must not come back.
-INSERT INTO revisions (topic, id, event_id)
-SELECT topic,
-       greatest(%(above_id)s + 1, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint),
-       %(above_event_id)s
-FROM unnest(%(topics)s::text[]) AS topic
-ORDER BY topic
-ON CONFLICT (topic) DO UPDATE
-SET id = greatest(revisions.id + 1, excluded.id),
-    event_id = greatest(revisions.event_id, %(above_event_id)s);
+-- that were lost and must not come back. The former number is read before it is replaced, because the
+-- new one is computed from it.
+WITH former AS MATERIALIZED (
+    SELECT id FROM revisions WHERE topic = '' FOR UPDATE
+), bumped AS (
+    INSERT INTO revisions (topic, id, event_id)
+    SELECT topic,
+           greatest((SELECT coalesce(max(id), 0) FROM former) + 1, %(above_id)s + 1,
+                    floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint),
+           %(above_event_id)s
+    FROM unnest(%(topics)s::text[]) AS topic
+    ORDER BY topic
+    ON CONFLICT (topic) DO UPDATE
+    SET id = excluded.id,
+        event_id = greatest(revisions.event_id, %(above_event_id)s)
+    RETURNING topic, id
+)
+INSERT INTO revision_changes (revision, previous, environments, flags, segments)
+SELECT id, (SELECT coalesce(max(id), 0) FROM former), %(environments)s::text[], %(flags)s::text[],
+       %(segments)s::integer[]
+FROM bumped
+WHERE topic = ''
+ON CONFLICT (revision) DO UPDATE
+SET previous = excluded.previous, environments = excluded.environments, flags = excluded.flags,
+    segments = excluded.segments;
 
 -- name: commit_locally
 SELECT set_config('synchronous_commit', 'local', true);
@@ -27,3 +42,12 @@ SELECT id FROM revisions WHERE topic = '';
 
 -- name: list_revisions
 SELECT topic, id, event_id FROM revisions;
+
+-- name: delete_old_revision_changes
+-- Revisions are milliseconds. A process that has read nothing for a day reads all flags.
+DELETE FROM revision_changes
+WHERE revision IN (
+    SELECT revision FROM revision_changes
+    WHERE revision < (SELECT id FROM revisions WHERE topic = '') - 86400000
+    ORDER BY revision
+    LIMIT %(chunk)s);

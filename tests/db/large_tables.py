@@ -63,6 +63,10 @@ SELECT f.name, e.name, now() FROM features f CROSS JOIN environments e;
 INSERT INTO feature_stages (feature, stage)
 SELECT f.name, s.stage FROM features f CROSS JOIN (VALUES ('initial'), ('pre-live')) s (stage);
 
+INSERT INTO revision_changes (revision, previous, flags, segments)
+SELECT 3600000 + n, 3600000 + n - 1, ARRAY['flag-' || n % {flags} + 1], '{{}}'
+FROM generate_series(1, 100000) n;
+
 INSERT INTO favorite_features (user_id, feature)
 SELECT 1, 'flag-' || n FROM generate_series(1, 100) n;
 

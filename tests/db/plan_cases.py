@@ -18,6 +18,7 @@ ALL_FLAGS = [f"flag-{n}" for n in range(1, 5001)]
 FLAGS = ALL_FLAGS[:100]
 SETS = list(range(1, 101))
 RUNS = list(range(50_000, 50_100))
+CHANGES = [3_600_000, 3_699_990]  # all recorded changes are later, or the last ones
 ANY_ID = "f3f9b0a2-a45d-467f-9f52-16c4be3be0a0"
 
 
@@ -44,22 +45,18 @@ CaseTuple = tuple[str, str, dict[str, Any]]
 
 def _list_flags() -> Iterator[CaseTuple]:
     path, statement = "flags/client_features", "list_client_features"
-    filters: tuple[dict[str, Any], ...] = (
-        {},
-        {"projects": ["project-1"]},
-        {"prefix": "flag-1"},
-        {"tags": ["simple:tag-1", "simple:tag-2"]},
-        {"name": "flag-1"},
-    )
-    for values in filters:
-        for inline in (False, True):
-            yield path, statement, {"environment": "env-1", "inline": inline} | values
-    yield path, statement, {"environment": "production", "inline": False}
-    states = {"environments": ["env-1"] * 100, "states": [True] * 100, "topics": [""]}
+    for environment in ("env-1", "production"):
+        for since in (None, CHANGES[0], CHANGES[-1]):
+            yield path, statement, {"environment": environment, "since": since}
+    touched = {"flags": FLAGS, "segments": []}
+    numbers = {"topics": ["", "all"], "above_id": 0, "above_event_id": 0}
+    yield "revisions", "bump_revisions", numbers | touched
+    yield "revisions", "delete_old_revision_changes", {"chunk": 5000}
+    states = {"places": ["env-1"] * 100, "states": [True] * 100, "topics": [""]}
     path = "flags/feature_environments"
     yield path, "list_feature_states", {"features": FLAGS}
     yield path, "list_target_states", {"features": FLAGS, "environments": ["env-1"] * 100}
-    yield path, "set_feature_states", {"features": FLAGS} | states
+    yield path, "set_feature_states", {"features": FLAGS} | states | touched
     yield "flags/feature_strategies", "list_strategies", {"features": ALL_FLAGS}
     yield "flags/feature_strategies", "list_strategies", {"features": FLAGS, "environment": "env-1"}
     yield "flags/feature_lifecycle", "add_reached_stages", {}

@@ -29,7 +29,7 @@ def is_announced(fd: int, seconds: float = 10) -> bool:
 def bump(service) -> None:
     with service.context.database.transaction() as conn:
         revisions.lock(conn)
-        revisions.bump(conn, "development")
+        revisions.bump(conn, "development", flags=None)
 
 
 def test_a_change_is_announced(service, notifications):
@@ -44,7 +44,7 @@ def test_a_change_is_announced(service, notifications):
 def test_a_change_that_is_rolled_back_is_not_announced(service, notifications):
     fd = notifications.open()
     with service.context.database.transaction() as conn:
-        revisions.bump(conn, "development")
+        revisions.bump(conn, "development", flags=None)
         conn.rollback()
     assert not is_announced(fd, 0)
     bump(service)

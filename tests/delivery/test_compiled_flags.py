@@ -1,4 +1,4 @@
-"""Compiled flags: one build for each change, without blocking other environments."""
+"""Compiled flags: one read for each change, without blocking other environments."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from tests.waiting import DEADLINE_SECONDS
 def test_an_environment_is_built_while_another_one_is_being_built(service, monkeypatch):
     compiled_flags = service.context.compiled_flags
     begun, gate, built = threading.Event(), threading.Event(), []
-    original = client_features.build_document
+    original = client_features.read_all
 
-    def slow(conn, query):
-        built.append(query.environment)
-        if query.environment == "development":
+    def slow(conn, environment):
+        built.append(environment)
+        if environment == "development":
             begun.set()
             assert gate.wait(DEADLINE_SECONDS)
-        return original(conn, query)
+        return original(conn, environment)
 
-    monkeypatch.setattr(client_features, "build_document", slow)
+    monkeypatch.setattr(client_features, "read_all", slow)
 
     def get(environment):
         revision = service.context.revision_cache.read_revisions().of_environment(environment)

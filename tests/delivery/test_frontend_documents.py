@@ -9,8 +9,10 @@ import pytest
 from sigservice.delivery import frontend_documents
 from sigservice.delivery.compiled_flags import CompiledFlags
 from sigservice.delivery.frontend_documents import FrontendDocuments
+from sigservice.evaluation.all_flags import AllFlags
 from sigservice.evaluation.fields import Fields
 from sigservice.evaluation.flags import evaluate, evaluate_repeatable
+from sigservice.evaluation.ofrep import OfrepFlags
 from tests.delivery.kit import compile_flags, constraint, context, flag, rollout, strategy
 
 BY_PLAN = flag("f", strategy(constraints=[constraint("plan", "IN", "pro")]))
@@ -34,7 +36,10 @@ class Reader:
 
     def __init__(self, *flags, documents=None, number=0):
         self.documents = documents or FrontendDocuments()
-        self.compiled = CompiledFlags(number, 1, built_at=0, flags=compile_flags(*flags))
+        compiled = compile_flags(*flags)
+        self.compiled = CompiledFlags(
+            number, 1, 0, compiled, AllFlags(compiled), OfrepFlags(compiled)
+        )
 
     def get(self, *projects, **fields):
         document = self.documents.get(self.compiled, projects or ("*",), context(**fields))
@@ -117,3 +122,14 @@ def test_memory_of_long_texts_counts(monkeypatch):
     for _ in range(2):
         reader.get(plan="\U0001f600" * 8000)
     assert not reader.is_cached(plan="\U0001f600" * 8000)
+
+
+@pytest.mark.parametrize(("number", "is_cached"), [(2, True), (3, False)])
+def test_evaluations_of_former_flags_are_dropped(monkeypatch, number, is_cached):
+    monkeypatch.setattr(frontend_documents, "MAX_AGE", 2)
+    former = Reader(BY_PLAN)
+    later = Reader(BY_PLAN, documents=former.documents, number=number)
+    for reader in (former, later):
+        for _ in range(2):
+            reader.get(plan="pro")
+    assert former.is_cached(plan="pro") is is_cached

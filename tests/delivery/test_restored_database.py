@@ -32,7 +32,12 @@ OPTIONS = {
 }
 FEATURES = "/api/admin/projects/default/features"
 NAMES = ("a", "b", "c")
-TABLES = ("revisions", "feature_environments", "feature_strategies")  # which a switch writes
+TABLES = (
+    "revisions",
+    "revision_changes",
+    "feature_environments",
+    "feature_strategies",
+)  # which a switch writes
 
 
 class Backup:
@@ -102,7 +107,7 @@ def nodes(services):
         switch(nodes[0], name, False)
     with services[0].context.database.transaction() as conn:
         for _ in range(20):
-            revisions.bump(conn)
+            revisions.bump(conn, flags=[])
     return nodes
 
 

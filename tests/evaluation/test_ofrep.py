@@ -156,8 +156,8 @@ def test_a_disabled_flag_with_a_payload_is_false():
 
 @pytest.mark.parametrize("projects", [("shop",), ("*",), ("other",)])
 def test_flags_of_other_projects_are_not_found(projects):
-    flags = compile_flags(flag("f", project="shop"))
+    flags = OfrepFlags(compile_flags(flag("f", project="shop")))
     is_found = projects != ("other",)
     assert (flags.find("f", projects) is not None) == is_found
-    assert len(OfrepFlags(flags).list_steps(projects)) == is_found
+    assert len(flags.list_steps(projects)) == is_found
     assert flags.find("g", projects) is None

@@ -14,6 +14,7 @@ from sigservice.db.pool import Connection, Database
 from sigservice.repository.access import users
 from sigservice.repository.actions import action_sets
 from sigservice.repository.flags import feature_strategies, features, segments
+from sigservice.repository.revisions import RevisionBump
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints, signals
 from sigservice.repository.system import defaults
 from sigservice.repository.usage import reports
@@ -257,3 +258,8 @@ def store_reports(
         result.unknown_flags,
         result.dropped_variants,
     )
+
+
+def touch(topics: list[str]) -> RevisionBump:
+    """A change of these topics that touches no flag."""
+    return RevisionBump(topics, [], [], [])

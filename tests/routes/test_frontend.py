@@ -79,7 +79,7 @@ def test_flags_of_the_token_and_their_variants(web, service):
     with service.context.database.transaction() as conn, conn.cursor() as cursor:
         cursor.execute("INSERT INTO projects (id, name) VALUES ('shop', 'Shop')")
         cursor.execute("UPDATE features SET project = 'shop' WHERE name = 'later'")
-        revisions.bump(conn)
+        revisions.bump(conn, flags=None)
     answer = web.post_json(PATH, {"context": {"userId": 7}}, headers=FRONTEND)
     blue = {"name": "blue", "payload": payload, "enabled": True}
     assert answer.json == {

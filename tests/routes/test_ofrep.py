@@ -93,7 +93,7 @@ def test_answers_are_those_of_the_frontend_api(web, service):
         add(web, name, *strategies[: 1 + n % 3])
     with service.context.database.transaction() as conn, conn.cursor() as cursor:
         copy_flags(cursor, flags)
-        revisions.bump(conn)
+        revisions.bump(conn, flags=None)
     results = set()
     for _ in range(40):
         context = {"userId": str(dice.randrange(50)), "plan": dice.choice(plans)}
@@ -162,7 +162,7 @@ def test_projects_and_environment_are_those_of_the_token(web, service):
     with service.context.database.transaction() as conn, conn.cursor() as cursor:
         cursor.execute("INSERT INTO projects (id, name) VALUES ('shop', 'Shop')")
         cursor.execute("UPDATE features SET project = 'shop' WHERE name = 'shop'")
-        revisions.bump(conn)
+        revisions.bump(conn, flags=None)
     assert evaluate(web, "shop")["reason"] == "DISABLED"
     assert [*by_key(evaluate_all(web, headers=SHOP))] == ["shop"]
     assert evaluate(web, "shop", SHOP)["value"]

@@ -111,6 +111,16 @@ def test_client_that_sends_all_before_it_reads_gets_the_error(process: Process, 
             assert json.loads(answer.read())["name"] == "ContentTooLargeError"
 
 
+def test_client_that_imports_too_much_gets_the_error(process: Process):
+    conn = http.client.HTTPConnection("127.0.0.1", process.port, timeout=DEADLINE_SECONDS)
+    with contextlib.closing(conn):
+        headers = {"Authorization": f"Bearer {ADMIN_SECRET}", "Content-Type": "application/json"}
+        conn.request("POST", IMPORT, b" " * 20_000_000, headers)
+        answer = conn.getresponse()
+        assert answer.status == 413
+        assert json.loads(answer.read())["message"] == "The body is larger than 5242880 bytes."
+
+
 def test_signal_of_the_largest_size_is_stored(process: Process, sender: str):
     body = b'"' + b"x" * 102_398 + b'"'
     assert process.request("POST", SIGNAL, body, secret=sender)[0] == 200

@@ -1,9 +1,10 @@
 """`sigservice export` and `sigservice import`, from a file or from a running server."""
 
 import argparse
+import contextlib
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ from sigservice.commands.transfer.progress import Progress
 from sigservice.commands.transfer.remote_client import RemoteClient
 from sigservice.commands.transfer.remote_snapshot import RemoteSnapshotReader, SkippedItem
 from sigservice.context import Context
+from sigservice.db.pool import Connection
 from sigservice.errors import AppError, BadDataError, StartError
 from sigservice.log import escape_line
 from sigservice.outgoing.proxies import Proxies
+from sigservice.repository.transfer import definitions
 from sigservice.services.identity import SYSTEM
-from sigservice.services.transfer import feature_import, snapshot_import, snapshots
+from sigservice.services.transfer import feature_import, snapshot_import, snapshot_writer, snapshots
 from sigservice.services.transfer.snapshot_import import ImportLimits
 from sigservice.services.transfer.snapshot_writer import ImportChanges
 from sigservice.services.transfer.snapshots import Snapshot
@@ -127,19 +130,41 @@ def _import_file(arguments: argparse.Namespace, context: Context, limits: Import
         raise BadDataError(
             "A file with flags of one environment requires --project and --environment."
         )
-    with context.database.transaction() as conn:
+    progress = Progress(sys.stderr)
+    with _write_transaction(context, is_dry_run=arguments.dry_run) as conn:
         if is_snapshot:
-            changes = snapshot_import.import_snapshot(conn, _parse_snapshot(value), SYSTEM, limits)
+            snapshot = _parse_snapshot(value)
+            _start_writing(progress, len(snapshot.features))
+            changes = snapshot_import.import_snapshot(
+                conn, snapshot, SYSTEM, limits, progress.advance
+            )
         else:
             document = feature_import.parse_document(value)
             (project,) = arguments.project
+            _start_writing(progress, len(document.features))
             changes = feature_import.import_features(
-                conn, project, arguments.environment, document, SYSTEM, limits
+                conn, project, arguments.environment, document, SYSTEM, limits, progress.advance
             )
-        if arguments.dry_run:
-            conn.rollback()
+    progress.finish()
     _print_changes(changes, arguments.dry_run)
     return 0
+
+
+def _start_writing(progress: Progress, count: int) -> None:
+    """Fewer flags are written at once."""
+    if count > snapshot_writer.PIECE:
+        progress.start_stage("writing flags", count)
+
+
+@contextlib.contextmanager
+def _write_transaction(context: Context, *, is_dry_run: bool) -> Iterator[Connection]:
+    """A transaction without the timeouts of requests: a large import takes its time, on a slow
+    machine above all."""
+    with context.database.transaction() as conn:
+        definitions.lift_timeouts(conn)
+        yield conn
+        if is_dry_run:
+            conn.rollback()
 
 
 def _parse_snapshot(value: dict[str, Any]) -> Snapshot:
@@ -158,14 +183,17 @@ def _parse_snapshot(value: dict[str, Any]) -> Snapshot:
 def _import_server(arguments: argparse.Namespace, context: Context, limits: ImportLimits) -> int:
     token = sys.stdin.readline() if arguments.token_stdin else arguments.token
     client = RemoteClient(arguments.source, token, proxies=Proxies.from_config(context.config))
-    reader = RemoteSnapshotReader(client, Progress(sys.stderr), arguments.project)
+    progress = Progress(sys.stderr)
+    reader = RemoteSnapshotReader(client, progress, arguments.project)
     snapshot = reader.read()
     skipped_items = [*reader.skipped_items, *skipped.list_unsupported(client)]
     accounts = skipped.list_accounts(client)
-    with context.database.transaction() as conn:
-        changes, findings = snapshot_import.import_valid_parts(conn, snapshot, SYSTEM, limits)
-        if arguments.dry_run:
-            conn.rollback()
+    _start_writing(progress, len(snapshot.features))
+    with _write_transaction(context, is_dry_run=arguments.dry_run) as conn:
+        changes, findings = snapshot_import.import_valid_parts(
+            conn, snapshot, SYSTEM, limits, progress.advance
+        )
+    progress.finish()
     skipped_items += [
         SkippedItem(
             f"{finding.kind} {finding.item}", f"{finding.path.partition('.')[2]}: {finding.message}"

@@ -7,7 +7,7 @@ _WIDTH = 30
 
 
 class Progress:
-    """`start_stage` shows a new stage, `advance` (from any thread) one step, `finish` the end."""
+    """`start_stage` shows a new stage, `advance` (from any thread) some steps, `finish` the end."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._is_terminal = stream, stream.isatty()
@@ -23,9 +23,9 @@ class Progress:
             self._stream.write(f"{text}: {total}\n")
             self._stream.flush()
 
-    def advance(self) -> None:
+    def advance(self, steps: int = 1) -> None:
         with self._lock:
-            self._done += 1
+            self._done += steps
             if self._is_terminal:
                 self._draw()
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all
+from sigservice.repository.revisions import RevisionBump
 
 _SQL = queries.load("flags/feature_environments")
 
@@ -28,16 +29,16 @@ def find_state(conn: Connection, feature: str, environment: str) -> Row | None:
 
 
 def set_states(
-    conn: Connection, states: Mapping[tuple[str, str], bool], *, topics: list[str]
+    conn: Connection, states: Mapping[tuple[str, str], bool], bump: RevisionBump
 ) -> None:
-    """`states` are by flag and environment. Also bumps the revisions of `topics`."""
+    """`states` are by flag and environment. Also bumps the revisions."""
     execute(
         conn,
         _SQL["set_feature_states"],
         features=[feature for feature, _ in states],
-        environments=[environment for _, environment in states],
+        places=[environment for _, environment in states],
         states=list(states.values()),
-        topics=topics,
+        **vars(bump),
     )
 
 

@@ -84,3 +84,8 @@ def analyze_flags(conn: Connection) -> None:
 def put_dependencies(conn: Connection, items: Items) -> None:
     """{child, parent, enabled, variants}"""
     execute_batches(conn, _SQL["put_dependencies"], items)
+
+
+def lift_timeouts(conn: Connection) -> None:
+    """No statement and no pause of this transaction ends it."""
+    execute(conn, _SQL["lift_timeouts"])

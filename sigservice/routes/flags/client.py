@@ -5,6 +5,8 @@ from functools import lru_cache
 
 from sigservice.context import Context
 from sigservice.delivery.client_subscription import ClientSubscription
+from sigservice.delivery.delta import build_message
+from sigservice.delivery.document_parts import find_text
 from sigservice.delivery.event_stream import HEADERS
 from sigservice.delivery.revision_cache import Access
 from sigservice.delivery.stream_trials import POLL_AGAIN, Kind
@@ -17,6 +19,7 @@ from sigservice.web import ClientGuard, HTTPResponse, Router, request, respond, 
 from sigservice.web.body import read_query_pairs
 from sigservice.web.etag import matches
 from sigservice.web.guards import REVISIONS
+from sigservice.web.wsgi import MIN_COMPRESSED_BYTES, accepts_gzip
 
 FIRST_SPEC_WITH_SEGMENTS = SemanticVersion(4, 2, 0)
 
@@ -47,7 +50,14 @@ def show_document(context: Context, access: Access) -> HTTPResponse:
     document = context.client_documents.get(query, revision)
     if "Etag" in headers:
         headers["Etag"] = document.etag
-    return respond.answer(document.body, 200, headers)
+    accepted = environ.get("HTTP_ACCEPT_ENCODING", "")
+    if (
+        document.size < MIN_COMPRESSED_BYTES
+        or context.config["disableCompression"]
+        or not accepts_gzip(accepted)
+    ):
+        return respond.answer(document.body, 200, headers)
+    return respond.answer(document.gzipped, 200, headers | {"Content-Encoding": "gzip"})
 
 
 @router.get("/api/client/delta")
@@ -59,8 +69,8 @@ def show_changes(context: Context, access: Access) -> HTTPResponse:
     event_id, message = revisions.find_event_id(access.environment), b""
     if since != event_id:
         revision = revisions.of_environment(access.environment)
-        state = context.flag_history.get(access.environment, revision)
-        event_id, message = state.event_id, state.build_message(query, since)
+        state = context.flag_states.get(access.environment, revision)
+        event_id, message = state.event_id, build_message(state, query, since)
     headers = {
         "Etag": f'"{event_id}"',
         "Content-Type": respond.JSON,
@@ -84,9 +94,9 @@ def open_stream(context: Context, access: Access) -> HTTPResponse:
     kind = stream_offers.choose_kind(context, environ)
     query = _build_query(environ.get("QUERY_STRING", ""), "", access)
     revision = environ[REVISIONS].of_environment(access.environment)
-    state = context.flag_history.get(access.environment, revision)
+    state = context.flag_states.get(access.environment, revision)
     subscription = ClientSubscription(
-        context.flag_history, access, query, state, is_short=kind is Kind.SHORT
+        context.flag_states, access, query, state, is_short=kind is Kind.SHORT
     )
     since = parse_event_id(environ.get("HTTP_LAST_EVENT_ID", ""))
     event = subscription.write_connected(state, since)
@@ -103,8 +113,8 @@ def open_stream(context: Context, access: Access) -> HTTPResponse:
 def show_feature(context: Context, access: Access, name: str) -> HTTPResponse:
     spec = request.environ.get("HTTP_UNLEASH_CLIENT_SPEC", "")
     query = _build_query("", spec, access)
-    with context.database.autocommit() as conn:
-        body = client_features.build_flag(conn, query, name)
+    revision = request.environ[REVISIONS].of_environment(access.environment)
+    body = find_text(context.flag_states.get(access.environment, revision), query, name)
     if body is None:
         raise NotFoundError("Flag not found.")
     return HTTPResponse(body, 200, {"Content-Type": respond.JSON})

@@ -65,7 +65,7 @@ def evaluate_flag_by_name(
     context: Context, access: Access, name: str, body: ContextBody | None = None
 ) -> HTTPResponse:
     fields = _make_fields(context, access, body)
-    flag = _get_compiled(context, access).flags.find(name, access.projects)
+    flag = _get_compiled(context, access).all_flags.find(name, access.projects)
     if flag is None:
         raise NotFoundError("Flag not found.")
     return _respond(evaluate_flag(name, flag, fields))

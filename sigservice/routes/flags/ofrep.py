@@ -53,7 +53,7 @@ def evaluate_flag_by_key(
     context: Context, access: Access, key: str, body: EvaluationBody
 ) -> HTTPResponse:
     fields = _make_fields(context, access, body)
-    flag = _get_compiled(context, access).flags.find(key, access.projects)
+    flag = _get_compiled(context, access).ofrep_flags.find(key, access.projects)
     if flag is None:
         raise NotFoundError("There is no such flag.", extra={"errorCode": FLAG_NOT_FOUND})
     result = evaluate_flag(flag, fields)

@@ -1,14 +1,19 @@
-"""Builds the document that SDKs poll from the JSON texts of one statement."""
+"""Reads the flags that SDKs get, as JSON texts: all of an environment, or those that changed."""
 
 import hashlib
-from dataclasses import dataclass
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import msgspec
 
 from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
 from sigservice.repository.flags import client_features
+from sigservice.services.revisions import Revisions, build_revisions
 
 
 @dataclass(frozen=True)
@@ -42,62 +47,93 @@ def build_etag(query: Query, revision: int) -> str:
     return f'"{query.hash}:{revision}:v1"'
 
 
-def build_document(conn: Connection, query: Query) -> tuple[int, bytes]:
-    """The revision, and {version, features, query, segments, meta}; without `segments` when they
-    are inlined."""
-    rows = client_features.list_documents(
-        conn,
-        query.environment,
-        inline=query.inline,
-        projects=None if query.projects is None else list(query.projects),
-        prefix=query.prefix or None,
-        tags=[f"{type}:{value}" for type, value in query.tags] or None,
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """`text` is the flag's JSON in the client API, in one line; `tags` are `type:value`."""
+
+    name: str
+    text: bytes
+    project: str
+    segment_ids: tuple[int, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FlagReading:
+    """All flags of an environment with their segments. Or, with the names of the flags that changes
+    `touched`, those of them that still exist. `revisions` are of the same snapshot."""
+
+    revisions: Revisions
+    flags: Mapping[str, Flag]
+    segments: Mapping[int, bytes]
+    touched: frozenset[str] | None = None
+
+
+class _Change(msgspec.Struct):
+    revision: int
+    previous: int
+    environments: list[str] | None
+    flags: list[str] | None
+
+
+def read_all(conn: Connection, environment: str, *, digests: bool = False) -> FlagReading:
+    """With `digests`, texts are replaced by their MD5."""
+    return _build_reading(
+        client_features.list_items(conn, environment, since=None, digests=digests)
     )
-    features = ",".join(_join_feature(row) for row in rows if row["item_type"] == "flag")
-    segments = ",".join(row["body"] for row in rows if row["item_type"] == "segment")
-    revision = next(int(row["body"]) for row in rows if row["item_type"] == "revision")
-    meta = {"revisionId": revision, "etag": build_etag(query, revision), "queryHash": query.hash}
-    parts = [
-        '{"version":2,"features":[',
-        features,
-        '],"query":',
-        msgspec.json.encode(query.to_json()).decode(),
-        "" if query.inline else f',"segments":[{segments}]',
-        ',"meta":',
-        msgspec.json.encode(meta).decode(),
-        "}",
-    ]
-    return revision, "".join(parts).encode()
 
 
-def list_texts(conn: Connection, environment: str) -> tuple[dict[str, str], dict[int, str]]:
-    """The JSON texts of all flags by name and of their segments by ID, each in one line."""
-    flags, segments = {}, {}
-    for row in client_features.list_documents(conn, environment):
+def read_changes(conn: Connection, environment: str, since: Revisions) -> FlagReading:
+    """What has changed after `since`; all flags if that isn't recorded."""
+    rows = client_features.list_items(conn, environment, since=since.generation)
+    reading = _build_reading(rows)
+    changes = sorted(
+        (
+            msgspec.json.decode(row["body"], type=_Change)
+            for row in rows
+            if row["item_type"] == "change"
+        ),
+        key=lambda change: change.revision,
+    )
+    touched = _find_touched(environment, since, reading.revisions, changes)
+    if touched is None:
+        return read_all(conn, environment)
+    return replace(reading, touched=touched)
+
+
+def _find_touched(
+    environment: str, since: Revisions, current: Revisions, changes: Sequence[_Change]
+) -> frozenset[str] | None:
+    """The flags that the changes touched. None if they may be any, or if there is a gap between
+    `since` and `current`: a version that records nothing runs beside this one, the records are
+    deleted, or the database went back."""
+    generation = since.generation
+    names: set[str] = set()
+    for change in changes:
+        if change.previous != generation:
+            return None
+        generation = change.revision
+        if change.environments is None or environment in change.environments:
+            if change.flags is None:
+                return None
+            names.update(change.flags)
+    is_complete = generation == current.generation and since.history == current.history
+    return frozenset(names) if is_complete else None
+
+
+def _build_reading(rows: Sequence[Row]) -> FlagReading:
+    flags, segments, numbers = {}, {}, {}
+    for row in sorted(rows, key=itemgetter("name")):
         if row["item_type"] == "flag":
-            flags[row["name"]] = _join_feature(row).replace("\n", "")
+            flags[row["name"]] = Flag(
+                row["name"],
+                row["body"].encode(),
+                sys.intern(row["project"]),
+                tuple(sorted(set(row["segment_ids"] or ()))),
+                tuple(row["tags"] or ()),
+            )
         elif row["item_type"] == "segment":
-            segments[int(row["name"])] = row["body"].replace("\n", "")
-    return flags, segments
-
-
-def build_flag(conn: Connection, query: Query, name: str) -> bytes | None:
-    """One flag; None when the query has no such flag."""
-    rows = client_features.list_documents(
-        conn,
-        query.environment,
-        inline=query.inline,
-        name=name,
-        projects=None if query.projects is None else list(query.projects),
-    )
-    for row in rows:
-        if row["item_type"] == "flag":
-            return _join_feature(row).encode()
-    return None
-
-
-def _join_feature(row: dict[str, Any]) -> str:
-    body: str = row["body"]
-    if row["dependencies"]:
-        return f'{body[:-1]},"dependencies":{row["dependencies"]}}}'
-    return body
+            segments[int(row["name"])] = row["body"].encode()
+        elif row["item_type"] == "revision":
+            numbers[row["name"]] = msgspec.json.decode(row["body"], type=tuple[int, int])
+    return FlagReading(build_revisions(numbers), flags, dict(sorted(segments.items())))

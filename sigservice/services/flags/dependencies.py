@@ -48,7 +48,7 @@ def set_parent(
         project=project,
         feature_name=child,
     )
-    revisions.bump(conn)
+    revisions.bump(conn, flags=[child])
 
 
 def remove_parent(
@@ -66,7 +66,7 @@ def remove_parent(
         count = feature_dependencies.delete_by_children(conn, [child])
     if count:
         events.record(conn, type, by, pre_data=before, project=project, feature_name=child)
-        revisions.bump(conn)
+        revisions.bump(conn, flags=[child])
 
 
 def list_possible_parents(conn: Connection, project: str, child: str) -> list[str]:

@@ -75,8 +75,9 @@ def write_changes(conn: Connection, changes: Sequence[StateChange]) -> None:
         return
     states = {(c.target.feature, c.target.environment): c.enabled for c in changes}
     environments = {environment for _, environment in states}
-    topics = revisions.list_topics(*environments)
-    feature_environments.set_states(conn, states, topics=topics)
+    flags = {feature for feature, _ in states}
+    bump = revisions.build_bump(*environments, flags=flags)
+    feature_environments.set_states(conn, states, bump)
     events.record_all(conn, [_make_event(change) for change in changes])
 
 

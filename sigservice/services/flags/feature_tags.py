@@ -56,7 +56,7 @@ def change(
         ]
         events.record_many(conn, type, by, items)
     if added or removed:
-        revisions.bump(conn)
+        revisions.bump(conn, flags=names)
 
 
 def check(conn: Connection, tags: Sequence[Tag]) -> None:

@@ -68,7 +68,9 @@ def replace(
             for target in changed
         ]
         events.record_many(conn, "feature-environment-variants-updated", by, items)
-        revisions.bump(conn, *(target.environment for target in changed))
+        revisions.bump(
+            conn, *(target.environment for target in changed), flags=[changed[0].feature]
+        )
     return checked
 
 

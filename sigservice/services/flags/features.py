@@ -29,7 +29,7 @@ from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
 
-MAX_FEATURES = 5000
+MAX_FEATURES = 20_000
 
 
 class Metadata(msgspec.Struct, rename="camel"):
@@ -87,7 +87,7 @@ def create(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
     events.record(
         conn, "feature-created", by, data=to_json(row), project=project, feature_name=name
     )
-    revisions.bump(conn)
+    revisions.bump(conn, flags=[name])
     return row
 
 
@@ -145,7 +145,7 @@ def update(conn: Connection, project: str, name: str, metadata: Metadata, by: Id
         project=project,
         feature_name=name,
     )
-    revisions.bump(conn)
+    revisions.bump(conn, flags=[name])
     return row
 
 
@@ -176,7 +176,7 @@ def archive(conn: Connection, project: str, names: Sequence[str], by: Identity) 
         ],
     )
     _record_each(conn, "feature-archived", [r for r in rows if not r["archived_at"]], by)
-    revisions.bump(conn)
+    revisions.bump(conn, flags=names)
 
 
 def revive(conn: Connection, names: Sequence[str], by: Identity) -> None:
@@ -189,7 +189,7 @@ def revive(conn: Connection, names: Sequence[str], by: Identity) -> None:
     features.revive(conn, [row["name"] for row in rows])
     feature_lifecycle.restart(conn, [row["name"] for row in rows])
     _record_each(conn, "feature-revived", rows, by)
-    revisions.bump(conn)
+    revisions.bump(conn, flags=names)
 
 
 def delete(conn: Connection, names: Sequence[str], by: Identity) -> None:
@@ -202,7 +202,7 @@ def delete(conn: Connection, names: Sequence[str], by: Identity) -> None:
         raise BadDataError(f"{', '.join(active)} must be archived before it is deleted.")
     features.delete(conn, [row["name"] for row in rows])
     _record_each(conn, "feature-deleted", rows, by)
-    revisions.bump(conn)
+    revisions.bump(conn, flags=names)
 
 
 def set_stale(
@@ -213,7 +213,7 @@ def set_stale(
     changed = [row for row in get_all(conn, project, names) if row["stale"] != stale]
     features.set_stale(conn, [row["name"] for row in changed], stale)
     _record_each(conn, "feature-stale-on" if stale else "feature-stale-off", changed, by)
-    revisions.bump(conn)
+    revisions.bump(conn, flags=names)
 
 
 def to_json(row: Row) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def update(conn: Connection, id: int, new: Segment, by: Identity, *, max_values:
         pre_data=to_json(before),
         project=row["project"],
     )
-    revisions.bump(conn)
+    revisions.bump(conn, flags=[], segments=[id])
     return row
 
 

@@ -94,7 +94,7 @@ def add_to_all(
     if new.segments:
         feature_strategies.set_segments(conn, [body["id"] for body in bodies], new.segments)
     events.record_many(conn, "feature-strategy-add", by, items)
-    revisions.bump(conn, environment)
+    revisions.bump(conn, environment, flags=existing)
     return bodies
 
 
@@ -123,7 +123,7 @@ def replace(
     _record(conn, "feature-strategy-update", target, by, data=body, pre_data=to_json(before))
     if fields["disabled"] and not _has_other_active(existing, id):
         set_enabled(conn, target, False, by)
-    revisions.bump(conn, target.environment)
+    revisions.bump(conn, target.environment, flags=[target.feature])
     return body
 
 
@@ -136,7 +136,7 @@ def remove(conn: Connection, target: FeatureEnvironment, id: str, by: Identity) 
     _record(conn, "feature-strategy-remove", target, by, pre_data=to_json(before))
     if not _has_other_active(existing, id):
         set_enabled(conn, target, False, by)
-    revisions.bump(conn, target.environment)
+    revisions.bump(conn, target.environment, flags=[target.feature])
 
 
 def sort(
@@ -155,7 +155,7 @@ def sort(
         data={"strategyIds": after},
         pre_data={"strategyIds": before},
     )
-    revisions.bump(conn, target.environment)
+    revisions.bump(conn, target.environment, flags=[target.feature])
 
 
 def move(conn: Connection, target: FeatureEnvironment, id: str, step: int, by: Identity) -> None:

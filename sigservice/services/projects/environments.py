@@ -151,7 +151,7 @@ def delete(conn: Connection, name: str, by: Identity) -> None:
         raise ConflictError(f"API tokens use the environment {name}: {count}. Delete them first.")
     environments.delete(conn, name)
     KIND.record_deletion(conn, before, by)
-    revisions.bump(conn, name)
+    revisions.bump(conn, name, flags=None)
 
 
 def apply_enabled_environments(conn: Connection, names: Sequence[str], logger: Logger) -> None:
@@ -184,7 +184,7 @@ def apply_enabled_environments(conn: Connection, names: Sequence[str], logger: L
     )
     events.record_many(conn, "project-environment-added", SYSTEM, links)
     if links:
-        revisions.bump(conn, *sorted({link["environment"] for link in links}))
+        revisions.bump(conn, *sorted({link["environment"] for link in links}), flags=None)
 
 
 def to_json(row: Row) -> dict[str, Any]:

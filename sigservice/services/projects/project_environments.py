@@ -25,7 +25,7 @@ def link(conn: Connection, project: str, environment: str, by: Identity) -> None
     if not project_environments.link(conn, project, [environment]):
         raise ConflictError(f"The project {project} already uses the environment {environment}.")
     events.record(conn, "project-environment-added", by, project=project, environment=environment)
-    revisions.bump(conn, environment)
+    revisions.bump(conn, environment, flags=None)
 
 
 def unlink(conn: Connection, project: str, environment: str, by: Identity) -> None:
@@ -36,7 +36,7 @@ def unlink(conn: Connection, project: str, environment: str, by: Identity) -> No
         events.record(
             conn, "project-environment-removed", by, project=project, environment=environment
         )
-        revisions.bump(conn, environment)
+        revisions.bump(conn, environment, flags=None)
 
 
 def find_default_strategy(

@@ -56,4 +56,4 @@ def delete(conn: Connection, name: str, by: Identity) -> None:
         raise OperationDeniedError(f"The tag type {DEFAULT} can't be deleted.")
     tag_types.delete(conn, name)
     KIND.record_deletion(conn, before, by)
-    revisions.bump(conn)
+    revisions.bump(conn, flags=None)

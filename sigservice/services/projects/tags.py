@@ -39,4 +39,4 @@ def delete(conn: Connection, type: str, value: str, by: Identity) -> None:
     revisions.lock(conn)
     if tags.delete(conn, type, value):
         events.record(conn, "tag-deleted", by, pre_data={"type": type, "value": value})
-        revisions.bump(conn)
+        revisions.bump(conn, flags=None)

@@ -28,7 +28,7 @@ from sigservice.services.system import events
 from sigservice.services.transfer.definition_checker import Finding, ImportTarget
 from sigservice.services.transfer.snapshot_checker import SnapshotChecker
 from sigservice.services.transfer.snapshot_import import ImportLimits, raise_findings, read_target
-from sigservice.services.transfer.snapshot_writer import ImportChanges, SnapshotWriter
+from sigservice.services.transfer.snapshot_writer import ImportChanges, OnWritten, SnapshotWriter
 from sigservice.services.transfer.snapshots import (
     Feature,
     FeatureState,
@@ -148,6 +148,7 @@ def import_features(
     document: FeatureDocument,
     by: Identity,
     limits: ImportLimits,
+    on_written: OnWritten = bool,
 ) -> ImportChanges:
     """Imports everything or nothing. Raises as `validate_import` does, and BadDataError with all
     findings."""
@@ -155,7 +156,8 @@ def import_features(
     checker = SnapshotChecker(target)
     accepted = checker.check(reader.snapshot)
     raise_findings([*reader.findings, *map(reader.restore_path, checker.findings)])
-    changes = SnapshotWriter(conn, target.existing, by, overwrite=False).write(accepted)
+    writer = SnapshotWriter(conn, target.existing, by, overwrite=False, on_written=on_written)
+    changes = writer.write(accepted)
     if changes.entries:
         data = {"features": [item.name for item in accepted.features]}
         events.record(

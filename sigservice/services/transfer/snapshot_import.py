@@ -15,7 +15,7 @@ from sigservice.services.identity import Identity
 from sigservice.services.transfer import snapshots
 from sigservice.services.transfer.definition_checker import LIMIT, Finding, ImportTarget
 from sigservice.services.transfer.snapshot_checker import SnapshotChecker
-from sigservice.services.transfer.snapshot_writer import ImportChanges, SnapshotWriter
+from sigservice.services.transfer.snapshot_writer import ImportChanges, OnWritten, SnapshotWriter
 from sigservice.services.transfer.snapshots import Snapshot
 
 
@@ -45,26 +45,35 @@ def read_target(conn: Connection, names: list[str], limits: ImportLimits) -> Imp
 
 
 def import_snapshot(
-    conn: Connection, snapshot: Snapshot, by: Identity, limits: ImportLimits
+    conn: Connection,
+    snapshot: Snapshot,
+    by: Identity,
+    limits: ImportLimits,
+    on_written: OnWritten = bool,
 ) -> ImportChanges:
     """Imports everything or nothing. Raises BadDataError with all findings, ExceedsLimitError."""
     target = read_target(conn, [feature.name for feature in snapshot.features], limits)
     checker = SnapshotChecker(target)
     accepted = checker.check(snapshot)
     raise_findings(checker.findings)
-    return SnapshotWriter(conn, target.existing, by, overwrite=True).write(accepted)
+    writer = SnapshotWriter(conn, target.existing, by, overwrite=True, on_written=on_written)
+    return writer.write(accepted)
 
 
 def import_valid_parts(
-    conn: Connection, snapshot: Snapshot, by: Identity, limits: ImportLimits
+    conn: Connection,
+    snapshot: Snapshot,
+    by: Identity,
+    limits: ImportLimits,
+    on_written: OnWritten = bool,
 ) -> tuple[ImportChanges, list[Finding]]:
     """Imports what is valid; the findings explain the rest. Raises ExceedsLimitError."""
     target = read_target(conn, [feature.name for feature in snapshot.features], limits)
     checker = SnapshotChecker(target, lenient=True)
     accepted = checker.check(snapshot)
     raise_findings([finding for finding in checker.findings if finding.kind == LIMIT])
-    changes = SnapshotWriter(conn, target.existing, by, overwrite=True).write(accepted)
-    return changes, checker.findings
+    writer = SnapshotWriter(conn, target.existing, by, overwrite=True, on_written=on_written)
+    return writer.write(accepted), checker.findings
 
 
 def raise_findings(findings: list[Finding]) -> None:

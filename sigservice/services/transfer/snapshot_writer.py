@@ -6,7 +6,7 @@ written, so a second import of the same snapshot changes nothing.
 
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -44,8 +44,10 @@ from sigservice.services.transfer.snapshots import (
 )
 
 MAX_EVENTS = 5000  # for one statement, which must not take longer than five seconds
+PIECE = 1000  # flags that are written together
 MANY_CHANGES = 1000  # entries of the report; fewer hardly change the plans of statements
 Event = dict[str, Any]
+OnWritten = Callable[[int], object]  # is called with a number of flags
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,14 @@ class ImportChange:
 
 @dataclass
 class ImportChanges:
-    """The changes as a report (`entries`), and the environments whose revision rises."""
+    """The changes as a report (`entries`), the environments whose revision rises, and the flags
+    that the import touches; all of them if `affects_all_flags`."""
 
     entries: list[ImportChange] = field(default_factory=list)
     environments: set[str] = field(default_factory=set)
+    flags: set[str] = field(default_factory=set)
     affects_all_environments: bool = False
+    affects_all_flags: bool = False
 
 
 class SnapshotWriter:
@@ -69,8 +74,15 @@ class SnapshotWriter:
     flags) change to the snapshot's; without it they stay."""
 
     def __init__(
-        self, conn: Connection, existing: Snapshot, by: Identity, *, overwrite: bool
+        self,
+        conn: Connection,
+        existing: Snapshot,
+        by: Identity,
+        *,
+        overwrite: bool,
+        on_written: OnWritten,
     ) -> None:
+        self._on_written = on_written
         self._conn, self._existing, self._by, self._overwrite = conn, existing, by, overwrite
         self._author: Event = {"created_by": by.username, "created_by_user_id": by.user_id}
         self._changes = ImportChanges()
@@ -90,10 +102,11 @@ class SnapshotWriter:
             self._write_definitions(kind, before, getattr(snapshot, member), put_items)
         self._write_project_environments(snapshot.projects)
         self._write_features(snapshot.features)
+        flags = None if self._changes.affects_all_flags else self._changes.flags
         if self._changes.affects_all_environments:
-            revisions.bump(self._conn)
+            revisions.bump(self._conn, flags=flags)
         elif self._changes.environments:
-            revisions.bump(self._conn, *sorted(self._changes.environments))
+            revisions.bump(self._conn, *sorted(self._changes.environments), flags=flags)
         if len(self._changes.entries) >= MANY_CHANGES:
             self._analyze()
         return self._changes
@@ -131,7 +144,7 @@ class SnapshotWriter:
         self._report(kind, [get_name(item) for item in new], "created")
         self._report(kind, [get_name(item) for _, item in changed], "updated")
         if changed and kind in ("environment", "segment"):
-            self._changes.affects_all_environments = True
+            self._changes.affects_all_environments = self._changes.affects_all_flags = True
 
     def _write_project_environments(self, projects: Sequence[Project]) -> None:
         """A project without flags gets exactly the environments of the snapshot."""
@@ -154,7 +167,7 @@ class SnapshotWriter:
         self._record("project-environment-added", added)
         self._record("project-environment-removed", removed)
         if changed or removed:
-            self._changes.affects_all_environments = True
+            self._changes.affects_all_environments = self._changes.affects_all_flags = True
         for id, link in changed:
             self._report("project", [id], f"uses {link.environment}")
         for item in removed:
@@ -175,7 +188,18 @@ class SnapshotWriter:
         definitions.put_project_environments(self._conn, items)
 
     def _write_features(self, features: Sequence[Feature]) -> None:
+        """In pieces, so that no statement takes long. Parents may be in a later piece."""
         before = {feature.name: feature for feature in self._existing.features}
+        pairs = [(before.get(item.name), item) for item in features]
+        for start in range(0, len(features), PIECE):
+            piece = pairs[start : start + PIECE]
+            self._write_metadata(before, [item for _, item in piece])
+            self._write_states(piece)
+            self._write_tags(piece)
+            self._on_written(len(piece))
+        self._write_parents(pairs)
+
+    def _write_metadata(self, before: Mapping[str, Feature], features: Sequence[Feature]) -> None:
         new = [item for item in features if item.name not in before]
         changed = [
             (before[item.name], item)
@@ -194,12 +218,9 @@ class SnapshotWriter:
         self._record("feature-metadata-updated", updates)
         self._report("flag", [item.name for item in new], "created")
         self._report("flag", [item.name for _, item in changed], "updated")
-        if new or changed:
+        if rows:
             self._changes.affects_all_environments = True
-        pairs = [(before.get(item.name), item) for item in features]
-        self._write_states(pairs)
-        self._write_tags(pairs)
-        self._write_parents(pairs)
+            self._changes.flags.update(item.name for item in rows)
 
     def _write_states(self, pairs: Sequence[tuple[Feature | None, Feature]]) -> None:
         rows: list[Event] = []
@@ -239,6 +260,7 @@ class SnapshotWriter:
         for type, items in recorded.items():
             self._record(type, items)
         self._changes.environments |= {row["environment"] for row in rows}
+        self._changes.flags |= {row["feature"] for row in rows}
 
     def _replace_strategies(
         self, replacements: Sequence[tuple[Feature, FeatureState, FeatureState]]
@@ -272,6 +294,7 @@ class SnapshotWriter:
                 segments += [{"strategy": id, "segment": name} for name in strategy.segments]
                 added.append(event | {"data": data})
             self._changes.environments.add(new.environment)
+            self._changes.flags.add(item.name)
         feature_strategies.insert_many(self._conn, rows)
         definitions.insert_strategy_segments(self._conn, segments)
         self._record("feature-strategy-remove", removed)
@@ -293,6 +316,7 @@ class SnapshotWriter:
         self._record("feature-tagged", recorded)
         if rows:
             self._changes.affects_all_environments = True
+            self._changes.flags |= {row["feature"] for row in rows}
 
     def _write_parents(self, pairs: Sequence[tuple[Feature | None, Feature]]) -> None:
         rows, recorded = [], []
@@ -315,6 +339,7 @@ class SnapshotWriter:
         self._record("feature-dependency-added", recorded)
         if rows:
             self._changes.affects_all_environments = True
+            self._changes.flags |= {str(row["child"]) for row in rows}
 
     def _record(self, type: str, items: Sequence[Event]) -> None:
         for start in range(0, len(items), MAX_EVENTS):

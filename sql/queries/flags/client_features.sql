@@ -1,18 +1,28 @@
--- The documents of SDKs as JSON text: PostgreSQL builds it several times faster than Python.
+-- The flags of SDKs as JSON text: PostgreSQL builds it several times faster than Python.
 
 -- name: list_client_features
--- Flags, with the dependency of those that have a parent; enabled or not, but not archived. Then the
--- segments that their strategies in the environment use (others may hold personal data of other
--- projects), unless segments are inlined for old SDKs, and the revision of the environment. One
--- statement, so all of it is of one snapshot: with a revision that was read before, the flags of a
--- change could get the number of the state before it, to which a restored database goes back.
+-- Flags of an environment, enabled or not, but not archived: all, or those that changes after the
+-- revision `since` touched. Then the segments that their strategies use, the segments that the changes
+-- touched, the changes, and the revisions. One statement, so all of it is of one snapshot: with a
+-- revision that was read before, the flags of a change could get the number of the state before it,
+-- to which a restored database goes back. `digests` replaces texts by their MD5.
 --
 -- What belongs to a flag is looked up for each flag by an index. For joins the planner chooses nested
 -- loops over all rows if it has no statistics, as after an import: they take seconds for 5000 flags.
 -- The rows have no order; the caller sorts them faster.
-WITH flags AS MATERIALIZED (
+WITH changes AS MATERIALIZED (
+    SELECT revision, previous, environments, flags, segments
+    FROM revision_changes
+    WHERE revision > %(since)s::bigint
+      AND revision <= (SELECT id FROM revisions WHERE topic = '')
+    ORDER BY revision
+    LIMIT 5000
+), own_changes AS MATERIALIZED (
+    SELECT flags, segments FROM changes
+    WHERE environments IS NULL OR %(environment)s = ANY(environments)
+), found AS MATERIALIZED (
     SELECT f.name, f.type, f.project, f.stale, f.description, f.impression_data, e.enabled,
-           e.variants, l.strategies, l.segment_ids, d.dependencies
+           e.variants, l.strategies, l.segment_ids, d.dependencies, t.tags
     FROM features f
     LEFT JOIN LATERAL (
         SELECT x.enabled, x.variants
@@ -26,14 +36,6 @@ WITH flags AS MATERIALIZED (
                        json_build_object(
                            'name', s.name, 'parameters', s.parameters, 'variants', s.variants,
                            'constraints', s.constraints)
-                   WHEN %(inline)s::boolean THEN
-                       json_build_object(
-                           'name', s.name, 'parameters', s.parameters, 'variants', s.variants,
-                           'constraints', s.constraints || (
-                               SELECT jsonb_path_query_array(jsonb_agg(n.constraints ORDER BY n.id),
-                                                             '$[*][*]')
-                               FROM segments n
-                               WHERE n.id = ANY(g.ids)))
                    ELSE
                        json_build_object(
                            'name', s.name, 'parameters', s.parameters, 'variants', s.variants,
@@ -50,7 +52,7 @@ WITH flags AS MATERIALIZED (
         WHERE s.feature = f.name AND s.environment = %(environment)s AND NOT s.disabled
     ) l
     LEFT JOIN LATERAL (
-        SELECT json_build_array(
+        SELECT ', "dependencies" : ' || json_build_array(
                    jsonb_build_object('feature', d.parent, 'enabled', d.enabled)
                    || CASE WHEN d.enabled AND d.variants <> '[]'
                            THEN jsonb_build_object('variants', d.variants) ELSE '{}' END)::text
@@ -59,29 +61,36 @@ WITH flags AS MATERIALIZED (
         WHERE d.child = f.name
         LIMIT 1
     ) d ON true
+    CROSS JOIN LATERAL (
+        SELECT array_agg(t.type || ':' || t.value ORDER BY t.type, t.value) AS tags
+        FROM feature_tags t
+        WHERE t.feature = f.name
+    ) t
     WHERE f.archived_at IS NULL
-      AND (%(name)s::text IS NULL OR f.name = %(name)s)
-      AND (%(projects)s::text[] IS NULL OR f.project = ANY(%(projects)s))
-      AND (%(prefix)s::text IS NULL OR starts_with(f.name, %(prefix)s))
-      AND (%(tags)s::text[] IS NULL OR EXISTS (
-            SELECT 1 FROM feature_tags t
-            WHERE t.feature = f.name AND t.type || ':' || t.value = ANY(%(tags)s)
-            OFFSET 0))
+      AND (%(since)s::bigint IS NULL
+           OR f.name = ANY(ARRAY(SELECT unnest(flags) FROM own_changes)))
+), items AS (
+    SELECT 'flag' AS item_type, name, project,
+           string_to_array(segment_ids, ',')::integer[] AS segment_ids, tags,
+           -- A text without line breaks fits an event of a stream.
+           replace(left(json_build_object(
+               'name', name, 'type', type, 'enabled', coalesce(enabled, false), 'project', project,
+               'stale', stale, 'description', description, 'impressionData', impression_data,
+               'strategies', coalesce(strategies, '[]'), 'variants', coalesce(variants, '[]'))::text,
+               -1), E'\n', '') || coalesce(dependencies, '') || '}' AS body
+    FROM found
+    UNION ALL
+    SELECT 'segment', g.id::text, NULL, NULL, NULL,
+           json_build_object('id', g.id, 'name', g.name, 'constraints', g.constraints)::text
+    FROM (SELECT unnest(string_to_array(segment_ids, ','))::integer AS id FROM found
+          UNION
+          SELECT unnest(segments) FROM own_changes) u
+    CROSS JOIN LATERAL (SELECT id, name, constraints FROM segments WHERE id = u.id LIMIT 1) g
 )
-SELECT 'flag' AS item_type, name,
-       json_build_object(
-           'name', name, 'type', type, 'enabled', coalesce(enabled, false), 'project', project,
-           'stale', stale, 'description', description, 'impressionData', impression_data,
-           'strategies', coalesce(strategies, '[]'), 'variants', coalesce(variants, '[]'))::text AS body,
-       dependencies
-FROM flags
+SELECT item_type, name, project, segment_ids, tags,
+       CASE WHEN %(digests)s::boolean THEN md5(body) ELSE body END AS body
+FROM items
 UNION ALL
-SELECT 'segment', to_char(g.id, 'FM0000000000'),
-       json_build_object('id', g.id, 'name', g.name, 'constraints', g.constraints)::text, NULL
-FROM (SELECT DISTINCT unnest(string_to_array(segment_ids, ','))::int AS id FROM flags) u
-CROSS JOIN LATERAL (SELECT id, name, constraints FROM segments WHERE id = u.id LIMIT 1) g
-WHERE NOT %(inline)s::boolean
+SELECT 'change', revision::text, NULL, NULL, NULL, row_to_json(changes)::text FROM changes
 UNION ALL
-SELECT 'revision', '', coalesce(max(id), 0)::text, NULL
-FROM revisions
-WHERE topic IN ('all', 'in/' || %(environment)s);
+SELECT 'revision', topic, NULL, NULL, NULL, json_build_array(id, event_id)::text FROM revisions;

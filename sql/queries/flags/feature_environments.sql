@@ -39,16 +39,30 @@ LEFT JOIN feature_environments s ON s.feature = f.name AND s.environment = p.env
 
 -- name: set_feature_states
 -- Also bumps revisions, as bump_revisions does, because actions wait for each round trip.
-WITH revision_bump AS (
+WITH former AS MATERIALIZED (
+    SELECT id FROM revisions WHERE topic = '' FOR UPDATE
+), bumped AS (
     INSERT INTO revisions (topic, id)
-    SELECT topic, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
+    SELECT topic,
+           greatest((SELECT coalesce(max(id), 0) FROM former) + 1,
+                    floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)
     FROM unnest(%(topics)s::text[]) AS topic
     ORDER BY topic
-    ON CONFLICT (topic) DO UPDATE SET id = greatest(revisions.id + 1, excluded.id)
+    ON CONFLICT (topic) DO UPDATE SET id = excluded.id
+    RETURNING topic, id
+), recorded AS (
+    INSERT INTO revision_changes (revision, previous, environments, flags, segments)
+    SELECT id, (SELECT coalesce(max(id), 0) FROM former), %(environments)s::text[],
+           %(flags)s::text[], %(segments)s::integer[]
+    FROM bumped
+    WHERE topic = ''
+    ON CONFLICT (revision) DO UPDATE
+    SET previous = excluded.previous, environments = excluded.environments,
+        flags = excluded.flags, segments = excluded.segments
 )
 INSERT INTO feature_environments (feature, environment, enabled)
 SELECT feature, environment, enabled
-FROM unnest(%(features)s::text[], %(environments)s::text[], %(states)s::boolean[])
+FROM unnest(%(features)s::text[], %(places)s::text[], %(states)s::boolean[])
      AS s (feature, environment, enabled)
 ON CONFLICT (feature, environment) DO UPDATE SET enabled = excluded.enabled;
 

@@ -102,3 +102,8 @@ FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (child text, parent text, enabled boolean, variants jsonb)
 ON CONFLICT (child) DO UPDATE
 SET parent = excluded.parent, enabled = excluded.enabled, variants = excluded.variants;
+
+-- name: lift_timeouts
+-- Until the end of the transaction.
+SELECT set_config('statement_timeout', '0', true),
+       set_config('idle_in_transaction_session_timeout', '0', true);

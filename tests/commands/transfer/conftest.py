@@ -17,7 +17,6 @@ import sigservice
 from sigservice.application.service import Service
 from sigservice.commands.transfer import import_export
 from sigservice.services.flags import client_features
-from sigservice.services.flags.client_features import Query
 from sigservice.services.identity import SYSTEM
 from sigservice.services.transfer import snapshot_import, snapshots
 from sigservice.services.transfer.snapshot_import import ImportLimits
@@ -151,13 +150,14 @@ def count_events(service: Service) -> int:
 def read_client_document(service: Service, environment: str) -> tuple[Any, Any]:
     """The SDK document of an environment, with segments by name, because IDs differ."""
     with service.context.database.transaction() as conn:
-        document = json.loads(client_features.build_document(conn, Query(environment))[1])
-    names = {segment["id"]: segment["name"] for segment in document["segments"]}
-    for feature in document["features"]:
+        reading = client_features.read_all(conn, environment)
+    features = [json.loads(flag.text) for flag in reading.flags.values()]
+    documents = [json.loads(text) for text in reading.segments.values()]
+    names = {segment["id"]: segment["name"] for segment in documents}
+    for feature in features:
         for strategy in feature["strategies"]:
             strategy["segments"] = sorted(names[id] for id in strategy.get("segments", []))
-    segments = sorted((s["name"], s["constraints"]) for s in document["segments"])
-    return document["features"], segments
+    return features, sorted((s["name"], s["constraints"]) for s in documents)
 
 
 @pytest.fixture

@@ -7,6 +7,9 @@ import json
 import pytest
 import webtest
 
+from sigservice.errors import ConflictError
+from sigservice.repository.transfer import definitions
+from sigservice.services.transfer import snapshot_writer
 from tests.commands.transfer.conftest import (
     FIRST_START_EVENTS,
     count_events,
@@ -151,3 +154,33 @@ def test_arguments_that_cannot_be_combined(command, arguments):
     with pytest.raises(SystemExit) as ended:
         command(None, *arguments)
     assert ended.value.code == 2
+
+
+def test_many_flags_are_written_in_pieces(full, empty, command, tmp_path, monkeypatch):
+    file = str(tmp_path / "flags.json")
+    command(full, "export", file)
+    monkeypatch.setattr(snapshot_writer, "PIECE", 7)
+    code, _, err = command(empty, "import", file)
+    assert (code, err) == (0, "writing flags: 50\n")
+    for environment in ("development", "production"):
+        assert read_client_document(full, environment) == read_client_document(empty, environment)
+
+
+def test_an_import_that_fails_in_a_later_piece_changes_nothing(
+    full, empty, command, tmp_path, monkeypatch
+):
+    file = str(tmp_path / "flags.json")
+    command(full, "export", file)
+    monkeypatch.setattr(snapshot_writer, "PIECE", 7)
+    pieces = []
+
+    def fail_late(*arguments):
+        pieces.append(arguments)
+        if len(pieces) == 3:
+            raise ConflictError("The database refuses it.")
+
+    monkeypatch.setattr(definitions, "put_feature_tags", fail_late)
+    assert command(empty, "import", file)[0] == 1
+    assert len(pieces) == 3
+    assert read_client_document(empty, "development") == ([], [])
+    assert count_events(empty) == FIRST_START_EVENTS

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import pytest
 
+from sigservice.repository import revisions
 from sigservice.repository.flags import (
     client_features,
     feature_dependencies,
@@ -13,14 +15,15 @@ from sigservice.repository.flags import (
     feature_tags,
     features,
 )
+from sigservice.repository.revisions import RevisionBump
 from tests.repository.kit import (
     add_built_ins,
     add_flag,
     add_project,
     add_segment,
     add_strategy,
-    run,
     set_variants,
+    touch,
 )
 
 
@@ -31,13 +34,14 @@ def conn(conn):
     return conn
 
 
-def bodies(conn, environment="development", item_type="flag", **expected):
-    rows = client_features.list_documents(conn, environment, **expected)
-    return [json.loads(row["body"]) for row in rows if row["item_type"] == item_type]
+def list_items(conn, environment="development", item_type="flag", since=None):
+    rows = client_features.list_items(conn, environment, since=since)
+    items = [row for row in rows if row["item_type"] == item_type]
+    return sorted(items, key=lambda row: int(row["name"]) if row["name"].isdigit() else row["name"])
 
 
-def names(conn, **expected):
-    return [body["name"] for body in bodies(conn, **expected)]
+def bodies(conn, environment="development", item_type="flag", since=None):
+    return [json.loads(row["body"]) for row in list_items(conn, environment, item_type, since)]
 
 
 def test_a_flag_that_is_off_is_sent(conn):
@@ -60,7 +64,7 @@ def test_a_flag_that_is_off_is_sent(conn):
 
 
 def test_state_and_strategies_are_those_of_the_environment(conn):
-    feature_environments.set_states(conn, {("a", "production"): True}, topics=[""])
+    feature_environments.set_states(conn, {("a", "production"): True}, touch([""]))
     set_variants(conn, "a", "production", '[{"name": "x"}]')
     add_strategy(conn, "1", environment="production", sort_order=2)
     add_strategy(conn, "2", environment="production", name="other", sort_order=1)
@@ -74,7 +78,7 @@ def test_state_and_strategies_are_those_of_the_environment(conn):
     assert (body["enabled"], len(body["strategies"])) == (False, 1)
 
 
-def test_segments_are_listed_or_inlined(conn):
+def test_segments_of_flags_are_listed(conn):
     two = add_segment(conn, "two", constraints=[{"n": 2}, {"n": 3}])
     one = add_segment(conn, "one", constraints=[{"n": 4}])
     add_segment(conn, "unused")
@@ -91,18 +95,8 @@ def test_segments_are_listed_or_inlined(conn):
         {"id": one, "name": "one", "constraints": [{"n": 4}]},
         {"id": empty, "name": "empty", "constraints": []},
     ]
-    first, second, third = bodies(conn, inline=True)[0]["strategies"]
-    assert [rule["n"] for rule in first["constraints"]] == [1, 2, 3, 4]
-    assert second["constraints"] == third["constraints"] == []
-    assert not any("segments" in strategy for strategy in (first, second, third))
-    assert bodies(conn, item_type="segment", inline=True) == []
-
-
-def test_segments_are_in_the_order_of_their_numbers(conn):
-    run(conn, "ALTER TABLE segments ALTER id RESTART WITH 9")
-    item = [add_segment(conn, f"s{n}") for n in range(3)]
-    add_strategy(conn, "1", uses=tuple(item))
-    assert [body["id"] for body in bodies(conn, item_type="segment")] == item == [9, 10, 11]
+    (row,) = list_items(conn)
+    assert sorted(row["segment_ids"]) == sorted([one, two, empty])
 
 
 def test_dependencies(conn):
@@ -111,9 +105,7 @@ def test_dependencies(conn):
     feature_dependencies.upsert(conn, "a", "d", enabled=True, variants='["red"]')
     feature_dependencies.upsert(conn, "b", "d", enabled=False, variants='["red"]')
     feature_dependencies.upsert(conn, "c", "d", enabled=True, variants="[]")
-    rows = client_features.list_documents(conn, "development")
-    flags = [row for row in rows if row["item_type"] == "flag"]
-    assert [json.loads(row["dependencies"] or "null") for row in flags] == [
+    assert [body.get("dependencies") for body in bodies(conn)] == [
         [{"feature": "d", "enabled": True, "variants": ["red"]}],
         [{"feature": "d", "enabled": False}],
         [{"feature": "d", "enabled": True}],
@@ -121,15 +113,42 @@ def test_dependencies(conn):
     ]
 
 
-def test_filters(conn):
+def test_a_flag_has_its_project_and_tags(conn):
     add_project(conn)
-    for name, project in (("a_b", "default"), ("ab", "other")):
-        add_flag(conn, name, project)
-    feature_tags.add(conn, ["ab"], [("simple", "x:y")])
-    assert names(conn) == ["a", "a_b", "ab"]
-    assert names(conn, name="a") == ["a"]
-    assert names(conn, name="none") == names(conn, projects=[]) == []
-    assert names(conn, projects=["other", "none"]) == ["ab"]
-    assert names(conn, prefix="a_") == ["a_b"]
-    assert names(conn, tags=["simple:x:y", "simple:z"]) == ["ab"]
-    assert names(conn, tags=["simple:x:y"], projects=["default"]) == []
+    add_flag(conn, "b", "other")
+    feature_tags.add(conn, ["b"], [("simple", "yy"), ("simple", "x:y")])
+    a, b = list_items(conn)
+    assert (a["project"], a["tags"]) == ("default", None)
+    assert (b["project"], b["tags"]) == ("other", ["simple:x:y", "simple:yy"])
+
+
+def test_a_text_has_one_line(conn):
+    add_flag(conn, "a", description="x\ny")
+    for id in ("1", "2"):
+        add_strategy(conn, id)
+    (row,) = list_items(conn)
+    assert "\n" not in row["body"]
+    assert json.loads(row["body"])["description"] == "x\ny"
+
+
+def test_changes_of_the_environment_select_flags_and_segments(conn):
+    for name in ("b", "c", "d"):
+        add_flag(conn, name)
+    segment = add_segment(conn, "one")
+    revisions.bump(conn, touch([""]))
+    since = revisions.find_generation(conn)
+    revisions.bump(conn, RevisionBump(["", "in/development"], ["development"], ["b"], [segment]))
+    revisions.bump(conn, RevisionBump(["", "in/production"], ["production"], ["c"], []))
+    revisions.bump(conn, RevisionBump(["", "all"], None, ["d", "gone"], []))
+    assert [row["name"] for row in list_items(conn, since=since)] == ["b", "d"]
+    assert [body["id"] for body in bodies(conn, item_type="segment", since=since)] == [segment]
+    changes = bodies(conn, item_type="change", since=since)
+    assert [change["flags"] for change in changes] == [["b"], ["c"], ["d", "gone"]]
+    numbers = [since, *(change["revision"] for change in changes)]
+    assert [change["previous"] for change in changes] == numbers[:-1]
+
+
+def test_digests_replace_texts(conn):
+    (row,) = list_items(conn)
+    (digest,) = client_features.list_items(conn, "development", since=None, digests=True)[:1]
+    assert digest["body"] == hashlib.md5(row["body"].encode()).hexdigest()

@@ -16,6 +16,7 @@ from tests.repository.kit import (
     named,
     run,
     set_variants,
+    touch,
 )
 
 
@@ -59,7 +60,7 @@ def test_strategies_are_counted_by_place(conn):
 
 
 def test_one_state(conn):
-    revisions.bump(conn, [""])
+    revisions.bump(conn, touch([""]))
     generation = revisions.find_generation(conn)
     assert feature_environments.find_state(conn, "a", "development") == {
         "feature": "a",
@@ -80,11 +81,11 @@ def test_states_are_set_and_variants_stay(conn):
     add_flag(conn, "b")
     set_variants(conn, "a", "development", '[{"name": "x"}]')
     feature_environments.set_states(
-        conn, {("a", "development"): True, ("b", "development"): True}, topics=[""]
+        conn, {("a", "development"): True, ("b", "development"): True}, touch([""])
     )
-    feature_environments.set_states(conn, {("b", "development"): False}, topics=[""])
+    feature_environments.set_states(conn, {("b", "development"): False}, touch([""]))
     generation = revisions.find_generation(conn)
-    feature_environments.set_states(conn, {}, topics=["", "in/development"])
+    feature_environments.set_states(conn, {}, touch(["", "in/development"]))
     assert revisions.find_generation(conn) > generation
     assert "in/development" in {row["topic"] for row in revisions.list_all(conn)}
     a, b = (feature_environments.find_state(conn, name, "development") for name in "ab")
@@ -96,7 +97,7 @@ def test_states_are_set_and_variants_stay(conn):
 
 def test_a_copy_is_off_with_the_variants(conn):
     add_flag(conn, "b")
-    feature_environments.set_states(conn, {("a", "development"): True}, topics=[""])
+    feature_environments.set_states(conn, {("a", "development"): True}, touch([""]))
     set_variants(conn, "a", "production", '[{"name": "x"}]')
     feature_environments.copy(conn, "a", "b")
     rows = feature_environments.list_states(conn, ["b"])

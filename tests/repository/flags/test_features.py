@@ -9,7 +9,7 @@ from sigservice.errors import ConflictError
 from sigservice.repository.flags import feature_environments, feature_tags, features
 from sigservice.repository.flags.features import FeatureFilter
 from sigservice.services.flags import feature_view
-from tests.repository.kit import add_built_ins, add_flag, add_project, attempt, named, run
+from tests.repository.kit import add_built_ins, add_flag, add_project, attempt, named, run, touch
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_the_archive(conn):
     for name in ("a", "b", "c"):
         add_flag(conn, name)
     feature_environments.set_states(
-        conn, {("a", "production"): True, ("b", "production"): True}, topics=[""]
+        conn, {("a", "production"): True, ("b", "production"): True}, touch([""])
     )
     features.archive(conn, ["a", "b"])
     first = features.find(conn, "a")["archived_at"]
@@ -111,7 +111,7 @@ def test_the_search_narrows(conn):
     add_flag(conn, "b")
     feature_tags.add(conn, ["b", "axb"], [("simple", "Zebra")])
     feature_tags.add(conn, ["b"], [("simple", "two")])
-    feature_environments.set_states(conn, {("b", "production"): True}, topics=[""])
+    feature_environments.set_states(conn, {("b", "production"): True}, touch([""]))
     assert result(conn) == ["a_b", "axb", "b"]
     assert result(conn, projects=["other"]) == ["axb"]
     assert result(conn, projects=[]) == []

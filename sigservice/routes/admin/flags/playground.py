@@ -8,7 +8,7 @@ import msgspec
 from sigservice.errors import BadDataError
 from sigservice.playground.evaluation_context import make_context
 from sigservice.playground.explanation import ConstraintResult, Explanation, StrategyResult
-from sigservice.playground.playground import explain_flags, select_flags
+from sigservice.playground.playground import check_scope, explain_flags, select_flags
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
@@ -31,13 +31,15 @@ def evaluate_flags(context: Context, identity: Identity, body: PlaygroundBody) -
     evaluation_context = make_context(body.context, environment=body.environment, path="context.")
     projects = _read_projects(body.projects)
     with context.database.transaction() as conn:
-        selection = select_flags(conn, body.environment, projects)
-        if len(selection.flags) > MAX_FLAGS:
-            raise BadDataError(
-                f"At most {MAX_FLAGS} flags can be evaluated at once; these projects have "
-                f"{len(selection.flags)}. Select fewer.",
-                path="projects",
-            )
+        check_scope(conn, body.environment, projects)
+    selection = select_flags(context.flag_states.get_current(body.environment), projects)
+    if len(selection.flags) > MAX_FLAGS:
+        raise BadDataError(
+            f"At most {MAX_FLAGS} flags can be evaluated at once; these projects have "
+            f"{len(selection.flags)}. Select fewer.",
+            path="projects",
+        )
+    with context.database.transaction() as conn:
         results = explain_flags(conn, selection, evaluation_context, MAX_FLAGS)
     features = [_to_json(it, body.environment, context.prefix) for it in results]
     return respond.json({"input": body, "features": features})

@@ -7,7 +7,7 @@ from sigservice.db.statements import Row
 from sigservice.errors import AppError, BadDataError
 from sigservice.evaluation.fields import Fields
 from sigservice.playground.evaluation_context import make_context
-from sigservice.playground.playground import explain_flags, select_flags
+from sigservice.playground.playground import check_scope, explain_flags, select_flags
 from sigservice.playground.reasons import Reasons, build_reasons
 from sigservice.repository.projects import environments, projects
 from sigservice.services.identity import VIEW, Identity
@@ -99,7 +99,10 @@ def _explain(context: Context, values: dict[str, str]) -> tuple[list[Reasons], i
     environment, project = values["environment"], values["project"] or "*"
     evaluation_context = read_context(values, environment)
     with context.database.transaction() as conn:
-        selection = select_flags(conn, environment, [project], values["flag"])
+        check_scope(conn, environment, [project])
+    state = context.flag_states.get_current(environment)
+    selection = select_flags(state, [project], values["flag"])
+    with context.database.transaction() as conn:
         explanations = explain_flags(conn, selection, evaluation_context, MAX_FLAGS)
     reasons = [build_reasons(explanation, environment) for explanation in explanations]
     return reasons, len(selection.flags)

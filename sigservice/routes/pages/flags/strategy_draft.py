@@ -59,6 +59,7 @@ def render_draft(
     limit = context.config["strategySegmentsLimit"]
     reasons: Reasons | None = None
     error: AppError | None = None
+    state = context.flag_states.get_current(target.environment)
     with context.database.transaction() as conn:
         fields = strategies.validate(
             conn, draft, target.feature, project=target.project, max_segments=limit
@@ -67,7 +68,9 @@ def render_draft(
         strategy |= fields | {"sortOrder": 0}
         try:
             evaluation_context = read_context(values, target.environment)
-            explanation = explain_draft(conn, target, strategy, strategy_id, evaluation_context)
+            explanation = explain_draft(
+                conn, state, target, strategy, strategy_id, evaluation_context
+            )
             reasons = build_reasons(explanation, target.environment)
         except BadDataError as problem:
             error = name_fields(problem)
