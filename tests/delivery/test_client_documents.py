@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import threading
 
 import pytest
 import webtest
 
 from sigservice.delivery import client_documents
+from sigservice.delivery.document_parts import PartedDocument
+from sigservice.delivery.flag_groups import FlagGroups
+from sigservice.delivery.flag_state import FlagState
 from sigservice.repository.flags import client_features
-from sigservice.services.flags.client_features import Query
+from sigservice.services.flags.client_features import Flag, Query
+from sigservice.services.revisions import Revisions
 from tests.concurrency.test_single_flight import is_waiting
 from tests.conftest import ADMIN
 from tests.delivery.test_revision_cache import AS_CLIENT, FEATURES, POLL, TOKENS
@@ -233,3 +238,27 @@ def test_a_failing_build_fails_its_polls_and_not_the_next_one(make_service, monk
         with pytest.raises(ZeroDivisionError):
             documents.get(query)
     assert documents.get(query).body
+
+
+@pytest.mark.parametrize("count", [100, 1000])
+def test_gzip_in_groups_is_at_most_8_percent_larger_than_of_the_whole(count):
+    flags = [build_flag(f"flag-{n:05}") for n in range(count)]
+    state = FlagState("development", Revisions(), FlagGroups.from_flags(flags), {}, {})
+    document = PartedDocument(Query("development"), state, None)
+    assert len(document.compress()) <= 1.08 * len(gzip.compress(document.join(), 5))
+
+
+def build_flag(name):
+    """With three gradual rollouts, whose IDs are random."""
+    numbers = random.Random(name)
+    strategies = [
+        {
+            "id": f"{numbers.getrandbits(128):032x}",
+            "name": "flexibleRollout",
+            "parameters": {"rollout": str(numbers.randrange(101)), "groupId": name},
+            "constraints": [{"contextName": "userId", "operator": "IN", "values": [name[-2:]]}],
+        }
+        for _ in range(3)
+    ]
+    text = json.dumps({"name": name, "enabled": True, "strategies": strategies}).encode()
+    return Flag(name, text, "default")
