@@ -33,8 +33,9 @@ POLL_SECONDS = 0.1
 # How long consecutive starts may fail. If no database ever ran in it, the time is shorter.
 MAX_FAILING_SECONDS = {False: 3.0, True: 30.0}
 # How long the processes of an earlier server may take to end before they are killed: less if the
-# postmaster is dead, because the others then have nothing to write.
-GRACE_SECONDS = {False: 0.3, True: 5.0}
+# postmaster is dead, because the others then have nothing to write. A postmaster that gets SIGINT
+# while it handles the death of a backend may wait 5 s for its children, who have nothing to write.
+GRACE_SECONDS = {False: 0.3, True: 1.0}
 
 
 def make_preparation() -> Callable[[], object] | None:
