@@ -32,7 +32,7 @@ def sign_in(environ: dict[str, Any], user: Mapping[str, Any], next_path: str = "
     with context.database.transaction() as conn:
         row = find_custom_user(conn, user, ip=ip)
     answer = respond.redirect(context, make_next_path(next_path))
-    session.set_cookie(context, answer, session.start_session(context, environ, row))
+    session.set_cookie(context, answer, session.start_session(context, environ, row, "custom"))
     return answer
 
 

@@ -35,6 +35,7 @@ from sigservice.render import Renderer
 from sigservice.repository.signals.signals import NewSignal
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
+from sigservice.services.access.oidc.provider import Provider
 from sigservice.services.actions.action_evaluation import Evaluator
 from sigservice.services.signals.endpoint_cache import EndpointCache
 from sigservice.services.signals.refused_calls import RefusedCallBuffer
@@ -70,6 +71,7 @@ class Context:
     cors_origins: CorsOrigins
     authentication: AuthenticationScheme
     encryption: Encryption
+    provider: Provider | None
     sns: SnsVerifier
     failed_sign_ins: FailedSignIns
     refusals: CappedLog

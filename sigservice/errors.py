@@ -115,6 +115,12 @@ class PasswordChangeRequired(ForbiddenError):
     name = "PasswordChangeRequired"
 
 
+class ConfirmationRequired(ForbiddenError):
+    """For users without a password; `path` in `extra` is where they sign in again."""
+
+    name = "ConfirmationRequired"
+
+
 class NotFoundError(AppError):
     status, name = 404, "NotFoundError"
 

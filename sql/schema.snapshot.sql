@@ -567,6 +567,11 @@ CREATE TABLE public.sessions (
     last_used_at timestamp with time zone,
     ip text,
     user_agent text,
+    identity_id bigint,
+    provider_session text,
+    provider_issued_at timestamp with time zone,
+    id_token text,
+    confirmed_at timestamp with time zone,
     CONSTRAINT sessions_user_agent_check CHECK ((length(user_agent) <= 200))
 );
 
@@ -756,6 +761,24 @@ CREATE TABLE public.tags (
     value text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT tags_value_check CHECK (((length(value) >= 2) AND (length(value) <= 50)))
+);
+
+CREATE TABLE public.user_identities (
+    id bigint NOT NULL,
+    user_id integer NOT NULL,
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_sign_in_at timestamp with time zone
+);
+
+ALTER TABLE public.user_identities ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.user_identities_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.users (
@@ -978,6 +1001,15 @@ ALTER TABLE ONLY public.tag_types
 ALTER TABLE ONLY public.tags
     ADD CONSTRAINT tags_pkey PRIMARY KEY (type, value);
 
+ALTER TABLE ONLY public.user_identities
+    ADD CONSTRAINT user_identities_issuer_subject_key UNIQUE (issuer, subject);
+
+ALTER TABLE ONLY public.user_identities
+    ADD CONSTRAINT user_identities_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.user_identities
+    ADD CONSTRAINT user_identities_user_id_issuer_key UNIQUE (user_id, issuer);
+
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 
@@ -1085,6 +1117,8 @@ CREATE INDEX segments_project_idx ON public.segments USING btree (project);
 
 CREATE INDEX sessions_expires_at_idx ON public.sessions USING btree (expires_at);
 
+CREATE INDEX sessions_identity_id ON public.sessions USING btree (identity_id) WHERE (identity_id IS NOT NULL);
+
 CREATE INDEX sessions_user_id_idx ON public.sessions USING btree (user_id);
 
 CREATE INDEX signals_created_at_idx ON public.signals USING brin (created_at);
@@ -1188,6 +1222,9 @@ ALTER TABLE ONLY public.segments
     ADD CONSTRAINT segments_project_fkey FOREIGN KEY (project) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES public.user_identities(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.signal_endpoint_tokens
@@ -1207,6 +1244,9 @@ ALTER TABLE ONLY public.strategy_segments
 
 ALTER TABLE ONLY public.tags
     ADD CONSTRAINT tags_type_fkey FOREIGN KEY (type) REFERENCES public.tag_types(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.user_identities
+    ADD CONSTRAINT user_identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_role_id_fkey FOREIGN KEY (role_id) REFERENCES public.roles(id);

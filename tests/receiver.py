@@ -39,6 +39,7 @@ class Receiver:
     tunnels: list[str] = field(default_factory=list)
     hold: threading.Event | None = None  # answers wait for it
     body: bytes = b""
+    length: int | None = None  # that the answers promise; None: of the body
 
     @property
     def url(self) -> str:
@@ -62,7 +63,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(one.body)))
+        self.send_header("Content-Length", str(len(one.body) if one.length is None else one.length))
         self.end_headers()
         self.wfile.write(one.body)
 

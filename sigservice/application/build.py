@@ -7,6 +7,7 @@ from typing import Any
 
 from sigservice.clock import Clock
 from sigservice.concurrency.limiter import Limiter
+from sigservice.config.oidc import is_enabled
 from sigservice.context import Context, public_prefix
 from sigservice.crypto.encryption import KEY_FILE, Encryption, KeyFile, parse_keys
 from sigservice.crypto.secrets import Passwords
@@ -27,11 +28,13 @@ from sigservice.errors import ExceedsLimitError, StartError
 from sigservice.log import GetLogger, build_line_loggers
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.outgoing.post import get
+from sigservice.outgoing.provider import ProviderClient
 from sigservice.outgoing.proxies import Proxies
 from sigservice.render import Renderer
 from sigservice.repository.usage import impact_metrics, statistics
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
+from sigservice.services.access.oidc.provider import Provider
 from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.signals import signal_storage
 from sigservice.services.signals.endpoint_cache import EndpointCache
@@ -47,6 +50,7 @@ from sigservice.web.helpers import template_helpers
 
 LIMIT_LABELS = {
     "login": ("/auth/simple", "POST"),
+    "oidc": ("/auth/oidc", "GET"),
     "account_login": ("(passwords of one account)", ""),
     "password_reset": ("/auth/reset/password-email", "POST"),
     "password_reset_account": ("(password resets of one account)", ""),
@@ -141,6 +145,7 @@ def build_context(
             ),
             clock.monotonic,
         ),
+        provider=_build_provider(config, clock, telemetry, get_logger),
         failed_sign_ins=FailedSignIns(clock.monotonic),
         refusals=CappedLog(get_logger("refusals"), clock.monotonic),
         unavailable=CappedLog(get_logger("errors"), clock.monotonic),
@@ -163,6 +168,21 @@ def build_context(
             lambda: _write_impact_metrics(database), clock.monotonic
         ),
     )
+
+
+def _build_provider(
+    config: dict[str, Any], clock: Clock, telemetry: Telemetry, get_logger: GetLogger
+) -> Provider | None:
+    if not is_enabled(config):
+        return None
+    settings = config["authentication"]["oidc"]
+    client = ProviderClient(
+        settings["issuer"],
+        Proxies.from_config(config),
+        settings["caFile"],
+        telemetry.sign_ins.observe_provider,
+    )
+    return Provider(settings, client, clock, get_logger("oidc"))
 
 
 def build_encryption(config: dict[str, Any], home: Path | None) -> Encryption:
@@ -197,6 +217,7 @@ def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
     rate_limits, signals = config["rateLimiting"], config["signals"]
     limiter = Limiter(clock.monotonic)
     limiter.add("login", amount=rate_limits["simpleLoginMaxPerMinute"], window=60)
+    limiter.add("oidc", amount=rate_limits["oidcMaxPerMinute"], window=60)
     limiter.add("account_login", amount=rate_limits["loginMaxPerAccountPerMinute"], window=60)
     limiter.add("password_reset", amount=rate_limits["passwordResetMaxPerMinute"], window=60)
     limiter.add("password_reset_account", amount=1, window=3600, burst=MAX_PER_HOUR)

@@ -17,6 +17,7 @@ from sigservice.application.build import build_context, build_encryption, build_
 from sigservice.application.service_manager import READY, STOPPING, notify_service_manager
 from sigservice.clock import Clock
 from sigservice.config import Loaded, load_config, risks
+from sigservice.config.oidc import list_addresses
 from sigservice.config.options import DEFAULT_ADMIN
 from sigservice.config.risk import Risk
 from sigservice.context import Context
@@ -232,7 +233,7 @@ class Service:
             workers = count_workers(self.config["db"]["pool"]["max"])
             self._listener = Listener(self.app, self.config, self._logger, self._callbacks, workers)
             self.context.streams.limit = self._listener.max_streams
-        if self.context.authentication.type.has_passwords:
+        if self.context.authentication.has_password_form:
             self._sign_in_code = startup.issue_sign_in_code(self.context.database)
         self._runner = Runner(self.context, _list_jobs(self.config))
         self._runner.start()
@@ -279,9 +280,9 @@ class Service:
 
     def describe(self) -> list[str]:
         """The start lines, at most a dozen."""
-        kind = self.context.authentication.type
-        users, code = kind.users, ""
-        if kind.has_passwords and startup.default_password_works(self.context.database):
+        scheme = self.context.authentication
+        users, code = scheme.type.users, ""
+        if scheme.has_password_form and startup.default_password_works(self.context.database):
             users = "{username} with the default password {password}: change it"
             users = users.format(**DEFAULT_ADMIN)  # never the configured password
             code = self._sign_in_code
@@ -299,6 +300,8 @@ class Service:
         ]
         if code:
             lines.append(f"  one-time code   {code}, for one sign-in from a public network")
+        for name, url in list_addresses(self.config):
+            lines.append(f"  provider        {name}: {url}")
         if missing:
             lines.append(f"  not configured  {', '.join(missing)}")
         warnings = [*self._type_risks, *self.warnings]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sigservice.application.service import Service, create_on_existing, find_database_risks, start
-from sigservice.commands import backup, send
+from sigservice.commands import backup, oidc, send
 from sigservice.commands.parsers import add_parser
 from sigservice.commands.transfer import import_export
 from sigservice.config import check, load_config
@@ -59,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _add_parsers(commands)
     backup.add_parsers(commands)
     import_export.add_parsers(commands)
+    oidc.add_parsers(commands)
     send.add_arguments(commands.add_parser("send", help="send a signal to an endpoint"))
     arguments = sys.argv[1:] if arguments is None else arguments
     if hint := _find_variable(arguments):
@@ -77,6 +78,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _migrate()
         if options.command in ("create-admin", "reset-password"):
             return _set_password(options.command, options.login, options.password_stdin)
+        if options.command == "check-oidc":
+            return oidc.check(os.environ)
+        if options.command == "unlink-identities":
+            return oidc.unlink(options.login, _create)
         if options.command == "rotate-key":
             return _rotate_key()
         if options.command in backup.COMMANDS:

@@ -18,6 +18,14 @@ def _host(text: str) -> str:
 HOST = text_type("a hostname or an address", "127.0.0.1", _host)
 
 
+def is_this_machine(host: str) -> bool:
+    """Whether a host is localhost or a loopback address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
 def parse_port(text: str) -> int:
     """Raises InvalidValue."""
     if not re.fullmatch(r"0*[1-9][0-9]{0,4}", text) or int(text) > 65535:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from sigservice.config.load import Loaded, read_config
+from sigservice.config.oidc import list_addresses
 from sigservice.config.option import Option
 from sigservice.config.options import OPTIONS
 from sigservice.config.risk import SEVERITIES, Risk
@@ -101,16 +102,18 @@ def main(
     loaded = read_config(None, environ)
     database_risks = [] if loaded.problems else find_database_risks(loaded.config)
     rows, risks = list_options(loaded), list_risks(loaded, database_risks)
+    addresses = [] if loaded.problems else list_addresses(loaded.config)
     if form == "json":
         content = {
             "ok": not loaded.problems,
             "options": rows,
+            "provider": dict(addresses),
             "risks": [asdict(risk) for risk in risks],
             "problems": [_to_json(problem) for problem in loaded.problems],
         }
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
     else:
-        text = "\n".join(_render_text(rows, risks)) + "\n"
+        text = "\n".join(_render_text(rows, addresses, risks)) + "\n"
         encoding = sys.stdout.encoding or "utf-8"  # not every terminal can print all values
         sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()
@@ -130,12 +133,18 @@ def _to_json(problem: Problem) -> dict[str, str]:
     }
 
 
-def _render_text(rows: list[dict[str, Any]], risks: list[Risk]) -> Iterator[str]:
+def _render_text(
+    rows: list[dict[str, Any]], addresses: list[tuple[str, str]], risks: list[Risk]
+) -> Iterator[str]:
     for section in dict.fromkeys(row["section"] for row in rows):
         yield section
         for row in rows:
             if row["section"] == section:
                 yield from _render_option(row)
+        yield ""
+    if addresses:
+        yield "To be registered at the provider"
+        yield from (f"  {name}: {url}" for name, url in addresses)
         yield ""
     yield "Risks" if risks else "No risks."
     for risk in risks:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from sigservice.config import database, names, risks, tls, tokens
+from sigservice.config import database, names, oidc, risks, tls, tokens
 from sigservice.config.examples import example, example_in_code
 from sigservice.config.option import Option
 from sigservice.config.options import ALIASES, OPTIONS, REMOVED
@@ -62,6 +62,7 @@ def read_config(options: Mapping[str, Any] | None, environ: Mapping[str, str]) -
     db_in_code = isinstance(options, Mapping) and options.get("db") is not None
     _merge_database(config, sources, db_in_code, environ, problems)
     _check_pool(config, sources, problems)
+    _check_oidc(config, problems)
     _name_cookie(config, sources)
     start_risks += names.find_unknown(environ) + risks.find_start_warnings(config, sources, environ)
     return Loaded(config, sources, problems, start_risks)
@@ -265,6 +266,13 @@ def _find_url(
         source = sources["databaseUrlFile"]
         problems.append(_describe_problem(_find_option("databaseUrlFile"), source, str(error)))
         return "", "databaseUrlFile"
+
+
+def _check_oidc(config: dict[str, Any], problems: list[Problem]) -> None:
+    invalid = {problem.variable for problem in problems}
+    for variable, other in oidc.list_missing(config):
+        if not {variable, f"{_find_option(variable).path} (in code)"} & invalid:
+            problems.append(_describe_missing(variable, other))
 
 
 def _check_pool(config: dict[str, Any], sources: dict[str, str], problems: list[Problem]) -> None:

@@ -4,7 +4,7 @@ The documentation, `check-config` and the tests are generated from this table. A
 row.
 """
 
-from sigservice.config import addresses, database, encryption, parse, tls
+from sigservice.config import addresses, database, encryption, oidc, parse, tls
 from sigservice.config.option import Option
 from sigservice.config.option import build_section as _section
 from sigservice.config.parse import number
@@ -179,6 +179,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("rateLimiting.failedAuthMaxPerMinute", "FAILED_AUTH_LIMIT_PER_MINUTE",
          MINUTE_LIMIT, 60, "Invalid tokens from one address, until its requests are answered 429."),
     )
+    + oidc.OPTIONS
     + _section(
         "API tokens",
         ("authentication.enableApiToken", "AUTH_ENABLE_API_TOKEN", parse.BOOLEAN, True,

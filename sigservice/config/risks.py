@@ -7,9 +7,10 @@ import ipaddress
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import urlsplit
 
-from sigservice.config.addresses import split_database_hosts
+from sigservice.config.addresses import is_this_machine, split_database_hosts
 from sigservice.config.authentication_types import NO_HANDLER
 from sigservice.config.file_risks import find_archive_risks, find_encryption_risks
+from sigservice.config.oidc_risks import find_oidc_risks, find_unused_settings
 from sigservice.config.parse import is_false
 from sigservice.config.risk import Config, Risk, Sources
 
@@ -28,6 +29,7 @@ def find_start_warnings(config: Config, sources: Sources, environ: Mapping[str, 
         *_find_unverified_database(config, sources),
         *_find_typo(config, sources, environ),
         *_find_socks_proxies(config, sources),
+        *find_unused_settings(config),
     ]
 
 
@@ -136,7 +138,7 @@ def find_authentication_risks(config: Config, sources: Sources) -> Iterator[Risk
 
 
 def _is_local(server: Config) -> bool:
-    return bool(server["pipe"]) or _is_here((server["host"] or "").strip("[]"))
+    return bool(server["pipe"]) or is_this_machine((server["host"] or "").strip("[]"))
 
 
 def _find_token_risks(config: Config, sources: Sources) -> Iterator[Risk]:
@@ -166,7 +168,7 @@ def _find_address_risks(config: Config, sources: Sources) -> Iterator[Risk]:
         )
     else:
         url = urlsplit(server["unleashUrl"])
-        if url.scheme == "http" and not _is_here(url.hostname or ""):
+        if url.scheme == "http" and not is_this_machine(url.hostname or ""):
             yield Risk(
                 "warning", path, "SERVICE_URL is http: passwords and tokens are sent unencrypted."
             )
@@ -284,7 +286,7 @@ def _find_database_risks(config: Config, sources: Sources) -> Iterator[Risk]:
         return
     host = db["host"]
     hosts = [name for name, _ in split_database_hosts(host)]
-    local = host.startswith(("/", "@")) or all(map(_is_here, hosts))
+    local = host.startswith(("/", "@")) or all(map(is_this_machine, hosts))
     if sources["db.password"] == "default" and not host.startswith(("/", "@")):
         yield Risk("warning", "db.password", "The database uses the public default password.")
     if not db["ssl"] and not local:
@@ -318,19 +320,12 @@ def _find_mail_risks(config: Config, sources: Sources) -> Iterator[Risk]:
         missing = "smtppass" if mail["smtpuser"] else "smtpuser"
         yield Risk("warning", f"email.{missing}", "Username and password must be set together.")
     secure = mail["port"] == 465 if mail["secure"] is None else mail["secure"]
-    if not secure and not _is_here(mail["host"]):
+    if not secure and not is_this_machine(mail["host"]):
         yield Risk(
             "warning",
             "email.secure",
             "Mails, which contain reset links, are encrypted only if the server supports it.",
         )
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def _is_private(host: str) -> bool:
@@ -349,6 +344,7 @@ def _is_wide(network: str) -> bool:
 RULES: tuple[Callable[[Config, Sources], Iterator[Risk]], ...] = (
     _find_admin_risks,
     find_authentication_risks,
+    find_oidc_risks,
     _find_token_risks,
     _find_address_risks,
     _find_cookie_risks,

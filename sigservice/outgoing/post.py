@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from urllib3 import HTTPConnectionPool, HTTPResponse, HTTPSConnectionPool
@@ -41,11 +42,14 @@ class DeliveryError(Exception):
 
 
 class Response(NamedTuple):
-    """`body` ends after `max_bytes` or when the time is over, so it may be incomplete."""
+    """`body` ends after `max_bytes`, when the time is over or the connection is lost: it is not
+    complete then. `date` is the clock of the server."""
 
     status: int
     retry_after: str
     body: bytes
+    is_complete: bool = True
+    date: str = ""
 
 
 class _Limits(NamedTuple):
@@ -107,11 +111,13 @@ def get(
     *,
     policy: AddressPolicy,
     proxies: Proxies,
+    headers: Mapping[str, str] = MappingProxyType({}),
     seconds: float = TOTAL_SECONDS,
+    max_bytes: int = MAX_BYTES,
     ca_file: str | None = None,
 ) -> Response:
     """Like `post`."""
-    return _request(url, None, {}, policy, proxies, _Limits(seconds, MAX_BYTES), ca_file)
+    return _request(url, None, headers, policy, proxies, _Limits(seconds, max_bytes), ca_file)
 
 
 def _request(
@@ -226,12 +232,20 @@ def _send(
         )
         if is_timed_out.is_set():  # headers that were cut look like a response
             raise HTTPError
-        content = b""
+        content, is_complete = b"", False
         try:
             content = response.read(limits.max_bytes)
+            is_complete = not response.read(1)  # raises if the server promised more
         except (HTTPError, OSError):
             pass  # the status is known
-        return Response(response.status, response.headers.get("Retry-After", ""), content)
+        fields = response.headers
+        return Response(
+            response.status,
+            fields.get("Retry-After", ""),
+            content,
+            is_complete and not is_timed_out.is_set(),
+            fields.get("Date", ""),
+        )
     except (HTTPError, OSError, ValueError):
         if is_timed_out.is_set():
             raise DeliveryError(f"No response within {limits.seconds:.0f} s.") from None

@@ -1,6 +1,6 @@
 """Risks that only the database knows: each start logs them, and `check-config` asks for them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sigservice.config.risk import Risk
@@ -8,20 +8,37 @@ from sigservice.crypto import secrets
 from sigservice.db.pool import Connection
 from sigservice.repository.access import api_tokens, users
 from sigservice.repository.actions import action_sets
+from sigservice.services.access.users import ADMIN_ROLE
 
 MIN_BURST = 10  # of an endpoint that triggers action sets: alerts that fire together
 MAX_NAMES = 5
 
 
 def find_start_risks(conn: Connection, config: dict[str, Any]) -> list[Risk]:
-    """Configured tokens that have no effect, and rate limits that lose alerts."""
+    """Configured tokens that have no effect, rate limits that lose alerts, and break-glass accounts
+    that can't help."""
     authentication, limits = config["authentication"], config["signals"]
     return [
         *_find_ignored_tokens(
             conn, authentication["initApiTokens"], authentication["initApiTokenOrigins"]
         ),
         *_find_tight_limits(conn, limits["maxPerSecond"], limits["burst"]),
+        *_find_break_glass_risks(conn, authentication),
     ]
+
+
+def _find_break_glass_risks(conn: Connection, authentication: dict[str, Any]) -> Iterator[Risk]:
+    logins = authentication["breakGlassUsers"] if authentication["oidc"]["issuer"] else []
+    rows = users.list_by_logins(conn, [login.lower() for login in logins]) if logins else []
+    names = {name.lower() for row in rows for name in (row["username"], row["email"]) if name}
+    problems = [f"{login} doesn't exist" for login in logins if login.lower() not in names]
+    for row in rows:
+        login = row["username"] or row["email"]
+        problems += [] if row["has_password"] else [f"{login} has no password"]
+        problems += [] if row["role_id"] == ADMIN_ROLE else [f"{login} is not an admin"]
+    for problem in problems:
+        text = f"The break-glass account {problem}."
+        yield Risk("warning", "authentication.breakGlassUsers", text)
 
 
 def find_password_risks(conn: Connection, config: dict[str, Any]) -> list[Risk]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 ADMIN = "ADMIN"
@@ -27,8 +28,10 @@ UNKNOWN_ID = -1
 class Identity:
     """`session_hash` and `csrf` are set for a user with a session, empty for a token.
 
-    `default_password_works` is true while any user still has the default password. `action_run`,
-    {id, actionSetId, actionSet}, is set during the run of an action set.
+    `is_from_provider` is true if the provider opened the session, and `confirmed_at` is when the
+    session was opened or confirmed there. `default_password_works` is true while any user still
+    has the default password. `action_run`, {id, actionSetId, actionSet}, is set during the run of
+    an action set.
     """
 
     user_id: int
@@ -42,6 +45,9 @@ class Identity:
     default_password_works: bool = False
     session_hash: bytes = b""
     csrf: str = ""
+    has_password: bool = False
+    is_from_provider: bool = False
+    confirmed_at: datetime | None = None
     action_run: Mapping[str, Any] | None = None
 
     def has_permission(self, permission: str) -> bool:

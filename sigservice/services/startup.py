@@ -13,6 +13,7 @@ from sigservice.repository.access import users
 from sigservice.repository.revisions import RevisionBump
 from sigservice.repository.system import defaults
 from sigservice.services.access import api_tokens, sign_in_codes
+from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.users import ADMIN_ROLE, get, parse_login, to_json
 from sigservice.services.identity import SYSTEM
 from sigservice.services.projects import environments
@@ -26,7 +27,7 @@ def seed(database: Database, authentication: dict[str, Any], passwords: secrets.
         _write_built_ins(conn)
     admin = authentication["initialAdminUser"]
     with database.transaction() as conn:
-        is_needed = bool(admin) and users.count(conn) == 0
+        is_needed = bool(admin) and _may_sign_in(authentication) and users.count(conn) == 0
     if is_needed:
         password_hash = passwords.hash(admin["password"])
         with database.transaction() as conn:
@@ -44,6 +45,13 @@ def seed(database: Database, authentication: dict[str, Any], passwords: secrets.
     tokens = authentication["initApiTokens"]
     with database.transaction() as conn:
         api_tokens.create_initial(conn, tokens, authentication["initApiTokenOrigins"])
+
+
+def _may_sign_in(authentication: dict[str, Any]) -> bool:
+    """Whether the first admin can sign in; not if only the provider signs users in."""
+    scheme = AuthenticationScheme(authentication)
+    login = parse_login(authentication["initialAdminUser"]["username"])
+    return not scheme.type.has_passwords or scheme.may_use_password(login)
 
 
 def switch_environments(database: Database, names: Sequence[str], logger: Logger) -> None:

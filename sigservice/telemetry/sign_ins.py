@@ -1,16 +1,41 @@
 """The counter of sign-in attempts."""
 
-from sigservice.telemetry.instruments import Counter, Instruments
+from sigservice.telemetry.instruments import Counter, Histogram, Instruments
 
 
 class SignIns:
-    """A result is success, failed (wrong login, password or code), limited (too many failures of
-    the account) or unavailable (too many attempts at the same time, or no database)."""
+    """A method is password, link (a reset link), oidc (the provider) or email. A result is success,
+    failed (wrong login, password or code; refused), limited (too many failures of the account) or
+    unavailable (too many attempts at the same time, no database or no provider)."""
 
     def __init__(self, instruments: Instruments) -> None:
+        self._provider_requests = instruments.add(
+            Counter(
+                "oidc_requests_total",
+                "Requests to the OpenID provider, by endpoint and result.",
+                ("endpoint", "result"),
+            )
+        )
+        self._provider_seconds = instruments.add(
+            Histogram(
+                "oidc_request_seconds",
+                "Duration of requests to the OpenID provider.",
+                ("endpoint",),
+                bounds=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+            )
+        )
         self._attempts = instruments.add(
-            Counter("login_attempts_total", "Attempts to sign in, by result.", ("result",))
+            Counter(
+                "login_attempts_total",
+                "Attempts to sign in, by method and result.",
+                ("method", "result"),
+            )
         )
 
-    def count_attempt(self, result: str) -> None:
-        self._attempts.inc(result)
+    def count_attempt(self, method: str, result: str) -> None:
+        self._attempts.inc(method, result)
+
+    def observe_provider(self, endpoint: str, result: str, seconds: float) -> None:
+        """A result is success, error (status 4xx), unreachable or refused (too many requests)."""
+        self._provider_requests.inc(endpoint, result)
+        self._provider_seconds.observe(seconds, endpoint)

@@ -18,10 +18,13 @@ from sigservice.web.request_identity import find_identity
 
 MAX_LOGGED_PATH = 200
 _JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ready")
+_PAGES = ("/auth/oidc", "/auth/oidc/callback", "/auth/oidc/signed-out")
 
 
 def wants_json(path: str) -> bool:
-    return any(path == prefix or path.startswith(prefix + "/") for prefix in _JSON_PATHS)
+    return path not in _PAGES and any(
+        path == prefix or path.startswith(prefix + "/") for prefix in _JSON_PATHS
+    )
 
 
 def build_body(error: AppError, error_id: str) -> dict[str, Any]:

@@ -6,14 +6,15 @@ the account, have limits of their own.
 """
 
 import unicodedata
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from sigservice.context import Context
 from sigservice.crypto import secrets
 from sigservice.db.pool import Database
 from sigservice.db.statements import Row
-from sigservice.errors import PasswordMismatch, UnavailableError
+from sigservice.errors import DisabledError, PasswordMismatch, UnavailableError
 from sigservice.services.access import users
 from sigservice.services.access.sessions import MAX_LOGIN
 from sigservice.services.identity import Identity
@@ -21,6 +22,14 @@ from sigservice.web.client_ip import make_limit_key
 from sigservice.web.limits import build_rate_limit_error
 
 LIMIT, HASHING_LIMIT = "account_login", "own_password"
+
+
+def require_passwords(context: Context, user: Mapping[str, Any] | None = None) -> None:
+    """Raises DisabledError if no user signs in with a password, or `user` (`username`, `email`)
+    doesn't."""
+    scheme = context.authentication
+    if not (scheme.may_use_password(user) if user else scheme.has_password_form):
+        raise DisabledError("Sign-in by password is disabled.")
 
 
 def make_account_key(login: str) -> bytes:
@@ -87,10 +96,18 @@ def remember_sign_in(context: Context, user_id: int, user: Row, ip: str) -> None
         context.recent_sign_ins.add((account, make_limit_key(ip)))
 
 
+def can_change_password(context: Context, identity: Identity) -> bool:
+    """Whether the user signs in with a password."""
+    user = {"username": identity.username, "email": identity.email}
+    return identity.has_password and context.authentication.may_use_password(user)
+
+
 def change_own_password(
     context: Context, identity: Identity, old: str, new: str, *, revoke_tokens: bool
 ) -> None:
-    """Raises what users.change_own_password raises, and RateLimitError."""
+    """Raises what users.change_own_password raises, RateLimitError and DisabledError."""
+    if identity.session_hash:
+        require_passwords(context, {"username": identity.username, "email": identity.email})
     with _limit_owner(context, identity, context.failed_sign_ins.record_wrong_old_password):
         users.change_own_password(
             context.database, context.passwords, identity, old, new, revoke_tokens=revoke_tokens

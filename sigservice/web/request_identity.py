@@ -52,13 +52,19 @@ def make_sign_in_error(context: Context) -> AuthenticationRequired:
     authentication = context.authentication
     if authentication.lacks_handler:
         return AuthenticationRequired(NO_HANDLER, extra={"error": NO_HANDLER})
+    options = {}
+    if authentication.oidc:
+        message = f"Sign in with {authentication.oidc['name']}"
+        path = f"{context.prefix}/auth/oidc"
+        options["options"] = [{"type": "oidc", "message": message, "path": path}]
     path = authentication.custom.path if authentication.custom else ""
     return AuthenticationRequired(
         "You must sign in or send an API token.",
         extra={
             "path": context.prefix + (path or authentication.type.path),
             "type": authentication.type.api_name,
-            "defaultHidden": False,
+            "defaultHidden": authentication.type.has_passwords and not authentication.has_passwords,
+            **options,
         },
     )
 

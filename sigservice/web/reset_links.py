@@ -1,11 +1,15 @@
 """Reset links and invite links, by email or for an admin to share, for the JSON API and the
 pages."""
 
+from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from sigservice.context import Context
 from sigservice.crypto import secrets
-from sigservice.errors import DisabledError
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.repository.access import identities
 from sigservice.services.access import reset_tokens, users
 from sigservice.services.access.reset_tokens import Invitation
 from sigservice.services.identity import Identity
@@ -13,13 +17,12 @@ from sigservice.services.system import mails
 from sigservice.web.client_ip import find_client_ip
 from sigservice.web.limits import build_rate_limit_error
 from sigservice.web.links import make_mail_url, make_own_url
-from sigservice.web.password_attempts import limit_hashing, make_account_key, remember_sign_in
-
-
-def require_passwords(context: Context) -> None:
-    """Raises DisabledError if users don't sign in by password."""
-    if not context.authentication.type.has_passwords:
-        raise DisabledError("Sign-in by password is disabled.")
+from sigservice.web.password_attempts import (
+    limit_hashing,
+    make_account_key,
+    remember_sign_in,
+    require_passwords,
+)
 
 
 def send_reset_link(context: Context, environ: dict[str, Any], email: str) -> None:
@@ -39,8 +42,21 @@ def send_reset_link(context: Context, environ: dict[str, Any], email: str) -> No
     ip, now = find_client_ip(environ, context.trusted_proxies), context.clock.now()
     base_url = make_mail_url(context, environ)
     with context.database.transaction() as conn:
-        reset_tokens.request_link(conn, email, base_url=base_url, ip=ip, now=now)
+        reset_tokens.request_link(
+            conn, email, base_url=base_url, ip=ip, now=now, may_reset=partial(_may_reset, context)
+        )
     context.outbox_waiting.set()
+
+
+def _may_reset(context: Context, conn: Connection, user: Row | None) -> bool:
+    """Whether the user may get a link by email: not a user of the provider who has no password,
+    because the mailbox would be a second way in, which the provider can't close."""
+    rows = identities.list_of_user(conn, user["id"] if user else 0)  # takes the same time for none
+    provider = context.provider
+    is_of_provider = provider is not None and any(provider.is_issuer(row["issuer"]) for row in rows)
+    if user is None or not context.authentication.may_use_password(user):
+        return False
+    return user["password_hash"] is not None or not is_of_provider
 
 
 def redeem_link(context: Context, environ: dict[str, Any], secret: str, password: str) -> str:
@@ -52,6 +68,7 @@ def redeem_link(context: Context, environ: dict[str, Any], secret: str, password
     database, hasher = context.database, context.passwords
     with database.autocommit() as conn:
         user = reset_tokens.find_link(conn, secret, now)
+    require_passwords(context, user)
     with limit_hashing(context, secrets.sha256(secret)):
         reset_tokens.redeem_link(database, hasher, user, secret, password, ip=ip, now=now)
     remember_sign_in(context, user["user_id"], user, ip)
@@ -69,7 +86,7 @@ def invite_user(
 ) -> Invitation:
     """Creates a user, with `password` unless it is "". There is neither link nor email if users
     don't sign in by password. Raises what users.create raises."""
-    if not context.authentication.type.has_passwords:
+    if not context.authentication.may_use_password(asdict(profile)):
         with context.database.transaction() as conn:
             return Invitation(users.create(conn, profile, None, by), "", is_mailed=False)
     password_hash = context.passwords.hash(password) if password else None

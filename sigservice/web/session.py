@@ -11,10 +11,12 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ConflictError
 from sigservice.services.access import sessions
+from sigservice.services.access.sessions import SessionOrigin
 from sigservice.services.identity import Identity
 from sigservice.web.client_ip import find_client_ip, is_https
 
 FORM_SECONDS = 24 * 3600
+FLOW_SECONDS = 600
 _NONCE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
@@ -47,6 +49,7 @@ def find_identity(context: Context, environ: dict[str, Any]) -> Identity | None:
             authentication_scope=context.authentication.session_scope,
             idle=context.session_idle,
             last_use=last_used.find_session_use,
+            accepts=context.authentication.accepts_session,
         )
     if identity is not None:
         context.recent_credentials.add(secrets.sha256(session_id))  # web/body_permits.py reads it
@@ -61,11 +64,11 @@ def list_own_sessions(context: Context, identity: Identity) -> list[Row]:
         return sessions.list_own_sessions(conn, identity, now=now, idle=idle)
 
 
-def start_session(context: Context, environ: dict[str, Any], user: Row) -> str:
+def start_session(context: Context, environ: dict[str, Any], user: Row, method: str) -> str:
     """The ID of a new session, which replaces the browser's, for a user that signs in without a
-    password. Raises ConflictError if the user was deleted meanwhile."""
+    password, by `method`. Raises ConflictError if the user was deleted meanwhile."""
     with context.database.transaction() as conn:
-        session_id = open_session(context, environ, conn, user)
+        session_id = open_session(context, environ, conn, user, SessionOrigin(method))
     if session_id is None:
         raise ConflictError("This user was deleted meanwhile.")
     return session_id
@@ -76,6 +79,7 @@ def open_session(
     environ: dict[str, Any],
     conn: Connection,
     user: Row,
+    origin: SessionOrigin,
     verified_hash: str | None = None,
 ) -> str | None:
     """Returns what sessions.open_session returns."""
@@ -88,6 +92,7 @@ def open_session(
         authentication_scope=context.authentication.session_scope,
         ip=find_client_ip(environ, context.trusted_proxies),
         user_agent=_read_user_agent(environ),
+        origin=origin,
         verified_hash=verified_hash,
     )
 
@@ -112,6 +117,18 @@ def set_form_nonce(context: Context, answer: HTTPResponse, nonce: str) -> None:
 
 def _form_cookie_name(context: Context) -> str:
     return context.cookie_name + "-form"
+
+
+def find_flow_secret(context: Context, environ: dict[str, Any]) -> str:
+    """The random text in the cookie of sign-ins with the provider; "" if there is none."""
+    secret = _parse_cookies(environ).get(context.cookie_name + "-oidc", "")
+    return secret if _NONCE.fullmatch(secret) else ""
+
+
+def set_flow_secret(context: Context, answer: HTTPResponse, secret: str) -> None:
+    """An empty one deletes the cookie."""
+    max_age = FLOW_SECONDS if secret else 0
+    _write_cookie(context, answer, context.cookie_name + "-oidc", secret, max_age)
 
 
 def set_cookie(context: Context, answer: HTTPResponse, session_id: str) -> None:

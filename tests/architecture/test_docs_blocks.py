@@ -15,7 +15,7 @@ SENDERS = [f"senders/{file.stem}" for file in (ROOT / "docs" / "senders").glob("
 RUN = [name for name in PAGES if hasattr(test_docs_pages, f"test_{name.replace('-', '_')}")]
 # Pages that other tests run.
 ELSEWHERE = {
-    "authentication": "tests/server/test_openid_connect.py",
+    "authentication": "tests/routes/test_custom_authentication.py",
     "send": "tests/server/test_docs_send.py",
 }
 # Pages whose commands no test runs in order yet.

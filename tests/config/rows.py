@@ -30,6 +30,7 @@ from tests.config.kit import (
     tls_file,
     tokens,
 )
+from tests.config.oidc_rows import OIDC
 
 ADA = {"username": "ada", "password": "hunter2-Correct-Horse"}
 URL = "postgresql://ada:hunter2@db.example:6432/flags"
@@ -430,4 +431,4 @@ OURS = (
     ),
 )
 
-ROWS = SPECIFIED + OURS
+ROWS = SPECIFIED + OURS + OIDC

@@ -67,7 +67,7 @@ def test_the_built_in_passwords_are_not_printed(printed, form):
     ids=lambda row: row.path,
 )
 def test_no_secret_of_the_code_is_reported(row):
-    report = json.dumps(check.list_options(load_config(row.options(), {})))
+    report = json.dumps(check.list_options(load_config(row.options(), row.required)))
     assert "hunter2" not in report
 
 
@@ -205,7 +205,7 @@ def test_wrong_values_are_still_reported(capsys):
     assert "wr0ng" not in output
     assert errors == ""
     result = json.loads(output)
-    assert set(result) == {"ok", "options", "risks", "problems"}
+    assert set(result) == {"ok", "options", "provider", "risks", "problems"}
     assert result["ok"] is False
     assert result["problems"][0] == {
         "variable": "HTTP_PORT",

@@ -60,7 +60,7 @@ def test_a_blank_variable_equals_an_unset_one(row, blank):
 
 @each_row(IN_CODE)
 def test_code_sets_an_option(row):
-    loaded = load_config(row.options(), {})
+    loaded = load_config(row.options(), row.required)
     expected = row.code if row.from_code is NOTHING else row.from_code
     assert row.find(loaded.config) == expected
     assert loaded.sources[row.path] == "in code"
@@ -78,7 +78,7 @@ def test_code_beats_the_environment(row):
 @each_row([row for row in IN_BOTH if isinstance(row.code, bool)])
 def test_code_switches_both_ways(row):
     for expected, other in ((True, "false"), (False, "true")):
-        config = load_config(row.options(expected), {row.env: other}).config
+        config = load_config(row.options(expected), {**row.required, row.env: other}).config
         assert row.find(config) is expected
 
 
@@ -104,7 +104,7 @@ def test_a_wrong_variable_is_a_start_error_that_never_shows_the_value(row):
 
 @each_row([row for row in IN_CODE if row.bad_code is not NOTHING])
 def test_a_wrong_value_in_code_is_a_start_error_that_never_shows_the_value(row):
-    line, *more = problems(row.options(row.bad_code), {})
+    line, *more = problems(row.options(row.bad_code), row.required)
     assert not more
     assert refusal(line, f"{row.path} (in code)", row.says)
     assert "wr0ng" not in line

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 import webtest
 from bottle import HTTPResponse, request
@@ -14,6 +17,8 @@ from tests.application.test_app import Log
 from tests.conftest import ADMIN
 from tests.routes.kit import FOREIGN, NEW_PROJECT, PEOPLE, people, who
 
+PAGE = Path(__file__).parents[2] / "docs" / "authentication.md"
+
 
 def test_custom_without_a_handler_lets_tokens_in_alone(make_site):
     web = make_site("custom")
@@ -25,6 +30,15 @@ def test_custom_without_a_handler_lets_tokens_in_alone(make_site):
     page = web.get("/admin/segments", status=303).follow()
     assert "not configured" in page.text
     web.post("/sign-in", {"username": "ada"}, status=303)
+
+
+def test_example_of_the_page_trusts_the_header_of_the_proxy(make_site):
+    code = re.search(r"```python\n(.*?)```", PAGE.read_text(), re.S)[1]
+    names = {}
+    exec(code, names)
+    web = make_site("custom", customAuthHandler=names["handler"])
+    assert web.get("/api/admin/user", status=401)
+    assert who(web, **{"X-Forwarded-Email": "eva@example.org"}) == "eva@example.org"
 
 
 def asker(environ):

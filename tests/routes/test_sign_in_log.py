@@ -46,7 +46,9 @@ def test_the_first_admin_has_an_event(service, events):
 
 def test_a_sign_in_has_an_event_with_user_and_address(web, events, ada_id):
     attempt(web, password=Cast.PASSWORD, place=HOME)
-    assert events("user-signed-in") == [("ada", "192.0.2.1", {"id": ada_id, "username": "ada"})]
+    assert events("user-signed-in") == [
+        ("ada", "192.0.2.1", {"id": ada_id, "username": "ada", "method": "password"})
+    ]
 
 
 def test_a_sign_in_by_the_form_has_one_too(web, events):
@@ -138,9 +140,9 @@ def test_attempts_are_counted_by_result(web, service):
     text = web.get("/internal-backstage/prometheus").text
     metrics = {line for line in text.splitlines() if line.startswith("login_attempts_total")}
     assert metrics == {
-        'login_attempts_total{result="success"} 1.0',
-        'login_attempts_total{result="failed"} 10.0',
-        'login_attempts_total{result="limited"} 2.0',
+        'login_attempts_total{method="password",result="success"} 1.0',
+        'login_attempts_total{method="password",result="failed"} 10.0',
+        'login_attempts_total{method="password",result="limited"} 2.0',
     }
 
 

@@ -19,7 +19,12 @@ def insert(
     expires_at: datetime,
     ip: str | None = None,
     user_agent: str | None = None,
+    identity_id: int | None = None,
+    provider_session: str | None = None,
+    provider_issued_at: datetime | None = None,
+    id_token: str | None = None,
 ) -> None:
+    """Sessions that the provider opened have an `identity_id`."""
     execute(
         conn,
         _SQL["insert_session"],
@@ -29,11 +34,16 @@ def insert(
         expires_at=expires_at,
         ip=ip,
         user_agent=user_agent,
+        identity_id=identity_id,
+        provider_session=provider_session,
+        provider_issued_at=provider_issued_at,
+        id_token=id_token,
     )
 
 
 def find_user(conn: Connection, id_hash: bytes, now: datetime) -> Row | None:
-    """The user with the session's `last_used_at`; None if it doesn't exist or has expired."""
+    """The user with the session's `last_used_at`, `confirmed_at` and `issuer` of the provider, if
+    it opened the session; None if it doesn't exist or has expired."""
     return fetch_one_prepared(conn, _SQL["find_session_user"], id_hash=id_hash, now=now)
 
 
@@ -70,6 +80,16 @@ def delete_own(conn: Connection, user_id: int, id: int, *, current_hash: bytes) 
     return fetch_one(
         conn, _SQL["delete_own_session"], user_id=user_id, id=id, current_hash=current_hash
     )
+
+
+def find_id_token(conn: Connection, id_hash: bytes) -> str | None:
+    """The ID token with which the provider opened the session, if it is stored."""
+    row = fetch_one(conn, _SQL["find_id_token"], id_hash=id_hash)
+    return row["id_token"] if row else None
+
+
+def confirm(conn: Connection, id_hash: bytes, now: datetime) -> None:
+    execute(conn, _SQL["confirm_session"], id_hash=id_hash, now=now)
 
 
 def mark_used(conn: Connection, uses: Mapping[bytes, datetime]) -> int:

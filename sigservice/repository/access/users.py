@@ -1,5 +1,7 @@
 """Users and roles: one function for each SQL statement."""
 
+from collections.abc import Sequence
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
@@ -66,6 +68,11 @@ def find_oldest_admin(conn: Connection) -> Row | None:
 
 def list_all(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_users"])
+
+
+def list_by_logins(conn: Connection, logins: Sequence[str]) -> list[Row]:
+    """{username, email, role_id, has_password} of the users with one of these lower-case logins."""
+    return fetch_all(conn, _SQL["list_users_by_logins"], logins=list(logins))
 
 
 def search(conn: Connection, text: str, *, limit: int) -> list[Row]:

@@ -5,7 +5,8 @@ import msgspec
 from sigservice.services.access import passwords, reset_tokens
 from sigservice.web import Context, HTTPResponse, Public, Router, read_query, request, respond
 from sigservice.web.guards import check_same_origin
-from sigservice.web.reset_links import redeem_link, require_passwords, send_reset_link
+from sigservice.web.password_attempts import require_passwords
+from sigservice.web.reset_links import redeem_link, send_reset_link
 
 PATH = "/auth/reset"
 
@@ -39,6 +40,7 @@ def validate_reset_link(context: Context) -> HTTPResponse:
     token = read_query(request.environ).get("token", "")
     with context.database.autocommit() as conn:
         row = reset_tokens.find_link(conn, token, context.clock.now())
+    require_passwords(context, row)
     return respond.json(
         {
             "id": row["user_id"],

@@ -28,10 +28,42 @@ class AuthenticationScheme:
     def __init__(self, block: Mapping[str, Any]) -> None:
         self.type: AuthenticationType = TYPES[block["type"]]
         self.custom: Custom | None = None
+        has_oidc = self.type.has_passwords and bool(block["oidc"]["issuer"])
+        self.oidc: dict[str, Any] | None = block["oidc"] if has_oidc else None
+        self.has_passwords = self.type.has_passwords and (not has_oidc or block["passwordSignIn"])
+        self._break_glass_logins = set(map(_fold, block["breakGlassUsers"])) if has_oidc else set()
 
     @property
     def lacks_handler(self) -> bool:
         return self.type.name == "custom" and self.custom is None
+
+    @property
+    def has_password_form(self) -> bool:
+        """Whether at least some users sign in with a password."""
+        return self.has_passwords or bool(self._break_glass_logins)
+
+    @property
+    def note(self) -> str:
+        """What pages print where a password could be set; "" if users have passwords."""
+        if self.oidc and not self.has_passwords:
+            return f"Users sign in with {self.oidc['name']}, without a password here."
+        return self.type.note
+
+    def is_break_glass(self, user: Mapping[str, Any]) -> bool:
+        """Whether the user, with `username` and `email`, may use a password in any case."""
+        logins = (user["username"], user["email"])
+        return any(login and _fold(login) in self._break_glass_logins for login in logins)
+
+    def may_use_password(self, user: Mapping[str, Any]) -> bool:
+        return self.has_passwords or self.is_break_glass(user)
+
+    def accepts_session(self, user: Mapping[str, Any]) -> bool:
+        """Whether a session is still valid, by the `issuer` of the provider that opened it, None if
+        none did. `user` has `username` and `email` too."""
+        issuer = user["issuer"]
+        if issuer is None:
+            return not self.type.has_passwords or self.may_use_password(user)
+        return self.oidc is not None and issuer.removesuffix("/") == self.oidc["issuer"]
 
     @property
     def session_scope(self) -> str:
@@ -43,3 +75,8 @@ class AuthenticationScheme:
         """The authentication scope of personal tokens; "" if passwords or a handler authenticate
         their owners."""
         return self.type.name if self.type.takes_email else ""
+
+
+def _fold(login: str) -> bytes:
+    """Equal for logins that differ in the case of ASCII letters."""
+    return login.encode().lower()

@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sigservice.concurrency.limiter import TokenBuckets
@@ -43,8 +43,12 @@ class FailedSignIns:
         if error.user:
             name = error.user["username"] or error.user["email"]
             data |= {"id": error.user["id"], "username": name}
+        self.record_failure(database, data, ip)
+
+    def record_failure(self, database: Database, data: Mapping[str, Any], ip: str) -> None:
+        """`data` has the `reason`, and the user if one is known. Raises DatabaseUnavailable."""
         by = Identity(SYSTEM_ID, "anonymous", frozenset(), ip=ip)
-        self._record(database, "user-sign-in-failed", by, data)
+        self._record(database, "user-sign-in-failed", by, dict(data))
 
     def record_wrong_old_password(self, database: Database, by: Identity) -> None:
         """Raises DatabaseUnavailable."""

@@ -62,7 +62,7 @@ def find_custom_user(conn: Connection, data: Mapping[str, Any], *, ip: str) -> R
     profile = _check_profile(data)
     user = _find_or_create(conn, profile, ip)
     login = profile.email or profile.username
-    if not _is_same_login(user["email" if profile.email else "username"], login):
+    if not users.is_same_login(user["email" if profile.email else "username"], login):
         raise BadDataError("A user with a similar-looking name already exists.")
     if not data.get("rootRole") or user["role_id"] == profile.role_id:
         return user
@@ -85,12 +85,6 @@ def _find_or_create(conn: Connection, profile: users.Profile, ip: str) -> Row:
         user_rows.lock(conn)
         user = user_rows.find_by_login(conn, login)
     return user or users.create(conn, profile, None, _make_actor(ip))
-
-
-def _is_same_login(stored_login: str | None, login: str | None) -> bool:
-    """Ignores the case of ASCII letters only. A database with a locale lower-cases other letters
-    to these (the Kelvin sign to k), and such an address belongs to someone else."""
-    return (stored_login or "").encode().lower() == (login or "").encode().lower()
 
 
 def _make_actor(ip: str) -> Identity:

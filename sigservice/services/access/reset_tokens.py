@@ -5,6 +5,7 @@ person invalidates none. A link that an admin creates invalidates the earlier on
 password invalidates all links of the user.
 """
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -63,12 +64,22 @@ def create_link(conn: Connection, user: Row, by: Identity, now: datetime) -> str
     return secret
 
 
-def request_link(conn: Connection, email: str, *, base_url: str, ip: str, now: datetime) -> bool:
-    """Whether an email will be sent. The caller must not reveal it; an unknown address takes about
-    the same time."""
+def request_link(
+    conn: Connection,
+    email: str,
+    *,
+    base_url: str,
+    ip: str,
+    now: datetime,
+    may_reset: Callable[[Connection, Row | None], bool] = lambda conn, user: True,
+) -> bool:
+    """Whether an email will be sent: `may_reset` decides about a known user. The caller must not
+    reveal it; an unknown address takes about the same time."""
     user = None
     if "@" in email and len(email) <= MAX_LOGIN:
         user = user_rows.find_by_login(conn, email)
+    if not may_reset(conn, user):
+        user = None
     will_be_sent = mails.enqueue(
         conn, "reset", user["id"] if user else None, base_url=base_url, now=now
     )

@@ -7,14 +7,14 @@ signed in by email address alone is signed out when passwords are required.
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sigservice.clock import format_iso
 from sigservice.crypto import secrets
 from sigservice.db.pool import Connection, Database
 from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
-from sigservice.repository.access import sessions, users
+from sigservice.repository.access import identities, sessions, users
 from sigservice.services.access.failed_sign_ins import SignInError
 from sigservice.services.identity import PERMISSIONS, Identity
 from sigservice.services.system import events
@@ -27,11 +27,28 @@ MAX_SESSIONS = 100  # in a list
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
+class SessionOrigin(NamedTuple):
+    """How a session is opened; `method` is password, oidc, email, custom or link. The other fields
+    are of the provider's ID token. `is_break_glass` is for the audit log."""
+
+    method: str
+    is_break_glass: bool = False
+    identity_id: int | None = None
+    provider_session: str | None = None
+    provider_issued_at: datetime | None = None
+    id_token: str | None = None
+
+
 def verify_password(
-    database: Database, passwords: secrets.Passwords, login: str, password: str
+    database: Database,
+    passwords: secrets.Passwords,
+    login: str,
+    password: str,
+    may_use_password: Callable[[Row], bool] = lambda user: True,
 ) -> Row:
-    """The user, with the hash that was verified. Raises UnavailableError, and SignInError, with the
-    same message for an unknown login and a wrong password.
+    """The user, with the hash that was verified. A user who may not use a password is answered
+    like one who enters a wrong one, after the same time. Raises UnavailableError, and SignInError,
+    with the same message for an unknown login and a wrong password.
 
     Holds no connection during the hashing.
     """
@@ -40,7 +57,7 @@ def verify_password(
     with passwords.admit():
         with database.autocommit() as conn:
             user = users.find_by_login(conn, login)
-        password_hash = user["password_hash"] if user else None
+        password_hash = user["password_hash"] if user and may_use_password(user) else None
         if not passwords.matches(password_hash, password) or user is None:
             raise _make_sign_in_error(user)
         if password_hash and passwords.is_outdated(password_hash):
@@ -60,6 +77,7 @@ def sign_in(
     login: str,
     password: str,
     open_session: Callable[[Connection, Row], str | None],
+    may_use_password: Callable[[Row], bool] = lambda user: True,
 ) -> tuple[Row, str]:
     """The user and the ID of the session that `open_session` opens in its own transaction; it
     returns None if the verified hash is no longer stored. Tries twice, because a new hash of the
@@ -67,7 +85,7 @@ def sign_in(
     """
     user = None
     for _ in range(MAX_SIGN_IN_TRIES):
-        user = verify_password(database, passwords, login, password)
+        user = verify_password(database, passwords, login, password, may_use_password)
         with database.transaction() as conn:
             session_id = open_session(conn, user)
         if session_id:
@@ -90,13 +108,17 @@ def open_session(
     authentication_scope: str,
     ip: str,
     user_agent: str,
+    origin: SessionOrigin,
     verified_hash: str | None = None,
 ) -> str | None:
     """The ID of a new session, for the cookie. Ends the session `replaces` of the browser.
 
-    Returns None, without any change, if the user is deleted or `verified_hash` is no longer stored.
+    Returns None, and the caller must not commit, if the user or the identity is deleted, or
+    `verified_hash` is no longer stored.
     """
     if not users.record_sign_in(conn, user["id"], verified_hash):
+        return None
+    if origin.identity_id and not identities.mark_used(conn, origin.identity_id, now):
         return None
     if replaces:
         sessions.delete(conn, secrets.hash_in_scope(replaces, authentication_scope))
@@ -109,9 +131,15 @@ def open_session(
         expires_at=now + timedelta(hours=ttl_hours),
         ip=ip,
         user_agent=user_agent[:MAX_USER_AGENT],
+        identity_id=origin.identity_id,
+        provider_session=origin.provider_session,
+        provider_issued_at=origin.provider_issued_at,
+        id_token=origin.id_token,
     )
     by = make_identity(user, ip=ip)
-    events.record(conn, "user-signed-in", by, data={"id": by.user_id, "username": by.username})
+    data = {"id": by.user_id, "username": by.username, "method": origin.method}
+    data |= {"breakGlass": True} if origin.is_break_glass else {}
+    events.record(conn, "user-signed-in", by, data=data)
     return session_id
 
 
@@ -124,15 +152,16 @@ def find_identity(
     authentication_scope: str,
     idle: timedelta | None = None,
     last_use: Callable[[bytes], datetime | None] = lambda id_hash: None,
+    accepts: Callable[[Row], bool] = lambda user: True,
 ) -> Identity | None:
     """The user of a session; None if it is unknown or has ended.
 
-    `idle` is the time without use after which a session ends; `last_use` returns uses that aren't
-    stored yet.
+    `accepts` decides whether a session with this `issuer` is valid. `idle` is the time without use
+    after which a session ends; `last_use` returns uses that aren't stored yet.
     """
     id_hash = secrets.hash_in_scope(session_id, authentication_scope)
     user = sessions.find_user(conn, id_hash, now)
-    if user is None:
+    if user is None or not accepts(user):
         return None
     if idle is not None and max(user["last_used_at"], last_use(id_hash) or _NEVER) <= now - idle:
         return None
@@ -143,6 +172,9 @@ def find_identity(
         default_password_works=user["default_password_works"],
         session_hash=id_hash,
         csrf=derive_csrf_token(session_id),
+        has_password=user["has_password"],
+        is_from_provider=user["issuer"] is not None,
+        confirmed_at=user["confirmed_at"],
     )
 
 

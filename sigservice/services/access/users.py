@@ -84,6 +84,12 @@ def parse_login(login: str) -> dict[str, str | None]:
     return {"username": None if is_email else login, "email": login if is_email else None}
 
 
+def is_same_login(stored_login: str | None, login: str | None) -> bool:
+    """Ignores the case of ASCII letters only. A database with a locale lower-cases other letters
+    to these (the Kelvin sign to k), and such an address belongs to someone else."""
+    return (stored_login or "").encode().lower() == (login or "").encode().lower()
+
+
 def create(conn: Connection, profile: Profile, password_hash: str | None, by: Identity) -> Row:
     """The new user; raises BadDataError if the username or the email already exists."""
     try:

@@ -46,6 +46,8 @@ SENTENCES = {
     "user-sign-in-failed": "failed to sign in",
     "user-sign-ins-failed": "failed to sign in several times",
     "user-password-change-failed": "failed to change the password",
+    "user-identity-linked": "connected {name} to the provider",
+    "user-identity-unlinked": "disconnected {name} from the provider",
     "user-sessions-ended": "ended the sessions of {name}",
     "password-reset-requested": "requested a reset link for {name}",
     "pat-creation-failed": "failed to create a personal token",

@@ -2,16 +2,20 @@
 -- with the user.
 
 -- name: insert_session
-INSERT INTO sessions (id_hash, user_id, created_at, expires_at, last_used_at, ip, user_agent)
-VALUES (%(id_hash)s, %(user_id)s, %(now)s, %(expires_at)s, %(now)s, %(ip)s, %(user_agent)s);
+INSERT INTO sessions (id_hash, user_id, created_at, expires_at, last_used_at, ip, user_agent, identity_id,
+                      provider_session, provider_issued_at, id_token)
+VALUES (%(id_hash)s, %(user_id)s, %(now)s, %(expires_at)s, %(now)s, %(ip)s, %(user_agent)s, %(identity_id)s,
+        %(provider_session)s, %(provider_issued_at)s, %(id_token)s);
 
 -- name: find_session_user
 SELECT u.id, u.username, u.email, u.name, u.role_id, r.name AS role, u.has_built_in_password,
        EXISTS (SELECT 1 FROM users o WHERE o.has_built_in_password) AS default_password_works,
-       coalesce(s.last_used_at, s.created_at) AS last_used_at
+       coalesce(s.last_used_at, s.created_at) AS last_used_at, i.issuer,
+       u.password_hash IS NOT NULL AS has_password, greatest(s.created_at, s.confirmed_at) AS confirmed_at
 FROM sessions s
 JOIN users u ON u.id = s.user_id
 JOIN roles r ON r.id = u.role_id
+LEFT JOIN user_identities i ON i.id = s.identity_id
 WHERE s.id_hash = %(id_hash)s
   AND s.expires_at > %(now)s;
 
@@ -27,7 +31,7 @@ WHERE user_id = %(user_id)s
 -- name: list_sessions_of_user
 -- The active sessions, the last used first. Limited, because hundreds of scripts may be signed in.
 SELECT id, created_at, coalesce(last_used_at, created_at) AS last_used_at, expires_at, ip,
-       user_agent, id_hash = %(current_hash)s AS is_current
+       user_agent, id_hash = %(current_hash)s AS is_current, identity_id
 FROM sessions
 WHERE user_id = %(user_id)s
   AND expires_at > %(now)s
@@ -40,6 +44,13 @@ LIMIT %(limit)s;
 DELETE FROM sessions
 WHERE id = %(id)s AND user_id = %(user_id)s
 RETURNING id_hash = %(current_hash)s AS is_current;
+
+-- name: find_id_token
+SELECT id_token FROM sessions WHERE id_hash = %(id_hash)s;
+
+-- name: confirm_session
+-- The user has just signed in at the provider again.
+UPDATE sessions SET confirmed_at = %(now)s WHERE id_hash = %(id_hash)s;
 
 -- name: mark_sessions_used
 -- Locks in the order of hashes, so that two processes can't deadlock.

@@ -56,6 +56,13 @@ JOIN roles r ON r.id = u.role_id
 WHERE u.account_type = 'user'
 ORDER BY u.id;
 
+-- name: list_users_by_logins
+SELECT username, email, role_id, password_hash IS NOT NULL AS has_password
+FROM users
+WHERE account_type = 'user'
+  AND (lower(username) = ANY(%(logins)s) OR lower(email) = ANY(%(logins)s))
+ORDER BY username, email;
+
 -- name: search_users
 -- Searches for the literal text in any case.
 SELECT id, username, email, name, role_id

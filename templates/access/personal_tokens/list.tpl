@@ -11,6 +11,13 @@
 <p>Sign in to create a token.</p>
 % elif len(tokens) >= token_limit:
 <p>Token limit reached. Delete a token to create another.</p>
+% elif confirmation_path:
+<section class="narrow">
+<h2>New token</h2>
+% include("partials/problems.tpl")
+<p>Sign in with {{provider_name}} again to create a token.</p>
+<p><a class="button" href="{{confirmation_path}}">Confirm with {{provider_name}}</a></p>
+</section>
 % else:
 <section class="narrow">
 <h2>New token</h2>

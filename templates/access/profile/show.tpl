@@ -7,9 +7,25 @@
 % end
 <div><dt>Role</dt><dd>{{identity.role}}</dd></div>
 </dl>
+% if connection:
+<p>
+% if identity.is_from_provider:
+Signed in with {{connection.name}}.
+% end
+% if connection.row:
+Connected to {{connection.name}} on
+% include("partials/time.tpl", at=connection.row["created_at"])
+% if not connection.is_only_way_in:
+· <a href="{{url('/profile/provider')}}">Disconnect</a>
+% end
+% elif connection.link_token:
+<a class="button quiet" href="{{url('/auth/oidc')}}?link={{connection.link_token}}&amp;next=%2Fprofile%3Fdone%3Dconnected">Connect {{connection.name}}</a>
+% end
+</p>
+% end
 <p><a href="{{url('/profile/tokens')}}">Your API tokens</a></p>
-% if not authentication.has_passwords:
-<p class="hint">{{authentication.note}}</p>
+% if not fields:
+<p class="hint">{{note}}</p>
 % else:
 <div class="narrow">
 <h2>Change password</h2>
@@ -39,6 +55,9 @@
 % end
 </div>
 <dl>
+% if connection:
+<div><dt>Signed in with</dt><dd>{{connection.name if session["identity_id"] else "password"}}</dd></div>
+% end
 <div><dt>IP address</dt><dd>{{session["ip"] or "unknown"}}</dd></div>
 <div><dt>Signed in</dt><dd>
 % include("partials/time.tpl", at=session["created_at"])

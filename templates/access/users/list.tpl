@@ -10,6 +10,9 @@
 <div class="heading">
 <h2><a href="{{url('/admin/users', user['id'])}}"><bdi>{{login}}</bdi></a></h2>
 <span class="badge">{{user["role"]}}</span>
+% if provider and user["id"] in identities:
+<span class="badge">{{provider.name}}</span>
+% end
 </div>
 <dl>
 % if user["name"]:
@@ -25,6 +28,11 @@
 never
 % end
 </dd></div>
+% if provider and user["id"] in identities and identities[user["id"]]["last_sign_in_at"]:
+<div><dt>With {{provider.name}}</dt><dd>
+% include("partials/time.tpl", at=identities[user["id"]]["last_sign_in_at"])
+</dd></div>
+% end
 </dl>
 <p class="actions">
 <a href="{{url('/admin/users', user['id'])}}">Edit<span class="hidden"> user {{login}}</span></a>

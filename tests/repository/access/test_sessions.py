@@ -37,6 +37,9 @@ def test_a_session_finds_its_user(conn):
         "has_built_in_password": False,
         "default_password_works": False,
         "last_used_at": NOW,
+        "issuer": None,
+        "has_password": True,
+        "confirmed_at": NOW,
     }
 
 

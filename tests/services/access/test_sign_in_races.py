@@ -66,6 +66,7 @@ def open_for(conn, user):
         authentication_scope="",
         ip="",
         user_agent="",
+        origin=sessions.SessionOrigin("password"),
         verified_hash=user["password_hash"],
     )
 

@@ -13,7 +13,7 @@ SERVICES = Path(sigservice.__file__).parent / "services"
 VERBS = {
     *("added", "archived", "cancelled", "changed", "created", "deleted", "deprecated", "disabled"),
     *("enabled", "ended", "failed", "imported", "marked", "reactivated", "removed", "requested"),
-    *("retried", "revived", "sent", "signed", "undid"),
+    *("connected", "disconnected", "retried", "revived", "sent", "signed", "undid"),
 }
 CHECKOUT = {"feature_name": "checkout", "environment": "production", "project": "default"}
 

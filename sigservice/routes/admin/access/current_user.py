@@ -12,7 +12,7 @@ from sigservice.services.access import users
 from sigservice.services.identity import ADMIN_TOKEN_ID, UNKNOWN_ID, VIEW, Identity
 from sigservice.web import respond
 from sigservice.web.guards import AdminGuard
-from sigservice.web.password_attempts import change_own_password
+from sigservice.web.password_attempts import can_change_password, change_own_password
 from sigservice.web.router import Router
 
 PATH = "/api/admin/user"
@@ -68,8 +68,7 @@ def show_profile(context: Context, identity: Identity) -> HTTPResponse:
             "groups": [],
             "features": [],
             "subscriptions": [],
-            "canChangePassword": bool(identity.session_hash)
-            and context.authentication.type.has_passwords,
+            "canChangePassword": can_change_password(context, identity),
         }
     )
 

@@ -16,7 +16,7 @@ PATH = "/api/admin/user/tokens"
 
 
 class PersonalTokenBody(msgspec.Struct):
-    """`password` is required if users sign in by password."""
+    """`password` is required of users who sign in by password."""
 
     description: str
     expiresAt: str

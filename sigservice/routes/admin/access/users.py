@@ -14,6 +14,7 @@ from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.web import reset_links, respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import AdminGuard
+from sigservice.web.password_attempts import require_passwords
 from sigservice.web.router import Router
 
 PATH = "/api/admin/user-admin"
@@ -118,6 +119,7 @@ def change_user_password(
 ) -> HTTPResponse:
     with context.database.autocommit() as conn:
         user = users.get(conn, id)
+    require_passwords(context, user)
     passwords.check(body.password, user["username"], user["email"])
     password_hash = context.passwords.hash(body.password)
     with context.database.transaction() as conn:
@@ -133,9 +135,10 @@ def validate_password(context: Context, identity: Identity, body: PasswordBody) 
 
 @router.post(f"{PATH}/reset-password", needs=ADMIN, takes=ResetBody)
 def create_reset_link(context: Context, identity: Identity, body: ResetBody) -> HTTPResponse:
-    reset_links.require_passwords(context)
+    require_passwords(context)
     with context.database.transaction() as conn:
         user = users.find(conn, body.id)
+        require_passwords(context, user)
         secret = reset_tokens.create_link(conn, user, identity, context.clock.now())
     link = reset_links.make_link(context, request.environ, "reset", secret)
     return respond.json({"resetPasswordUrl": link})

@@ -36,7 +36,7 @@ def _collect(context: Context) -> dict[str, Any]:
         "segments": row["segments"],
         "strategies": row["strategies"],
         "SAMLenabled": False,
-        "OIDCenabled": False,
+        "OIDCenabled": context.provider is not None,
         "clientApps": [
             {"range": "allTime", "count": row["apps"]},
             {"range": "30d", "count": row["apps_30"]},

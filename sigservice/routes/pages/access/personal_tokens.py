@@ -12,7 +12,8 @@ from sigservice.web import respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, read_id
 from sigservice.web.guards import PageGuard
-from sigservice.web.own_tokens import create_own_token
+from sigservice.web.oidc_sign_in import is_fresh
+from sigservice.web.own_tokens import create_own_token, make_confirmation_path, needs_password
 from sigservice.web.router import Router
 
 PATH = "/profile/tokens"
@@ -25,11 +26,13 @@ router = Router(PageGuard)
 def list_own_tokens(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> HTTPResponse:
     with context.database.autocommit() as conn:
         tokens = repository.list_of_users(conn, [identity.user_id])
-    fields = [*PERSONAL_TOKEN_FIELDS]
-    if context.authentication.type.has_passwords:
+    fields, confirmation_path = [*PERSONAL_TOKEN_FIELDS], ""
+    if needs_password(context, identity):
         fields.append(
             make_password_field("password", "Your password", autocomplete="current-password")
         )
+    elif context.provider and identity.session_hash and not is_fresh(context, identity):
+        confirmation_path = make_confirmation_path(context, identity)
     return respond.page(
         context,
         "access/personal_tokens/list",
@@ -38,6 +41,8 @@ def list_own_tokens(context: Context, identity: Identity, entry: Entry = NO_ENTR
         breadcrumbs=[("Your account", "/profile")],
         tokens=tokens,
         token_limit=personal_tokens.MAX_TOKENS,
+        confirmation_path=confirmation_path,
+        provider_name=context.provider.name if context.provider else "",
         fields=fill(fields, entry.form),
         notice=respond.find_notice(NOTICES),
         entry=entry,

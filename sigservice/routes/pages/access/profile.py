@@ -10,15 +10,17 @@ from sigservice.routes.pages.access.account_fields import (
 )
 from sigservice.services.access import sessions
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import respond, session
+from sigservice.web import oidc_sign_in, respond, session
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, read_id
 from sigservice.web.guards import PageGuard
-from sigservice.web.password_attempts import change_own_password
+from sigservice.web.password_attempts import can_change_password, change_own_password
 from sigservice.web.router import Router
 
 NOTICES = {
     "sessions": "Session signed out.",
+    "connected": "Your account is connected.",
+    "disconnected": "Your account is disconnected.",
     "password": "Password changed. Your other sessions were signed out.",
     "password-and-tokens": "Password changed. Your other sessions were signed out and your personal"
     " API tokens revoked.",
@@ -43,7 +45,9 @@ def show_profile(context: Context, identity: Identity, entry: Entry = NO_ENTRY) 
         identity,
         title="Your account",
         sessions=own_sessions,
-        fields=FIELDS,
+        connection=oidc_sign_in.find_connection(context, identity),
+        fields=FIELDS if can_change_password(context, identity) else [],
+        note=context.authentication.note,
         notice=respond.find_notice(NOTICES),
         entry=entry,
     )

@@ -13,6 +13,7 @@ from sigservice.web import reset_links, respond, session, sign_in
 from sigservice.web.body import FORM_LIMIT, read_query
 from sigservice.web.forms import Field
 from sigservice.web.guards import Public
+from sigservice.web.password_attempts import require_passwords
 from sigservice.web.public_forms import PublicForm
 from sigservice.web.router import Router
 
@@ -70,7 +71,9 @@ def _set_password(context: Context, kind: str) -> HTTPResponse:
             raise
         return _render_link(context, kind, token, error)
     try:
-        _, session_id = sign_in.sign_in_by_password(context, request.environ, login, password)
+        _, session_id = sign_in.sign_in_by_password(
+            context, request.environ, login, password, method="link"
+        )
     except AppError:  # the password is set: the user can sign in later
         return public_form.clear_cookie(respond.redirect(context, "/sign-in?done=password"))
     answer = respond.redirect(context, "/?done=password")
@@ -80,7 +83,7 @@ def _set_password(context: Context, kind: str) -> HTTPResponse:
 
 def _render_request(context: Context, email: str = "", **more: Any) -> HTTPResponse:
     """The form for the email address of the account, and the answer to it."""
-    reset_links.require_passwords(context)
+    require_passwords(context)
     attributes = {"autocomplete": "email"}
     values = {
         "title": "Forgot your password?",
@@ -98,11 +101,12 @@ def _render_link(
     context: Context, kind: str, token: str, error: AppError | None = None
 ) -> HTTPResponse:
     """The form that sets a password, or the problem with the link."""
-    reset_links.require_passwords(context)
+    require_passwords(context)
     user = None
     try:
         with context.database.autocommit() as conn:
             user = reset_tokens.find_link(conn, token, context.clock.now())
+        require_passwords(context, user)
     except (InvalidTokenError, UsedTokenError) as invalid:
         error = invalid
     return PublicForm(context, "reset-password").render(

@@ -6,10 +6,11 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, PasswordMismatch
+from sigservice.repository.access import sessions as session_repository
 from sigservice.routes.pages.access.account_fields import make_password_field
 from sigservice.services.access import sessions
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import request_identity, respond, session, sign_in
+from sigservice.web import oidc_sign_in, request_identity, respond, session, sign_in
 from sigservice.web.body import FORM_LIMIT, read_query
 from sigservice.web.forms import Field
 from sigservice.web.guards import PageGuard, Public, make_next_path
@@ -25,10 +26,15 @@ signed_in_router = Router(PageGuard)
 
 @router.get("/sign-in")
 def show_sign_in(context: Context) -> HTTPResponse:
-    next_path = make_next_path(read_query(request.environ).get("next", ""))
+    query = read_query(request.environ)
+    next_path = make_next_path(query.get("next", ""))
     if request_identity.find_identity(context, request.environ):
         return respond.redirect(context, next_path)
-    return _render_form(context, {"next": next_path}, notice=respond.find_notice(NOTICES))
+    oidc = context.authentication.oidc
+    if oidc and oidc["autoRedirect"] and not {"done", "error", "method"} & set(query):
+        return respond.redirect(context, f"/auth/oidc?next={quote(next_path, safe='')}")
+    values = {"next": next_path, "method": query.get("method", "")}
+    return _render_form(context, values, notice=respond.find_notice(NOTICES))
 
 
 @router.post("/sign-in", limit="login", body_limit=FORM_LIMIT)
@@ -57,8 +63,18 @@ def submit_sign_in(context: Context) -> HTTPResponse:
 @signed_in_router.post("/logout", needs=VIEW, while_default_password=True, for_scripts=True)
 def sign_out(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
     with context.database.transaction() as conn:
+        token = None
+        if identity.is_from_provider:
+            token = session_repository.find_id_token(conn, identity.session_hash)
         sessions.sign_out(conn, identity)
-    answer = respond.redirect(context, "/sign-in?done=signed-out")
+    url = oidc_sign_in.make_sign_out_url(context, identity, token)
+    if url:  # not a redirect: browsers apply form-action to the redirects after a form
+        answer = respond.page(
+            context, "access/sign_in/signed_out", None, title="You have signed out.", next_url=url
+        )
+        answer.set_header("Refresh", f"0;url={url}")
+    else:
+        answer = respond.redirect(context, "/sign-in?done=signed-out")
     session.clear_cookie(context, answer)
     return answer
 
@@ -66,7 +82,9 @@ def sign_out(context: Context, identity: Identity, form: dict[str, str]) -> HTTP
 def _render_form(
     context: Context, values: dict[str, str], error: AppError | None = None, notice: str = ""
 ) -> HTTPResponse:
-    type = context.authentication.type
+    scheme, type = context.authentication, context.authentication.type
+    is_by_password = error is not None or values.get("method") == "password"
+    has_break_glass_form = scheme.has_password_form and is_by_password
     default_path = "email" if type.takes_email else "username"
     path = error.details[0].get("path", default_path) if error else default_path
     return PublicForm(context, "sign-in").render(
@@ -79,6 +97,10 @@ def _render_form(
         next_path=values["next"],
         next_query=quote(values["next"], safe=""),
         custom=context.authentication.custom,
+        provider_name=context.provider.name if context.provider else "",
+        has_form=type.takes_email or scheme.has_passwords or has_break_glass_form,
+        has_break_glass_link=scheme.has_password_form and not scheme.has_passwords,
+        has_reset_link=scheme.has_passwords or has_break_glass_form,
     )
 
 

@@ -7,7 +7,7 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.repository.access import personal_tokens, service_accounts
+from sigservice.repository.access import identities, personal_tokens, service_accounts
 from sigservice.repository.access import users as repository
 from sigservice.repository.system import mails as mail_repository
 from sigservice.routes.admin.access.users import NewUserBody, UserBody
@@ -19,6 +19,7 @@ from sigservice.web import reset_links, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.guards import PageGuard
+from sigservice.web.password_attempts import require_passwords
 from sigservice.web.router import Router
 
 PATH = "/admin/users"
@@ -28,6 +29,7 @@ NOTICES = {
     "created": "User created.",
     "saved": "User saved.",
     "password": "Password set. The user was signed out and the user's personal API tokens revoked.",
+    "disconnected": "User disconnected.",
     "deleted": "User deleted.",
     "account-deleted": "Service account deleted.",
 }
@@ -41,6 +43,7 @@ def list_users(context: Context, identity: Identity) -> HTTPResponse:
         rows = repository.list_all(conn)
         accounts = service_accounts.list_all(conn)
         tokens = personal_tokens.list_of_users(conn, [account["id"] for account in accounts])
+        user_identities = identities.list_all(conn) if context.provider else []
     counts = Counter(token["user_id"] for token in tokens)
     return respond.page(
         context,
@@ -48,6 +51,12 @@ def list_users(context: Context, identity: Identity) -> HTTPResponse:
         identity,
         title="Users",
         users=rows,
+        provider=context.provider,
+        identities={
+            row["user_id"]: row
+            for row in user_identities
+            if context.provider and context.provider.is_issuer(row["issuer"])
+        },
         accounts=[account | {"tokens": counts[account["id"]]} for account in accounts],
         notice=respond.find_notice(NOTICES),
     )
@@ -55,11 +64,11 @@ def list_users(context: Context, identity: Identity) -> HTTPResponse:
 
 @router.get(f"{PATH}/new", needs=ADMIN)
 def show_new_user(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> HTTPResponse:
-    type = context.authentication.type
-    note = type.note
+    scheme = context.authentication
+    note = scheme.note
     with context.database.autocommit() as conn:
         fields = _make_fields(context, conn)
-    if type.has_passwords:
+    if scheme.has_passwords:
         hint = f"Leave empty to get an invite link. {passwords.REQUIREMENTS}"
         attributes = {"autocomplete": "new-password"}
         fields.append(
@@ -104,9 +113,9 @@ def create_user(context: Context, identity: Identity, form: Form) -> HTTPRespons
 def create_reset_link(
     context: Context, identity: Identity, user_id: int, form: Form
 ) -> HTTPResponse:
-    reset_links.require_passwords(context)
     with context.database.transaction() as conn:
         user = users.get(conn, user_id)
+        require_passwords(context, user)
         secret = reset_tokens.create_link(conn, user, identity, context.clock.now())
     return _render_link(context, identity, user, "reset", secret)
 
@@ -120,6 +129,7 @@ def show_user(
         user = users.get(conn, user_id)
         fields = _make_fields(context, conn)
         mail = mail_repository.find_last(conn, user_id)
+        user_identities = identities.list_of_user(conn, user_id) if context.provider else []
     login = user["username"] or user["email"]
     return render_form(
         context,
@@ -129,10 +139,12 @@ def show_user(
         title=f"User {login}",
         heading=login,
         breadcrumbs=BREADCRUMBS,
-        intro=context.authentication.type.note,
+        intro=context.authentication.note,
         button="Save",
-        rest="access/users/password.tpl",
+        rest="access/users/sign_in.tpl",
         user=user,
+        has_password_form=context.authentication.may_use_password(user),
+        identities=user_identities,
         new_password=make_password_field("password", "New password", passwords.REQUIREMENTS),
         mail=mail,
         mail_state=_describe_mail(mail) if mail else "",
@@ -162,6 +174,7 @@ def set_password(context: Context, identity: Identity, user_id: int, form: Form)
     password = form.get("password", "")
     with context.database.autocommit() as conn:
         user = users.get(conn, user_id)
+    require_passwords(context, user)
     passwords.check(password, user["username"], user["email"])
     password_hash = context.passwords.hash(password)
     with context.database.transaction() as conn:
@@ -191,7 +204,7 @@ def delete_user(
 
 def _make_fields(context: Context, conn: Connection) -> list[Field]:
     hint = "Username or email is required"
-    has_passwords = context.authentication.type.has_passwords
+    has_passwords = context.authentication.has_passwords
     hint += "; either can be used to sign in." if has_passwords else "."
     return [
         Field("username", "Username", hint=hint),

@@ -1,4 +1,4 @@
-% if authentication.has_passwords:
+% if has_password_form:
 <section class="narrow">
 <h2>Set password</h2>
 <p class="hint">Signs the user out and revokes the user's personal API tokens.</p>
@@ -18,5 +18,22 @@
 % include("partials/time.tpl", at=mail["created_at"])
 </p>
 % end
+</section>
+% end
+% if identities:
+<section>
+<h2>Single sign-on</h2>
+<form method="post" action="{{url('/admin/users', user['id'], 'identities')}}">
+% include("partials/csrf.tpl")
+<ul class="rows">
+% for row in identities:
+<li>
+<bdi>{{row["issuer"]}}</bdi>
+<bdi class="muted">{{row["subject"]}}</bdi>
+<button class="quiet" name="identity" value="{{row["id"]}}">Disconnect<span class="hidden"> {{row["issuer"]}}</span></button>
+</li>
+% end
+</ul>
+</form>
 </section>
 % end

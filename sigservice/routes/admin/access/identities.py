@@ -1,0 +1,66 @@
+"""Identities of users at the OpenID provider, JSON."""
+
+from typing import Any
+
+from bottle import HTTPResponse, request
+
+from sigservice.config.oidc import is_enabled
+from sigservice.context import Context
+from sigservice.errors import BadDataError
+from sigservice.repository.access import identities
+from sigservice.services.access import users as user_service
+from sigservice.services.access.oidc import users
+from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.web import oidc_sign_in, respond
+from sigservice.web.body import MISSING, read_json
+from sigservice.web.guards import AdminGuard
+from sigservice.web.router import Router
+
+OF_USER = "/api/admin/user-admin/<id:id>/identities"
+OWN = "/api/admin/user/identities"
+BODY_LIMIT = 4096
+
+router = Router(AdminGuard, is_enabled=is_enabled)
+
+
+@router.get(OF_USER, needs=ADMIN)
+def list_identities(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        user_service.get(conn, id)
+        rows = identities.list_of_user(conn, id)
+    return _respond(rows)
+
+
+@router.delete(f"{OF_USER}/<identity_id:id>", needs=ADMIN)
+def delete_identity(
+    context: Context, identity: Identity, id: int, identity_id: int
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        users.unlink(conn, id, identity_id, identity, how="admin")
+    return respond.empty()
+
+
+@router.get(OWN, needs=VIEW)
+def list_own_identities(context: Context, identity: Identity) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        rows = identities.list_of_user(conn, identity.user_id)
+    return _respond(rows)
+
+
+@router.delete(OWN, needs=VIEW, body_limit=BODY_LIMIT)
+@router.delete(f"{OWN}/<identity_id:id>", needs=VIEW, body_limit=BODY_LIMIT)
+def delete_own_identity(
+    context: Context, identity: Identity, identity_id: int | None = None
+) -> HTTPResponse:
+    """The body is `{password}`, or empty after a fresh sign-in with the provider."""
+    body, _ = read_json(request.environ, BODY_LIMIT)
+    body = {} if body is MISSING else body
+    password = body.get("password", "") if isinstance(body, dict) else None
+    if not isinstance(password, str):
+        raise BadDataError("The password must be text.", path="password")
+    oidc_sign_in.unlink_own(context, identity, identity_id, password)
+    return respond.empty()
+
+
+def _respond(rows: list[dict[str, Any]]) -> HTTPResponse:
+    return respond.json({"identities": [users.to_json(row) for row in rows]})

@@ -1,0 +1,1 @@
+"""Single sign-on with an OpenID provider: pure of HTTP."""
