@@ -176,12 +176,7 @@ def _build_provider(
     if not is_enabled(config):
         return None
     settings = config["authentication"]["oidc"]
-    client = ProviderClient(
-        settings["issuer"],
-        Proxies.from_config(config),
-        settings["caFile"],
-        telemetry.sign_ins.observe_provider,
-    )
+    client = ProviderClient.from_config(config, telemetry.sign_ins.observe_provider)
     return Provider(settings, client, clock, get_logger("oidc"))
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -221,6 +221,6 @@ def list_addresses(config: dict[str, Any]) -> list[tuple[str, str]]:
     return [("redirect URI", f"{base}/callback"), *after, logout]
 
 
-def has_groups(block: dict[str, Any]) -> bool:
+def has_groups(block: Mapping[str, Any]) -> bool:
     """Whether groups decide about roles; `block` is `authentication.oidc`."""
     return any(block[name] for name in GROUP_OPTIONS)

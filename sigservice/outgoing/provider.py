@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
@@ -55,6 +55,13 @@ class ProviderClient:
         self._origin = find_origin(issuer)
         self._proxies, self._ca_file, self._observe = proxies, ca_file, observe
         self._slots = threading.BoundedSemaphore(MAX_REQUESTS)
+
+    @classmethod
+    def from_config(
+        cls, config: Mapping[str, Any], observe: Callable[[str, str, float], None]
+    ) -> Self:
+        settings = config["authentication"]["oidc"]
+        return cls(settings["issuer"], Proxies.from_config(config), settings["caFile"], observe)
 
     def fetch(self, endpoint: str, url: str, deadline: float) -> Document:
         """A JSON object by GET. Raises like `request`, also for any other answer."""

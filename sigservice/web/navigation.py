@@ -103,6 +103,7 @@ _SECTIONS = (
                 "Access",
                 [
                     MenuItem("/admin/users", "Users", "ADMIN", "/admin/service-accounts"),
+                    MenuItem("/admin/sign-in", "Sign-in", "ADMIN"),
                     MenuItem("/admin/api-tokens", "API tokens", "ADMIN"),
                 ],
             ),

@@ -22,7 +22,7 @@ from sigservice.web import session
 from sigservice.web.guards import make_next_path
 
 CALLBACK = "/auth/oidc/callback"
-SIGN_IN, LINK, CONFIRM = "sign-in", "link", "confirm"
+SIGN_IN, LINK, CONFIRM, TRY = "sign-in", "link", "confirm", "try"
 MAX_STATE, MAX_NEXT = 4000, 1000
 
 
@@ -42,7 +42,7 @@ def shorten_next_path(text: str) -> str:
 
 
 def derive_token(identity: Identity, purpose: str) -> str:
-    """The token of a link that connects or confirms, for this session alone."""
+    """The token of a link that connects, confirms or tries, for this session alone."""
     return secrets.derive(identity.csrf, f"oidc {purpose}")
 
 

@@ -11,7 +11,7 @@ from sigservice.errors import BadDataError, ConflictError, ForbiddenError, NotFo
 from sigservice.repository.access import identities
 from sigservice.repository.access import sessions as session_repository
 from sigservice.services.access.oidc import users
-from sigservice.services.access.oidc.claims import Claims, Person, read_person
+from sigservice.services.access.oidc.claims import Claims, Person, find_groups, read_person
 from sigservice.services.access.oidc.failures import OidcError
 from sigservice.services.access.oidc.provider import Provider
 from sigservice.services.access.sessions import SessionOrigin
@@ -48,6 +48,25 @@ def sign_in(context: Context, environ: dict[str, Any], claims: Claims, token: st
             raise OidcError("oidc-no-user", subject=person.subject, address=person.email)
     context.telemetry.sign_ins.count_attempt("oidc", "success")
     return session_id
+
+
+class Trial(NamedTuple):
+    """What a sign-in would be: the user, and the groups that the provider sent."""
+
+    user: Row
+    groups: list[str]
+
+
+def try_sign_in(context: Context, environ: dict[str, Any], claims: Claims) -> Trial:
+    """Stores nothing. Raises OidcError like `sign_in`."""
+    settings = get_provider(context).settings
+    person = read_person(claims, settings)
+    if person.failure:
+        raise OidcError(person.failure, subject=person.subject, address=person.email)
+    with context.database.transaction() as conn:
+        user, _ = users.find_or_create(conn, person, _make_rules(context, environ))
+        conn.rollback()
+    return Trial(user, sorted(find_groups(claims, settings["groupsClaim"])))
 
 
 def connect(context: Context, environ: dict[str, Any], claims: Claims, identity: Identity) -> None:

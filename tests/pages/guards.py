@@ -82,6 +82,7 @@ ADMIN_PAGES = (
     "/admin/api-tokens",
     "/admin/api-tokens/new",
     "/admin/api-tokens/{api_token_id}/delete",
+    "/admin/sign-in",
     "/admin/users",
     "/admin/users/new",
     "/admin/users/{user_id}",
@@ -210,6 +211,7 @@ ADMIN_FORMS = {
         "projects": "all",
     },
     "/admin/api-tokens/{api_token_id}/delete": {},
+    "/admin/sign-in/check": {},
     "/admin/users/new": {"username": "al", "rootRole": "Viewer", "password": "Other-Horse-8"},
     "/admin/users/{user_id}": {"username": "bob", "rootRole": "Viewer"},
     "/admin/users/{user_id}/password": {"password": "Other-Horse-8"},
@@ -237,6 +239,7 @@ PAGES = VIEW_PAGES + EDIT_PAGES + ADMIN_PAGES
 JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ofrep", "/ready")
 # What is so already.
 UNCHANGING = (
+    "/admin/sign-in/check",
     "/admin/types/strategies/{strategy_type}/on",
     "/admin/features/{name}/environments/{environment}/evaluate",
     "/admin/features/{name}/favorite/remove",

@@ -311,6 +311,7 @@ def test_links_lead_to_every_page(site):
         "/admin/api-tokens",
         "/admin/api-tokens/new",
         "/admin/api-tokens/#/delete",
+        "/admin/sign-in",
         "/admin/users",
         "/admin/users/new",
         "/admin/users/#",

@@ -14,7 +14,7 @@ from sigservice.services.identity import Identity
 from sigservice.web import oidc_flow, oidc_sign_in, request_identity, respond, session
 from sigservice.web.body import read_query, read_query_pairs
 from sigservice.web.guards import Public
-from sigservice.web.oidc_flow import CALLBACK, CONFIRM, LINK, SIGN_IN
+from sigservice.web.oidc_flow import CALLBACK, CONFIRM, LINK, SIGN_IN, TRY
 from sigservice.web.router import Router
 
 _PARAMETERS = ("state", "code", "iss", "error", "error_description")
@@ -24,10 +24,10 @@ router = Router(Public, is_enabled=is_enabled)
 
 @router.get("/auth/oidc", limit="oidc")
 def begin_sign_in(context: Context) -> HTTPResponse:
-    """`link` or `confirm` has the token with which a signed-in user connects or confirms."""
+    """`link`, `confirm` or `try` has the token of a signed-in user for this."""
     environ, query = request.environ, read_query(request.environ)
     next_path = oidc_flow.shorten_next_path(query.get("next", ""))
-    purpose = next((name for name in (LINK, CONFIRM) if name in query), SIGN_IN)
+    purpose = next((name for name in (LINK, CONFIRM, TRY) if name in query), SIGN_IN)
     identity = request_identity.find_identity(context, environ)
     if identity and purpose == SIGN_IN:
         return respond.redirect(context, next_path)
@@ -36,7 +36,7 @@ def begin_sign_in(context: Context) -> HTTPResponse:
         if purpose != SIGN_IN:
             _check_token(identity, purpose, query[purpose])
         flow, cookie = oidc_flow.begin(context, environ, next_path, purpose, identity)
-        prompt = "" if purpose == SIGN_IN else "login"
+        prompt = "login" if purpose in (LINK, CONFIRM) else ""
         url = oidc_sign_in.get_provider(context).make_authorization_url(flow, prompt=prompt)
     except OidcError as error:
         return _render_failure(context, error, next_path if purpose == SIGN_IN else "/profile")
@@ -60,11 +60,17 @@ def end_sign_in(context: Context) -> HTTPResponse:
             session.set_cookie(context, answer, session_id)
         else:
             identity = _find_same_user(context, state)
-            if state.purpose == LINK:
+            if state.purpose == TRY:
+                trial = oidc_sign_in.try_sign_in(context, environ, claims)
+                answer = respond.page(
+                    context, "access/sign_in/trial", identity, title="Trial sign-in", trial=trial
+                )
+            elif state.purpose == LINK:
                 oidc_sign_in.connect(context, environ, claims, identity)
+                answer = respond.redirect(context, state.next)
             else:
                 oidc_sign_in.confirm(context, claims, identity)
-            answer = respond.redirect(context, state.next)
+                answer = respond.redirect(context, state.next)
     except OidcError as error:
         is_second_tab = error.code == "oidc-state" and not session.find_flow_secret(
             context, environ

@@ -123,7 +123,7 @@ def _find_role(claims: Claims, settings: dict[str, Any]) -> str:
     """The highest role of the groups, `none` if no group has one; "" without groups configured."""
     if not has_groups(settings):
         return ""
-    groups = _find_groups(claims, settings["groupsClaim"])
+    groups = find_groups(claims, settings["groupsClaim"])
     for role, option in _ROLE_GROUPS:
         if groups & set(settings[option]):
             return role
@@ -131,7 +131,7 @@ def _find_role(claims: Claims, settings: dict[str, Any]) -> str:
     return default if default == "none" else default.title()
 
 
-def _find_groups(claims: Claims, path: str) -> set[str]:
+def find_groups(claims: Claims, path: str) -> set[str]:
     """Providers omit the claim of users without groups. One with too many groups for a token names
     another source instead."""
     value = claims.find(path)

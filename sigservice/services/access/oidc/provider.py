@@ -16,6 +16,7 @@ from sigservice.log import Logger, escape_line
 from sigservice.outgoing.provider import ProviderClient, ProviderError
 from sigservice.services.access.oidc import id_token, metadata
 from sigservice.services.access.oidc.cached_document import CachedDocument
+from sigservice.services.access.oidc.check import find_problems
 from sigservice.services.access.oidc.claims import MISSING, Claims, needs_userinfo
 from sigservice.services.access.oidc.failures import OidcError
 from sigservice.services.access.oidc.metadata import Metadata
@@ -63,6 +64,10 @@ class Provider:
     def is_issuer(self, issuer: str) -> bool:
         """Whether `issuer`, in the provider's spelling, is the configured one."""
         return issuer.removesuffix("/") == self.settings["issuer"]
+
+    def find_problems(self) -> list[str]:
+        """What the provider announces against the settings, one sentence each."""
+        return find_problems(self.settings, self._client)
 
     @_as_failures()
     def make_authorization_url(self, flow: Flow, *, prompt: str = "") -> str:

@@ -1,0 +1,88 @@
+"""The page of single sign-on: what the variables say, a check of the provider and a trial sign-in.
+
+Nothing is configured here.
+"""
+
+from typing import Any, NamedTuple
+
+from sigservice.concurrency.workers import release_turn
+from sigservice.config.oidc import list_addresses
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web.forms import Form
+from sigservice.web.oidc_flow import TRY, derive_token
+
+PATH = "/admin/sign-in"
+
+router = Router(PageGuard)
+
+
+class Setting(NamedTuple):
+    label: str
+    value: str
+    variable: str
+
+
+@router.get(PATH, needs=ADMIN)
+def show_settings(
+    context: Context, identity: Identity, problems: list[str] | None = None
+) -> HTTPResponse:
+    """`problems` are those of a check; None without one."""
+    note = context.authentication.note or "Users sign in with a password."
+    return respond.page(
+        context,
+        "access/sign_in/settings",
+        identity,
+        title="Sign-in",
+        rows=_list_settings(context.config) if context.provider else [],
+        note=note,
+        problems=problems,
+        try_token=derive_token(identity, TRY),
+    )
+
+
+@router.post(f"{PATH}/check", needs=ADMIN)
+def check_provider(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+    if context.provider is None:
+        return respond.redirect(context, PATH)
+    release_turn()
+    return show_settings(context, identity, context.provider.find_problems())
+
+
+def _list_settings(config: dict[str, Any]) -> list[Setting]:
+    block = config["authentication"]
+    oidc = block["oidc"]
+    has_secret = bool(oidc["clientSecret"] or oidc["clientSecretFile"])
+    new_users = f"created as {oidc['defaultRole']}" if oidc["createUsers"] else "only invited ones"
+    groups = [
+        Setting(f"Groups of {role}s", _join(oidc[f"{role.lower()}Groups"]), variable)
+        for role, variable in (
+            ("Admin", "SERVICE_OIDC_ADMIN_GROUPS"),
+            ("Editor", "SERVICE_OIDC_EDITOR_GROUPS"),
+            ("Viewer", "SERVICE_OIDC_VIEWER_GROUPS"),
+        )
+    ]
+    passwords = "allowed" if block["passwordSignIn"] else "only break-glass accounts"
+    return [
+        Setting("Name on the button", oidc["name"], "SERVICE_OIDC_NAME"),
+        Setting("Issuer", oidc["issuer"], "SERVICE_OIDC_ISSUER"),
+        Setting("Client ID", oidc["clientId"], "SERVICE_OIDC_CLIENT_ID"),
+        Setting("Client secret", "set" if has_secret else "none", "SERVICE_OIDC_CLIENT_SECRET"),
+        *(
+            Setting(name[0].upper() + name[1:], url, "SERVICE_URL")
+            for name, url in list_addresses(config)
+        ),
+        Setting("Scopes", _join(oidc["scopes"]), "SERVICE_OIDC_SCOPES"),
+        Setting("New users", new_users, "SERVICE_OIDC_CREATE_USERS"),
+        Setting("Email domains", _join(oidc["emailDomains"]), "SERVICE_OIDC_EMAIL_DOMAINS"),
+        Setting("Groups claim", oidc["groupsClaim"], "SERVICE_OIDC_GROUPS_CLAIM"),
+        *groups,
+        Setting("Passwords", passwords, "SERVICE_PASSWORD_SIGN_IN"),
+        Setting(
+            "Break-glass accounts", _join(block["breakGlassUsers"]), "SERVICE_BREAK_GLASS_USERS"
+        ),
+    ]
+
+
+def _join(values: list[str]) -> str:
+    return ", ".join(values) or "none"
