@@ -1,15 +1,14 @@
 """A read that many threads share, without a stale answer for any of them."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from sigservice.concurrency import wait_budget
+from sigservice.concurrency.shared_result import SharedResult
 from sigservice.concurrency.workers import release_turn
-from sigservice.errors import build_busy_error, copy_error
+from sigservice.errors import build_busy_error
 
 # A reader that waits longer for the read before its own gets an error: while the database hangs,
 # waiting readers would occupy all workers.
@@ -33,7 +32,7 @@ class CoalescedRead(Generic[Answer]):
         self._last: tuple[float, Answer] | None = None  # when the last read began, and its answer
         self._reading = threading.Lock()
         self._lock = threading.Lock()
-        self._next: _SharedRead[Answer] | None = None
+        self._next: SharedResult[Answer] | None = None
 
     def get(self, arrived_at: float | None = None) -> Answer:
         """`arrived_at` is when the request arrived (time.monotonic()). The last answer is enough if
@@ -48,42 +47,24 @@ class CoalescedRead(Generic[Answer]):
         with self._lock:
             shared = self._next
             if is_leader := shared is None:
-                shared = self._next = _SharedRead()
+                shared = self._next = SharedResult()
         if is_leader:
-            self._run(shared)
-            return shared.answer
-        release_turn()
-        if not wait_budget.wait(shared.done.wait, WAIT_SECONDS):
-            raise build_busy_error()
-        if shared.error is not None:
-            raise copy_error(shared.error)
-        return shared.answer
+            return shared.compute(self._read_next)
+        return shared.wait(WAIT_SECONDS)
 
-    def _run(self, shared: _SharedRead[Answer]) -> None:
+    def _read_next(self) -> Answer:
         can_read = self._reading.acquire(blocking=False)
         if not can_read:
             release_turn()
             can_read = wait_budget.wait(self._reading.acquire, WAIT_SECONDS)
         with self._lock:
             self._next = None  # callers from here on may expect a later change
+        if not can_read:
+            raise build_busy_error()
         try:
-            if not can_read:
-                raise build_busy_error()
             began_at = self._seconds()
-            shared.answer = self._read()
-            self._last = began_at, shared.answer
-        except BaseException as error:
-            shared.error = copy_error(error)
-            raise
+            answer = self._read()
+            self._last = began_at, answer
+            return answer
         finally:
-            if can_read:
-                self._reading.release()
-            shared.done.set()
-
-
-class _SharedRead(Generic[Answer]):
-    answer: Answer
-
-    def __init__(self) -> None:
-        self.done = threading.Event()
-        self.error: BaseException | None = None
+            self._reading.release()

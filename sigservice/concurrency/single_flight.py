@@ -1,14 +1,10 @@
 """One thread builds a value; the others that need the same value wait for it."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-from sigservice.concurrency import wait_budget
-from sigservice.concurrency.workers import release_turn
-from sigservice.errors import build_busy_error, copy_error
+from sigservice.concurrency.shared_result import SharedResult
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -19,7 +15,7 @@ class SingleFlight(Generic[Key, Value]):
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._flights: dict[Key, _Flight[Value]] = {}
+        self._flights: dict[Key, SharedResult[Value]] = {}
 
     def get(self, key: Key, build: Callable[[], Value]) -> Value:
         """Returns what `build` returns, or what it returns to a caller that is already building
@@ -28,32 +24,14 @@ class SingleFlight(Generic[Key, Value]):
         with self._lock:
             flight = self._flights.get(key)
             if is_builder := flight is None:
-                flight = self._flights[key] = _Flight()
+                flight = self._flights[key] = SharedResult()
         if is_builder:
-            self._build(key, flight, build)
-            return flight.value
-        release_turn()
-        if not wait_budget.wait(flight.done.wait):
-            raise build_busy_error()
-        if flight.error is not None:
-            raise copy_error(flight.error)
-        return flight.value
+            return flight.compute(lambda: self._build(key, build))
+        return flight.wait()
 
-    def _build(self, key: Key, flight: _Flight[Value], build: Callable[[], Value]) -> None:
+    def _build(self, key: Key, build: Callable[[], Value]) -> Value:
         try:
-            flight.value = build()
-        except BaseException as error:
-            flight.error = copy_error(error)
-            raise
+            return build()
         finally:
             with self._lock:
                 del self._flights[key]
-            flight.done.set()
-
-
-class _Flight(Generic[Value]):
-    value: Value
-
-    def __init__(self) -> None:
-        self.done = threading.Event()
-        self.error: BaseException | None = None
