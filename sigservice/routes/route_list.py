@@ -10,7 +10,6 @@ from sigservice.web import Router
 from sigservice.web.router import RouteDeclaration
 
 _PARAMETER = re.compile(r"<(\w+)(?::\w+)?>")
-_SWITCH = re.compile(r"<\w+:switch>")
 MAX_WIDTH = 64
 HEADINGS = ("METHOD", "PATH", "PERMISSION", "LIMIT", "HANDLER")
 
@@ -30,7 +29,7 @@ def list_routes(config: dict[str, Any]) -> list[ListedRoute]:
     routes = [
         ListedRoute(
             route.method,
-            _PARAMETER.sub(r"{\1}", _SWITCH.sub("on|off", route.path)),
+            _PARAMETER.sub(r"{\1}", route.path),
             _name_permission(router, route),
             route.options.get("limit", ""),
             f"{route.handler.__module__.removeprefix('sigservice.')}:{route.handler.__name__}",

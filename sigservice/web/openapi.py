@@ -72,11 +72,12 @@ def _describe_operation(route: Any, body: dict[str, Any] | None) -> dict[str, An
     guards = [type(p).__name__ for p in route.app.plugins if getattr(p, "name", "") == "guard"]
     is_ofrep = guards == ["OfrepGuard"]
     error = {"schema": {"$ref": _REF.format(name="OfrepError" if is_ofrep else "Error")}}
+    name, last = route.callback.__name__, route.rule.rpartition("/")[2]
     module = route.callback.__module__.rpartition(".")[2]
     rule = _PARAMETER.sub(r"by_\1", route.rule)
     operation: dict[str, Any] = {
         "operationId": route.method.lower() + rule.replace("/", "_"),
-        "summary": _write_summary(route.callback.__name__),
+        "summary": _write_summary(f"{name}_{last}" if name.startswith("switch_") else name),
         "tags": [_write_summary(module)],
         "responses": {
             "2XX": {"description": "Success."},

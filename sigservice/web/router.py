@@ -34,6 +34,7 @@ class Router:
 
     The options of a route: `needs` (a permission), `limit` (a rate limit by address), `takes` (the
     struct of the body), `body_limit` and `form_limit` (bytes); the guards and plugins read them.
+    A path that ends in `/<is_on:switch>` declares two routes, which end in on and off.
     Routes with the same `group_commit` wait for one, so the listener runs their requests together.
     """
 
@@ -70,7 +71,15 @@ class Router:
         self, method: str, path: str, options: dict[str, Any]
     ) -> Callable[[Handler], Handler]:
         def declare(handler: Handler) -> Handler:
-            self.routes.append(RouteDeclaration(method, path, handler, options))
+            parent, _, last = path.rpartition("/")
+            parameter, is_switch, _ = last.removeprefix("<").partition(":switch>")
+            if not is_switch:
+                self.routes.append(RouteDeclaration(method, path, handler, options))
+                return handler
+            for state in ("on", "off"):
+                switch = partial(handler, **{parameter: state == "on"})
+                update_wrapper(switch, handler)
+                self.routes.append(RouteDeclaration(method, f"{parent}/{state}", switch, options))
             return handler
 
         return declare
@@ -189,15 +198,13 @@ def build_kind_finder(routers: Iterable[Router], base: str) -> Callable[[str, st
 
 
 def create_root() -> Bottle:
-    """A Bottle without plugins and with two filters: `id`, because bottle's `int` accepts signs and
-    non-ASCII digits, and `switch` for paths that end in on or off. The caller calls
-    `router.complete()` after merging all routers."""
+    """A Bottle without plugins and with the filter `id`, because bottle's `int` accepts signs and
+    non-ASCII digits. The caller calls `router.complete()` after merging all routers."""
     root = _Root()
     root.uninstall(True)
     del root.router  # bottle does not allow it to be replaced
     root.router = _RootRouter()
     root.router.add_filter("id", _id_filter)
-    root.router.add_filter("switch", lambda _config: ("on|off", lambda text: text == "on", str))
     return root
 
 

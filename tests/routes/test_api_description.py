@@ -54,6 +54,13 @@ def test_operation_ids_are_unique(document):
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]+", id) for id in ids)
 
 
+def test_operations_that_switch_something_say_which_way(document):
+    path = "/api/admin/environments/{name}"
+    operations = [document["paths"][f"{path}/{state}"]["post"] for state in ("on", "off")]
+    summaries = [operation["summary"] for operation in operations]
+    assert summaries == ["Switch environment on", "Switch environment off"]
+
+
 def test_operations_have_their_security_schemes(document):
     paths = document["paths"]
     assert paths["/api/client/features"]["get"]["security"] == [{"token": []}]

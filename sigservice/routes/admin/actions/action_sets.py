@@ -124,17 +124,12 @@ def delete_action_set(context: Context, identity: Identity, project: str, id: in
     return respond.empty()
 
 
-@router.post(f"{SET}/on", needs=ADMIN)
-def enable_action_set(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
+@router.post(f"{SET}/<is_enabled:switch>", needs=ADMIN)
+def switch_action_set(
+    context: Context, identity: Identity, project: str, id: int, is_enabled: bool
+) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = action_sets.switch(conn, project, id, True, identity)
-    return respond.json(action_sets.to_json(row))
-
-
-@router.post(f"{SET}/off", needs=ADMIN)
-def disable_action_set(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = action_sets.switch(conn, project, id, False, identity)
+        row = action_sets.switch(conn, project, id, is_enabled, identity)
     return respond.json(action_sets.to_json(row))
 
 

@@ -34,42 +34,26 @@ def show_feature_environment(
     return respond.json(state)
 
 
-def _switch(
-    context: Context, target: FeatureEnvironment, enabled: bool, identity: Identity
+@router.post(f"{STATE}/<is_on:switch>", needs=EDIT)
+def switch_feature(
+    context: Context, identity: Identity, project: str, name: str, environment: str, is_on: bool
 ) -> HTTPResponse:
     option = read_query(request.environ).get("shouldActivateDisabledStrategies")
+    target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
-        feature_switches.switch(conn, target, enabled, identity, activate_disabled=option == "true")
+        feature_switches.switch(conn, target, is_on, identity, activate_disabled=option == "true")
     return respond.empty()
 
 
-@router.post(f"{STATE}/on", needs=EDIT)
-def enable_feature(
-    context: Context, identity: Identity, project: str, name: str, environment: str
-) -> HTTPResponse:
-    return _switch(context, FeatureEnvironment(project, name, environment), True, identity)
-
-
-@router.post(f"{STATE}/off", needs=EDIT)
-def disable_feature(
-    context: Context, identity: Identity, project: str, name: str, environment: str
-) -> HTTPResponse:
-    return _switch(context, FeatureEnvironment(project, name, environment), False, identity)
-
-
-@router.post(f"{BULK}/on", needs=EDIT, takes=BulkBody)
-def enable_features(
-    context: Context, identity: Identity, project: str, environment: str, body: BulkBody
+@router.post(f"{BULK}/<is_on:switch>", needs=EDIT, takes=BulkBody)
+def switch_features(
+    context: Context,
+    identity: Identity,
+    project: str,
+    environment: str,
+    is_on: bool,
+    body: BulkBody,
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        feature_switches.switch_all(conn, project, environment, body.features, True, identity)
-    return respond.empty()
-
-
-@router.post(f"{BULK}/off", needs=EDIT, takes=BulkBody)
-def disable_features(
-    context: Context, identity: Identity, project: str, environment: str, body: BulkBody
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        feature_switches.switch_all(conn, project, environment, body.features, False, identity)
+        feature_switches.switch_all(conn, project, environment, body.features, is_on, identity)
     return respond.empty()

@@ -131,31 +131,17 @@ def toggle_feature(context: Context, identity: Identity, name: str) -> HTTPRespo
         return _respond(conn, name, identity)
 
 
-@legacy_router.post(f"{FEATURE}/toggle/on", needs=EDIT)
-def enable_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
+@legacy_router.post(f"{FEATURE}/toggle/<is_on:switch>", needs=EDIT)
+def switch_feature(context: Context, identity: Identity, name: str, is_on: bool) -> HTTPResponse:
     with context.database.transaction() as conn:
-        feature_switches.switch(conn, _find_target(conn, name), True, identity)
+        feature_switches.switch(conn, _find_target(conn, name), is_on, identity)
         return _respond(conn, name, identity)
 
 
-@legacy_router.post(f"{FEATURE}/toggle/off", needs=EDIT)
-def disable_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
+@legacy_router.post(f"{FEATURE}/stale/<is_stale:switch>", needs=EDIT)
+def switch_stale(context: Context, identity: Identity, name: str, is_stale: bool) -> HTTPResponse:
     with context.database.transaction() as conn:
-        feature_switches.switch(conn, _find_target(conn, name), False, identity)
-        return _respond(conn, name, identity)
-
-
-@legacy_router.post(f"{FEATURE}/stale/on", needs=EDIT)
-def mark_stale(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        features.set_stale(conn, _find_project(conn, name), [name], True, identity)
-        return _respond(conn, name, identity)
-
-
-@legacy_router.post(f"{FEATURE}/stale/off", needs=EDIT)
-def mark_active(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        features.set_stale(conn, _find_project(conn, name), [name], False, identity)
+        features.set_stale(conn, _find_project(conn, name), [name], is_stale, identity)
         return _respond(conn, name, identity)
 
 

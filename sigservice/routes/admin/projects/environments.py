@@ -83,20 +83,13 @@ def update_environment(
     return respond.json(environments.to_json(row))
 
 
-def _set_enabled(context: Context, identity: Identity, name: str, enabled: bool) -> HTTPResponse:
+@router.post(f"{PATH}/<name>/<is_enabled:switch>", needs=ADMIN)
+def switch_environment(
+    context: Context, identity: Identity, name: str, is_enabled: bool
+) -> HTTPResponse:
     with context.database.transaction() as conn:
-        environments.update(conn, name, EnvironmentState(enabled), identity)
+        environments.update(conn, name, EnvironmentState(is_enabled), identity)
     return respond.empty(204)
-
-
-@router.post(f"{PATH}/<name>/on", needs=ADMIN)
-def enable_environment(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return _set_enabled(context, identity, name, True)
-
-
-@router.post(f"{PATH}/<name>/off", needs=ADMIN)
-def disable_environment(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return _set_enabled(context, identity, name, False)
 
 
 @router.delete(f"{PATH}/<name>", needs=ADMIN)

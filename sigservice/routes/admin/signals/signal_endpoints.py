@@ -104,17 +104,10 @@ def delete_signal_endpoint(context: Context, identity: Identity, id: int) -> HTT
     return respond.empty()
 
 
-def _set_enabled(context: Context, identity: Identity, id: int, enabled: bool) -> HTTPResponse:
+@router.post(f"{PATH}/<id:id>/<is_on:switch>", needs=ADMIN)
+def switch_signal_endpoint(
+    context: Context, identity: Identity, id: int, is_on: bool
+) -> HTTPResponse:
     with context.database.transaction() as conn:
-        body = _describe(context, conn, signal_endpoints.set_enabled(conn, id, enabled, identity))
+        body = _describe(context, conn, signal_endpoints.set_enabled(conn, id, is_on, identity))
     return respond.json(body)
-
-
-@router.post(f"{PATH}/<id:id>/on", needs=ADMIN)
-def enable_signal_endpoint(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    return _set_enabled(context, identity, id, True)
-
-
-@router.post(f"{PATH}/<id:id>/off", needs=ADMIN)
-def disable_signal_endpoint(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    return _set_enabled(context, identity, id, False)
