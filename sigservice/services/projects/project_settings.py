@@ -15,7 +15,7 @@ from sigservice.services.flags import feature_naming
 from sigservice.services.flags.feature_naming import FeatureNaming
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
-from sigservice.services.projects import projects
+from sigservice.services.projects import environments, projects
 from sigservice.services.system import events
 
 MAX_LINK_TEMPLATES = 50
@@ -72,6 +72,13 @@ def update(conn: Connection, id: str, new: ProjectSettings, by: Identity) -> Non
         pre_data=projects.build_event_data(before) | to_json(before),
         project=id,
     )
+
+
+def must_confirm(conn: Connection, environment: str, project_ids: Sequence[str]) -> bool:
+    """Whether pages ask before they switch flags of these projects in the environment. Raises
+    NotFoundError."""
+    is_production = environments.get(conn, environment)["type"] == "production"
+    return is_production and not project_rows.list_confirming(conn).isdisjoint(project_ids)
 
 
 def set_confirmation(conn: Connection, id: str, confirms: bool, by: Identity) -> None:

@@ -4,7 +4,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
-from sigservice.repository.access import api_tokens as repository
+from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.routes.admin.access.api_tokens import TokenBody
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, Identity
@@ -39,7 +39,7 @@ router = Router(PageGuard)
 @router.get(PATH, needs=ADMIN)
 def list_api_tokens(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        tokens = repository.list_all(conn)
+        tokens = api_token_rows.list_all(conn)
     return respond.page(
         context,
         "access/api_tokens/list",
@@ -56,7 +56,7 @@ def show_new_api_token(
     context: Context, identity: Identity, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        choices = repository.find_choices(conn)
+        choices = api_token_rows.find_choices(conn)
     environments = make_choices(choices["environments"])
     fields = [
         Field("tokenName", "Name", hint="e.g. web-shop", is_required=True),

@@ -3,7 +3,7 @@
 from bottle import HTTPResponse
 
 from sigservice.context import Context
-from sigservice.repository.access import personal_tokens as repository
+from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.routes.admin.access.personal_tokens import PersonalTokenBody
 from sigservice.routes.pages.access.account_fields import PERSONAL_TOKEN_FIELDS, make_password_field
 from sigservice.services.access import personal_tokens
@@ -25,7 +25,7 @@ router = Router(PageGuard)
 @router.get(PATH, needs=VIEW)
 def list_own_tokens(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        tokens = repository.list_of_users(conn, [identity.user_id])
+        tokens = personal_token_rows.list_of_users(conn, [identity.user_id])
     fields, confirmation_path = [*PERSONAL_TOKEN_FIELDS], ""
     if needs_password(context, identity):
         fields.append(

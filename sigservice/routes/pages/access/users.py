@@ -8,7 +8,7 @@ from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.access import identities, personal_tokens, service_accounts
-from sigservice.repository.access import users as repository
+from sigservice.repository.access import users as user_rows
 from sigservice.repository.system import mails as mail_repository
 from sigservice.routes.admin.access.users import NewUserBody, UserBody
 from sigservice.routes.pages.access.account_fields import make_password_field, make_role_field
@@ -40,7 +40,7 @@ router = Router(PageGuard)
 @router.get(PATH, needs=ADMIN)
 def list_users(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
-        rows = repository.list_all(conn)
+        rows = user_rows.list_all(conn)
         accounts = service_accounts.list_all(conn)
         tokens = personal_tokens.list_of_users(conn, [account["id"] for account in accounts])
         user_identities = identities.list_all(conn) if context.provider else []
@@ -210,7 +210,7 @@ def _make_fields(context: Context, conn: Connection) -> list[Field]:
         Field("username", "Username", hint=hint),
         Field("email", "Email"),
         Field("name", "Full name"),
-        make_role_field(repository.list_roles(conn)),
+        make_role_field(user_rows.list_roles(conn)),
     ]
 
 

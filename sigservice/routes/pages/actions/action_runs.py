@@ -6,7 +6,7 @@ import msgspec
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.repository.actions import action_runs as repository
+from sigservice.repository.actions import action_runs as action_run_rows
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signals
 from sigservice.services.actions import action_runs, action_sets, action_summaries
@@ -39,7 +39,7 @@ def list_runs(context: Context, identity: Identity, project: str, set_id: int) -
     before = read_paging(read_query(request.environ)).before
     with context.database.transaction() as conn:
         row = action_sets.get(conn, project, set_id)
-        runs = repository.list_of_set(conn, set_id, before=before, limit=PAGE_SIZE + 1)
+        runs = action_run_rows.list_of_set(conn, set_id, before=before, limit=PAGE_SIZE + 1)
         names = _map_names(set_rows.list_of_project(conn, project))
     page = runs[:PAGE_SIZE]
     return respond.page(

@@ -8,7 +8,7 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_runs
-from sigservice.repository.actions import action_sets as repository
+from sigservice.repository.actions import action_sets as action_set_rows
 from sigservice.repository.projects import projects
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.actions import action_sets, action_summaries
@@ -37,7 +37,7 @@ router = Router(PageGuard)
 def list_all_action_sets(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = projects.list_names(conn)
-        cards = _make_cards(conn, repository.list_all(conn))
+        cards = _make_cards(conn, action_set_rows.list_all(conn))
     groups = [
         row | {"cards": [card for card in cards if card["project"] == row["id"]]} for row in rows
     ]

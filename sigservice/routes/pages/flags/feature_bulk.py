@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError, NotFoundError
-from sigservice.repository.flags import features as repository
-from sigservice.repository.projects import projects
+from sigservice.repository.flags import features as feature_rows
 from sigservice.routes.pages.flags.feature_page import BULK_CHANGES, list_path
 from sigservice.services.flags import feature_switches, feature_tags, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
-from sigservice.services.projects import environments
+from sigservice.services.projects.project_settings import must_confirm
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, render_confirmation
 from sigservice.web.forms import Form
@@ -32,10 +31,11 @@ def change_features(context: Context, identity: Identity, form: Form) -> HTTPRes
         raise BadDataError("Choose what to change.", path="change")
     with context.database.transaction() as conn:
         by_project = _group_by_project(conn, names)
-        if change in ("archive", "on", "off") and "confirmed" not in form:
-            asks = change == "archive" or _asks_first(conn, environment, [*by_project])
-            if asks:
-                return _ask_first(context, identity, form, names, change, environment)
+        needs_confirmation = change == "archive" or (
+            change in ("on", "off") and must_confirm(conn, environment, [*by_project])
+        )
+        if needs_confirmation and "confirmed" not in form:
+            return _ask_first(context, identity, form, names, change, environment)
         for project, group in by_project.items():
             if change == "archive":
                 features.archive(conn, project, group, identity)
@@ -52,17 +52,12 @@ def change_features(context: Context, identity: Identity, form: Form) -> HTTPRes
 
 def _group_by_project(conn: Connection, names: Sequence[str]) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
-    rows = repository.list_by_name(conn, list(names))
+    rows = feature_rows.list_by_name(conn, list(names))
     for row in rows:
         groups.setdefault(row["project"], []).append(row["name"])
     if missing := set(names) - {row["name"] for row in rows}:
         raise NotFoundError(f"Flag {min(missing)} not found.")
     return groups
-
-
-def _asks_first(conn: Connection, environment: str, project_ids: Sequence[str]) -> bool:
-    is_production = environments.get(conn, environment)["type"] == "production"
-    return is_production and not projects.list_confirming(conn).isdisjoint(project_ids)
 
 
 def _parse_tag(text: str) -> Tag:

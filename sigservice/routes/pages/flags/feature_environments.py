@@ -2,13 +2,11 @@
 
 from urllib.parse import urlencode
 
-from sigservice.db.pool import Connection
-from sigservice.repository.projects import projects
 from sigservice.routes.pages.flags.feature_page import find_feature, list_path
 from sigservice.services.flags import feature_switches
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
-from sigservice.services.projects import environments
+from sigservice.services.projects.project_settings import must_confirm
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, render_confirmation
 from sigservice.web.forms import Form
@@ -25,7 +23,7 @@ def switch_feature(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         project = find_feature(conn, name)["project"]
-        if "confirmed" not in form and _asks_first(conn, project, environment):
+        if "confirmed" not in form and must_confirm(conn, environment, [project]):
             return _ask_first(context, identity, name, environment, form, is_enabled)
         flag_environment = FeatureEnvironment(project, name, environment)
         feature_switches.switch(conn, flag_environment, is_enabled, identity)
@@ -34,11 +32,6 @@ def switch_feature(
     if "back" in form:
         return respond.redirect(context, f"{list_path(form['back'], **done)}#flag-{name}")
     return respond.redirect(context, f"{flag_path(name)}?{urlencode(done)}#in-{environment}")
-
-
-def _asks_first(conn: Connection, project: str, environment: str) -> bool:
-    is_production = environments.get(conn, environment)["type"] == "production"
-    return is_production and project in projects.list_confirming(conn)
 
 
 def _ask_first(

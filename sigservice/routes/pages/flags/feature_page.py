@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
-from sigservice.repository.flags import features as repository
+from sigservice.repository.flags import features as feature_rows
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import projects
 from sigservice.repository.system import events
@@ -96,7 +96,7 @@ def find_undo(swap: str, back: str = "") -> Undo | None:
 
 def find_feature(conn: Connection, name: str) -> Row:
     """The flag in whichever project. Raises NotFoundError."""
-    row = repository.find(conn, name)
+    row = feature_rows.find(conn, name)
     if row is None:
         raise NotFoundError(f"Flag {name} not found.")
     return row
@@ -126,7 +126,7 @@ def show_feature(
         }
         segment_names = {s["id"]: s["name"] for s in segments.list_by_id(conn, [*segment_ids])}
         parents = [] if row["archived_at"] else _list_parents(conn, row, feature)
-        types = repository.list_types(conn)
+        types = feature_rows.list_types(conn)
         asks_first = row["project"] in projects.list_confirming(conn)
     texts, open_form = entry.form, _name_form(entry.form)
     details = texts if open_form == "Edit" else to_form(features.to_json(row))

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from sigservice.db.pool import Connection
 from sigservice.errors import AppError, BadDataError
-from sigservice.repository.flags import features as repository
+from sigservice.repository.flags import features as feature_rows
 from sigservice.repository.flags.features import SORTS, FeatureFilter
 from sigservice.repository.projects import environments, projects
 from sigservice.routes.admin.flags.features import CloneBody, NewFeature
@@ -48,7 +48,7 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
         environment_names = environments.list_enabled_names(conn)
         confirming = projects.list_confirming(conn)
         fields = feature_fields.make_filter_fields(
-            filters, projects.list_names(conn), repository.list_types(conn), environment_names
+            filters, projects.list_names(conn), feature_rows.list_types(conn), environment_names
         )
     applied = {name: value for name, value in filters.items() if value}
     page = applied | ({"sort": sort, "order": query.get("order", "")} if "sort" in query else {})
@@ -103,7 +103,7 @@ def show_new_feature(context: Context, identity: Identity, entry: Entry = NO_ENT
     project = read_query(request.environ).get("project") or "default"
     with context.database.transaction() as conn:
         fields = feature_fields.make_new_fields(
-            projects.list_names(conn), repository.list_types(conn)
+            projects.list_names(conn), feature_rows.list_types(conn)
         )
     return render_form(
         context,

@@ -1,7 +1,7 @@
 """Segments, pages: list with where they are used, new, edit, delete."""
 
 from sigservice.db.pool import Connection
-from sigservice.repository.flags import segments as repository
+from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.projects import context_fields, projects
 from sigservice.routes.pages.flags import constraint_fields
 from sigservice.services.flags import segments, strategy_summaries
@@ -31,7 +31,7 @@ router = Router(PageGuard)
 @router.get(SEGMENTS, needs=VIEW)
 def list_segments(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
-        rows = repository.list_all(conn)
+        rows = segment_rows.list_all(conn)
     return respond.page(
         context,
         "flags/segments/list",
@@ -107,7 +107,7 @@ def delete_segment(
     _context: Context, conn: Connection, identity: Identity, segment_id: int
 ) -> Confirmation:
     segment = segments.get(conn, segment_id)
-    users = repository.list_strategies(conn, segment_id)
+    users = segment_rows.list_strategies(conn, segment_id)
     text = "No flag uses this segment. This can't be undone."
     if users:
         text = "Can't delete: used by these flags. Remove it from their strategies first."

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.repository.projects import context_fields as repository
+from sigservice.repository.projects import context_fields as context_field_rows
 from sigservice.services import revisions
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import context_fields
@@ -41,7 +41,7 @@ router = Router(PageGuard)
 @router.get(PATH, needs=VIEW)
 def list_context_fields(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
-        fields = repository.list_with_uses(conn)
+        fields = context_field_rows.list_with_uses(conn)
     return respond.page(
         context,
         "projects/context_fields/list",
@@ -105,7 +105,7 @@ def delete_context_field(
     _context: Context, conn: Connection, identity: Identity, field: str
 ) -> Confirmation:
     row = context_fields.get(conn, field)
-    flags = dict.fromkeys(row["feature"] for row in repository.list_strategies(conn, field))
+    flags = dict.fromkeys(row["feature"] for row in context_field_rows.list_strategies(conn, field))
     is_one = len(flags) == 1
     text = (
         f"{plural(len(flags), 'flag')} still {'uses' if is_one else 'use'} it; "

@@ -2,7 +2,7 @@
 
 from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError
-from sigservice.repository.projects import environments as repository
+from sigservice.repository.projects import environments as environment_rows
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import environments
 from sigservice.services.projects.environments import EnvironmentState, NewEnvironment
@@ -33,7 +33,7 @@ router = Router(PageGuard)
 @router.get(PATH, needs=VIEW)
 def list_environments(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        rows = repository.list_all(conn)
+        rows = environment_rows.list_all(conn)
     last = len(rows) - 1
     page_rows = [
         row | {"moves": ["up"] * (n > 0) + ["down"] * (n < last)} for n, row in enumerate(rows)

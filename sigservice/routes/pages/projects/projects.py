@@ -3,7 +3,7 @@
 from sigservice.db.pool import Connection
 from sigservice.repository.projects import context_fields
 from sigservice.repository.projects import environments as environment_rows
-from sigservice.repository.projects import projects as repository
+from sigservice.repository.projects import projects as project_rows
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.projects import (
     environments,
@@ -41,7 +41,7 @@ router = Router(PageGuard)
 @router.get(PATH, needs=VIEW)
 def list_projects(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        rows = repository.list_all(conn)
+        rows = project_rows.list_all(conn)
     return respond.page(
         context,
         "projects/projects/list",
@@ -138,7 +138,7 @@ def delete_project(
     _context: Context, conn: Connection, identity: Identity, project: str
 ) -> Confirmation:
     row = projects.get(conn, project)
-    segments, flags, obstacle = repository.list_segments(conn, project), row["feature_count"], ""
+    segments, flags, obstacle = project_rows.list_segments(conn, project), row["feature_count"], ""
     if project == projects.DEFAULT:
         obstacle = "The default project can't be deleted."
     elif flags or segments:

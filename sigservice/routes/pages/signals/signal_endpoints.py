@@ -14,7 +14,7 @@ from sigservice.repository.signals import (
     signals,
     silence_checks,
 )
-from sigservice.repository.signals import signal_endpoints as repository
+from sigservice.repository.signals import signal_endpoints as signal_endpoint_rows
 from sigservice.routes.admin.signals.signal_endpoint_tokens import create_token_of
 from sigservice.routes.admin.signals.signal_endpoints import NewEndpoint
 from sigservice.routes.pages.signals import endpoint_options_form
@@ -71,7 +71,7 @@ router = Router(PageGuard)
 @router.get(PATH, needs=ADMIN)
 def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
-        rows = repository.list_all(conn)
+        rows = signal_endpoint_rows.list_all(conn)
         tokens = signal_endpoint_tokens.list_all(conn)
         last_received = signals.find_last_received(conn)
         hours = signals.count_by_hour(conn)

@@ -7,7 +7,7 @@ import msgspec
 
 from sigservice.db.statements import Row
 from sigservice.repository.projects import environments, projects
-from sigservice.repository.system import events as repository
+from sigservice.repository.system import events as event_rows
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.system import event_export, events
 from sigservice.services.system.event_sentences import compare_lines, describe_event
@@ -48,7 +48,7 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
     search = _to_search(applied)
     with context.database.transaction(bulkhead="search") as conn:
         page = events.list_page(conn, read_event_filter(search), before=before, limit=PAGE_SIZE)
-        types = repository.list_types(conn)
+        types = event_rows.list_types(conn)
         project_rows = projects.list_names(conn)
         environment_names = environments.list_enabled_names(conn)
     fields = _make_fields(filters, types, project_rows, environment_names)

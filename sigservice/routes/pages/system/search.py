@@ -1,6 +1,6 @@
 """Search for a flag, an endpoint, a project, a segment or a page by name: Ctrl-K on each page."""
 
-from sigservice.repository.system import search as repository
+from sigservice.repository.system import search
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.guide import load_guide
@@ -30,7 +30,7 @@ def search_names(context: Context, identity: Identity) -> HTTPResponse:
     ]
     if words:
         with context.database.autocommit() as conn:
-            rows = repository.find_names(
+            rows = search.find_names(
                 conn, words, endpoints=identity.has_permission(ADMIN), limit=MAX_RESULTS
             )
         results = [_to_result(row["kind"], row["name"], row["id"]) for row in rows] + results

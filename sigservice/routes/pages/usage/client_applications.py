@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from sigservice.db.like import make_pattern
-from sigservice.repository.usage import client_applications as repository
+from sigservice.repository.usage import client_applications as client_application_rows
 from sigservice.repository.usage import client_metrics
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.usage import client_applications
@@ -34,8 +34,10 @@ def list_applications(context: Context, identity: Identity) -> HTTPResponse:
     text, offset = query.get("query", "").strip(), read_paging(query).offset
     pattern = make_pattern(text)
     with context.database.transaction() as conn:
-        rows = repository.list_page(conn, pattern=pattern, limit=PAGE_SIZE + 1, offset=offset)
-        total = repository.count(conn, pattern=pattern)
+        rows = client_application_rows.list_page(
+            conn, pattern=pattern, limit=PAGE_SIZE + 1, offset=offset
+        )
+        total = client_application_rows.count(conn, pattern=pattern)
     filters = {"query": text} if text else {}
     has_more = len(rows) > PAGE_SIZE
     return respond.page(
@@ -56,8 +58,10 @@ def list_applications(context: Context, identity: Identity) -> HTTPResponse:
 def _render_application(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = client_applications.get(conn, name)
-        environments = repository.summarize_instances(conn, name)
-        instances = repository.list_instances(conn, name, environment=None, limit=MAX_INSTANCES)
+        environments = client_application_rows.summarize_instances(conn, name)
+        instances = client_application_rows.list_instances(
+            conn, name, environment=None, limit=MAX_INSTANCES
+        )
         features = client_metrics.list_features(conn, [name])
     return respond.page(
         context,
