@@ -62,6 +62,11 @@ class Sender(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_u
     deliveries: str = ""
     is_internal: bool = False
 
+    def fill_setup(self, url: str, secret: str = "") -> str:
+        """How users configure the sender, with the URL of their endpoint, and a secret if given."""
+        text = self.setup.replace("ENDPOINT_URL", url)
+        return text.replace("SIGNAL_TOKEN", secret) if secret else text
+
 
 def load_senders(folder: Path) -> Mapping[str, Sender]:
     """The senders by name, in the order of lists: by their `order`, then by name. Raises OSError

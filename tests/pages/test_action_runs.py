@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.conftest import ADMIN
 from tests.pages.page_reader import alert, follow, form_to, heading, notice
 from tests.pages.test_actions import PATH, main
@@ -54,6 +56,42 @@ def test_undo_asks_first_and_happens_once(ada, flags, sets, endpoint, token, sen
     assert "nothing to undo" in main(ada.get(f"{at}/undo"))
     page = ada.post(f"{at}/undo", {"csrf": ada.csrf}, status=409)
     assert "can't be undone" in alert(page)
+
+
+REVERTS = {"restoreWhenResolved": {"path": "status", "values": ["resolved"], "key": "id"}}
+
+
+@pytest.fixture
+def firing(sets, send, endpoint, token):
+    """The ID of a set, and the path of its run for an alert that still fires."""
+    id = sets.set(options=REVERTS)
+    send(endpoint, token, {"status": "firing", "id": "cpu"})
+    sets.work()
+    return id, f"{PATH}/{id}/runs/{sets.runs(id)[0]['id']}"
+
+
+def test_the_undo_of_an_alert_that_fires_says_that_it_repeats(ada, firing):
+    _, at = firing
+    assert "The alert still fires." in main(ada.get(f"{at}/undo"))
+
+
+def test_the_undo_of_a_disabled_set_does_not_say_that_the_alert_repeats(ada, firing):
+    id, at = firing
+    ada.post(f"{PATH}/{id}/off", {"csrf": ada.csrf}, status=303)
+    assert "still fires" not in main(ada.get(f"{at}/undo"))
+
+
+def test_an_undo_that_disables_the_set_lasts_when_the_alert_repeats(
+    ada, flags, firing, sets, send, endpoint, token
+):
+    id, at = firing
+    page = follow(ada.get(f"{at}/undo"), f"Undo run {at.split('/')[-1]} and disable kill checkout")
+    form_to(page, f"{at}/undo-and-disable").submit(status=303)
+    sets.work()
+    send(endpoint, token, {"status": "firing", "id": "cpu"})
+    sets.work()
+    assert flags.is_on()
+    assert not sets.look(id)["enabled"]
 
 
 def test_restoring_that_is_scheduled_can_be_cancelled(ada, flags, sets, endpoint, token, send):

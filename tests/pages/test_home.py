@@ -109,6 +109,14 @@ def test_a_signal_shows_that_its_token_was_deleted(ada, web, endpoint, token, se
     assert "deleted token" in rows(ada.get("/"))[0].get_text()
 
 
+def test_a_signal_without_a_token_shows_who_sent_it(ada, endpoint):
+    path = f"/admin/signals/{endpoint['id']}/send"
+    form_to(ada.get(path), path).submit(status=303)
+    text = rows(ada.get("/"))[0].get_text()
+    assert "sent by" in text
+    assert "deleted token" not in text
+
+
 def test_signals_of_a_deleted_endpoint_are_gone(ada, web, make, endpoint, token, send):
     send(endpoint, token, {"secret": 1})
     make.endpoint("other")

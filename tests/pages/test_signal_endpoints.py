@@ -6,6 +6,7 @@ import re
 
 import pytest
 import webtest
+import yaml
 
 from tests.conftest import ADMIN, Make
 from tests.pages.page_reader import alert, find_error, form_to, heading, notice, sign_in
@@ -358,3 +359,15 @@ def test_new_form_shows_all_errors_at_once(cast):
     page = form.submit(status=400)
     assert page.html.find(id="name-problem")
     assert page.html.find(id="token_name-problem")
+
+
+def test_the_setup_of_a_new_endpoint_has_its_token_and_can_be_pasted(ada):
+    page = ada.get("/admin/signals/new")
+    form = form_to(page, "/admin/signals/new")
+    form["name"], form["template"], form["token_name"] = "alerts", "alertmanager", "eu"
+    page = form.submit(status=200)
+    configuration = yaml.safe_load(page.html.find("code", id="setup").get_text().split("\n\n")[1])
+    (webhook,) = configuration["receivers"][0]["webhook_configs"]
+    assert webhook["url"].endswith("/api/signal-endpoint/alerts")
+    secret = page.html.find(id="secret").get_text()
+    assert webhook["http_config"]["authorization"]["credentials"] == secret

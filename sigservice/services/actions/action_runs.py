@@ -8,7 +8,7 @@ from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, NotFoundError, describe_fault
-from sigservice.repository.actions import action_runs
+from sigservice.repository.actions import action_runs, action_sets
 from sigservice.services.actions import action_reverts, notifications
 from sigservice.services.actions.action_evaluation import add_states
 from sigservice.services.identity import Identity
@@ -59,6 +59,18 @@ def get(conn: Connection, project: str, set_id: int, run_id: int) -> Row:
     if row is None or row["project"] != project:
         raise NotFoundError("Run not found.")
     return row
+
+
+def can_repeat(conn: Connection, run: Row) -> bool:
+    """Whether the alert of the run still fires, so that its set runs again when it repeats."""
+    action_set = action_sets.find(conn, run["project"], run["action_set_id"])
+    alerts = action_runs.list_firing_alerts(conn, [run["action_set_id"]])
+    return (
+        action_set is not None
+        and action_set["enabled"]
+        and action_set["armed"]
+        and run["correlation"] in [alert["correlation"] for alert in alerts]
+    )
 
 
 def is_reverted_by_action(run: Row) -> bool:

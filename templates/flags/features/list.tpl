@@ -51,7 +51,7 @@
 <thead>
 <tr>
 % for head in heads:
-<th scope="col" {{"aria-sort=" + head["order"] if head["order"] else ""}}><a href="?{{head['link']}}" aria-label="Sort by {{head['label']}}">{{head["label"]}}</a></th>
+<th scope="col" class="{{head['class']}}" {{"aria-sort=" + head["order"] if head["order"] else ""}}><a href="?{{head['link']}}" aria-label="Sort by {{head['label']}}">{{head["label"]}}</a></th>
 % end
 </tr>
 </thead>

@@ -23,10 +23,10 @@
 % end
 </div>
 </th>
-<td>
+<td class="created">
 % include("partials/time.tpl", at=feature["created_at"])
 </td>
-<td>
+<td class="evaluated">
 % if feature["last_seen_at"]:
 % include("partials/time.tpl", at=feature["last_seen_at"])
 % else:

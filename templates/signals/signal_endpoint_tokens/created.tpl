@@ -29,7 +29,8 @@
 % if sender:
 <h2>Configure {{sender.title}}</h2>
 <p>{{sender.credentials}}</p>
-<p class="text">{{setup}}</p>
+<pre tabindex="0"><code id="setup">{{setup}}</code></pre>
+<p><button type="button" class="quiet needs-script" data-copy="setup">Copy setup</button></p>
 % end
 % if not instructions:
 <h2>Send a signal</h2>

@@ -92,7 +92,7 @@
 <li>
 % include("partials/time.tpl", at=signal["created_at"])
 <a href="{{url('/admin/signals', signal['endpoint_id'], 'log')}}">{{signal["endpoint_name"]}}</a>
-<span class="badge"><bdi>{{signal["token_name"] or "(deleted token)"}}</bdi></span>
+% include("signals/signals/sender.tpl", signal=signal)
 % include("signals/signals/summary.tpl", summary=signal["summary"])
 </li>
 % end

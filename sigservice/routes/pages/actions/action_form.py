@@ -133,8 +133,7 @@ def _make_setup(context: Context, form: Form, endpoints: Choices) -> str:
         return ""
     if name is None:
         return sender.setup
-    url = make_signal_url(context, request.environ, name)
-    return sender.setup.replace("ENDPOINT_URL", url)
+    return sender.fill_setup(make_signal_url(context, request.environ, name))
 
 
 def _load_latest_payload(conn: Connection, form: Form) -> dict[str, Any]:

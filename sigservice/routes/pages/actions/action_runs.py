@@ -1,5 +1,6 @@
 """Runs of an action set, pages: history, one run, undo, cancelling an auto-revert."""
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ from sigservice.repository.signals import signals
 from sigservice.services.actions import action_runs, action_sets, action_summaries
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
-from sigservice.web.form_pages import Confirmation, confirms, shows_errors_in
+from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.paging import read_paging
 
@@ -23,6 +24,14 @@ NOTICES = {
     "undo": "Reverting… See the newest run for the result.",
     "cancelled": "Auto-revert cancelled.",
 }
+UNDO = "This reverts the changes below as you. Later manual changes are kept."
+NOTHING_TO_UNDO = (
+    "There is nothing to undo: the run changed nothing, is already reverted, or is not finished."
+)
+STILL_FIRES = (
+    "The alert still fires. When its sender repeats it, the set runs again and makes the same "
+    "changes. To prevent this, disable the set too, until the alert has resolved:"
+)
 CAUSES = {
     "signal": "Triggered by a signal",
     "resolved": "Auto-revert: alert resolved",
@@ -92,23 +101,43 @@ def show_run(
 def undo_run(
     context: Context, conn: Connection, identity: Identity, project: str, set_id: int, run_id: int
 ) -> Confirmation:
-    view = _make_view(action_runs.get(conn, project, set_id, run_id), {})
-    can_undo, path = view["can_undo"], _make_path(project, set_id, run_id)
-    text = "This reverts the changes below as you. Later manual changes are kept."
+    run = action_runs.get(conn, project, set_id, run_id)
+    view, path = _make_view(run, {}), _make_path(project, set_id, run_id)
+    can_undo = view["can_undo"]
+    body: Body = [UNDO]
     if not can_undo:
-        text = (
-            "There is nothing to undo: the run changed nothing, is already reverted, or is not "
-            "finished."
-        )
+        body = [NOTHING_TO_UNDO]
+    elif action_runs.can_repeat(conn, run):
+        link = f"Undo run {run_id} and disable {view['name']}"
+        body = [STILL_FIRES, [(link, f"{path}/undo-and-disable")], UNDO]
     return Confirmation(
         f"Undo run {run_id} of {view['name']}?",
-        [text, [(item, "") for item in view["reverts"] if can_undo]],
+        [*body, [(item, "") for item in view["reverts"] if can_undo]],
         "Undo run" if can_undo else "",
         path,
         lambda: action_runs.undo(conn, project, set_id, run_id, identity),
         f"{path}?done=undo",
         cancel="Cancel" if can_undo else "Back to the run",
         after_commit=context.signals_waiting.set,
+    )
+
+
+@confirms(router, f"{RUN}/undo-and-disable", needs=ADMIN)
+def undo_run_and_disable_set(
+    context: Context, conn: Connection, identity: Identity, project: str, set_id: int, run_id: int
+) -> Confirmation:
+    question = undo_run(context, conn, identity, project, set_id, run_id)
+
+    def perform() -> None:
+        action_sets.switch(conn, project, set_id, False, identity)
+        action_runs.undo(conn, project, set_id, run_id, identity)
+
+    return replace(
+        question,
+        title=question.title.replace("?", ", and disable the set?"),
+        body=["The set won't run again until you enable it.", UNDO, question.body[-1]],
+        button=question.button and "Undo run and disable set",
+        perform=perform,
     )
 
 

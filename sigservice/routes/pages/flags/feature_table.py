@@ -11,6 +11,7 @@ from sigservice.web.links import flag_path
 
 MAX_PREVIEW = 200
 FILTERS = ("query", "project", "type", "tag", "state", "life")
+CLASSES = {"createdAt": "created", "lastSeenAt": "evaluated"}  # columns that narrow pages hide
 Json = dict[str, Any]
 
 
@@ -62,8 +63,9 @@ def _make_cell(name: str, state: Json, asks: bool) -> Json:
 def make_heads(
     environments: Sequence[str], sort: str, is_descending: bool, page: dict[str, str]
 ) -> list[Json]:
-    """{label, link, order} of the columns that sort; `order` is the value of aria-sort, "" for a
-    column that doesn't sort the page. Times and states begin with the newest and the enabled."""
+    """{label, link, order, class} of the columns that sort; `order` is the value of aria-sort, ""
+    for a column that doesn't sort the page. Times and states begin with the newest and the
+    enabled."""
     heads = []
     for key, label in (
         ("name", "Name"),
@@ -75,5 +77,5 @@ def make_heads(
         descends = not is_descending if is_sorted else is_descending_first
         order = {True: "descending", False: "ascending"}[is_descending] if is_sorted else ""
         link = urlencode(page | {"sort": key, "order": "desc" if descends else "asc"})
-        heads.append({"label": label, "link": link, "order": order})
+        heads.append({"label": label, "link": link, "order": order, "class": CLASSES.get(key, "")})
     return heads

@@ -292,7 +292,7 @@ def render_secret(
         grace_ends_at=grace_ends_at,
         call_url=call_url,
         sender=sender,
-        setup=sender.setup.replace("ENDPOINT_URL", call_url) if sender else "",
+        setup=sender.fill_setup(call_url, secret) if sender else "",
         **more,
     )
 

@@ -1,0 +1,87 @@
+"""Sixty flags with long names, long differences and small windows."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+CUT_NAMES = """() => [...document.querySelectorAll(".flags .flag > a")]
+  .filter((e) => e.scrollWidth > e.clientWidth + 1 || e.closest("th").clientWidth < 200)
+  .map((e) => `${e.textContent}: ${e.closest("th").clientWidth}`).slice(0, 3)"""
+SPLIT_WORDS = """() => {
+  const split = [], main = document.querySelector("main");
+  const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (!node.parentElement.checkVisibility() || node.parentElement.closest(".hidden")) continue;
+    for (const word of node.data.matchAll(/[A-Za-z]{2,10}/g)) {
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      const lines = [...range.getClientRects()].map((box) => Math.round(box.top));
+      if (new Set(lines).size > 1) split.push(word[0]);
+    }
+  }
+  return split;
+}"""
+
+
+@pytest.fixture
+def names(flags):
+    for number in range(60):
+        flags.create_flag(f"checkout-of-the-shop-with-a-long-name-{number:02}")
+
+
+@pytest.mark.parametrize("width", [650, 768, 820, 1024, 1200, 1280])
+def test_names_in_the_list_of_flags_are_not_cut(tab, web, names, width):
+    page = tab("ada", viewport={"width": width, "height": 900})
+    page.goto("/admin/features")
+    assert page.evaluate(CUT_NAMES) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_each_line_of_a_difference_is_on_a_line_of_its_own(tab, web, flags):
+    flags.create_flag()
+    flags.add_strategy(title="x" * 100)
+    page = tab("ada")
+    page.goto("/admin/events?feature=checkout")
+    page.locator("summary").first.click()
+    boxes = page.locator(".diff span").evaluate_all(
+        "e => e.map((x) => x.getBoundingClientRect().top)"
+    )
+    assert len(boxes) > 5
+    assert len(set(boxes)) == len(boxes)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/admin/features",
+        "/admin/events",
+        "/admin/signals",
+        "/admin/users",
+        "/admin/types",
+        "/docs/guide/signals",
+        "/admin/search?q=e",
+    ],
+)
+def test_short_words_are_not_split_on_a_phone(tab, make, names, path):
+    make.endpoint("payments")
+    page = tab("ada", viewport={"width": 375, "height": 800})
+    page.goto(path)
+    page.evaluate("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+    assert page.evaluate(SPLIT_WORDS) == []
+
+
+def test_a_message_does_not_cover_the_card_that_the_page_jumps_to(tab, flags):
+    flags.create_flag()
+    for _ in range(4):
+        flags.add_strategy(environment="development")
+        flags.add_strategy()
+    page = tab("ada", viewport={"width": 1280, "height": 600})
+    page.goto("/admin/features/checkout?done=strategy-saved#in-production")
+    notice, card = (
+        page.locator("#notice").bounding_box(),
+        page.locator("#in-production").bounding_box(),
+    )
+    assert notice["y"] + notice["height"] <= card["y"]
