@@ -208,6 +208,6 @@ def _execute_plain(cursor: Cursor, statement: str, parameters: dict[str, Any]) -
         raise translate(error, statement) from None
 
 
-def build_like_pattern(text: str) -> str:
-    """The LIKE pattern of values that contain `text`."""
-    return f"%{text.translate(_LIKE_ESCAPES)}%"
+def build_like_pattern(text: str) -> str | None:
+    """The LIKE pattern of values that contain `text`; None for an empty text."""
+    return f"%{text.translate(_LIKE_ESCAPES)}%" if text else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.jobs import evaluation_counts
+from sigservice.jobs import buffers
 from sigservice.services.usage import evaluation_counts as counts
 from tests.routes.sdk import CLIENT, FRONTEND
 from tests.routes.test_ofrep import PATH
@@ -23,7 +23,7 @@ def evaluate(sdk, key="one", headers=CLIENT, **context):
 
 
 def write(sdk):
-    evaluation_counts.run_once(sdk.service.context)
+    buffers.store_evaluation_counts(sdk.service.context)
 
 
 def test_single_evaluations_are_counted_by_application(sdk):

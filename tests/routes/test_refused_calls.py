@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import webtest
 
-from sigservice.jobs import last_used_tokens, refused_calls
+from sigservice.jobs import buffers
 from sigservice.services.signals.refused_calls import MAX_BUFFERED, MAX_ROWS
 from tests.conftest import ADMIN
 
@@ -28,7 +28,7 @@ def refused(web, service, endpoint):
     """Lists the stored refused calls of the endpoint, or of unknown names."""
 
     def list_calls(*, of_unknown_names=False):
-        refused_calls.run_once(service.context)
+        buffers.store_refused_calls(service.context)
         path = f"/api/admin/signal-endpoints/{endpoint['id']}/refused-calls"
         if of_unknown_names:
             path = "/api/admin/refused-calls"
@@ -110,7 +110,7 @@ def test_a_flood_of_callers_is_counted_in_a_bounded_number_of_rows(make_service,
     web = webtest.TestApp(service.app)
     for n in range(2 * MAX_BUFFERED):
         web.post(f"/api/signal-endpoint/e{n}", status=401)
-    refused_calls.run_once(service.context)
+    buffers.store_refused_calls(service.context)
     calls = web.get("/api/admin/refused-calls", headers=ADMIN).json["refusedCalls"]
     assert len(calls) == MAX_ROWS
     (others,) = [call for call in calls if call["reason"].startswith("Further callers")]
@@ -130,9 +130,9 @@ def test_the_use_of_a_token_is_stored_with_its_address(web, service, token, endp
     for _ in range(2):
         web.post(URL, headers={"Authorization": token}, extra_environ={"REMOTE_ADDR": "192.0.2.7"})
         clock.advance(2)
-    last_used_tokens.run_once(service.context)
+    buffers.store_last_uses(service.context)
     web.post(URL, headers={"Authorization": token}, extra_environ={"REMOTE_ADDR": "192.0.2.8"})
-    last_used_tokens.run_once(service.context)
+    buffers.store_last_uses(service.context)
     path = f"/api/admin/signal-endpoints/{endpoint['id']}/tokens"
     (row,) = web.get(path, headers=ADMIN).json["signalEndpointTokens"]
     assert (row["uses"], row["lastUsedFrom"]) == (3, "192.0.2.8")

@@ -18,7 +18,7 @@ from cryptography.fernet import Fernet
 from standardwebhooks import Webhook
 
 from sigservice.crypto.encryption import Encryption
-from sigservice.jobs import refused_calls
+from sigservice.jobs import buffers
 from tests.conftest import ADMIN, ENCRYPTION_KEY
 from tests.table_tests import each
 
@@ -238,7 +238,7 @@ def create_restricted(web, path, clock, name="restricted", secret="", **restrict
 
 
 def list_reasons(web, service, path):
-    refused_calls.run_once(service.context)
+    buffers.store_refused_calls(service.context)
     answer = web.get(path.replace("/tokens", "/refused-calls"), headers=ADMIN)
     return {call["reason"] for call in answer.json["refusedCalls"]}
 

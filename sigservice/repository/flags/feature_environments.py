@@ -22,12 +22,6 @@ def list_target_states(conn: Connection, targets: Sequence[tuple[str, str]]) -> 
     return fetch_all(conn, _SQL["list_target_states"], features=features, environments=environments)
 
 
-def find_state(conn: Connection, feature: str, environment: str) -> Row | None:
-    """None if the environment isn't in the flag's project."""
-    rows = list_target_states(conn, [(feature, environment)])
-    return rows[0] if rows else None
-
-
 def set_states(
     conn: Connection, states: Mapping[tuple[str, str], bool], bump: RevisionBump
 ) -> None:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sigservice.db.like import make_pattern
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db.statements import Row, build_like_pattern
 from sigservice.repository.signals import signals
 from sigservice.repository.signals.signals import SearchWindow
 from sigservice.services.problems import Problems
@@ -120,7 +119,7 @@ def search(
             conn,
             id,
             token_id=token_id,
-            pattern=make_pattern(filter.text),
+            pattern=build_like_pattern(filter.text),
             before=before,
             oldest_id=oldest_id,
             limit=chunk,

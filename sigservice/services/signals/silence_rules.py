@@ -14,7 +14,6 @@ from sigservice.services.problems import Problems
 
 MAX_SECONDS = 366 * 86_400
 MAX_CRON_LENGTH = 100
-EVENTS = ("late", "down", "up")
 
 
 class SilenceChannel(Channel, omit_defaults=True, kw_only=True):

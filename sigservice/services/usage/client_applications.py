@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.like import make_pattern
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db.statements import Row, build_like_pattern
 from sigservice.errors import NotFoundError
 from sigservice.repository.usage import client_applications, client_metrics
 from sigservice.services.identity import Identity
@@ -40,7 +39,7 @@ def list_page(
     conn: Connection, *, text: str, limit: int, offset: int
 ) -> tuple[list[dict[str, Any]], int]:
     """The JSON of a page, and the total count; `text` is a part of the name."""
-    pattern = make_pattern(text)
+    pattern = build_like_pattern(text)
     rows = client_applications.list_page(conn, pattern=pattern, limit=limit, offset=offset)
     features = client_metrics.list_features(conn, [row["app_name"] for row in rows])
     applications = [_to_json(row, row["environments"], features) for row in rows]

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from sigservice.db.like import make_pattern
+from sigservice.db.statements import build_like_pattern
 from sigservice.repository.usage import client_applications as client_application_rows
 from sigservice.repository.usage import client_metrics
 from sigservice.services.identity import ADMIN, VIEW, Identity
@@ -32,7 +32,7 @@ def list_applications(context: Context, identity: Identity) -> HTTPResponse:
     if query.get("name"):
         return _render_application(context, identity, query["name"])
     text, offset = query.get("query", "").strip(), read_paging(query).offset
-    pattern = make_pattern(text)
+    pattern = build_like_pattern(text)
     with context.database.transaction() as conn:
         rows = client_application_rows.list_page(
             conn, pattern=pattern, limit=PAGE_SIZE + 1, offset=offset

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sigservice.jobs import last_used_tokens
+from sigservice.jobs import buffers
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import SYSTEM
 from tests.conftest import ADMIN, ADMIN_TOKEN
@@ -275,17 +275,17 @@ def test_use_is_written_by_the_job_and_never_goes_back(service, web, clock):
     client = create(web)
     opens(service, client)
     assert [token["seenAt"] for token in list_tokens(web)] == [None, None]
-    last_used_tokens.run_once(service.context)
+    buffers.store_last_uses(service.context)
     first = [token["seenAt"] for token in list_tokens(web)]
     assert all(first)
     open_access(service.context.revision_cache, "*:development.unknown")
     clock.advance(90)
-    last_used_tokens.run_once(service.context)
+    buffers.store_last_uses(service.context)
     admin, sdk = (token["seenAt"] for token in list_tokens(web, PATH))
     assert admin == first[0]  # noted before the clock moved
     assert sdk == first[1]
     opens(service, client)
-    last_used_tokens.run_once(service.context)
+    buffers.store_last_uses(service.context)
     admin, sdk = (token["seenAt"] for token in list_tokens(web))
     assert sdk > first[1]
     assert ADMIN_TOKEN not in str(list_tokens(web))

@@ -9,7 +9,7 @@ import pytest
 import webtest
 
 from sigservice.errors import PasswordMismatch
-from sigservice.jobs import last_used_tokens
+from sigservice.jobs import buffers
 from sigservice.services.access import personal_tokens, users
 from sigservice.services.identity import SYSTEM
 from tests.conftest import ADMIN, Cast
@@ -59,7 +59,7 @@ def test_a_token_acts_as_its_owner_with_the_current_role(web, ed, create, servic
     assert row["seenAt"] is None
     assert token["secret"][:9] == row["secretPrefix"]
     assert token["secret"] not in web.get("/api/admin/events", headers=ADMIN).text
-    last_used_tokens.run_once(service.context)
+    buffers.store_last_uses(service.context)
     assert web.get(PATH, headers=auth(token)).json["pats"][0]["seenAt"]
     web.delete(user, headers=ADMIN)
     web.get("/api/admin/user", headers=auth(token), status=401)

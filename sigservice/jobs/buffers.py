@@ -1,0 +1,46 @@
+"""Stores what requests have recorded in memory. A kill loses what was recorded since the last run.
+
+All functions return 0, so that nothing is logged.
+"""
+
+from sigservice.context import Context
+from sigservice.repository.access import api_tokens, personal_tokens, sessions
+from sigservice.repository.signals import signal_endpoint_tokens
+from sigservice.services.signals import refused_calls
+
+
+def store_last_uses(context: Context) -> int:
+    """Stores when tokens and sessions were last used."""
+    last_used = context.last_used
+    if api := last_used.drain_api_tokens():
+        with context.database.autocommit() as conn:
+            api_tokens.mark_used(conn, api)
+    if personal := last_used.drain_personal_tokens():
+        with context.database.autocommit() as conn:
+            personal_tokens.mark_used(conn, personal)
+    if uses := last_used.drain_sessions():
+        with context.database.autocommit() as conn:
+            sessions.mark_used(conn, uses)
+    if signal_uses := context.token_uses.drain():
+        with context.database.autocommit() as conn:
+            signal_endpoint_tokens.add_uses(conn, signal_uses)
+    return 0
+
+
+def store_refused_calls(context: Context) -> int:
+    if counts := context.refused_calls.drain():
+        with context.database.transaction() as conn:
+            refused_calls.write(conn, counts)
+    return 0
+
+
+def store_evaluation_counts(context: Context) -> int:
+    for report in context.evaluation_counts.drain():  # one for each type of token
+        context.report_commits.store(report)
+    return 0
+
+
+def store_failed_sign_ins(context: Context) -> int:
+    """Records one event per minute for those above the event limit."""
+    context.failed_sign_ins.record_summary(context.database)
+    return 0
