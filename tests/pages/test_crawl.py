@@ -359,6 +359,7 @@ def test_links_lead_to_every_page(site):
         f"{ACTIONS}/#/runs",
         f"{ACTIONS}/#/runs/#",
         f"{ACTIONS}/#/runs/#/undo",
+        f"{ACTIONS}/#/runs/#/undo-and-disable",
         "/admin/environments",
         "/admin/integrations",
         "/admin/environments/new",

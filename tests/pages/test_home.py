@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 
 import pytest
 
@@ -183,14 +184,58 @@ def test_an_alert_that_keeps_a_flag_disabled_leads_to_its_history_and_its_undo(
     (text,) = texts(page, "alerts")
     assert "disabled checkout in production by run" in text
     assert "cpu" in text
+    assert "firing" in text
     links = [link["href"] for link in list_rows(page, "alerts")[0].find_all("a")]
     path = f"/admin/projects/default/actions/{set_id}/runs/{run['id']}"
-    assert links == ["/admin/features/checkout#events", path, f"{path}/undo"]
+    signal = f"/admin/signals/{endpoint['id']}/log/{run['signalId']}"
+    assert links == ["/admin/features/checkout#events", path, f"{path}/undo", signal]
     assert ada.get(links[0]).html.find(id="events")
     undo = ada.get(links[2])
     form_to(undo, links[2]).submit(status=303)
     sets.work()
     assert texts(ada.get("/"), "alerts") == []
+
+
+def test_users_without_admin_see_which_alert_keeps_a_flag_without_its_payload(
+    cast, flags, endpoint, token, send, sets
+):
+    sets.set("kill", options=REVERTS)
+    send(endpoint, token, {"status": "firing", "id": "cpu"})
+    sets.work()
+    for path, id in (("/", "alerts"), ("/admin/features/checkout", "in-production")):
+        section = cast.signed_in("vera").get(path).html.find(id=id)
+        text = " ".join(section.get_text(" ").split())
+        assert re.search("[Dd]isabled .* of kill", text), path
+        assert "cpu" not in text, path
+        assert not section.find("a", href=re.compile("/actions/|/signals/")), path
+
+
+def test_the_page_of_a_flag_says_that_an_alert_keeps_it_off(
+    ada, flags, endpoint, token, send, sets
+):
+    id = sets.set("kill", options=REVERTS)
+    send(endpoint, token, {"status": "firing", "id": "cpu"})
+    sets.work()
+    (run,) = sets.runs(id)
+    card = ada.get("/admin/features/checkout").html.find(id="in-production")
+    assert card.find("a", href=f"/admin/projects/default/actions/{id}/runs/{run['id']}/undo")
+    assert card.find("a", href=f"/admin/signals/{endpoint['id']}/log/{run['signalId']}")
+
+
+def test_flags_past_their_lifetime_are_counted_and_listed_apart(ada, web, flags, database):
+    for name in ("marked", "old", "new"):
+        flags.create_flag(name)
+    edit = "/api/admin/projects/default/stale"
+    web.post_json(edit, {"features": ["marked"], "stale": True}, headers=ADMIN)
+    with contextlib.closing(database.connect()) as conn, conn, conn.cursor() as cursor:
+        cursor.execute("UPDATE features SET created_at = '2020-01-01' WHERE name <> 'new'")
+    for path in ("/", "/admin/projects/default/overview"):
+        page = ada.get(path)
+        for life, name in (("stale", "marked"), ("expired", "old")):
+            link = page.html.find("a", href=re.compile(f"life={life}"))
+            assert link.get_text().startswith("1 "), (path, life)
+            rows = page.goto(link["href"]).html.find(id="flag-table").tbody.find_all("tr")
+            assert [row["id"] for row in rows] == [f"flag-{name}"]
 
 
 def test_a_flag_that_was_switched_back_is_not_kept_by_its_alert(
@@ -219,4 +264,4 @@ def test_a_silent_endpoint_is_listed(ada, database, endpoint):
             (endpoint_id, state, since, started_seconds, waits_from_seconds)
             VALUES (%s, 'down', now(), 0, 0)"""
         cursor.execute(statement, (endpoint["id"],))
-    assert texts(ada.get("/"), "silent")[0].startswith("down deploys since")
+    assert texts(ada.get("/"), "silent")[0].startswith("down deploys went down")

@@ -31,7 +31,13 @@ def test_a_project_has_its_numbers_environments_sets_and_tokens(ada, web, flags,
     page = follow(ada.get("/admin/projects"), "Default")
     assert heading(page) == "Default"
     numbers = [" ".join(dd.get_text(" ").split()) for dd in page.html.find(class_="numbers")("dd")]
-    assert numbers == ["2 flags", "50% (1)", "0", "1 user"]
+    assert numbers == [
+        "2 flags",
+        "1 flag marked as stale",
+        "0 flags past the expected lifetime",
+        "0",
+        "1 user",
+    ]
     assert "production production 1 flag enabled" in texts(page, "environments")
     assert texts(page, "action-sets") == ["kill enabled"]
     assert texts(page, "tokens") == ["shop client production"]

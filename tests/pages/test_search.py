@@ -35,6 +35,12 @@ def test_names_with_all_words_are_found(search, text, expected):
     assert search("ada", text) == expected
 
 
+def test_action_sets_are_found_by_admins_only(sets, search):
+    sets.set("kill switch")
+    assert search("ada", "kill") == ["kill switch Action set"]
+    assert search("vera", "kill") == []
+
+
 def test_endpoints_are_found_by_admins_only(search, endpoint):
     assert f"{endpoint['name']} Signal endpoint" in search("ada", endpoint["name"])
     assert search("vera", endpoint["name"]) == []

@@ -368,3 +368,11 @@ def test_the_chip_of_a_path_removes_its_value(log, endpoint, token, send):
     assert rows(page) == []
     (chip,) = (a for a in page.html.find_all("a", "chip") if "Path" in a.get_text())
     assert chip["href"] == "?status=firing"
+
+
+def test_a_link_in_a_signal_can_be_opened(ada, endpoint, token, send):
+    payload = {"runbook_url": "https://runbooks.example/cpu", "text": "javascript:alert(1)"}
+    signal = send(endpoint, token, payload)
+    page = ada.get(f"/admin/signals/{endpoint['id']}/log/{signal['id']}")
+    links = [link for link in page.html.find_all("a") if "Open" in link.get_text()]
+    assert [link["href"] for link in links] == ["https://runbooks.example/cpu"]

@@ -11,9 +11,15 @@ from typing import Any, NamedTuple
 from sigservice.crypto import secrets
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection, Database
+from sigservice.db.statements import Row
 from sigservice.repository.access import users
 from sigservice.repository.actions import action_sets
-from sigservice.repository.flags import feature_strategies, features, segments
+from sigservice.repository.flags import (
+    feature_environments,
+    feature_strategies,
+    features,
+    segments,
+)
 from sigservice.repository.revisions import RevisionBump
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints, signals
 from sigservice.repository.system import defaults
@@ -263,3 +269,9 @@ def store_reports(
 def touch(topics: list[str]) -> RevisionBump:
     """A change of these topics that touches no flag."""
     return RevisionBump(topics, [], [], [])
+
+
+def find_state(conn: Connection, feature: str, environment: str) -> Row | None:
+    """None if the environment isn't in the flag's project."""
+    rows = feature_environments.list_target_states(conn, [(feature, environment)])
+    return rows[0] if rows else None

@@ -25,13 +25,15 @@ SORTS = ("name", "createdAt", "lastSeenAt", "state")
 @dataclass(frozen=True)
 class FeatureFilter:
     """Filters of a list of flags; None doesn't filter. `tags` are `type:value`; each word of `text`
-    must be in the name, the description or a tag. `sort` is one of `SORTS`; `state` sorts by the
+    must be in the name, the description or a tag. Flags are `expired` when they are older than the
+    lifetime of their type. `sort` is one of `SORTS`; `state` sorts by the
     state in `sort_environment`. The favorites of the user `favorites_of` come first."""
 
     archived: bool = False
     projects: list[str] | None = None
     types: list[str] | None = None
     stale: bool | None = None
+    expired: bool = False
     prefix: str | None = None
     tags: list[str] | None = None
     text: str | None = None

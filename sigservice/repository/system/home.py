@@ -14,10 +14,10 @@ def find_first_steps(conn: Connection) -> Row:
     return row
 
 
-def list_flags_of_alerts(conn: Connection, *, limit: int) -> list[Row]:
+def list_flags_of_alerts(conn: Connection, *, limit: int, feature: str | None = None) -> list[Row]:
     """One row for each flag and environment that a run for an alert switched and that no run has
-    reverted, newest first; `enabled` is the state that the alert keeps."""
-    return fetch_all(conn, _SQL["list_flags_of_alerts"], limit=limit)
+    reverted, newest first, of one flag or of all; `enabled` is the state that the alert keeps."""
+    return fetch_all(conn, _SQL["list_flags_of_alerts"], limit=limit, feature=feature)
 
 
 def list_newest_runs(conn: Connection, *, limit: int) -> list[Row]:
@@ -25,7 +25,8 @@ def list_newest_runs(conn: Connection, *, limit: int) -> list[Row]:
 
 
 def list_stale_flags(conn: Connection, *, limit: int) -> list[Row]:
-    """The oldest stale flags; `total` is the number of all."""
+    """The oldest flags that are marked as stale or past their lifetime; `total` is the number of
+    all, `stale_total` the number of those that are marked."""
     return fetch_all(conn, _SQL["list_stale_flags"], limit=limit)
 
 

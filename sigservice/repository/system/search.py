@@ -10,7 +10,7 @@ _SQL = queries.load("system/search")
 
 
 def find_names(conn: Connection, words: Sequence[str], *, endpoints: bool, limit: int) -> list[Row]:
-    """{kind, name, id} of flags, projects and segments, and of signal endpoints if `endpoints`,
-    whose names contain all words: at most `limit` of each kind."""
+    """{kind, name, id} of flags, projects and segments, and of signal endpoints and action sets
+    if `endpoints`, whose names contain all words: at most `limit` of each kind."""
     patterns = [build_like_pattern(word) for word in words]
     return fetch_all(conn, _SQL["find_names"], words=patterns, endpoints=endpoints, limit=limit)

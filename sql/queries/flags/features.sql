@@ -50,6 +50,8 @@ FROM (
       AND (%(projects)s::text[] IS NULL OR f.project = ANY(%(projects)s))
       AND (%(types)s::text[] IS NULL OR f.type = ANY(%(types)s))
       AND (%(stale)s::boolean IS NULL OR f.stale = %(stale)s)
+      AND (NOT %(expired)s OR f.created_at < now() - make_interval(days => (
+            SELECT lifetime_days FROM feature_types WHERE id = f.type)))
       AND (%(prefix)s::text IS NULL OR starts_with(f.name, %(prefix)s))
       AND (%(tags)s::text[] IS NULL OR f.name IN (
             SELECT t.feature FROM tags g JOIN feature_tags t USING (type, value)
@@ -96,6 +98,8 @@ WHERE (f.archived_at IS NOT NULL) = %(archived)s
   AND (%(projects)s::text[] IS NULL OR f.project = ANY(%(projects)s))
   AND (%(types)s::text[] IS NULL OR f.type = ANY(%(types)s))
   AND (%(stale)s::boolean IS NULL OR f.stale = %(stale)s)
+  AND (NOT %(expired)s OR f.created_at < now() - make_interval(days => (
+        SELECT lifetime_days FROM feature_types WHERE id = f.type)))
   AND (%(prefix)s::text IS NULL OR starts_with(f.name, %(prefix)s))
   AND (%(tags)s::text[] IS NULL OR f.name IN (
         SELECT t.feature FROM tags g JOIN feature_tags t USING (type, value)

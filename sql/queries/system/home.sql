@@ -11,16 +11,18 @@ SELECT EXISTS (SELECT 1 FROM features) AS flag,
 
 -- name: list_flags_of_alerts
 -- Flags that a run for an alert switched, which is not reverted, and that still have the state that
--- the run gave them: of the newest 100 runs of each set, newest first. BETWEEN: see list_firing_alerts.
+-- the run gave them: of the newest 100 runs of each set, newest first; of one flag if `feature` isn't
+-- NULL. `payload` is the one of the signal. BETWEEN: see list_firing_alerts.
 SELECT DISTINCT ON (r.id, c.change ->> 'feature', c.change ->> 'environment')
        r.id, r.action_set_id, r.project, r.signal_id, r.correlation, r.created_at, s.name, s.source_id,
-       c.change ->> 'feature' AS feature, c.change ->> 'environment' AS environment, e.enabled
+       c.change ->> 'feature' AS feature, c.change ->> 'environment' AS environment, e.enabled,
+       (r.signal -> 'payload')::text AS payload
 FROM action_sets s
 CROSS JOIN LATERAL (
-    SELECT id, action_set_id, project, signal_id, correlation, created_at, action_set
+    SELECT id, action_set_id, project, signal_id, correlation, created_at, action_set, signal
     FROM (
         SELECT n.id, n.action_set_id, n.project, n.signal_id, n.correlation, n.created_at, n.cause,
-               n.state, n.dry_run, n.restored_by_run_id, n.action_set
+               n.state, n.dry_run, n.restored_by_run_id, n.action_set, n.signal
         FROM action_runs n
         WHERE n.action_set_id BETWEEN s.id AND s.id
         ORDER BY n.action_set_id, n.id DESC
@@ -34,6 +36,7 @@ CROSS JOIN LATERAL jsonb_path_query(r.action_set, '$.actions[*].changes[*] ? (@.
 JOIN feature_environments e ON e.feature = c.change ->> 'feature'
      AND e.environment = c.change ->> 'environment'
      AND e.enabled = (c.change ->> 'after')::boolean
+WHERE %(feature)s::text IS NULL OR e.feature = %(feature)s
 ORDER BY r.id DESC, c.change ->> 'feature', c.change ->> 'environment'
 LIMIT %(limit)s;
 
@@ -49,7 +52,8 @@ LIMIT %(limit)s;
 
 -- name: list_stale_flags
 -- Those that are marked as stale, and those that are older than the lifetime of their type, oldest first.
-SELECT f.name, f.project, f.type, f.stale, f.created_at, count(*) OVER () AS total
+SELECT f.name, f.project, f.type, f.stale, f.created_at, count(*) OVER () AS total,
+       count(*) FILTER (WHERE f.stale) OVER () AS stale_total
 FROM features f
 JOIN feature_types t ON t.id = f.type
 WHERE f.archived_at IS NULL

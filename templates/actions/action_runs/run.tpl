@@ -38,7 +38,7 @@
 % if run["restore_due_at"]:
 <form method="post" action="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['id'], 'cancel-restore')}}" class="inline">
 % include("partials/csrf.tpl")
-Auto-revert at
+Auto-revert
 % include("partials/time.tpl", at=run["restore_due_at"])
 <button class="quiet">Cancel auto-revert<span class="hidden"> of run {{run["id"]}}</span></button>
 </form>

@@ -2,7 +2,7 @@
 <section class="card {{"" if is_on or environment["strategies"] else "empty-card"}}" id="in-{{name}}">
 <div class="heading">
 <h3>{{name}}\\
-% if environment["type"] == "production":
+% if environment["type"] == "production" and name != "production":
  <span class="badge">production</span>\\
 % end
 </h3>
@@ -15,6 +15,21 @@
 <strong>{{"on" if is_on else "off"}}</strong>
 % end
 </div>
+% for alert in environment["alerts"]:
+<p class="problem">{{"Enabled" if is_on else "Disabled"}} for an alert
+% include("partials/time.tpl", at=alert["created_at"])
+by
+% if identity.has_permission("ADMIN"):
+<a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'])}}">run {{alert["id"]}} of <bdi>{{alert["name"]}}</bdi></a>.
+% if alert["signal_id"] and alert["source_id"]:
+<a href="{{url('/admin/signals', alert['source_id'], 'log', alert['signal_id'])}}">Signal {{alert["signal_id"]}}</a> ·
+% end
+<a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'], 'undo')}}">Undo …</a>
+% else:
+run {{alert["id"]}} of <bdi>{{alert["name"]}}</bdi>.
+% end
+</p>
+% end
 % if environment["strategies"]:
 % if len(environment["strategies"]) > 1:
 <p class="hint">Enabled if any strategy matches (OR).</p>

@@ -16,7 +16,7 @@
 <dl>
 <div><dt>ID</dt><dd><code>{{project["id"]}}</code></dd></div>
 <div><dt>Flags</dt><dd>{{project["feature_count"]}}</dd></div>
-<div><dt>Stale flags</dt><dd>{{project["stale_feature_count"]}}</dd></div>
+<div><dt>Marked as stale</dt><dd><a href="{{url('/admin/features')}}?project={{project['id']}}&amp;life=stale">{{project["stale_feature_count"]}}<span class="hidden"> marked as stale in {{project["name"]}}</span></a></dd></div>
 <div><dt>Created</dt><dd>
 % include("partials/time.tpl", at=project["created_at"])
 </dd></div>

@@ -11,7 +11,8 @@
 % end
 <dl class="numbers">
 <div><dt>Flags</dt><dd><a href="{{url('/admin/features')}}?project={{project['id']}}">{{plural(flag_count, "flag")}}</a></dd></div>
-<div><dt>Stale flags</dt><dd>{{stale_share}}% <span class="muted">({{number(stale_count)}})</span></dd></div>
+<div><dt>Marked as stale</dt><dd><a href="{{url('/admin/features')}}?project={{project['id']}}&amp;life=stale">{{plural(stale_count, "flag")}}<span class="hidden"> marked as stale</span></a></dd></div>
+<div><dt>Past the expected lifetime</dt><dd><a href="{{url('/admin/features')}}?project={{project['id']}}&amp;life=expired">{{plural(expired_count, "flag")}}<span class="hidden"> past the expected lifetime</span></a></dd></div>
 <div><dt>Segments</dt><dd>{{number(segment_count)}}</dd></div>
 <div><dt>Members</dt><dd>\\
 % if identity.has_permission("ADMIN"):

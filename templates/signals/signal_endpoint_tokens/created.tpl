@@ -1,8 +1,7 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>{{title}}</h1>
 % if grace_ends_at:
-<p>The previous secret is valid until
-% include("partials/time.tpl", at=grace_ends_at)
+<p>The previous secret is valid until {{readable(grace_ends_at)}}.
 </p>
 % end
 % if secret:

@@ -47,8 +47,7 @@ from {{token["used_from"]}},
 % if token["grace_ends_at"]:
 <form method="post" action="{{url('/admin/signals', endpoint['id'], 'tokens', token['id'], 'previous-secret', 'delete')}}">
 % include("partials/csrf.tpl")
-<p>The previous secret is valid until
-% include("partials/time.tpl", at=token["grace_ends_at"])
+<p>The previous secret is valid until {{readable(token["grace_ends_at"])}}.
 </p>
 <button class="quiet">End grace period<span class="hidden"> of {{token["name"]}}</span></button>
 </form>

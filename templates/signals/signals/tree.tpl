@@ -8,6 +8,9 @@
 </details>
 % elif child.is_value and child.path:
 <code>{{child.key}}</code>: <a href="{{log_path}}?{{make_query(child)}}"><span class="hidden">Filter: {{child.path}} = </span><bdi>{{child.text or '""'}}</bdi></a>
+% if child.text.startswith(("https://", "http://")):
+<a href="{{child.text}}" rel="noopener noreferrer">Open ↗<span class="hidden"> {{child.text}}</span></a>
+% end
 % else:
 <code>{{child.key}}</code> <bdi>{{child.text}}</bdi>
 % end

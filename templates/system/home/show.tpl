@@ -31,9 +31,16 @@
 <span class="badge wrong">{{"enabled" if row["enabled"] else "disabled"}}</span>
 <a href="{{url(row['path'])}}#events">{{row["feature"]}}</a>
 <span>in {{row["environment"]}}</span>
+% if identity.has_permission("ADMIN"):
 <span>by <a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'])}}">run {{row["id"]}} of <bdi>{{row["name"]}}</bdi></a></span>
-<span class="muted"><bdi>{{row["correlation"]}}</bdi></span>
 <a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'], 'undo')}}">Undo<span class="hidden"> run {{row["id"]}}</span></a>
+% if row["summary"]:
+<a href="{{url('/admin/signals', row['source_id'], 'log', row['signal_id'])}}">signal {{row["signal_id"]}}</a>
+% include("signals/signals/summary.tpl", summary=row["summary"])
+% end
+% else:
+<span>by run {{row["id"]}} of <bdi>{{row["name"]}}</bdi></span>
+% end
 </li>
 % end
 </ul>
@@ -47,7 +54,7 @@
 <li>
 <span class="badge {{'wrong' if row['state'] == 'down' else ''}}">{{row["state"]}}</span>
 <a href="{{url('/admin/signals', row['id'], 'log')}}">{{row["name"]}}</a>
-<span>since
+<span>{{"went down" if row["state"] == "down" else "became late"}}
 % include("partials/time.tpl", at=row["since"])
 </span>
 % if row["last_signal_at"]:
@@ -124,23 +131,23 @@
 </section>
 % end
 <section id="stale">
-<h2>Stale flags</h2>
+<h2>Flags to clean up</h2>
 % if not stale:
-<p class="empty">No stale flags.</p>
+<p class="empty">No flag is stale or past its expected lifetime.</p>
 % else:
 <ul class="rows">
 % for row in stale:
 <li>
 <a href="{{url(row['path'])}}">{{row["name"]}}</a>
-<span class="muted">{{row["type"]}}, created
+<span class="muted">{{row["type"]}}, {{"stale" if row["stale"] else "past its lifetime"}}, created
 % include("partials/time.tpl", at=row["created_at"])
 </span>
 </li>
 % end
 </ul>
 % end
-% if stale_count > len(stale):
-<p class="hint">{{plural(stale_count, "stale flag")}} in all.</p>
+% if stale:
+<p class="hint"><a href="{{url('/admin/features')}}?life=stale">{{number(stale_counts[0])}} marked as stale</a> · <a href="{{url('/admin/features')}}?life=expired">{{number(stale_counts[1] - stale_counts[0])}} past their expected lifetime</a></p>
 % end
 </section>
 </div>

@@ -1,7 +1,7 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Search</h1>
 <form method="get" class="inline" role="search">
-<span><label for="q">Name of a flag, endpoint, project, segment or page</label>
+<span><label for="q">Name of a flag, endpoint, action set, project, segment or page</label>
 <input type="search" id="q" name="q" value="{{text}}" maxlength="200" autocomplete="off"></span>
 <button class="quiet">Search</button>
 </form>

@@ -13,6 +13,7 @@ from tests.repository.kit import (
     add_flag,
     add_project,
     add_strategy,
+    find_state,
     named,
     run,
     set_variants,
@@ -62,7 +63,7 @@ def test_strategies_are_counted_by_place(conn):
 def test_one_state(conn):
     revisions.bump(conn, touch([""]))
     generation = revisions.find_generation(conn)
-    assert feature_environments.find_state(conn, "a", "development") == {
+    assert find_state(conn, "a", "development") == {
         "feature": "a",
         "environment": "development",
         "enabled": False,
@@ -74,7 +75,7 @@ def test_one_state(conn):
         "generation": generation,
     }
     for place in (("o", "development"), ("a", "none"), ("none", "development")):
-        assert feature_environments.find_state(conn, *place) is None
+        assert find_state(conn, *place) is None
 
 
 def test_states_are_set_and_variants_stay(conn):
@@ -88,11 +89,11 @@ def test_states_are_set_and_variants_stay(conn):
     feature_environments.set_states(conn, {}, touch(["", "in/development"]))
     assert revisions.find_generation(conn) > generation
     assert "in/development" in {row["topic"] for row in revisions.list_all(conn)}
-    a, b = (feature_environments.find_state(conn, name, "development") for name in "ab")
+    a, b = (find_state(conn, name, "development") for name in "ab")
     assert (a["enabled"], json.loads(a["variants"])) == (True, [{"name": "x"}])
     assert (b["enabled"], b["variants"]) == (False, "[]")
     set_variants(conn, "a", "development", "[]")
-    assert feature_environments.find_state(conn, "a", "development")["enabled"] is True
+    assert find_state(conn, "a", "development")["enabled"] is True
 
 
 def test_a_copy_is_off_with_the_variants(conn):

@@ -9,7 +9,16 @@ from sigservice.errors import ConflictError
 from sigservice.repository.flags import feature_environments, feature_tags, features
 from sigservice.repository.flags.features import FeatureFilter
 from sigservice.services.flags import feature_view
-from tests.repository.kit import add_built_ins, add_flag, add_project, attempt, named, run, touch
+from tests.repository.kit import (
+    add_built_ins,
+    add_flag,
+    add_project,
+    attempt,
+    find_state,
+    named,
+    run,
+    touch,
+)
 
 
 @pytest.fixture
@@ -100,7 +109,7 @@ def test_the_archive(conn):
     assert result(conn) == ["c"]
     features.revive(conn, ["a"])
     assert result(conn) == ["a", "c"]
-    assert feature_environments.find_state(conn, "a", "production")["enabled"] is False
+    assert find_state(conn, "a", "production")["enabled"] is False
     assert run(conn, "SELECT feature FROM feature_environments") == [("a",)]
 
 

@@ -1,10 +1,11 @@
 """What the page of a flag shows for each environment: strategies, variants and usage."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from sigservice.db.statements import Row
 from sigservice.routes.pages.flags.usage_charts import Usage
 from sigservice.services.flags import strategy_summaries
 from sigservice.web.helpers import join_path
@@ -18,9 +19,11 @@ def make_cards(
     usage: Usage,
     now: datetime,
     *,
+    alerts: Sequence[Row],
     asks_first: bool,
 ) -> list[dict[str, Any]]:
-    """`asks_first` is the project's setting for production environments."""
+    """`alerts` are the runs that keep the flag on or off for an alert; `asks_first` is the
+    project's setting for production environments."""
     cards = []
     path = join_path("/admin/features", feature["name"], "environments")
     for environment in feature["environments"]:
@@ -43,6 +46,7 @@ def make_cards(
                 "others": [e["name"] for e in feature["environments"] if e["name"] != name],
                 "variants": strategy_summaries.summarize_variants(environment["variants"]),
                 "question": ask_for_switch(feature["name"], environment) if asks_first else "",
+                "alerts": [alert for alert in alerts if alert["environment"] == name],
                 "chart": usage.make_chart(name, now),
                 "playground": f"/admin/playground?{query}",
             }

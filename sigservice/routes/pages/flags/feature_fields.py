@@ -13,7 +13,12 @@ IMPRESSION_FIELD = Field(
     "impressionData", "Impression data: SDKs emit an event for every evaluation", type="checkbox"
 )
 STATES = [("on", "Enabled"), ("off", "Disabled")]
-LIFECYCLES = [("", "Active"), ("stale", "Stale"), ("archived", "Archived")]
+LIFECYCLES = [
+    ("", "Active"),
+    ("stale", "Marked as stale"),
+    ("expired", "Past the expected lifetime"),
+    ("archived", "Archived"),
+]
 
 
 CLONE_FIELD = Field("name", "Name of the clone", hint=CLONE_HINT, is_required=True)

@@ -10,7 +10,7 @@ from sigservice.errors import NotFoundError
 from sigservice.repository.flags import features as feature_rows
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import projects
-from sigservice.repository.system import events
+from sigservice.repository.system import events, home
 from sigservice.repository.system.events import EventFilter
 from sigservice.routes.pages.flags import feature_fields
 from sigservice.routes.pages.flags.environment_cards import make_cards
@@ -32,6 +32,7 @@ from sigservice.wording import plural
 FLAG = "/admin/features/<name>"
 TABLE = "flag-table"
 MAX_EVENTS = 10
+MAX_ALERTS = 20
 MAX_PARENTS = 200
 NOTICES = {
     "created": "Flag created. It's disabled in every environment.",
@@ -127,6 +128,7 @@ def show_feature(
         segment_names = {s["id"]: s["name"] for s in segments.list_by_id(conn, [*segment_ids])}
         parents = [] if row["archived_at"] else _list_parents(conn, row, feature)
         types = feature_rows.list_types(conn)
+        alerts = home.list_flags_of_alerts(conn, limit=MAX_ALERTS, feature=name)
         asks_first = row["project"] in projects.list_confirming(conn)
     texts, open_form = entry.form, _name_form(entry.form)
     details = texts if open_form == "Edit" else to_form(features.to_json(row))
@@ -148,7 +150,12 @@ def show_feature(
         flag_path=flag_path,
         can_edit=identity.has_permission("EDIT") and not row["archived_at"],
         environments=make_cards(
-            feature, segment_names, usage, context.clock.now(), asks_first=asks_first
+            feature,
+            segment_names,
+            usage,
+            context.clock.now(),
+            alerts=alerts,
+            asks_first=asks_first,
         ),
         usage_fields=usage.make_fields() if usage.app_names else [],
         impact=make_impact_rows(impact, context.clock.now()),

@@ -159,7 +159,8 @@ def _to_filter(
     state, _, environment = filters["state"].partition(":")
     return FeatureFilter(
         archived=filters["life"] == "archived",
-        stale=True if filters["life"] == "stale" else None,
+        stale={"stale": True, "expired": False}.get(filters["life"]),
+        expired=filters["life"] == "expired",
         projects=[filters["project"]] if filters["project"] else None,
         types=[filters["type"]] if filters["type"] else None,
         tags=[filters["tag"]] if filters["tag"] else None,

@@ -27,7 +27,6 @@ def show_project_overview(context: Context, identity: Identity, project: str) ->
         tokens = api_tokens.list_of_project(conn, project) if is_admin else []
         readable = events.restrict_to_readable(identity, EventFilter(projects=[project]))
         changes = event_repository.list_newest(conn, readable, limit=MAX_CHANGES)
-    stale = counts["stale"] + counts["potentially_stale"]
     return respond.page(
         context,
         "projects/projects/overview",
@@ -36,8 +35,8 @@ def show_project_overview(context: Context, identity: Identity, project: str) ->
         breadcrumbs=[("Projects", "/admin/projects")],
         project=row,
         flag_count=counts["features"],
-        stale_count=stale,
-        stale_share=round(100 * stale / counts["features"]) if counts["features"] else 0,
+        stale_count=counts["stale"],
+        expired_count=counts["potentially_stale"],
         segment_count=counts["segments"],
         environments=[link for link in links if link["enabled"]],
         action_sets=sets,

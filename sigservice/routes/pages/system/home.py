@@ -38,7 +38,7 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         readable = events.restrict_to_readable(identity, EventFilter())
         changes = event_repository.list_newest(conn, readable, limit=RECENT_CHANGES)
         recent = _list_recent_signals(conn) if is_admin else []
-        alert_flags = home.list_flags_of_alerts(conn, limit=MAX_ALERTS) if is_admin else []
+        alert_flags = _list_alert_flags(conn, is_admin=is_admin)
         runs = home.list_newest_runs(conn, limit=RECENT_RUNS) if is_admin else []
         silent = home.list_silent_endpoints(conn) if is_admin else []
     steps = [
@@ -52,15 +52,31 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         title="Home",
         steps=steps if not all(done.values()) else [],
         done_count=sum(done.values()),
-        alert_flags=[row | {"path": flag_path(row["feature"])} for row in alert_flags],
+        alert_flags=alert_flags,
         silent=silent,
         stale=[row | {"path": flag_path(row["name"])} for row in stale],
-        stale_count=stale[0]["total"] if stale else 0,
+        stale_counts=(stale[0]["stale_total"], stale[0]["total"]) if stale else (0, 0),
         changes=[make_event_view(row) for row in changes],
         runs=runs,
         signals=recent,
         notice=respond.find_notice(NOTICES),
     )
+
+
+def _list_alert_flags(conn: Connection, *, is_admin: bool) -> list[Row]:
+    """The flags that alerts keep, with the summaries of their signals for admins only."""
+    rows = home.list_flags_of_alerts(conn, limit=MAX_ALERTS)
+    summarizers = make_summarizers(signal_endpoints.list_all(conn)) if rows and is_admin else {}
+    return [
+        row
+        | {
+            "path": flag_path(row["feature"]),
+            "summary": summarize_row(summarizers[row["source_id"]], row)
+            if row["source_id"] in summarizers and row["payload"]
+            else None,
+        }
+        for row in rows
+    ]
 
 
 def _list_recent_signals(conn: Connection) -> list[Row]:

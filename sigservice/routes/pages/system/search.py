@@ -48,5 +48,8 @@ def search_names(context: Context, identity: Identity) -> HTTPResponse:
 def _to_result(kind: str, name: str, id: str) -> tuple[str, str, str]:
     if kind == "Flag":
         return kind, name, flag_path(name)
+    if kind == "Action set":
+        project, _, id = id.rpartition("/")
+        return kind, name, join_path("/admin/projects", project, "actions", id)
     end = {"Signal endpoint": ("log",), "Project": ("overview",)}.get(kind, ())
     return kind, name, join_path(PATHS[kind], id, *end)
