@@ -68,6 +68,8 @@ CREATE TABLE public.action_sets (
     version integer DEFAULT 1 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     created_by_user_id integer NOT NULL,
+    schedule jsonb,
+    due_at timestamp with time zone,
     CONSTRAINT action_sets_description_check CHECK ((length(description) <= 1000)),
     CONSTRAINT action_sets_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255)))
 );
@@ -1024,6 +1026,8 @@ CREATE INDEX action_runs_open_idx ON public.action_runs USING btree (id) WHERE (
 CREATE INDEX action_runs_set_idx ON public.action_runs USING btree (action_set_id, id DESC);
 
 CREATE INDEX action_runs_signal_id_idx ON public.action_runs USING btree (signal_id);
+
+CREATE INDEX action_sets_due_at_idx ON public.action_sets USING btree (due_at) WHERE ((source_id = 0) AND enabled AND (due_at IS NOT NULL));
 
 CREATE INDEX action_sets_source_idx ON public.action_sets USING btree (source_id);
 

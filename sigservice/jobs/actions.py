@@ -1,8 +1,8 @@
 """Evaluates queued signals and performs their runs, in the order of the signals.
 
 The request that stores a signal wakes this job. It also looks twice a second for signals of other
-processes, interrupted runs and due auto-reverts. Several processes take turns because all begin
-with the oldest signal.
+processes, interrupted runs, due auto-reverts and due schedules. Several processes take turns
+because all begin with the oldest signal.
 
 No error stops the queue: a failed batch is repeated signal by signal, and what fails again is
 stored as failed, with the ID of the logged error. Only an unavailable database stops everything.
@@ -14,12 +14,12 @@ from typing import Any
 from sigservice.context import Context
 from sigservice.log import Logger, log_error, new_error_id
 from sigservice.repository.actions import action_runs
-from sigservice.services.actions import action_evaluation, run_batches
+from sigservice.services.actions import action_evaluation, run_batches, scheduled_runs
 from sigservice.services.actions import action_runs as run_service
 from sigservice.services.actions.action_evaluation import EvaluationError, is_persistent_error
 from sigservice.services.actions.run_batches import ActionStep, RunError
 
-_ONLY_SIGNALS = {"signals": True, "runs": False, "reverts": False}
+_ONLY_SIGNALS = {"signals": True, "runs": False, "reverts": False, "schedules": False}
 
 
 def run_once(context: Context) -> int:
@@ -30,9 +30,9 @@ def run_once(context: Context) -> int:
     while not context.stopping.is_set():
         if work is None:
             with context.database.autocommit() as conn:
-                work = action_runs.find_pending_work(conn)
+                work = action_runs.find_pending_work(conn, context.clock.now())
         evaluated = performed = 0
-        if work["signals"] or work["reverts"]:
+        if work["signals"] or work["reverts"] or work["schedules"]:
             evaluated, performed = _evaluate(context, logger, work)
         if evaluated or work["runs"]:
             performed += _perform_all(context, logger)
@@ -51,20 +51,22 @@ def run_quietly(context: Context) -> int:
 
 
 def _evaluate(context: Context, logger: Logger, work: Mapping[str, Any]) -> tuple[int, int]:
-    """(evaluated signals and started auto-reverts, performed actions)."""
-    reverts = 0
-    if work["reverts"]:
+    """(evaluated signals and started runs that a clock triggers, performed actions)."""
+    started = 0
+    if work["reverts"] or work["schedules"]:
+        now = context.clock.now()
         with context.database.transaction(prepared=True) as conn:
             action_runs.lock(conn)
-            reverts = run_service.start_due_reverts(conn)
+            started = run_service.start_due_reverts(conn)
+            started += scheduled_runs.start_due_runs(conn, context.evaluator, logger, now)
     for attempt in (_evaluate_and_perform, _evaluate_batch, _evaluate_singly):
         try:
             evaluated, performed = attempt(context, logger)
-            return evaluated + reverts, performed
+            return evaluated + started, performed
         except Exception as error:
             if attempt is not _evaluate_and_perform and not is_persistent_error(error):
                 raise
-    return reverts, 0
+    return started, 0
 
 
 def _evaluate_and_perform(context: Context, logger: Logger) -> tuple[int, int]:

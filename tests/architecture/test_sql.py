@@ -21,7 +21,11 @@ PATHS = {file.name: str(file) for file in FILES}
 STATEMENTS = [(table, name) for table, path in PATHS.items() for name in queries.load(path)]
 
 HOT = {
-    ("action_runs", "find_pending_work"): ["signal_queue_pkey", "action_runs_due_idx"],
+    ("action_runs", "find_pending_work"): [
+        "signal_queue_pkey",
+        "action_runs_due_idx",
+        "action_sets_due_at_idx",
+    ],
     ("signal_queue", "list_queued_signals"): ["signal_queue_pkey", "signals_pkey"],
     ("signals", "insert_signals"): ["signal_endpoint_tokens_pkey", "signals_idempotency_key_idx"],
     ("signals", "find_signal_by_key"): ["signals_idempotency_key_idx"],

@@ -170,7 +170,7 @@ def _list_actions() -> Iterator[CaseTuple]:
     yield "actions/action_sets", "list_action_sets", {}
     yield "actions/action_sets", "list_action_sets", {"sources": [1, 2, 3]}
     path = "actions/action_runs"
-    yield path, "find_pending_work", {}
+    yield path, "find_pending_work", {"now": datetime.now(UTC)}
     yield path, "list_run_statistics", {"sets": SETS, "max_runs": [10] * 100}
     yield path, "list_firing_alerts", {"sets": SETS}
     yield path, "find_revertible_run", {"action_set_id": 7}

@@ -1,5 +1,7 @@
 """Runs of action sets: one function for each SQL statement."""
 
+from datetime import datetime
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_one_prepared
@@ -17,9 +19,9 @@ def insert_many(conn: Connection, runs: str) -> list[int]:
     return [row["id"] for row in fetch_all(conn, _SQL["insert_runs"], runs=runs)]
 
 
-def find_pending_work(conn: Connection) -> Row:
-    """{signals, runs, reverts}: whether there are any."""
-    row = fetch_one_prepared(conn, _SQL["find_pending_work"])
+def find_pending_work(conn: Connection, now: datetime) -> Row:
+    """{signals, runs, reverts, schedules}: whether there are any."""
+    row = fetch_one_prepared(conn, _SQL["find_pending_work"], now=now)
     assert row is not None
     return row
 

@@ -1,5 +1,7 @@
 """Action sets: one function for each SQL statement."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TypedDict, Unpack
 
 from sigservice.db import queries
@@ -10,13 +12,14 @@ _SQL = queries.load("actions/action_sets")
 
 
 class ActionSetValues(TypedDict):
-    """The columns that are written; `filters` and `settings` are JSON text."""
+    """The columns that are written; `schedule`, `filters` and `settings` are JSON text."""
 
     name: str
     description: str | None
     enabled: bool
     actor_id: int
     source_id: int
+    schedule: str | None
     filters: str
     settings: str
 
@@ -59,7 +62,7 @@ def delete_actions(conn: Connection, action_set_id: int) -> None:
 
 
 def list_all(conn: Connection) -> list[Row]:
-    return fetch_all(conn, _SQL["list_action_sets"], project=None, id=None, sources=None)
+    return fetch_all(conn, _SQL["list_action_sets"], project=None, ids=None, sources=None)
 
 
 def list_of_endpoint(conn: Connection, source_id: int) -> list[Row]:
@@ -79,18 +82,40 @@ def list_limited_triggers(conn: Connection, *, default_burst: float, min_burst: 
 
 def list_of_project(conn: Connection, project: str) -> list[Row]:
     """With `actions`, `filters` and `settings` as JSON text."""
-    return fetch_all(conn, _SQL["list_action_sets"], project=project, id=None, sources=None)
+    return fetch_all(conn, _SQL["list_action_sets"], project=project, ids=None, sources=None)
 
 
 def list_enabled_of_endpoints(conn: Connection, sources: list[int]) -> list[Row]:
     """The enabled sets that enabled endpoints of `sources` trigger."""
-    return fetch_all(conn, _SQL["list_action_sets"], project=None, id=None, sources=sources)
+    return fetch_all(conn, _SQL["list_action_sets"], project=None, ids=None, sources=sources)
 
 
 def find(conn: Connection, project: str | None, id: int) -> Row | None:
     """`project` is None for a set of any project."""
-    rows = fetch_all(conn, _SQL["list_action_sets"], project=project, id=id, sources=None)
+    rows = fetch_all(conn, _SQL["list_action_sets"], project=project, ids=[id], sources=None)
     return rows[0] if rows else None
+
+
+def lock_due(conn: Connection, now: datetime, *, limit: int) -> list[Row]:
+    """The sets whose schedule is due, locked against other processes and users."""
+    ids = [row["id"] for row in fetch_all(conn, _SQL["lock_due_sets"], now=now, limit=limit)]
+    if not ids:
+        return []
+    return fetch_all(conn, _SQL["list_action_sets"], project=None, ids=ids, sources=None)
+
+
+def set_due_times(conn: Connection, ids: list[int], due_ats: Sequence[datetime | None]) -> None:
+    """One time for each ID; None if the set doesn't run again."""
+    execute(conn, _SQL["set_due_times"], ids=ids, due_ats=list(due_ats))
+
+
+def list_scheduled(conn: Connection, project: str | None, *, limit: int | None) -> list[Row]:
+    """The sets that will run, next first; `project` is None for all."""
+    return fetch_all(conn, _SQL["list_scheduled"], project=project, limit=limit)
+
+
+def delete_done(conn: Connection, *, chunk: int) -> int:
+    return execute(conn, _SQL["delete_done_sets"], chunk=chunk)
 
 
 def count(conn: Connection, project: str) -> int:

@@ -99,9 +99,12 @@ class Evaluator:
             raise EvaluationError(signals[0]["signal_id"], error) from error
 
     def _evaluate(self, conn: Connection, signals: list[Row], logger: Logger) -> tuple[int, int]:
-        sets = self._load_sets(conn, sorted({row["endpoint_id"] for row in signals}), logger)
-        set_ids = [compiled_set.row["id"] for group in sets.values() for compiled_set in group]
-        batch = _Batch(FiringAlerts(conn, set_ids), logger)
+        endpoint_ids = sorted({row["endpoint_id"] for row in signals})
+        rows = action_sets.list_enabled_of_endpoints(conn, endpoint_ids)
+        sets: dict[int, list[CompiledSet]] = {}
+        for compiled_set in self.compile_sets(conn, rows, logger):
+            sets.setdefault(compiled_set.row["source_id"], []).append(compiled_set)
+        batch = _Batch(FiringAlerts(conn, [row["id"] for row in rows]), logger)
         results: dict[int, list[dict[str, Any]]] = {}
         evaluated_ids: list[int] = []
         copied_bytes = 0
@@ -117,7 +120,7 @@ class Evaluator:
             copied_bytes += (len(batch.runs) - count) * len(signal["payload"])
             if copied_bytes >= BATCH_BYTES:
                 break
-        _insert_runs(conn, batch.runs)
+        insert_runs(conn, batch.runs)
         if batch.run_once_ids:
             action_sets.set_armed(conn, batch.run_once_ids, False)
         if results:
@@ -139,12 +142,8 @@ class Evaluator:
         signal_queue.insert_results(conn, [signal_id], [msgspec.json.encode([result]).decode()])
         return True
 
-    def _load_sets(
-        self, conn: Connection, endpoint_ids: list[int], logger: Logger
-    ) -> dict[int, list[CompiledSet]]:
-        """By the IDs of the endpoints that trigger them."""
-        rows = action_sets.list_enabled_of_endpoints(conn, endpoint_ids)
-        by_endpoint: dict[int, list[CompiledSet]] = {}
+    def compile_sets(self, conn: Connection, rows: list[Row], logger: Logger) -> list[CompiledSet]:
+        """The sets with their newest runs."""
         by_id: dict[int, CompiledSet] = {}
         for row in rows:
             try:
@@ -156,7 +155,6 @@ class Evaluator:
                     row, None, ActionSetOptions(), fields, row["armed"], fault=fault
                 )
             by_id[row["id"]] = compiled_set
-            by_endpoint.setdefault(row["source_id"], []).append(compiled_set)
         max_runs_per_set = {
             id: compiled_set.options.maxRunsPerHour or 0
             for id, compiled_set in by_id.items()
@@ -167,7 +165,7 @@ class Evaluator:
                 compiled_set = by_id[row["action_set_id"]]
                 compiled_set.last_at = row["last_at"]
                 compiled_set.in_last_hour = row["in_last_hour"]
-        return by_endpoint
+        return list(by_id.values())
 
     def _compile(self, row: Row) -> tuple[Matcher, ActionSetOptions, dict[str, Any]]:
         cached = self._compiled.get(row["id"])
@@ -196,7 +194,7 @@ def is_resolved(resolved_condition: ResolvedCondition, payload: Any) -> bool:
     return _find_text(payload, resolved_condition.path) in resolved_condition.values
 
 
-def _insert_runs(conn: Connection, runs: list[dict[str, Any]]) -> None:
+def insert_runs(conn: Connection, runs: list[dict[str, Any]]) -> None:
     """In several statements if the copies are large, because of the statement timeout."""
     for portion in _split_portions(runs):
         ids = action_runs.insert_many(conn, msgspec.json.encode(portion).decode())
@@ -209,7 +207,7 @@ def _split_portions(runs: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
     size = 0
     for run in runs:
         portion.append(run)
-        size += len(bytes(run["signal"]["payload"]))
+        size += len(bytes(run["signal"]["payload"])) if run["signal"] else 0
         if size >= PORTION_BYTES:
             yield portion
             portion, size = [], 0
@@ -230,7 +228,7 @@ def _evaluate_set(
             raise  # the transaction has failed
         except Exception as error:  # noqa: BLE001  a bug in a filter must not stop the queue
             fault = _report(batch.logger, compiled_set.row["id"], error)
-    run = _make_run(compiled_set, signal, cause="signal") | {"state": "failed", "reason": fault}
+    run = make_run(compiled_set, signal, cause="signal") | {"state": "failed", "reason": fault}
     batch.runs.append(run)
     return result | {"verdict": "failed", "because": fault}
 
@@ -250,14 +248,14 @@ def _decide(
         failed = next((result for result in matcher.explain(payload) if not result.matched), None)
         reason = {"path": failed.path, "operator": failed.operator} if failed else {}
         return {"verdict": "not matched", "because": reason}
-    run = _make_run(compiled_set, signal, cause="signal")
+    run = make_run(compiled_set, signal, cause="signal")
     if resolved_condition is not None:
         run["correlation"] = key = _find_text(payload, resolved_condition.key)
         if (
             key is not None and not options.dryRun
         ):  # also when suppressed: it prevents an auto-revert
             batch.alerts.record(compiled_set.row["id"], key, is_firing=True)
-    suppression = _find_suppression(compiled_set, signal["now"])
+    suppression = find_suppression(compiled_set, signal["now"])
     if suppression:
         batch.runs.append(run | {"state": "suppressed", "reason": suppression})
         return {"verdict": "suppressed", "because": suppression}
@@ -282,7 +280,7 @@ def _resolve_alert(
     if key is None or key not in firing:
         reason = "The signal resolves an alert, but there is nothing to revert."
         return {"verdict": "nothing to restore", "because": reason}
-    run = _make_run(compiled_set, signal, cause="resolved") | {"correlation": key}
+    run = make_run(compiled_set, signal, cause="resolved") | {"correlation": key}
     if not compiled_set.options.dryRun:
         batch.alerts.record(compiled_set.row["id"], key, is_firing=False)
     others = firing - {key}
@@ -294,7 +292,7 @@ def _resolve_alert(
     return {"verdict": "restores"}
 
 
-def _find_suppression(compiled_set: CompiledSet, now: datetime) -> str:
+def find_suppression(compiled_set: CompiledSet, now: datetime) -> str:
     """The reason why a matching set doesn't run, "" if it does."""
     if not compiled_set.armed:
         return "It runs once and has run. Re-enable it to let it run again."
@@ -307,20 +305,21 @@ def _find_suppression(compiled_set: CompiledSet, now: datetime) -> str:
     return ""
 
 
-def _make_run(compiled_set: CompiledSet, signal: Row, *, cause: str) -> dict[str, Any]:
-    """The columns of a run whose actions have not started."""
+def make_run(compiled_set: CompiledSet, signal: Row | None, *, cause: str) -> dict[str, Any]:
+    """The columns of a run whose actions have not started. A schedule has no signal."""
     return {
         "action_set_id": compiled_set.row["id"],
         "project": compiled_set.row["project"],
         "cause": cause,
-        "signal_id": signal["signal_id"],
+        "signal_id": signal and signal["signal_id"],
         "restores_run_id": None,
         "correlation": None,
         "actor_id": compiled_set.row["actor_id"],
         "state": "started",
         "reason": None,
         "dry_run": compiled_set.options.dryRun,
-        "signal": {
+        "signal": signal
+        and {
             "id": signal["signal_id"],
             "source": "signal-endpoint",
             "sourceId": signal["endpoint_id"],

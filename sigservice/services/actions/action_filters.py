@@ -266,3 +266,30 @@ _SINGLE: dict[str, tuple[Read, str, Compare]] = {
     "REGEX": (_parse_pattern, "a pattern in RE2 syntax", lambda a, b: False),
 }
 OPERATORS = (*LIST_OPERATORS, *_SINGLE, "EXISTS")
+
+
+def split_filters(filters: list[Filter]) -> tuple[dict[str, Any], list[Filter]]:
+    """(a map with one filter for each path, as in Unleash; the other filters)."""
+    payload: dict[str, Any] = {}
+    mapped, rest = partition(filters)
+    for filter in mapped:
+        item: dict[str, Any] = {"operator": filter.operator}
+        if filter.values is not None:
+            item["values"] = filter.values
+        if filter.value is not None:
+            item["value"] = filter.value
+        item |= {"inverted": filter.inverted, "caseInsensitive": filter.caseInsensitive}
+        payload[filter.path] = item
+    return payload, rest
+
+
+def partition(filters: list[Filter]) -> tuple[list[Filter], list[Filter]]:
+    """(filters that the map can express, the others)."""
+    mapped: dict[str, Filter] = {}
+    rest: list[Filter] = []
+    for filter in filters:
+        if filter.any is not None or filter.operator == "EXISTS" or filter.path in mapped:
+            rest.append(filter)
+        else:
+            mapped[filter.path] = filter
+    return list(mapped.values()), rest

@@ -11,6 +11,7 @@ from sigservice.errors import ConflictError, NotFoundError, describe_fault
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.services.actions import action_reverts, notifications
 from sigservice.services.actions.action_evaluation import add_states
+from sigservice.services.actions.schedules import read_cause
 from sigservice.services.identity import Identity
 from sigservice.services.system import events
 
@@ -91,7 +92,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "state": row["state"],
         "signal": msgspec.Raw(row["signal"].encode()) if row["signal"] else None,
         "actionSet": msgspec.Raw(row["action_set"].encode()),
-        "cause": row["cause"],
+        "cause": read_cause(row),
         "reason": row["reason"],
         "dryRun": row["dry_run"],
         "finishedAt": format_iso(end) if end else None,

@@ -39,9 +39,12 @@ class ActionSetOptions(msgspec.Struct, omit_defaults=True):
     restoreAfterMinutes: int | None = None
     restoreWhenResolved: ResolvedCondition | None = None
     notifications: list[RunChannel] = []
+    skipIfLateMinutes: int | None = None
 
 
-def check_options(options: ActionSetOptions, problems: Problems, policy: AddressPolicy) -> None:
+def check_options(
+    options: ActionSetOptions, problems: Problems, policy: AddressPolicy, *, is_scheduled: bool
+) -> None:
     """Adds to `problems`. `policy` is the policy of webhooks."""
     if not 0 <= options.cooldownSeconds <= MAX_COOLDOWN_SECONDS:
         problems.add("options.cooldownSeconds", "The cooldown must be 0 to 604800 seconds.")
@@ -50,8 +53,15 @@ def check_options(options: ActionSetOptions, problems: Problems, policy: Address
     minutes = options.restoreAfterMinutes
     if minutes is not None and not 1 <= minutes <= 43_200:
         problems.add("options.restoreAfterMinutes", "The minutes must be 1 to 43200.")
+    late = options.skipIfLateMinutes
+    if late is not None and not is_scheduled:
+        problems.add("options.skipIfLateMinutes", "Only a schedule can be late.")
+    elif late is not None and not 1 <= late <= 43_200:
+        problems.add("options.skipIfLateMinutes", "The minutes must be 1 to 43200.")
     resolved = options.restoreWhenResolved
-    if resolved is not None:
+    if resolved is not None and is_scheduled:
+        problems.add("options.restoreWhenResolved", "A schedule has no alert that resolves.")
+    elif resolved is not None:
         for name, text in (("path", resolved.path), ("key", resolved.key)):
             if parse_path(text) is None:
                 path = f"options.restoreWhenResolved.{name}"

@@ -1,6 +1,7 @@
 """Action sets: rules, limits and events of their trigger, service account and actions."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -15,10 +16,11 @@ from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_sets
 from sigservice.repository.projects import projects
 from sigservice.repository.signals import signal_endpoints
-from sigservice.services.actions import action_filters
+from sigservice.services.actions import action_filters, schedules
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions, check_options
+from sigservice.services.actions.schedules import Schedule
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.channels import mask_channel, unmask_channels
 from sigservice.services.identity import Identity
@@ -45,6 +47,8 @@ class ActionSetFields:
     settings: ActionSetOptions
     filter_paths: list[str] | None = None
     """The path of each filter in the request body."""
+    schedule: Schedule | None = None
+    """Instead of an endpoint, whose ID is NO_SOURCE then."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +74,18 @@ def read_limits(config: dict[str, Any]) -> ActionSetLimits:
 
 
 def create(
-    conn: Connection, project: str, new: ActionSetFields, by: Identity, limits: ActionSetLimits
+    conn: Connection,
+    project: str,
+    new: ActionSetFields,
+    by: Identity,
+    limits: ActionSetLimits,
+    now: datetime,
 ) -> Row:
     """Raises NotFoundError (project), BadDataError with all problems, NameExistsError,
     ExceedsLimitError."""
     action_sets.lock(conn)
     check_project(conn, project)
-    _check(conn, project, new, limits)
+    _check(conn, project, new, limits, now)
     if action_sets.count(conn, project) >= limits.sets:
         raise ExceedsLimitError(
             f"A project can have at most {limits.sets} action sets.",
@@ -94,6 +103,8 @@ def create(
     except UniqueViolation as error:
         raise _make_name_error(new.name) from error
     _insert_actions(conn, id, new, by)
+    if new.schedule is not None:
+        _plan(conn, id, new.schedule, now)
     row = get(conn, project, id)
     events.record(conn, "actions-created", by, data=to_json(row), project=project)
     return row
@@ -120,14 +131,17 @@ def update(
     new: ActionSetFields,
     by: Identity,
     limits: ActionSetLimits,
+    now: datetime,
 ) -> Row:
     """Replaces everything; `enabled` only if it isn't None. Raises like `create`."""
     action_sets.lock(conn)
     before = get(conn, project, id)
     old = msgspec.json.decode(before["settings"]).get("notifications", [])
     unmask_channels(new.settings.notifications, old)
-    _check(conn, project, new, limits)
     enabled = before["enabled"] if new.enabled is None else new.enabled
+    is_enabling = enabled and not before["enabled"]
+    is_planned = schedules.read_schedule(before) == new.schedule and not is_enabling
+    _check(conn, project, new, limits, None if is_planned else now)
     columns, has_same_actions = _columns(new) | {"enabled": enabled}, _has_same_actions(new, before)
     if has_same_actions and _is_unchanged(before, columns):
         return before
@@ -138,16 +152,22 @@ def update(
     if not has_same_actions:
         action_sets.delete_actions(conn, id)
         _insert_actions(conn, id, new, by)
+    if new.schedule is not None and not is_planned:
+        _plan(conn, id, new.schedule, now)
     return _record_update(conn, project, before, by)
 
 
-def switch(conn: Connection, project: str, id: int, enabled: bool, by: Identity) -> Row:
-    """Raises NotFoundError."""
+def switch(
+    conn: Connection, project: str, id: int, enabled: bool, by: Identity, now: datetime
+) -> Row:
+    """Raises NotFoundError, ConflictError if the time of its schedule has passed."""
     action_sets.lock(conn)
     before = get(conn, project, id)
     if before["enabled"] == enabled:
         return before
     action_sets.set_enabled(conn, id, enabled)
+    if enabled and (schedule := schedules.read_schedule(before)) is not None:
+        _plan(conn, id, schedule, now)
     return _record_update(conn, project, before, by)
 
 
@@ -179,10 +199,17 @@ def to_json(row: Row) -> dict[str, Any]:
     """The JSON of a set. `match.payload` has the filters that Unleash's map can
     express, `match.filters` the others. The secrets of channels are masked."""
     filters = [msgspec.convert(f, Filter) for f in msgspec.json.decode(row["filters"])]
-    payload, rest = split_filters(filters)
+    payload, rest = action_filters.split_filters(filters)
     settings = msgspec.json.decode(row["settings"])
     for channel in settings.get("notifications", []):
         channel.update(mask_channel(channel))
+    schedule = schedules.read_schedule(row)
+    match = {
+        "source": "signal-endpoint",
+        "sourceId": row["source_id"],
+        "payload": payload,
+        "filters": rest,
+    }
     return {
         "id": row["id"],
         "enabled": row["enabled"],
@@ -191,12 +218,8 @@ def to_json(row: Row) -> dict[str, Any]:
         "description": row["description"],
         "project": row["project"],
         "actorId": row["actor_id"],
-        "match": {
-            "source": "signal-endpoint",
-            "sourceId": row["source_id"],
-            "payload": payload,
-            "filters": rest,
-        },
+        "match": msgspec.to_builtins(schedule) if schedule else match,
+        **(schedules.describe_state(row) if schedule else {}),
         "actions": msgspec.json.decode(row["actions"]),
         "options": settings,
         "createdAt": format_iso(row["created_at"]),
@@ -204,34 +227,14 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def split_filters(filters: list[Filter]) -> tuple[dict[str, Any], list[Filter]]:
-    """(a map with one filter for each path, as in Unleash; the other filters)."""
-    payload: dict[str, Any] = {}
-    mapped, rest = _partition(filters)
-    for filter in mapped:
-        item: dict[str, Any] = {"operator": filter.operator}
-        if filter.values is not None:
-            item["values"] = filter.values
-        if filter.value is not None:
-            item["value"] = filter.value
-        item |= {"inverted": filter.inverted, "caseInsensitive": filter.caseInsensitive}
-        payload[filter.path] = item
-    return payload, rest
-
-
-def _partition(filters: list[Filter]) -> tuple[list[Filter], list[Filter]]:
-    """(filters that the map can express, the others)."""
-    mapped: dict[str, Filter] = {}
-    rest: list[Filter] = []
-    for filter in filters:
-        if filter.any is not None or filter.operator == "EXISTS" or filter.path in mapped:
-            rest.append(filter)
-        else:
-            mapped[filter.path] = filter
-    return list(mapped.values()), rest
-
-
-def _check(conn: Connection, project: str, new: ActionSetFields, limits: ActionSetLimits) -> None:
+def _check(
+    conn: Connection,
+    project: str,
+    new: ActionSetFields,
+    limits: ActionSetLimits,
+    after: datetime | None,
+) -> None:
+    """`after` is when a new schedule begins."""
     problems = Problems()
     if not 1 <= len(new.name) <= 255:
         problems.add("name", "The name must have 1 to 255 characters.")
@@ -239,7 +242,9 @@ def _check(conn: Connection, project: str, new: ActionSetFields, limits: ActionS
         problems.add("description", "The description must have at most 1000 characters.")
     if not 0 < new.actor_id < 2**31 or service_accounts.find(conn, new.actor_id) is None:
         problems.add("actorId", "Service account not found.")
-    if not 0 < new.source_id < 2**31 or signal_endpoints.find(conn, new.source_id) is None:
+    if new.schedule is not None:
+        schedules.check_schedule(new.schedule, problems, after=after)
+    elif not 0 < new.source_id < 2**31 or signal_endpoints.find(conn, new.source_id) is None:
         problems.add("match.sourceId", "Signal endpoint not found.")
     action_filters.check_filters(
         new.filters,
@@ -249,7 +254,8 @@ def _check(conn: Connection, project: str, new: ActionSetFields, limits: ActionS
         paths=new.filter_paths,
     )
     _check_actions(conn, project, new.actions, problems, limits.actions)
-    check_options(new.settings, problems, limits.policy)
+    is_scheduled = new.schedule is not None
+    check_options(new.settings, problems, limits.policy, is_scheduled=is_scheduled)
     problems.raise_if_any()
 
 
@@ -290,15 +296,24 @@ def _check_actions(
 
 def _columns(new: ActionSetFields) -> dict[str, Any]:
     """The columns, with the filters in the order of `to_json`."""
-    mapped, rest = _partition(new.filters)
+    mapped, rest = action_filters.partition(new.filters)
     return {
         "name": new.name,
         "description": new.description,
         "actor_id": new.actor_id,
         "source_id": new.source_id,
+        "schedule": msgspec.json.encode(new.schedule).decode() if new.schedule else None,
         "filters": msgspec.json.encode([*mapped, *rest]).decode(),
         "settings": msgspec.json.encode(new.settings).decode(),
     }
+
+
+def _plan(conn: Connection, id: int, schedule: Schedule, now: datetime) -> None:
+    """Stores when the set runs next. Raises ConflictError if its time has passed."""
+    due_at = schedules.find_due_time(schedule, now)
+    if due_at is None:
+        raise ConflictError("The time of this schedule has passed. Choose another time.")
+    action_sets.set_due_times(conn, [id], [due_at])
 
 
 def _insert_actions(conn: Connection, id: int, new: ActionSetFields, by: Identity) -> None:
@@ -335,9 +350,9 @@ def _has_same_actions(new: ActionSetFields, before: Row) -> bool:
 
 def _is_unchanged(before: Row, columns: dict[str, Any]) -> bool:
     """Whether an update would change nothing; PostgreSQL formats JSON differently."""
-    json_columns = ("filters", "settings")
+    json_columns = ("filters", "settings", "schedule")
     return all(
-        msgspec.json.decode(before[name]) == msgspec.json.decode(value)
+        msgspec.json.decode(before[name] or "null") == msgspec.json.decode(value or "null")
         if name in json_columns
         else before[name] == value
         for name, value in columns.items()

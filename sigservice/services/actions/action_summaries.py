@@ -5,10 +5,12 @@ from typing import Any
 
 import msgspec
 
+from sigservice.db.statements import Row
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_reverts import REVERT
 from sigservice.services.actions.action_set_options import ActionSetOptions
+from sigservice.services.actions.schedules import read_schedule
 from sigservice.services.flags import strategy_summaries
 from sigservice.wording import plural
 
@@ -50,6 +52,17 @@ def describe_action(item: Mapping[str, Any], set_names: Mapping[str, str]) -> st
     return kind.describe(params | {"actionSet": set_names.get(other, other)})
 
 
+def describe_schedule(row: Row) -> str:
+    """Such as `0 22 * * FRI (Europe/Berlin)`; "" if an endpoint triggers the set."""
+    schedule = read_schedule(row)
+    if schedule is None:
+        return ""
+    if schedule.cron is None:
+        zone = f" ({schedule.timezone})" if schedule.timezone else ""
+        return f"Once at {schedule.at}{zone}"
+    return f"{schedule.cron} ({schedule.zone})"
+
+
 def describe_options(options: ActionSetOptions) -> list[str]:
     """The options that are on."""
     texts = []
@@ -69,6 +82,8 @@ def describe_options(options: ActionSetOptions) -> list[str]:
         resolved = options.restoreWhenResolved
         values = " or ".join(resolved.values)
         texts.append(f"Auto-revert when {resolved.path} is {values}")
+    if options.skipIfLateMinutes is not None:
+        texts.append(f"Skipped if more than {options.skipIfLateMinutes} min late")
     if options.notifications:
         texts.append(f"Notifies {plural(len(options.notifications), 'channel')}")
     return texts

@@ -8,6 +8,7 @@ import msgspec
 from sigservice.clock import format_iso
 from sigservice.db.statements import Row
 from sigservice.log import escape_line
+from sigservice.services.actions.schedules import read_cause
 from sigservice.services.apprise_channels import Text
 from sigservice.wording import plural
 
@@ -16,6 +17,7 @@ _CAUSES = {
     "resolved": "because the alert was resolved",
     "timer": "after the configured time",
     "undo": "because a user undid the run",
+    "schedule": "by its schedule",
 }
 
 
@@ -54,7 +56,7 @@ def build_payload(run: Row, public_url: str) -> dict[str, Any]:
             "actionSetName": copy["name"],
             "project": run["project"],
             "state": run["state"],
-            "cause": run["cause"],
+            "cause": read_cause(run),
             "reason": run["reason"],
             "dryRun": run["dry_run"],
             "signalId": run["signal_id"],
@@ -98,7 +100,7 @@ def _make_title(run: Row, name: str) -> str:
 
 
 def _describe_origin(run: Row) -> str:
-    reason = _CAUSES.get(run["cause"], "")
+    reason = _CAUSES.get(read_cause(run), "")
     if run["signal_id"]:
         reason = f"{reason}, " if reason else ""
         reason += f"signal {run['signal_id']}"

@@ -1,19 +1,15 @@
 """The rule of an endpoint that expects signals: `options.silence`."""
 
-from datetime import UTC, datetime
-from functools import cache
 from typing import Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 import msgspec
-from cronsim import CronSim, CronSimError
 
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.services.channels import Channel, check_channels, mask_channel
+from sigservice.services.cron_times import check_cron
 from sigservice.services.problems import Problems
 
 MAX_SECONDS = 366 * 86_400
-MAX_CRON_LENGTH = 100
 
 
 class SilenceChannel(Channel, omit_defaults=True, kw_only=True):
@@ -45,12 +41,8 @@ def check_rule(rule: SilenceRule, problems: Problems) -> None:
     elif rule.everySeconds is not None:
         if not 1 <= rule.everySeconds <= MAX_SECONDS:
             problems.add("options.silence.everySeconds", f"Must be 1 to {MAX_SECONDS} seconds.")
-    elif rule.timezone not in _list_timezones():
-        problems.add("options.silence.timezone", "Must be a time zone such as Europe/Berlin.")
-    elif not _is_valid_cron(rule.cron or "", rule.timezone):
-        problems.add(
-            "options.silence.cron", "Must be five fields of a cron expression, e.g. 30 2 * * *."
-        )
+    else:
+        check_cron(rule.cron or "", rule.timezone, "options.silence", problems)
     if not 0 <= rule.graceSeconds <= MAX_SECONDS:
         problems.add("options.silence.graceSeconds", f"Must be 0 to {MAX_SECONDS} seconds.")
 
@@ -60,16 +52,6 @@ def check_rule_channels(rule: SilenceRule, problems: Problems, policy: AddressPo
     check_channels(rule.notifications, "options.silence.notifications", problems, policy)
 
 
-def find_next_time(rule: SilenceRule, after: datetime) -> datetime | None:
-    """The next time of a rule with `cron`, in UTC; None without one in the next 50 years, and for
-    an expression or zone that this version doesn't know."""
-    try:
-        local = after.astimezone(ZoneInfo(rule.timezone))
-        return next(CronSim(rule.cron or "", local)).astimezone(UTC)
-    except (CronSimError, StopIteration, ZoneInfoNotFoundError, ValueError):
-        return None
-
-
 def mask_rule(rule: SilenceRule) -> SilenceRule:
     """A copy without the secrets of its channels."""
     channels = [
@@ -77,16 +59,3 @@ def mask_rule(rule: SilenceRule) -> SilenceRule:
         for channel in rule.notifications
     ]
     return msgspec.structs.replace(rule, notifications=channels)
-
-
-def _is_valid_cron(cron: str, timezone: str) -> bool:
-    """cronsim also accepts a sixth field, of seconds, which nothing here is as precise as."""
-    if len(cron) > MAX_CRON_LENGTH or len(cron.split()) != 5 or not cron.isascii():
-        return False
-    return find_next_time(SilenceRule(cron=cron, timezone=timezone), datetime.now(UTC)) is not None
-
-
-@cache
-def _list_timezones() -> frozenset[str]:
-    """All names of zones, which exclude paths; "localtime" depends on the machine."""
-    return frozenset(available_timezones() - {"localtime"})

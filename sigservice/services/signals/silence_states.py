@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import format_iso
+from sigservice.services.cron_times import find_next_time
 from sigservice.services.signals.silence_clock import Moment
-from sigservice.services.signals.silence_rules import SilenceRule, find_next_time
+from sigservice.services.signals.silence_rules import SilenceRule
 
 ALERTS = ("late", "down")
 
@@ -121,7 +122,7 @@ def _restart(check: Check, rule: SilenceRule, moment: Moment, *, keeps_time: boo
     passed."""
     next_at = check.next_at if keeps_time else None
     if rule.cron is not None and (next_at is None or next_at <= moment.now):
-        next_at = find_next_time(rule, moment.now)
+        next_at = find_next_time(rule.cron, rule.timezone, moment.now)
     check = msgspec.structs.replace(
         check, waits_from_seconds=moment.seconds, next_at=next_at, late_seconds=None
     )

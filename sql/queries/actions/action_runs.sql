@@ -23,7 +23,9 @@ RETURNING id;
 -- reads the whole table where the planner expects a match early.
 SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,
        (SELECT min(id) FROM action_runs WHERE state = 'started') IS NOT NULL AS runs,
-       coalesce((SELECT min(restore_due_at) FROM action_runs) <= now(), false) AS reverts;
+       coalesce((SELECT min(restore_due_at) FROM action_runs) <= now(), false) AS reverts,
+       coalesce((SELECT min(due_at) FROM action_sets WHERE source_id = 0 AND enabled) <= %(now)s, false)
+           AS schedules;
 
 -- name: lock_unfinished_runs
 -- The oldest run is next for each process, so one process at a time continues it. A process that

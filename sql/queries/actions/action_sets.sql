@@ -5,10 +5,10 @@
 SELECT pg_advisory_xact_lock(hashtext('action_sets'));
 
 -- name: insert_action_set
-INSERT INTO action_sets (project, name, description, enabled, actor_id, source_id, filters,
-                         settings, created_by_user_id)
+INSERT INTO action_sets (project, name, description, enabled, actor_id, source_id, schedule,
+                         filters, settings, created_by_user_id)
 VALUES (%(project)s, %(name)s, %(description)s, %(enabled)s, %(actor_id)s, %(source_id)s,
-        %(filters)s::jsonb, %(settings)s::jsonb, %(created_by_user_id)s)
+        %(schedule)s::jsonb, %(filters)s::jsonb, %(settings)s::jsonb, %(created_by_user_id)s)
 RETURNING id;
 
 -- name: insert_actions
@@ -22,11 +22,11 @@ FROM unnest(%(sort_orders)s::int[], %(kinds)s::text[], %(params)s::text[])
 DELETE FROM actions WHERE action_set_id = %(action_set_id)s;
 
 -- name: list_action_sets
--- All sets, the sets of a project, one set, or the enabled sets that enabled endpoints trigger: a parameter
+-- All sets, the sets of a project, some sets, or the enabled sets that enabled endpoints trigger: a parameter
 -- that is NULL doesn't filter. One statement, so that the JSON of the actions is assembled in one place.
 -- A disabled endpoint triggers nothing, not even for signals that are already in the queue.
 SELECT s.id, s.project, s.name, s.description, s.enabled, s.armed, s.actor_id, s.source_id,
-       s.filters, s.settings, s.version, s.created_at, s.created_by_user_id,
+       s.schedule, s.due_at, s.filters, s.settings, s.version, s.created_at, s.created_by_user_id,
        coalesce((SELECT json_agg(json_build_object(
                      'id', a.id, 'sortOrder', a.sort_order, 'action', a.kind,
                      'executionParams', a.params,
@@ -36,7 +36,7 @@ SELECT s.id, s.project, s.name, s.description, s.enabled, s.armed, s.actor_id, s
                  FROM actions a WHERE a.action_set_id = s.id), '[]') AS actions
 FROM action_sets s
 WHERE (%(project)s::text IS NULL OR s.project = %(project)s)
-  AND (%(id)s::int IS NULL OR s.id = %(id)s)
+  AND (%(ids)s::int[] IS NULL OR s.id = ANY(%(ids)s))
   AND (%(sources)s::int[] IS NULL OR (s.source_id = ANY(%(sources)s) AND s.enabled
        AND EXISTS (SELECT 1 FROM signal_endpoints e WHERE e.id = s.source_id AND e.enabled)))
 ORDER BY s.project, s.name, s.id;
@@ -48,14 +48,53 @@ FROM action_sets
 WHERE source_id = %(source_id)s
 ORDER BY project, name;
 
+-- name: lock_due_sets
+-- The sets whose schedule is due; a claim of another process or a change by a user that this waits for
+-- is checked again.
+SELECT id FROM action_sets
+WHERE source_id = 0 AND enabled AND due_at <= %(now)s
+ORDER BY due_at, id
+LIMIT %(limit)s
+FOR UPDATE;
+
+-- name: set_due_times
+UPDATE action_sets s
+SET due_at = d.due_at, version = version + 1
+FROM unnest(%(ids)s::int[], %(due_ats)s::timestamptz[]) AS d (id, due_at)
+WHERE s.id = d.id;
+
+-- name: list_scheduled
+-- The sets that will run, of a project or of all, without their options.
+SELECT s.id, s.project, s.name, s.schedule, s.source_id, s.due_at,
+       (SELECT json_agg(json_build_object('action', a.kind, 'executionParams', a.params)
+                        ORDER BY a.sort_order, a.id)
+        FROM actions a WHERE a.action_set_id = s.id) AS actions
+FROM action_sets s
+WHERE s.source_id = 0 AND s.enabled AND s.due_at IS NOT NULL
+  AND (%(project)s::text IS NULL OR s.project = %(project)s)
+ORDER BY s.due_at, s.id
+LIMIT %(limit)s;
+
+-- name: delete_done_sets
+-- Sets whose only time has passed, when retention has deleted their runs.
+DELETE FROM action_sets
+WHERE id IN (
+    SELECT s.id FROM action_sets s
+    WHERE s.source_id = 0 AND s.due_at IS NULL AND s.schedule ? 'at'
+      AND NOT EXISTS (SELECT 1 FROM action_runs r WHERE r.action_set_id = s.id)
+    LIMIT %(chunk)s
+);
+
 -- name: count_action_sets
-SELECT count(*) FROM action_sets WHERE project = %(project)s;
+-- Without those that have run at their only time.
+SELECT count(*) FROM action_sets
+WHERE project = %(project)s AND NOT (source_id = 0 AND due_at IS NULL AND schedule ? 'at');
 
 -- name: update_action_set
 UPDATE action_sets
 SET name = %(name)s, description = %(description)s, enabled = %(enabled)s,
-    actor_id = %(actor_id)s, source_id = %(source_id)s, filters = %(filters)s::jsonb,
-    settings = %(settings)s::jsonb, version = version + 1
+    actor_id = %(actor_id)s, source_id = %(source_id)s, schedule = %(schedule)s::jsonb,
+    filters = %(filters)s::jsonb, settings = %(settings)s::jsonb, version = version + 1
 WHERE id = %(id)s;
 
 -- name: set_enabled

@@ -18,7 +18,16 @@
 % end
 <dl class="lines">
 <div><dt>Trigger</dt><dd>
-% if card["source"]:
+% if card["schedule_text"]:
+{{card["schedule_text"]}}
+% if card["is_done"]:
+<span class="badge">done</span>
+% elif card["enabled"] and card["due_at"]:
+<span class="muted">next \\
+% include("partials/time.tpl", at=card["due_at"])
+</span>
+% end
+% elif card["source"]:
 <a href="{{url('/admin/signals', card['source_id'], 'log')}}">{{card["source"]}}</a> receives {{"a signal where" if card["filter_texts"] else "any signal"}}
 % else:
 <span class="badge wrong">No signal endpoint</span> The endpoint was deleted.

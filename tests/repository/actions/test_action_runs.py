@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -103,7 +104,8 @@ def test_giving_up_ends_what_is_open(conn):
 
 def test_work(conn):
     def work():
-        return {name for name, waits in action_runs.find_pending_work(conn).items() if waits}
+        work = action_runs.find_pending_work(conn, datetime(2026, 1, 1, tzinfo=UTC))
+        return {name for name, waits in work.items() if waits}
 
     assert work() == set()
     (id,) = add(conn, 1)
@@ -237,6 +239,7 @@ def test_the_newest_run_of_each_set_that_there_is(conn):
         enabled=True,
         actor_id=7,
         source_id=1,
+        schedule=None,
         filters="[]",
         settings="{}",
         created_by_user_id=1,

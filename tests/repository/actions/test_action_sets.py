@@ -69,7 +69,7 @@ def test_names_are_unique_in_a_project(conn):
     add_set(conn, "a", "other")
     with attempt(conn), pytest.raises(UniqueViolation):
         add_set(conn, "a")
-    values = {"description": None, "enabled": True, "actor_id": 7, "source_id": 1}
+    values = {"description": None, "enabled": True, "actor_id": 7, "source_id": 1, "schedule": None}
     values |= {"filters": "[]", "settings": "{}"}
     with attempt(conn), pytest.raises(UniqueViolation):
         action_sets.update(conn, two, name="a", **values)

@@ -38,6 +38,14 @@ def test_what_it_did_with_links():
     assert text.severity == "success"
 
 
+def test_a_run_of_a_schedule_says_so():
+    row = run(signal_id=None, reason="12 min late: it was due at 2026-01-02T02:52:05.000Z.")
+    text = render_text(row, "")
+    assert text.title == "Action set kill ran"
+    assert text.body.splitlines()[:2] == ["Project default, by its schedule.", row["reason"]]
+    assert build_payload(row, "")["data"]["cause"] == "schedule"
+
+
 def test_without_a_public_address_there_are_no_links():
     assert "http" not in render_text(run(), "").body
     data = build_payload(run(), "")["data"]

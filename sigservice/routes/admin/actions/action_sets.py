@@ -1,7 +1,5 @@
 """Action sets of a project, JSON: list, create, update, delete, enable, re-enable; the kinds."""
 
-from typing import Literal
-
 import msgspec
 
 from sigservice.services.actions import action_sets
@@ -9,6 +7,7 @@ from sigservice.services.actions.action_choices import describe_kinds
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action, ActionSetFields, read_limits
+from sigservice.services.actions.schedules import NO_SOURCE, Schedule
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals.payload_paths import MAX_PATH_LENGTH
 from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
@@ -27,10 +26,9 @@ class MappedFilter(msgspec.Struct):
     caseInsensitive: bool = False
 
 
-class Match(msgspec.Struct):
+class Match(msgspec.Struct, tag_field="source", tag="signal-endpoint"):
     """`payload` has one filter for each path, `filters` all others. All must match."""
 
-    source: Literal["signal-endpoint"]
     sourceId: int
     payload: dict[str, MappedFilter] = {}
     filters: list[Filter] = []
@@ -39,13 +37,15 @@ class Match(msgspec.Struct):
 class ActionSetBody(msgspec.Struct):
     name: str
     actorId: int
-    match: Match
+    match: Match | Schedule
     actions: list[Action]
     enabled: bool | None = None
     description: str | None = None
     options: ActionSetOptions = msgspec.field(default_factory=ActionSetOptions)
 
     def to_fields(self) -> ActionSetFields:
+        schedule = self.match if isinstance(self.match, Schedule) else None
+        match = Match(NO_SOURCE) if isinstance(self.match, Schedule) else self.match
         mapped = [
             Filter(
                 path=path,
@@ -55,20 +55,21 @@ class ActionSetBody(msgspec.Struct):
                 inverted=f.inverted,
                 caseInsensitive=f.caseInsensitive,
             )
-            for path, f in self.match.payload.items()
+            for path, f in match.payload.items()
         ]
-        paths = [f"match.payload.{path[:MAX_PATH_LENGTH]}" for path in self.match.payload]
-        paths += [f"match.filters[{index}]" for index in range(len(self.match.filters))]
+        paths = [f"match.payload.{path[:MAX_PATH_LENGTH]}" for path in match.payload]
+        paths += [f"match.filters[{index}]" for index in range(len(match.filters))]
         return ActionSetFields(
             self.name.strip(),
             (self.description or "").strip() or None,
             self.enabled,
             self.actorId,
-            self.match.sourceId,
-            [*mapped, *self.match.filters],
+            match.sourceId,
+            [*mapped, *match.filters],
             self.actions,
             self.options,
             paths,
+            schedule,
         )
 
 
@@ -88,7 +89,12 @@ def create_action_set(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = action_sets.create(
-            conn, project, body.to_fields(), identity, read_limits(context.config)
+            conn,
+            project,
+            body.to_fields(),
+            identity,
+            read_limits(context.config),
+            context.clock.now(),
         )
     location = f"{context.prefix}/api/admin/projects/{project}/actions/{row['id']}"
     return respond.json(action_sets.to_json(row), 201, location=location)
@@ -112,7 +118,13 @@ def update_action_set(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         row = action_sets.update(
-            conn, project, id, body.to_fields(), identity, read_limits(context.config)
+            conn,
+            project,
+            id,
+            body.to_fields(),
+            identity,
+            read_limits(context.config),
+            context.clock.now(),
         )
     return respond.json(action_sets.to_json(row))
 
@@ -129,7 +141,8 @@ def switch_action_set(
     context: Context, identity: Identity, project: str, id: int, is_enabled: bool
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        row = action_sets.switch(conn, project, id, is_enabled, identity)
+        now = context.clock.now()
+        row = action_sets.switch(conn, project, id, is_enabled, identity, now)
     return respond.json(action_sets.to_json(row))
 
 

@@ -103,11 +103,12 @@ def save_action_set(
     if not form_values.is_complete(form):
         return show_action_set(context, identity, project, set_id, Entry(form))
     fields, limits = form_values.read_fields(form, project), read_limits(context.config)
+    now = context.clock.now()
     with context.database.transaction() as conn:
         if set_id is None:
-            row = action_sets.create(conn, project, fields, identity, limits)
+            row = action_sets.create(conn, project, fields, identity, limits, now)
         else:
-            row = action_sets.update(conn, project, set_id, fields, identity, limits)
+            row = action_sets.update(conn, project, set_id, fields, identity, limits, now)
     done = "created" if set_id is None else "saved"
     path = f"/admin/projects/{project}/actions?done={done}#set-{row['id']}"
     return respond.redirect(context, path)

@@ -11,6 +11,7 @@ from sigservice.repository.actions import action_runs as action_run_rows
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signals
 from sigservice.services.actions import action_runs, action_sets, action_summaries
+from sigservice.services.actions.schedules import read_cause
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
@@ -37,6 +38,7 @@ CAUSES = {
     "resolved": "Auto-revert: alert resolved",
     "timer": "Auto-revert: time elapsed",
     "undo": "Undone by a user",
+    "schedule": "Schedule",
 }
 
 
@@ -129,7 +131,7 @@ def undo_run_and_disable_set(
     question = undo_run(context, conn, identity, project, set_id, run_id)
 
     def perform() -> None:
-        action_sets.switch(conn, project, set_id, False, identity)
+        action_sets.switch(conn, project, set_id, False, identity, context.clock.now())
         action_runs.undo(conn, project, set_id, run_id, identity)
 
     return replace(
@@ -188,7 +190,7 @@ def _make_view(run: Row, names: dict[str, str]) -> dict[str, Any]:
         "name": copy["name"],
         "state": run["state"],
         "dry_run": run["dry_run"],
-        "cause": CAUSES[run["cause"]],
+        "cause": CAUSES[read_cause(run)],
         "reason": run["reason"],
         "created_at": run["created_at"],
         "duration": f"{seconds * 1000:.0f} ms" if seconds is not None else "",

@@ -11,7 +11,7 @@ from sigservice.repository.actions import action_runs
 from sigservice.repository.actions import action_sets as action_set_rows
 from sigservice.repository.projects import projects
 from sigservice.repository.signals import signal_endpoints
-from sigservice.services.actions import action_sets, action_summaries
+from sigservice.services.actions import action_sets, action_summaries, schedules
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
@@ -74,7 +74,8 @@ def switch_action_set(
     context: Context, identity: Identity, project: str, set_id: int, is_enabled: bool, form: Form
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        action_sets.switch(conn, project, set_id, is_enabled, identity)
+        now = context.clock.now()
+        action_sets.switch(conn, project, set_id, is_enabled, identity, now)
     return _redirect_to_list(context, project, "on" if is_enabled else "off")
 
 
@@ -120,6 +121,8 @@ def _make_cards(conn: Connection, rows: list[Row]) -> list[dict[str, Any]]:
         row
         | {
             "source": endpoints.get(row["source_id"]),
+            "schedule_text": action_summaries.describe_schedule(row),
+            "is_done": schedules.is_done(row),
             "account": accounts.get(row["actor_id"]),
             "filter_texts": action_summaries.describe_filters(row["filters"]),
             "action_texts": [
