@@ -27,7 +27,10 @@ class Actions:
         """Its id."""
         off = {"project": "default", "environment": "production", "featureName": "checkout"}
         acts = [{"action": "TOGGLE_FEATURE_OFF", "sortOrder": 1, "executionParams": off}]
-        match = {"source": "signal-endpoint", "sourceId": self._endpoint["id"]}
+        match = more.pop("match", None) or {
+            "source": "signal-endpoint",
+            "sourceId": self._endpoint["id"],
+        }
         match |= {"filters": more.pop("filters", [])}
         body = {"name": name, "actorId": self.account, "match": match, "actions": acts} | more
         return self._web.post_json(SETS, body, headers=ADMIN).json["id"]

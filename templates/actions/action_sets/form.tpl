@@ -14,7 +14,7 @@
 % include("partials/csrf.tpl")
 <button class="hidden" tabindex="-1" aria-hidden="true">Save</button>
 <input type="hidden" name="recipe" value="{{texts.get("recipe", "")}}">
-% if not row:
+% if not row and not schedule:
 <fieldset id="templates">
 <legend>Template</legend>
 <p class="hint">Fills in the filters and options for alerts of a sender, or for an endpoint that has become silent.</p>
@@ -50,8 +50,8 @@
 <h2>Test</h2>
 <form method="post" action="{{url('/admin/projects', project, 'actions', row['id'], 'test')}}" data-swap="result">
 % include("partials/csrf.tpl")
-<p class="hint">Dry run of the saved action set with its newest signal. Nothing changes and no one is notified.</p>
-<button class="quiet">Run test with the newest signal</button>
+<p class="hint">Dry run of the saved action set{{"" if schedule else " with its newest signal"}}. Nothing changes and no one is notified.</p>
+<button class="quiet">{{"Run test" if schedule else "Run test with the newest signal"}}</button>
 </form>
 <section id="result"></section>
 </section>

@@ -4,6 +4,7 @@
 <div class="fields">
 % include("partials/form_fields.tpl", fields=option_numbers)
 </div>
+% if resolved:
 <fieldset id="resolved">
 <legend>Revert when resolved</legend>
 <p class="hint">Optional. A signal that resolves the alert reverts the changes of its runs.</p>
@@ -11,4 +12,5 @@
 % include("partials/form_fields.tpl", fields=resolved)
 </div>
 </fieldset>
+% end
 </fieldset>

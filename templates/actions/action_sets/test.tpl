@@ -4,7 +4,7 @@
 <a href="{{url('/admin/projects', project, 'actions', row['id'])}}">Edit</a>
 <a href="{{url('/admin/projects', project, 'actions', row['id'], 'runs')}}">History</a>
 </div>
-<p class="hint">Dry run against a signal. Nothing changes and no one is notified.</p>
+<p class="hint">Dry run{{"" if is_scheduled else " against a signal"}}. Nothing changes and no one is notified.</p>
 % include("partials/problems.tpl")
 % if result:
 <section id="result">
@@ -17,6 +17,8 @@
 % end
 % if result["endsAlert"]:
 <p>The signal resolves an alert.</p>
+% elif is_scheduled:
+<p>The actions run at the next time.</p>
 % elif not result["matched"]:
 <p>The payload does not match.</p>
 % else:

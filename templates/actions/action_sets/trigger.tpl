@@ -1,5 +1,15 @@
 <fieldset id="when">
 <legend>Trigger</legend>
+<input type="hidden" name="shown_trigger" value="{{trigger.value}}">
+<div class="actions">
+% include("partials/form_field.tpl", field=trigger)
+<button class="quiet without-script" id="change-trigger" name="do" value="trigger" formaction="{{action}}#when" formnovalidate data-swap="editor">Change trigger</button>
+</div>
+% if schedule:
+<div class="fields">
+% include("partials/form_fields.tpl", fields=schedule)
+</div>
+% else:
 <div class="actions">
 % include("partials/form_field.tpl", field=source)
 <button class="quiet without-script" id="load-signal" name="do" value="look" formaction="{{action}}#when" formnovalidate data-swap="editor">Load latest signal</button>
@@ -35,4 +45,5 @@ Sample of the template: no signal received yet\\
 % end
 </datalist>
 % include("partials/growing_section.tpl", section=filters)
+% end
 </fieldset>

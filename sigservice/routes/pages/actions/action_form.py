@@ -11,6 +11,7 @@ from sigservice.repository.access import service_accounts
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.routes.pages.actions import action_form_fields as form_fields
 from sigservice.routes.pages.actions import action_form_values as form_values
+from sigservice.routes.pages.actions import schedule_fields
 from sigservice.routes.pages.actions.action_form_fields import Choices
 from sigservice.services.actions import action_choices, action_sets
 from sigservice.services.actions.action_sets import read_limits
@@ -79,6 +80,8 @@ def show_action_set(
         sender=senders.SENDERS.get(texts.get("recipe", "")),
         tiles=form_fields.list_tiles(texts),
         general=fill(form_fields.GENERAL_FIELDS, texts),
+        trigger=schedule_fields.make_trigger_field(texts),
+        schedule=schedule_fields.make_schedule_fields(texts),
         source=form_fields.make_source_field(texts, endpoints),
         has_endpoints=bool(endpoints),
         filters=form_fields.make_filter_section(texts, limits.filters),
@@ -119,6 +122,7 @@ def _make_new_form(endpoints: Choices, accounts: Choices) -> Form:
     query = read_query(request.environ)
     form = {
         "enabled": "on",
+        **schedule_fields.make_schedule_form(None),
         "match.sourceId": query.get("source", "") or _find_only_id(endpoints),
         "actorId": _find_only_id(accounts),
         **{f"actions.0.{name}": text for name, text in form_values.BLANK_ACTION.items()},

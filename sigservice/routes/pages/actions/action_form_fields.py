@@ -14,6 +14,7 @@ from sigservice.routes.pages.actions.action_form_values import (
     RESOLVED,
     list_groups,
 )
+from sigservice.routes.pages.actions.schedule_fields import find_trigger
 from sigservice.routes.pages.signals.channel_section import make_channel_section
 from sigservice.services.actions.action_set_options import EVENTS
 from sigservice.services.actions.action_summaries import OPERATORS
@@ -66,6 +67,13 @@ OPTION_NUMBERS = [
         attributes={"min": 1, "max": 43_200, "step": 1},
     ),
 ]
+LATE_FIELD = Field(
+    f"{AT}skipIfLateMinutes",
+    "Skip if late by more than (minutes)",
+    type="number",
+    hint="After a downtime. Empty = runs however late it is.",
+    attributes={"min": 1, "max": 43_200, "step": 1},
+)
 RESOLVED_FIELDS = [
     Field(f"{RESOLVED}path", "Status field", hint="e.g. status", attributes=SUGGESTED_PATHS),
     Field(
@@ -222,10 +230,11 @@ def _make_parameter_field(
 
 def make_option_fields(form: Form) -> dict[str, Any]:
     """What templates/actions/action_sets/options.tpl prints."""
+    is_scheduled = find_trigger(form) != "endpoint"
     return {
         "option_checkboxes": fill(OPTION_CHECKBOXES, form),
-        "option_numbers": fill(OPTION_NUMBERS, form),
-        "resolved": fill(RESOLVED_FIELDS, form),
+        "option_numbers": fill([*OPTION_NUMBERS, *([LATE_FIELD] if is_scheduled else [])], form),
+        "resolved": [] if is_scheduled else fill(RESOLVED_FIELDS, form),
     }
 
 

@@ -14,10 +14,16 @@ import msgspec
 from sigservice import payload, senders
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError
+from sigservice.routes.pages.actions.schedule_fields import (
+    find_trigger,
+    make_schedule_form,
+    read_schedule_form,
+)
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action, ActionSetFields
+from sigservice.services.actions.schedules import NO_SOURCE
 from sigservice.services.channels import mask_channel
 from sigservice.services.signals.payload_paths import to_text
 from sigservice.web.forms import Form, locate_problems, read, read_id, split_lines, to_form
@@ -39,11 +45,11 @@ _EMPTY_MESSAGES = {
 
 
 def is_complete(form: Form) -> bool:
-    """Whether to save the form. Not for buttons that change rows, nor after a change of the kind of
-    an action, whose parameters the user has not seen yet."""
-    return not form.get("do") and all(
-        row.get("shown") == row.get("action") for row in list_rows(form, "actions")
-    )
+    """Whether to save the form. Not for buttons that change rows, nor after a change of the trigger
+    or of the kind of an action, whose fields the user has not seen yet."""
+    has_trigger = form.get("shown_trigger", "endpoint") == find_trigger(form)
+    has_kinds = all(row.get("shown") == row.get("action") for row in list_rows(form, "actions"))
+    return not form.get("do") and has_trigger and has_kinds
 
 
 def apply_button(form: Form) -> Form:
@@ -87,6 +93,7 @@ def make_form(row: Row) -> Form:
     ]
     form = to_form({name: row[name] for name in ("name", "description", "enabled")})
     form |= {"match.sourceId": str(row["source_id"]), "actorId": str(row["actor_id"])}
+    form |= make_schedule_form(row)
     form |= to_form(actions, "actions")
     form |= _make_option_texts(msgspec.json.decode(row["settings"], type=ActionSetOptions))
     filters = msgspec.json.decode(row["filters"], type=list[Filter])
@@ -95,7 +102,13 @@ def make_form(row: Row) -> Form:
 
 def read_fields(form: Form, project: str) -> ActionSetFields:
     """Invalid numbers become -1, which the service rejects. Raises BadDataError."""
+    schedule = read_schedule_form(form)
     resolved = any(form.get(f"{RESOLVED}{name}", "").strip() for name in ("path", "values", "key"))
+    members: dict[str, Any] = {} if resolved and schedule is None else {"restoreWhenResolved": None}
+    if schedule is None:
+        members["skipIfLateMinutes"] = None
+    else:
+        form = replace_rows(form, "filters", []) | {"match.sourceId": str(NO_SOURCE)}
     groups = _group_filters(list_rows(form, "filters"))
     return ActionSetFields(
         form.get("name", "").strip(),
@@ -108,8 +121,9 @@ def read_fields(form: Form, project: str) -> ActionSetFields:
             Action(row.get("action", ""), number, _read_params(row) | {"project": project})
             for number, row in enumerate(list_rows(form, "actions"), 1)
         ],
-        read(form, ActionSetOptions, AT, **({} if resolved else {"restoreWhenResolved": None})),
+        read(form, ActionSetOptions, AT, **members),
         [f"groups.{letter}" if letter else f"filters.{rows[0][0]}" for letter, rows in groups],
+        schedule,
     )
 
 

@@ -10,7 +10,7 @@ from sigservice.db.statements import Row
 from sigservice.errors import BadDataError
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signal_endpoints, signals
-from sigservice.services.actions import action_sets, action_summaries, dry_runs
+from sigservice.services.actions import action_sets, action_summaries, dry_runs, schedules
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_storage
@@ -46,6 +46,8 @@ def show_test(
         row = action_sets.get(conn, project, set_id)
         endpoint = signal_endpoints.find(conn, row["source_id"])
         newest = signals.list_for_endpoint(conn, row["source_id"], before=None, limit=MAX_SIGNALS)
+    is_scheduled = schedules.read_schedule(row) is not None
+    signal_field = _make_signal_field(endpoint, newest)
     texts = entry.form or {"signal": read_query(request.environ).get("signal", "")}
     path = f"/admin/projects/{project}/actions"
     return respond.page(
@@ -63,7 +65,8 @@ def show_test(
         project=project,
         row=row,
         endpoint=endpoint,
-        fields=fill([_make_signal_field(endpoint, newest), PAYLOAD_FIELD], texts),
+        fields=[] if is_scheduled else fill([signal_field, PAYLOAD_FIELD], texts),
+        is_scheduled=is_scheduled,
         result=result,
     )
 
@@ -78,7 +81,8 @@ def test_action_set(
     limit = context.config["signals"]["payloadLimit"]
     with context.database.transaction() as conn:
         row = action_sets.get(conn, project, set_id)
-        value = _find_payload(conn, row["source_id"], form, limit)
+        is_scheduled = schedules.read_schedule(row) is not None
+        value = {} if is_scheduled else _find_payload(conn, row["source_id"], form, limit)
         result = dry_runs.perform_dry_run(conn, row, value)
         names = {str(item["id"]): item["name"] for item in set_rows.list_of_project(conn, project)}
     view = _describe_result(result, row, names)

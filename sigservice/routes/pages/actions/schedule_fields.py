@@ -1,0 +1,69 @@
+"""The fields of a schedule in forms."""
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from sigservice.db.statements import Row
+from sigservice.services.actions.schedules import Schedule, read_schedule
+from sigservice.web.forms import Field, Form, fill
+
+TRIGGER = "trigger"
+_CHOICES = [
+    ("endpoint", "A signal"),
+    ("at", "A time, once"),
+    ("cron", "Times of a cron expression"),
+]
+AT_FIELD = Field(
+    "match.at", "Time", type="datetime-local", is_required=True, attributes={"step": "any"}
+)
+ZONE_FIELD = Field(
+    "match.timezone", "Time zone", hint="e.g. UTC or Europe/Berlin", is_required=True
+)
+_CRON_FIELD = Field(
+    "match.cron",
+    "Times (cron expression)",
+    hint="Minute, hour, day of the month, month, day of the week, e.g. 30 2 * * MON-FRI",
+    is_required=True,
+)
+FIELDS = {"at": [AT_FIELD, ZONE_FIELD], "cron": [_CRON_FIELD, ZONE_FIELD]}
+DEFAULTS = {"match.timezone": "UTC"}
+
+
+def find_trigger(form: Form) -> str:
+    """endpoint, at or cron."""
+    value = form.get(TRIGGER, "")
+    return value if value in FIELDS else "endpoint"
+
+
+def make_trigger_field(form: Form) -> Field:
+    attributes = {"data-press": "change-trigger"}
+    value = find_trigger(form)
+    return Field(TRIGGER, "Runs on", value, "select", choices=_CHOICES, attributes=attributes)
+
+
+def make_schedule_fields(form: Form) -> list[Field]:
+    """The fields of the selected trigger; none for an endpoint."""
+    return fill(FIELDS.get(find_trigger(form), []), DEFAULTS | form)
+
+
+def make_schedule_form(row: Row | None) -> Form:
+    """The texts of the trigger of a stored set."""
+    schedule = read_schedule(row) if row else None
+    if schedule is None:
+        return {TRIGGER: "endpoint"}
+    form = {TRIGGER: "at" if schedule.cron is None else "cron", "match.timezone": schedule.zone}
+    if schedule.cron is not None:
+        return form | {"match.cron": schedule.cron}
+    moment = datetime.fromisoformat(schedule.at or "")
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(ZoneInfo(schedule.zone))
+    return form | {"match.at": moment.replace(tzinfo=None).isoformat().removesuffix(":00")}
+
+
+def read_schedule_form(form: Form) -> Schedule | None:
+    """None if an endpoint triggers the set."""
+    kind = find_trigger(form)
+    if kind == "endpoint":
+        return None
+    texts = {name: form.get(f"match.{name}", "").strip() for name in (kind, "timezone")}
+    return Schedule(**texts)
