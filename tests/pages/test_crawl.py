@@ -326,6 +326,7 @@ def test_links_lead_to_every_page(site):
         "/admin/features/@/flag",
         "/admin/features/@/archive",
         "/admin/features/@/delete",
+        "/admin/features/@/schedule",
         "/admin/features/@/environments/@/strategies/new",
         "/admin/features/@/environments/@/strategies/#",
         "/admin/features/@/environments/@/strategies/#/delete",

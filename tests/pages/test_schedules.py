@@ -112,3 +112,76 @@ def test_a_run_says_that_a_schedule_caused_it(ada, sets, service):
     assert "Schedule" in main(ada.get(f"{PATH}/{id}/runs"))
     (run,) = sets.runs(id)
     assert "Trigger Schedule" in main(ada.get(f"{PATH}/{id}/runs/{run['id']}"))
+
+
+def schedule(user, **texts):
+    """The form that schedules a change of `checkout`, filled in."""
+    page = user.get("/admin/features/checkout/schedule?environment=production")
+    form = form_to(page, "/admin/features/checkout/schedule")
+    for name, text in {"match.at": "2999-12-01T08:00"}.items():
+        form[name] = text
+    for name, text in texts.items():
+        form[{"change": "actions.0.action", "to": "actions.0.executionParams.rollout"}[name]] = text
+    return form
+
+
+def list_scheduled(web):
+    return web.get(SCHEDULED, headers=ADMIN).json["scheduled"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "name"),
+    [
+        ({"change": "TOGGLE_FEATURE_ON"}, "Enable checkout in production"),
+        ({"change": "TOGGLE_FEATURE_OFF"}, "Disable checkout in production"),
+        (
+            {"change": "SET_FEATURE_ROLLOUT", "to": "0"},
+            "Set rollout of checkout in production to 0%",
+        ),
+    ],
+)
+def test_a_change_is_scheduled_on_the_page_of_the_flag(ada, sets, web, texts, name):
+    page = schedule(ada, **texts).submit().follow()
+    assert notice(page) == "Change scheduled."
+    (item,) = list_scheduled(web)
+    assert item["name"] == f"{name}, 2999-12-01 08:00 UTC"
+    assert item["dueAt"] == "2999-12-01T08:00:00.000Z"
+    assert item["actions"][0]["action"] == texts["change"]
+    assert name in " ".join(page.html.find(id="scheduled").get_text(" ").split())
+
+
+def test_a_scheduled_change_reverts_after_a_time(ada, sets, web):
+    form = schedule(ada)
+    form["options.restoreAfterMinutes"] = "120"
+    form.submit(status=303)
+    (one,) = web.get("/api/admin/projects/default/actions", headers=ADMIN).json["actions"]
+    assert one["options"] == {"restoreAfterMinutes": 120}
+
+
+def test_problems_of_a_scheduled_change_are_beside_their_fields(ada, sets, web):
+    form = schedule(ada, change="SET_FEATURE_ROLLOUT", to="")
+    form["match.at"] = "2020-12-01T08:00"
+    page = form.submit(status=400)
+    assert find_error(page, "match.at").startswith("The time has passed.")
+    assert find_error(page, "actions.0.executionParams.rollout") == "Percentage is required."
+    assert list_scheduled(web) == []
+
+
+def test_what_is_due_is_listed_on_the_flag_the_project_and_the_home_page(ada, vera, sets):
+    sets.set(match=CRON)
+    for path in ("/admin/features/checkout", "/admin/projects/default/overview", "/"):
+        for user in (ada, vera):
+            text = " ".join(user.get(path).html.find(id="scheduled").get_text(" ").split())
+            assert "Disable checkout in production" in text
+            assert "0 22 * * FRI (Europe/Berlin)" in text
+
+
+def test_a_flag_lists_what_changes_it_only(ada, sets, flags):
+    flags.create_flag("other")
+    sets.set(match=CRON)
+    assert ada.get("/admin/features/other").html.find(id="scheduled") is None
+
+
+def test_only_admins_schedule_changes(ed, sets):
+    assert "Schedule a change" not in ed.get("/admin/features/checkout").text
+    ed.get("/admin/features/checkout/schedule", status=403)

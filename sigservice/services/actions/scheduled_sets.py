@@ -1,5 +1,6 @@
 """What is scheduled: the action sets that a clock will run, next first."""
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.actions import action_sets
 from sigservice.services.actions.action_sets import check_project
+from sigservice.services.actions.action_summaries import describe_action, describe_schedule
 from sigservice.services.actions.schedules import read_schedule
 
 
@@ -28,4 +30,31 @@ def to_json(row: Row) -> dict[str, Any]:
         "cron": schedule.cron,
         "timezone": schedule.timezone if schedule.cron is None else schedule.zone,
         "actions": msgspec.json.decode(row["actions"]),
+    }
+
+
+def list_views(conn: Connection, project: str | None, *, limit: int | None = None) -> list[Row]:
+    """{id, project, name, due_at, action_texts, schedule_text} of what pages list; `project` is
+    None for all."""
+    return [_make_view(row) for row in action_sets.list_scheduled(conn, project, limit=limit)]
+
+
+def list_views_of_flag(
+    conn: Connection, project: str, feature: str, tags: Collection[str]
+) -> list[Row]:
+    """The views of the sets that change the flag, by its name or one of its tags (`type:value`)."""
+    rows = action_sets.list_scheduled(conn, project, limit=None)
+    return [_make_view(row) for row in rows if _changes_flag(row, feature, tags)]
+
+
+def _changes_flag(row: Row, feature: str, tags: Collection[str]) -> bool:
+    params = [action["executionParams"] for action in msgspec.json.decode(row["actions"])]
+    return any(p.get("featureName") == feature or p.get("tag") in tags for p in params)
+
+
+def _make_view(row: Row) -> Row:
+    actions = msgspec.json.decode(row["actions"])
+    return row | {
+        "action_texts": [describe_action(action, {}) for action in actions],
+        "schedule_text": describe_schedule(row),
     }

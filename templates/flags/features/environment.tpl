@@ -51,6 +51,9 @@ run {{alert["id"]}} of <bdi>{{alert["name"]}}</bdi>.
 % if can_edit:
 <a href="{{url(path, 'environments', name, 'strategies', 'new')}}">Add strategy<span class="hidden"> in {{name}}</span></a>
 % end
+% if can_edit and identity.has_permission("ADMIN"):
+<a href="{{url(path, 'schedule')}}?environment={{name}}">Schedule a change<span class="hidden"> in {{name}}</span></a>
+% end
 % if not row["archived_at"]:
 <a href="{{url(environment['playground'])}}#result">Evaluate in playground<span class="hidden">: {{row["name"]}} in {{name}}</span></a>
 % end

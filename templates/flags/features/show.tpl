@@ -33,6 +33,7 @@
 <button class="quiet">Show</button>
 </form>
 % end
+% include("actions/scheduled/list.tpl", scheduled=scheduled)
 % for environment in environments:
 % include("flags/features/environment.tpl", environment=environment)
 % end

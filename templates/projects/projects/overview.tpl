@@ -40,6 +40,7 @@
 </ul>
 % end
 </section>
+% include("actions/scheduled/list.tpl", scheduled=scheduled)
 % if identity.has_permission("ADMIN"):
 <section id="action-sets">
 <h2>Action sets</h2>

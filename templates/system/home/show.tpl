@@ -67,6 +67,7 @@
 </ul>
 </section>
 % end
+% include("actions/scheduled/list.tpl", scheduled=scheduled)
 <div class="columns">
 <div>
 <section id="changes">

@@ -17,6 +17,7 @@ from sigservice.routes.pages.flags.environment_cards import make_cards
 from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
 from sigservice.routes.pages.flags.usage_charts import read_usage
 from sigservice.routes.pages.system.events import make_event_view
+from sigservice.services.actions import scheduled_sets
 from sigservice.services.flags import dependencies, feature_view, features, strategy_summaries
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.system import events as event_service
@@ -53,6 +54,7 @@ NOTICES = {
     "untagged": "Tag removed.",
     "parent": "Parent flag added.",
     "no-parent": "Parent flag removed.",
+    "scheduled": "Change scheduled.",
 }
 BULK_CHANGES = {
     "stale": "marked as stale",
@@ -126,6 +128,8 @@ def show_feature(
             id for e in feature["environments"] for s in e["strategies"] for id in s["segments"]
         }
         segment_names = {s["id"]: s["name"] for s in segments.list_by_id(conn, [*segment_ids])}
+        tags = [f"{tag['type']}:{tag['value']}" for tag in feature["tags"]]
+        scheduled = scheduled_sets.list_views_of_flag(conn, row["project"], name, tags)
         parents = [] if row["archived_at"] else _list_parents(conn, row, feature)
         types = feature_rows.list_types(conn)
         alerts = home.list_flags_of_alerts(conn, limit=MAX_ALERTS, feature=name)
@@ -145,7 +149,8 @@ def show_feature(
         row=row,
         feature=feature,
         type_name=next((t["name"] for t in types if t["id"] == row["type"]), row["type"]),
-        tags=[f"{tag['type']}:{tag['value']}" for tag in feature["tags"]],
+        tags=tags,
+        scheduled=scheduled,
         path=f"/admin/features/{name}",
         flag_path=flag_path,
         can_edit=identity.has_permission("EDIT") and not row["archived_at"],

@@ -6,6 +6,7 @@ from sigservice.repository.projects import environments, project_status
 from sigservice.repository.system import events as event_repository
 from sigservice.repository.system.events import EventFilter
 from sigservice.routes.pages.system.events import make_event_view
+from sigservice.services.actions import scheduled_sets
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import projects
 from sigservice.services.system import events
@@ -24,6 +25,7 @@ def show_project_overview(context: Context, identity: Identity, project: str) ->
         counts = project_status.count(conn, project)
         links = [link for link in environments.list_by_project(conn, project) if link["visible"]]
         sets = action_sets.list_of_project(conn, project) if is_admin else []
+        scheduled = scheduled_sets.list_views(conn, project)
         tokens = api_tokens.list_of_project(conn, project) if is_admin else []
         readable = events.restrict_to_readable(identity, EventFilter(projects=[project]))
         changes = event_repository.list_newest(conn, readable, limit=MAX_CHANGES)
@@ -40,6 +42,7 @@ def show_project_overview(context: Context, identity: Identity, project: str) ->
         segment_count=counts["segments"],
         environments=[link for link in links if link["enabled"]],
         action_sets=sets,
+        scheduled=scheduled,
         tokens=tokens,
         changes=[make_event_view(event) for event in changes],
     )

@@ -7,13 +7,21 @@ from sigservice.repository.system import events as event_repository
 from sigservice.repository.system import home
 from sigservice.repository.system.events import EventFilter
 from sigservice.routes.pages.system.events import make_event_view
+from sigservice.services.actions import scheduled_sets
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 from sigservice.services.system import events
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.links import flag_path
 
-RECENT_SIGNALS, RECENT_CHANGES, RECENT_RUNS, MAX_ALERTS, MAX_STALE = 10, 8, 5, 20, 5
+RECENT_SIGNALS, RECENT_CHANGES, RECENT_RUNS, MAX_ALERTS, MAX_STALE, MAX_SCHEDULED = (
+    10,
+    8,
+    5,
+    20,
+    5,
+    5,
+)
 NOTICES = {"password": "Password set. You are signed in."}
 # (column of find_first_steps, label, path, permission that the step needs)
 STEPS = (
@@ -40,6 +48,7 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         recent = _list_recent_signals(conn) if is_admin else []
         alert_flags = _list_alert_flags(conn, is_admin=is_admin)
         runs = home.list_newest_runs(conn, limit=RECENT_RUNS) if is_admin else []
+        scheduled = scheduled_sets.list_views(conn, None, limit=MAX_SCHEDULED)
         silent = home.list_silent_endpoints(conn) if is_admin else []
     steps = [
         {"label": label, "path": path, "done": done[key], "allowed": identity.has_permission(needs)}
@@ -54,6 +63,7 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         done_count=sum(done.values()),
         alert_flags=alert_flags,
         silent=silent,
+        scheduled=scheduled,
         stale=[row | {"path": flag_path(row["name"])} for row in stale],
         stale_counts=(stale[0]["stale_total"], stale[0]["total"]) if stale else (0, 0),
         changes=[make_event_view(row) for row in changes],

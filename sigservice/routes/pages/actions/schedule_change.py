@@ -1,0 +1,110 @@
+"""Schedules one change of a flag, page: an action set that runs once."""
+
+from sigservice.repository.access import service_accounts
+from sigservice.repository.projects import environments
+from sigservice.routes.pages.actions.action_form_fields import make_actor_field
+from sigservice.routes.pages.actions.schedule_fields import AT_FIELD, DEFAULTS, ZONE_FIELD
+from sigservice.routes.pages.flags.feature_page import find_feature
+from sigservice.services.actions import action_sets
+from sigservice.services.actions.action_kinds.table import KINDS
+from sigservice.services.actions.action_set_options import ActionSetOptions
+from sigservice.services.actions.action_sets import Action, ActionSetFields, read_limits
+from sigservice.services.actions.schedules import NO_SOURCE, Schedule
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web.form_pages import render_form, shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read, read_id
+
+PATH = "/admin/features/<name>/schedule"
+PARAMS = "actions.0.executionParams."
+CHOICES = [
+    ("TOGGLE_FEATURE_ON", "Enable"),
+    ("TOGGLE_FEATURE_OFF", "Disable"),
+    ("SET_FEATURE_ROLLOUT", "Set the percentage"),
+]
+ACTION_FIELD = Field("actions.0.action", "Change", type="select", choices=CHOICES)
+ROLLOUT_FIELD = Field(
+    f"{PARAMS}rollout",
+    "Percentage",
+    type="number",
+    hint="Of all gradual rollouts of the flag. Only for “Set the percentage”.",
+    attributes={"min": 0, "max": 100, "step": 1},
+)
+REVERT_FIELD = Field(
+    "options.restoreAfterMinutes",
+    "Revert after (minutes)",
+    type="number",
+    hint="Empty = never.",
+    attributes={"min": 1, "max": 43_200, "step": 1},
+)
+
+router = Router(PageGuard)
+
+
+@router.get(PATH, needs=ADMIN)
+def show_schedule_form(
+    context: Context, identity: Identity, name: str, entry: Entry = NO_ENTRY
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = find_feature(conn, name)
+        links = environments.list_by_project(conn, row["project"])
+        accounts = [(str(item["id"]), item["username"]) for item in service_accounts.list_all(conn)]
+    names = [link["name"] for link in links if link["visible"] and link["enabled"]]
+    environment_field = Field(
+        f"{PARAMS}environment", "Environment", type="select", choices=make_choices(names)
+    )
+    form = entry.form or {
+        **DEFAULTS,
+        f"{PARAMS}environment": read_query(request.environ).get("environment", ""),
+        "actorId": accounts[0][0] if len(accounts) == 1 else "",
+    }
+    when = [ACTION_FIELD, ROLLOUT_FIELD, environment_field, AT_FIELD, ZONE_FIELD, REVERT_FIELD]
+    return render_form(
+        context,
+        identity,
+        [*fill(when, form), make_actor_field(form, accounts)],
+        entry=entry,
+        title=f"Schedule a change of {name}",
+        breadcrumbs=[("Flags", "/admin/features"), (name, f"/admin/features/{name}")],
+        intro="Creates an action set that runs once, as a service account with the role Editor.",
+        button="Schedule change",
+        cancel_path=f"/admin/features/{name}",
+    )
+
+
+@router.post(PATH, needs=ADMIN)
+@shows_errors_in(show_schedule_form)
+def schedule_change(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
+    limits, now = read_limits(context.config), context.clock.now()
+    with context.database.transaction() as conn:
+        project = find_feature(conn, name)["project"]
+        fields = _read_fields(form, project, name)
+        action_sets.create(conn, project, fields, identity, limits, now)
+    return respond.redirect(context, f"/admin/features/{name}?done=scheduled#scheduled")
+
+
+def _read_fields(form: Form, project: str, name: str) -> ActionSetFields:
+    """The set; its name says what changes when. Raises BadDataError."""
+    schedule = read(form, Schedule, "match.", cron=None)
+    kind = form.get("actions.0.action", "")
+    texts = {
+        "project": project,
+        "featureName": name,
+        "environment": form.get(f"{PARAMS}environment", ""),
+        "rollout": form.get(f"{PARAMS}rollout", "").strip(),
+    }
+    names = [parameter.name for parameter in KINDS[kind].parameters] if kind in KINDS else []
+    params = {parameter: texts[parameter] for parameter in names if parameter in texts}
+    is_complete = kind in KINDS and all(params.values())
+    text = KINDS[kind].describe(params) if is_complete else name
+    return ActionSetFields(
+        name=f"{text}, {(schedule.at or '').replace('T', ' ')} {schedule.zone}"[:255],
+        description=None,
+        enabled=True,
+        actor_id=read_id(form.get("actorId", "")),
+        source_id=NO_SOURCE,
+        filters=[],
+        actions=[Action(kind, 1, params)],
+        settings=read(form, ActionSetOptions, "options."),
+        schedule=schedule,
+    )
