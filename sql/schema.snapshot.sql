@@ -102,6 +102,39 @@ ALTER TABLE public.actions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.alert_rules (
+    id integer NOT NULL,
+    name text NOT NULL,
+    endpoint_id integer NOT NULL,
+    enabled boolean NOT NULL,
+    condition jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_by_user_id integer,
+    due_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    state text DEFAULT 'unknown'::text NOT NULL,
+    since timestamp with time zone DEFAULT now() NOT NULL,
+    streak integer DEFAULT 0 NOT NULL,
+    has_fired boolean DEFAULT false NOT NULL,
+    unknown_since timestamp with time zone,
+    value double precision,
+    samples double precision DEFAULT 0 NOT NULL,
+    window_from timestamp with time zone,
+    window_to timestamp with time zone,
+    reason text DEFAULT 'The rule was not evaluated yet.'::text NOT NULL,
+    evaluated_at timestamp with time zone,
+    last_error text,
+    CONSTRAINT alert_rules_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'firing'::text, 'unknown'::text])))
+);
+
+ALTER TABLE public.alert_rules ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.alert_rules_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.api_tokens (
     id integer NOT NULL,
     secret_hash bytea NOT NULL,
@@ -363,7 +396,12 @@ CREATE TABLE public.impact_windows (
     starts_at timestamp with time zone NOT NULL,
     is_gauge boolean NOT NULL,
     value double precision NOT NULL,
-    count double precision NOT NULL
+    count double precision NOT NULL,
+    covers_from timestamp with time zone,
+    covers_to timestamp with time zone,
+    total double precision,
+    samples double precision,
+    buckets double precision[]
 );
 
 CREATE TABLE public.mails (
@@ -826,6 +864,12 @@ ALTER TABLE ONLY public.action_sets
 ALTER TABLE ONLY public.actions
     ADD CONSTRAINT actions_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.alert_rules
+    ADD CONSTRAINT alert_rules_name_key UNIQUE (name);
+
+ALTER TABLE ONLY public.alert_rules
+    ADD CONSTRAINT alert_rules_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.api_tokens
     ADD CONSTRAINT api_tokens_pkey PRIMARY KEY (id);
 
@@ -1033,6 +1077,8 @@ CREATE INDEX action_sets_source_idx ON public.action_sets USING btree (source_id
 
 CREATE INDEX actions_action_set_id_idx ON public.actions USING btree (action_set_id, sort_order);
 
+CREATE INDEX alert_rules_endpoint_id_idx ON public.alert_rules USING btree (endpoint_id);
+
 CREATE INDEX api_tokens_token_name_idx ON public.api_tokens USING btree (token_name);
 
 CREATE INDEX client_instances_environment_idx ON public.client_instances USING btree (environment, sdk_type);
@@ -1082,6 +1128,8 @@ CREATE INDEX former_passwords_user_id_idx ON public.former_passwords USING btree
 CREATE INDEX impact_series_app_name_idx ON public.impact_series USING btree (app_name, environment, sdk_type);
 
 CREATE INDEX impact_series_labels_idx ON public.impact_series USING gin (labels);
+
+CREATE INDEX impact_series_name_idx ON public.impact_series USING btree (name, environment);
 
 CREATE INDEX impact_windows_starts_at_idx ON public.impact_windows USING btree (seconds, starts_at);
 
@@ -1152,6 +1200,9 @@ ALTER TABLE ONLY public.action_sets
 
 ALTER TABLE ONLY public.actions
     ADD CONSTRAINT actions_action_set_id_fkey FOREIGN KEY (action_set_id) REFERENCES public.action_sets(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.alert_rules
+    ADD CONSTRAINT alert_rules_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.signal_endpoints(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.favorite_features
     ADD CONSTRAINT favorite_features_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.users(id) ON DELETE CASCADE;

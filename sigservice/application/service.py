@@ -30,6 +30,7 @@ from sigservice.errors import AppError, StartError
 from sigservice.http_server.listener import Listener
 from sigservice.jobs import (
     actions,
+    alert_rules,
     buffers,
     clean_up,
     created_by,
@@ -50,6 +51,7 @@ JOBS = (
     Job("actions", actions.run_quietly, 0.5, 0.1, lambda context: context.signals_waiting),
     Job("outbox", outbox.run_quietly, 5, 1, lambda context: context.outbox_waiting),
     Job("silence", silence.run_once, every_seconds=5, first_seconds=1),
+    Job("alert rules", alert_rules.run_once, every_seconds=5, first_seconds=1),
     Job("retention", retention.run_once, every_seconds=600, first_seconds=60),
     Job("sessions", clean_up.delete_sessions, every_seconds=3600, first_seconds=60),
     Job("reset tokens", clean_up.delete_reset_tokens, every_seconds=3600, first_seconds=60),

@@ -208,6 +208,8 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Maximum number of signal endpoints."),
         ("signals.tokensPerEndpointLimit", "SERVICE_SIGNAL_TOKENS_PER_ENDPOINT_LIMIT",
          number(0, 1000), 5, "Maximum number of tokens of an endpoint."),
+        ("signals.alertRulesLimit", "SERVICE_ALERT_RULES_LIMIT", number(0, 1000), 50,
+         "Maximum number of alert rules."),
         ("signals.payloadLimit", "SERVICE_SIGNAL_PAYLOAD_LIMIT",
          number(1, 1_000_000, "bytes"), 102_400, "Maximum size of a payload, after decompression."),
         ("signals.retentionDays", "SERVICE_SIGNALS_RETENTION_DAYS", number(0, 36_500, "days"), 180,

@@ -11,6 +11,7 @@ from sigservice.repository.usage import impact_metrics
 from sigservice.repository.usage.impact_metrics import SeriesRow
 from tests.pages.page_reader import alert, find_error, follow, form_to, heading, notice
 from tests.pages.test_hostile_text import HOSTILE, faults
+from tests.repository.usage.test_impact_metrics import make_windows
 
 LIST = "/admin/features"
 
@@ -218,7 +219,8 @@ def test_impact_metrics_are_listed_by_variant(ada, flags, service):
     ]
     rows = [
         SeriesRow(UUID(int=n), "frontend" if value == -999 else "backend", "production", "shop",
-                  name, type, "Help", {"checkout": variant}, [], value, count, [], 1)
+                  name, type, "Help", {"checkout": variant}, [], value, count, [], 1,
+                  make_windows(value, count))
         for n, (name, type, variant, value, count) in enumerate(samples)
     ]  # fmt: skip
     with service.context.database.autocommit() as conn:

@@ -83,6 +83,19 @@ def test_silence(service_port, tmp_path):
     assert resolved in output.partition(down)[0]
 
 
+def test_alert_rules(service_port, tmp_path):
+    require("curl", "jq")
+    fired = 'curl -H "$AUTH" $RULES/$RULE | grep firing >/dev/null'
+    changes = {"4242": service_port, "sleep 20": f"until {fired}; do sleep 1; done"}
+    output = Reader(tmp_path).run_page("alert-rules", changes=changes)["Try it"]
+    reason = (
+        "checkout_errors per checkout_requests was 0.08 (limit 0.05) over 5 minutes, 100 samples."
+    )
+    assert f'["firing",0.08,0.05,"{reason}"]' in output
+    assert f"firing: {reason}" in output
+    assert '{"status":"firing","value":0.08}' in output
+
+
 @pytest.mark.alertmanager
 def test_actions(port, tmp_path, environ):
     require("curl", "jq", "prometheus-alertmanager", "amtool")

@@ -114,8 +114,8 @@ def insert_by_user(
 
 
 def insert_own(conn: Connection, signals: Sequence[tuple[int, bytes]]) -> dict[int, int]:
-    """Stores signals of the service: (endpoint_id, payload in JSON), at most one of an endpoint.
-    Returns the ID of the signal of each endpoint."""
+    """Stores signals of the service, (endpoint_id, payload in JSON), in their order. Returns the ID
+    of the newest signal of each endpoint."""
     items = [{"endpoint_id": id, "payload": msgspec.Raw(payload)} for id, payload in signals]
     rows = fetch_all(
         conn,

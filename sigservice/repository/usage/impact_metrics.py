@@ -1,6 +1,7 @@
 """Impact metrics: one function for each SQL statement."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from uuid import UUID
 
 import msgspec
@@ -10,6 +11,36 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all, fetch_value_prepared
 
 _SQL = queries.load("usage/impact_metrics")
+
+
+class WindowRow(msgspec.Struct):
+    """What a series received in the `seconds` (60 or 3600) from `starts_at` on, by reports of the
+    time from `covers_from` to `covers_to`. `value` is the last value of a gauge, `total` the sum of
+    its `samples` values."""
+
+    seconds: int
+    starts_at: datetime
+    covers_from: datetime
+    covers_to: datetime
+    value: float
+    count: float
+    total: float
+    samples: float
+    buckets: list[float]
+
+
+class SliceItem(msgspec.Struct):
+    """Windows of `seconds` of a metric that start from `since` on, before `until`."""
+
+    id: int
+    metric: str
+    environment: str
+    types: Sequence[str]
+    app_name: str | None
+    labels: dict[str, str]
+    seconds: int
+    since: datetime
+    until: datetime
 
 
 class SeriesRow(msgspec.Struct):
@@ -29,6 +60,7 @@ class SeriesRow(msgspec.Struct):
     count: float
     buckets: Sequence[float]
     samples: int
+    windows: Sequence[WindowRow]
 
 
 def store_samples(
@@ -63,6 +95,20 @@ def list_windows(
         seconds=seconds,
         windows=windows,
         limit=limit,
+    )
+
+
+def list_slices(conn: Connection, items: Sequence[SliceItem]) -> list[Row]:
+    """{id, seconds, starts_at, covers_from, covers_to, total, samples} of each window, oldest
+    first."""
+    return fetch_all(conn, _SQL["list_impact_slices"], items=msgspec.json.encode(items).decode())
+
+
+def list_bucket_counts(conn: Connection, items: Sequence[SliceItem]) -> list[Row]:
+    """{id, seconds, starts_at, bound, count} of each window and bound; the counts aren't
+    cumulative."""
+    return fetch_all(
+        conn, _SQL["list_impact_bucket_counts"], items=msgspec.json.encode(items).decode()
     )
 
 

@@ -19,6 +19,7 @@ from sigservice.services.usage.impact_samples import (
     ParsedMetrics,
     parse_metrics,
 )
+from sigservice.services.usage.impact_windows import Period, find_period
 from sigservice.services.usage.reports import BACKEND, FRONTEND
 from sigservice.web import ClientGuard, Context, HTTPResponse, Public, Router, request, respond
 from sigservice.web.client_ip import find_client_ip
@@ -165,9 +166,20 @@ def _store_metrics(context: Context, access: Access, body: MetricsBody, sdk_type
     if body.impact_metrics:
         limit = MAX_FRONTEND_SAMPLES if sdk_type == FRONTEND else MAX_SAMPLES
         impact = parse_metrics(
-            body.impact_metrics, body.app_name, lambda label: access.environment, limit
+            body.impact_metrics,
+            body.app_name,
+            lambda label: access.environment,
+            _find_period(context, body.bucket),
+            limit,
         )
     store_report(context, access, [instance], usages, impact, sdk_type)
+
+
+def _find_period(context: Context, bucket: Bucket | None) -> Period:
+    now = context.clock.now()
+    if bucket is None:
+        return find_period(None, None, now)
+    return find_period(parse_time(bucket.start), parse_time(bucket.stop), now)
 
 
 def _store_bulk_metrics(context: Context, access: Access, body: BulkBody) -> None:
@@ -197,7 +209,8 @@ def _store_bulk_metrics(context: Context, access: Access, body: BulkBody) -> Non
 
     impact = NO_METRICS
     if body.impact_metrics:
-        impact = parse_metrics(body.impact_metrics, "", find_environment)
+        period = _find_period(context, None)
+        impact = parse_metrics(body.impact_metrics, "", find_environment, period)
     store_report(context, access, instances, usages, impact)
 
 

@@ -12,6 +12,7 @@ from sigservice.db.statements import Row
 from sigservice.services.apprise_channels import Text
 from sigservice.services.channel_delivery import Message
 from sigservice.services.signals.silence_rules import SilenceChannel
+from sigservice.services.signals.state_signals import StateSignal
 
 KIND = "silence"  # in the outbox
 STATUSES = {"late": "pending", "down": "firing", "up": "resolved"}
@@ -39,14 +40,10 @@ class Change:
         return [channel for channel in self.channels if expected <= {*channel.on}]
 
 
-def build_signal(change: Change) -> dict[str, Any]:
-    """The payload of the service's own signal, in the form of an alert."""
-    return {
-        "type": "silence",
-        "status": STATUSES[change.state],
-        "state": change.state,
-        "data": _build_data(change),
-    }
+def build_signal(change: Change) -> StateSignal:
+    """The service's own signal, in the form of an alert."""
+    status = STATUSES[change.state]
+    return StateSignal(change.endpoint_id, "silence", status, change.state, _build_data(change))
 
 
 def build_content(change: Change, signal_id: int) -> dict[str, Any]:

@@ -8,7 +8,8 @@ import msgspec
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository import outbox
-from sigservice.repository.signals import signals, silence_checks
+from sigservice.repository.signals import silence_checks
+from sigservice.services.signals import state_signals
 from sigservice.services.signals.silence_changes import KIND, Change, build_content, build_signal
 from sigservice.services.signals.silence_clock import Moment
 from sigservice.services.signals.silence_rules import SilenceRule
@@ -117,9 +118,7 @@ def _save(conn: Connection, steps: list[_Step]) -> None:
 
 def _store_changes(conn: Connection, changes: list[Change]) -> None:
     """Stores a signal for each change, and its notifications."""
-    signal_ids = signals.insert_own(
-        conn, [(c.endpoint_id, msgspec.json.encode(build_signal(c))) for c in changes]
-    )
+    signal_ids = state_signals.store(conn, [build_signal(change) for change in changes])
     items = [
         {
             "kind": KIND,

@@ -6,6 +6,7 @@ them again after an error.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from math import inf
 from typing import Annotated, Any, Literal, NamedTuple
@@ -13,8 +14,9 @@ from uuid import UUID
 
 import msgspec
 
-from sigservice.repository.usage.impact_metrics import SeriesRow
+from sigservice.repository.usage.impact_metrics import SeriesRow, WindowRow
 from sigservice.repository.usage.reports import Name
+from sigservice.services.usage.impact_windows import Period, split
 
 MAX_LENGTH = 255  # of names, and of names and values of labels
 MAX_HELP = 1000  # longer ones are truncated
@@ -52,6 +54,7 @@ class ImpactSample(NamedTuple):
     help: str
     labels: tuple[tuple[str, str], ...]
     values: Values
+    period: Period
 
 
 class ParsedMetrics(NamedTuple):
@@ -132,9 +135,11 @@ def parse_metrics(
     items: Iterable[Any],
     app_name: str,
     find_environment: Callable[[str], str],
+    period: Period,
     max_samples: int = MAX_SAMPLES,
 ) -> ParsedMetrics:
-    """Each metric on its own, and none that would lead to more than `max_samples`.
+    """Each metric on its own, and none that would lead to more than `max_samples`. `period` is the
+    time of the report.
 
     Samples without the label `appName` get `app_name`. `find_environment` gets the label
     `environment`, or an empty text, and returns the environment, or an empty text for samples that
@@ -145,7 +150,7 @@ def parse_metrics(
     for item in items:
         try:
             metric = msgspec.convert(item, _Metric)
-            more = _list_samples(metric, app_name, find_environment)
+            more = _list_samples(metric, app_name, find_environment, period)
             if len(samples) + len(more) > max_samples:
                 raise ValueError("The report has too many samples.")
             samples += more
@@ -155,7 +160,7 @@ def parse_metrics(
 
 
 def _list_samples(
-    metric: _Metric, app_name: str, find_environment: Callable[[str], str]
+    metric: _Metric, app_name: str, find_environment: Callable[[str], str], period: Period
 ) -> list[ImpactSample]:
     """Raises ValueError."""
     samples = []
@@ -173,7 +178,9 @@ def _list_samples(
         if environment:
             kind, text = str(metric.__struct_config__.tag), metric.help[:MAX_HELP]
             pairs = tuple(sorted(labels.items()))
-            samples.append(ImpactSample(app, environment, metric.name, kind, text, pairs, values))
+            samples.append(
+                ImpactSample(app, environment, metric.name, kind, text, pairs, values, period)
+            )
     return samples
 
 
@@ -182,6 +189,7 @@ class ImpactSeries:
 
     def __init__(self) -> None:
         self._rows: dict[tuple[Any, ...], SeriesRow] = {}
+        self._windows: dict[tuple[Any, ...], dict[tuple[int, datetime], WindowRow]] = {}
 
     def add(self, name: Name, sample: ImpactSample) -> None:
         """`name` is the name of the application."""
@@ -190,7 +198,7 @@ class ImpactSeries:
         row = self._rows.get(key)
         if row is None:
             environment, sdk_type, app_name = name
-            self._rows[key] = SeriesRow(
+            row = self._rows[key] = SeriesRow(
                 _hash(key),
                 sdk_type,
                 environment,
@@ -200,20 +208,45 @@ class ImpactSeries:
                 sample.help,
                 dict(sample.labels),
                 values.bounds,
-                values.value,
-                values.count,
-                values.buckets,
-                samples=1,
+                value=0.0,
+                count=0.0,
+                buckets=[0.0] * len(values.buckets),
+                samples=0,
+                windows=(),
             )
-            return
-        row.value = values.value if sample.type == "gauge" else row.value + values.value
+        is_gauge = sample.type == "gauge"
+        row.value = values.value if is_gauge else row.value + values.value
         row.count += values.count
         row.buckets = [a + b for a, b in zip(row.buckets, values.buckets, strict=True)]
         row.samples += 1
+        self._add_windows(key, sample, is_gauge)
 
     def list_rows(self, names: set[Name]) -> list[SeriesRow]:
         """Of these applications."""
-        return [row for key, row in self._rows.items() if key[0] in names]
+        rows = [(key, row) for key, row in self._rows.items() if key[0] in names]
+        for key, row in rows:
+            row.windows = [*self._windows[key].values()]
+        return [row for _, row in rows]
+
+    def _add_windows(self, key: tuple[Any, ...], sample: ImpactSample, is_gauge: bool) -> None:
+        values, windows = sample.values, self._windows.setdefault(key, {})
+        for part in split(sample.period):
+            place = part.seconds, part.starts_at
+            window = windows.get(place)
+            if window is None:
+                buckets = [0.0] * len(values.buckets)
+                window = windows[place] = WindowRow(
+                    *place, part.start, part.stop, 0, 0, 0, 0, buckets
+                )
+            window.covers_from = min(window.covers_from, part.start)
+            window.covers_to = max(window.covers_to, part.stop)
+            window.value = values.value if is_gauge else window.value + values.value * part.share
+            window.count += values.count * part.share
+            window.total += values.value * part.share
+            window.samples += part.share
+            window.buckets = [
+                a + b * part.share for a, b in zip(window.buckets, values.buckets, strict=True)
+            ]
 
 
 def _hash(key: tuple[Any, ...]) -> UUID:

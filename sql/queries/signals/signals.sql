@@ -79,11 +79,13 @@ SELECT id, endpoint_id, token_id, NULL AS token_name, sent_by, replay_of, payloa
 FROM stored;
 
 -- name: insert_own_signals
--- Signals of the service, queued like a sender's signals.
+-- Signals of the service, queued like a sender's signals, with IDs in their order.
 WITH stored AS (
     INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes, sent_by)
     SELECT endpoint_id, %(token_id)s, payload, octet_length(payload::text), %(sent_by)s
-    FROM json_to_recordset(%(signals)s) AS n (endpoint_id integer, payload json)
+    FROM ROWS FROM (json_to_recordset(%(signals)s) AS (endpoint_id integer, payload json))
+         WITH ORDINALITY AS n (endpoint_id, payload, position)
+    ORDER BY position
     RETURNING id, endpoint_id
 ), queued AS (
     INSERT INTO signal_queue (signal_id, endpoint_id)
@@ -92,7 +94,8 @@ WITH stored AS (
     WHERE EXISTS (SELECT 1 FROM action_sets a WHERE a.source_id = stored.endpoint_id AND a.enabled)
 )
 SELECT id, endpoint_id
-FROM stored;
+FROM stored
+ORDER BY id;
 
 -- name: list_signals_for_endpoint
 -- Newest first. Pages by the key `before`; the offset exists for compatible clients. A page ends early

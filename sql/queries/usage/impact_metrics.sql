@@ -5,15 +5,16 @@
 -- name: store_impact_samples
 -- Adds to the totals and windows of the series; a gauge is replaced. New series are stored up to the limits, per
 -- application and for all of an SDK type. Each key must be there once. Returns how many samples were dropped.
--- The windows are written after all series are locked, so that processes lock rows in the same order.
+-- The windows are written after all series are locked, so that processes lock rows in the same order. A gauge
+-- keeps its last value in `value`, and the sum and number of its values in `total` and `samples`.
 WITH reported AS MATERIALIZED (
     SELECT n.key, n.sdk_type, n.environment, n.app_name, n.name, n.type, n.help, n.labels, n.bounds,
-           n.value, n.count, n.buckets, n.samples,
+           n.value, n.count, n.buckets, n.samples, n.windows,
            (SELECT true FROM impact_series s WHERE s.key = n.key) IS NULL AS is_new
     FROM json_to_recordset(%(samples)s)
          AS n (key uuid, sdk_type text, environment text, app_name text, name text, type text,
                help text, labels jsonb, bounds double precision[], value double precision,
-               count double precision, buckets double precision[], samples integer)
+               count double precision, buckets double precision[], samples integer, windows json)
 ), known_series AS MATERIALIZED (
     SELECT sdk_type, environment, app_name, count(*) AS series
     FROM impact_series
@@ -54,18 +55,30 @@ WITH reported AS MATERIALIZED (
         reported_at = now()
     RETURNING key
 ), written_windows AS (
-    INSERT INTO impact_windows (series, seconds, starts_at, is_gauge, value, count)
-    SELECT n.key, w.seconds, date_bin(make_interval(secs => w.seconds), now(), 'epoch'),
-           n.type = 'gauge', n.value, n.count
+    INSERT INTO impact_windows (series, seconds, starts_at, is_gauge, value, count, covers_from, covers_to, total,
+                                samples, buckets)
+    SELECT n.key, w.seconds, w.starts_at, n.type = 'gauge', w.value, w.count, w.covers_from, w.covers_to, w.total,
+           w.samples, w.buckets
     FROM reported n
-    CROSS JOIN (VALUES (60), (3600)) AS w (seconds)
+    CROSS JOIN json_to_recordset(n.windows)
+               AS w (seconds integer, starts_at timestamptz, value double precision, count double precision,
+                     covers_from timestamptz, covers_to timestamptz, total double precision,
+                     samples double precision, buckets double precision[])
     WHERE n.key IN (SELECT key FROM written_series)
       AND (SELECT count(*) FROM written_series) >= 0
-    ORDER BY n.key, w.seconds
+    ORDER BY n.key, w.seconds, w.starts_at
     ON CONFLICT (series, seconds, starts_at) DO UPDATE
     SET value = CASE WHEN EXCLUDED.is_gauge THEN EXCLUDED.value
                      ELSE impact_windows.value + EXCLUDED.value END,
-        count = impact_windows.count + EXCLUDED.count
+        count = impact_windows.count + EXCLUDED.count,
+        covers_from = least(impact_windows.covers_from, EXCLUDED.covers_from),
+        covers_to = greatest(impact_windows.covers_to, EXCLUDED.covers_to),
+        total = impact_windows.total + EXCLUDED.total,
+        samples = impact_windows.samples + EXCLUDED.samples,
+        buckets = ARRAY(SELECT coalesce(b.stored, 0) + b.reported
+                        FROM unnest(impact_windows.buckets, EXCLUDED.buckets)
+                             WITH ORDINALITY AS b (stored, reported, position)
+                        ORDER BY b.position)
 )
 SELECT COALESCE(sum(samples), 0)
 FROM reported
@@ -80,6 +93,7 @@ ORDER BY sdk_type, created_at, key;
 -- name: list_impact_windows
 -- The windows of series with a label of this name, summed by the value of the label, oldest first; of gauges
 -- the last value. Above the limit series of backend SDKs go first, because anyone can report as a frontend SDK.
+-- Windows are compared as rows, which only the primary key can look up.
 SELECT s.environment, s.name, s.type, s.app_name, s.sdk_type, s.labels ->> %(label)s AS variant,
        w.starts_at,
        min(s.help) AS help,
@@ -93,11 +107,79 @@ FROM (
     ORDER BY sdk_type, environment, name, app_name, key
     LIMIT %(limit)s
 ) s
-JOIN impact_windows w ON w.series = s.key
-WHERE w.seconds = %(seconds)s
-  AND w.starts_at > now() - make_interval(secs => %(seconds)s::integer * %(windows)s::integer)
+CROSS JOIN LATERAL (
+    SELECT starts_at, value, count
+    FROM impact_windows
+    WHERE (series, seconds, starts_at)
+          > (s.key, %(seconds)s, now() - make_interval(secs => %(seconds)s::integer * %(windows)s::integer))
+      AND (series, seconds) <= (s.key, %(seconds)s)
+) w
 GROUP BY s.environment, s.name, s.type, s.app_name, s.sdk_type, s.labels ->> %(label)s, w.starts_at
 ORDER BY s.environment, s.name, s.type, s.app_name, s.sdk_type, variant, w.starts_at;
+
+-- name: list_impact_slices
+-- The sums of the windows of each item, whose metric has all its labels; of gauges the sum and number of values,
+-- of histograms the number of observations. Series of frontend SDKs count only if no backend SDK reports the
+-- metric, because anyone can report as a frontend SDK. One lookup of the primary key for each series and item.
+SELECT q.id, w.seconds, w.starts_at,
+       min(coalesce(w.covers_from, w.starts_at)) AS covers_from,
+       max(coalesce(w.covers_to, w.starts_at + make_interval(secs => w.seconds))) AS covers_to,
+       sum(CASE WHEN w.is_gauge THEN coalesce(w.total, w.value) ELSE w.value END) AS total,
+       sum(CASE s.type WHEN 'histogram' THEN w.count ELSE coalesce(w.samples, 1) END) AS samples
+FROM json_to_recordset(%(items)s)
+     AS q (id integer, metric text, environment text, types text[], app_name text, labels jsonb,
+           seconds integer, since timestamptz, until timestamptz)
+CROSS JOIN LATERAL (
+    SELECT key, type
+    FROM impact_series
+    WHERE name = q.metric
+      AND environment = q.environment
+      AND type = ANY(q.types)
+      AND (q.app_name IS NULL OR app_name = q.app_name)
+      AND (q.labels = '{}' OR labels @> q.labels)
+      AND sdk_type = (SELECT min(o.sdk_type)
+                      FROM impact_series o
+                      WHERE o.name = q.metric AND o.environment = q.environment)
+) s
+CROSS JOIN LATERAL (
+    SELECT seconds, starts_at, is_gauge, value, count, covers_from, covers_to, total, samples
+    FROM impact_windows
+    WHERE (series, seconds, starts_at) >= (s.key, q.seconds, q.since)
+      AND (series, seconds, starts_at) < (s.key, q.seconds, q.until)
+) w
+GROUP BY q.id, w.seconds, w.starts_at
+ORDER BY q.id, w.starts_at, w.seconds DESC;
+
+-- name: list_impact_bucket_counts
+-- Like list_impact_slices: the observations of histograms above the bound before and up to this one.
+SELECT q.id, w.seconds, w.starts_at, b.bound, sum(b.count - b.count_before) AS count
+FROM json_to_recordset(%(items)s)
+     AS q (id integer, metric text, environment text, types text[], app_name text, labels jsonb,
+           seconds integer, since timestamptz, until timestamptz)
+CROSS JOIN LATERAL (
+    SELECT key, bounds
+    FROM impact_series
+    WHERE name = q.metric
+      AND environment = q.environment
+      AND type = ANY(q.types)
+      AND (q.app_name IS NULL OR app_name = q.app_name)
+      AND (q.labels = '{}' OR labels @> q.labels)
+      AND sdk_type = (SELECT min(o.sdk_type)
+                      FROM impact_series o
+                      WHERE o.name = q.metric AND o.environment = q.environment)
+) s
+CROSS JOIN LATERAL (
+    SELECT seconds, starts_at, buckets
+    FROM impact_windows
+    WHERE (series, seconds, starts_at) >= (s.key, q.seconds, q.since)
+      AND (series, seconds, starts_at) < (s.key, q.seconds, q.until)
+) w
+CROSS JOIN LATERAL unnest(s.bounds, w.buckets, array_prepend(0::double precision, w.buckets))
+                   AS b (bound, count, count_before)
+WHERE b.bound IS NOT NULL
+  AND b.count IS NOT NULL
+GROUP BY q.id, w.seconds, w.starts_at, b.bound
+ORDER BY q.id, b.bound;
 
 -- name: delete_old_impact_windows
 DELETE FROM impact_windows

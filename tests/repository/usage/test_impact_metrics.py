@@ -2,19 +2,30 @@
 
 import threading
 from contextlib import suppress
+from datetime import UTC, datetime
 from uuid import UUID
 
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.statements import single_transaction
 from sigservice.repository.usage import client_applications, impact_metrics
-from sigservice.repository.usage.impact_metrics import SeriesRow
+from sigservice.repository.usage.impact_metrics import SeriesRow, WindowRow
+from sigservice.services.usage.impact_windows import truncate_time
 from tests.repository.kit import run, store_reports
 from tests.waiting import DEADLINE_SECONDS
+
+
+def make_windows(value=1.0, count=0.0):
+    """The windows of a report of the last minute."""
+    now = datetime.now(UTC)
+    starts = [(seconds, truncate_time(now, seconds)) for seconds in (60, 3600)]
+    return [WindowRow(*start, now, now, value, count, value, 1, []) for start in starts]
 
 
 def make(number=1, value=1.0, type="counter", **more):
     values = {"sdk_type": "backend", "environment": "dev", "app_name": "shop", "name": "purchases"}
     values |= {"help": "", "labels": {}, "bounds": [], "count": 0.0, "buckets": [], "samples": 1}
+    count = more.get("count", 0.0)
+    values["windows"] = make_windows(value, count)
     return SeriesRow(key=UUID(int=number), value=value, type=type, **values | more)
 
 

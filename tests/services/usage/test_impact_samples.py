@@ -1,5 +1,7 @@
 """Impact metrics of one report: what is valid, and what is ignored or dropped."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from sigservice.services.usage import impact_samples
@@ -13,14 +15,16 @@ from sigservice.services.usage.impact_samples import (
     Values,
     parse_metrics,
 )
+from sigservice.services.usage.impact_windows import find_period
 from tests.table_tests import each
 
+PERIOD = find_period(None, None, datetime.now(UTC))
 LABELS = {"appName": "shop", "environment": "dev"}
 GOOD = {"name": "good", "type": "counter", "samples": [{"labels": LABELS, "value": 1}]}
 
 
 def parse(*items, app_name="page", find_environment=lambda label: label):
-    return parse_metrics(items, app_name, find_environment)
+    return parse_metrics(items, app_name, find_environment, PERIOD)
 
 
 def counter(**sample):
@@ -151,5 +155,5 @@ def test_key_of_a_series_does_not_depend_on_the_process():
 def test_a_metric_with_too_many_samples_is_dropped_and_the_others_stay():
     sample = {"labels": LABELS, "value": 1}
     items = [GOOD, {"name": "many", "type": "counter", "samples": [sample] * 3}, GOOD]
-    parsed = parse_metrics(items, "page", lambda label: label, 3)
+    parsed = parse_metrics(items, "page", lambda label: label, PERIOD, 3)
     assert ([sample.name for sample in parsed.samples], parsed.dropped) == (["good", "good"], 1)

@@ -1,0 +1,86 @@
+"""Alert rules: one function for each SQL statement."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
+
+_SQL = queries.load("rules/alert_rules")
+
+
+def lock_all(conn: Connection) -> None:
+    execute(conn, _SQL["lock_alert_rules"])
+
+
+def insert(
+    conn: Connection,
+    *,
+    name: str,
+    endpoint_id: int,
+    enabled: bool,
+    condition: str,
+    created_by_user_id: int,
+    now: datetime,
+    limit: int,
+) -> int | None:
+    """Returns the ID, None if there are `limit` rules. `condition` is JSON."""
+    id: int | None = fetch_value(
+        conn,
+        _SQL["insert_alert_rule"],
+        name=name,
+        endpoint_id=endpoint_id,
+        enabled=enabled,
+        condition=condition,
+        created_by_user_id=created_by_user_id,
+        now=now,
+        limit=limit,
+    )
+    return id
+
+
+def list_all(conn: Connection) -> list[Row]:
+    """By name, with their states; `condition` is JSON text."""
+    return fetch_all(conn, _SQL["list_alert_rules"], id=None)
+
+
+def find(conn: Connection, id: int) -> Row | None:
+    return fetch_one(conn, _SQL["list_alert_rules"], id=id)
+
+
+def lock(conn: Connection, id: int) -> Row | None:
+    """The rule, which neither a change nor an evaluation changes until the transaction ends."""
+    execute(conn, _SQL["lock_alert_rule"], id=id)
+    return find(conn, id)
+
+
+def update(
+    conn: Connection, id: int, *, name: str, endpoint_id: int, enabled: bool, condition: str
+) -> None:
+    execute(
+        conn,
+        _SQL["update_alert_rule"],
+        id=id,
+        name=name,
+        endpoint_id=endpoint_id,
+        enabled=enabled,
+        condition=condition,
+    )
+
+
+def delete(conn: Connection, id: int) -> None:
+    execute(conn, _SQL["delete_alert_rule"], id=id)
+
+
+def claim_due(conn: Connection, now: datetime) -> list[Row]:
+    """The rules to evaluate, locked until the transaction ends."""
+    return fetch_all(conn, _SQL["claim_due_alert_rules"], now=now)
+
+
+def save_states(conn: Connection, items: Sequence[dict[str, Any]]) -> None:
+    """`items` have the columns of the state; without `due_at` it stays."""
+    execute(conn, _SQL["save_alert_rule_states"], items=msgspec.json.encode(items).decode())

@@ -1,0 +1,232 @@
+"""Alert rules: limits, events, and the signals of changes that end an alert.
+
+An alert ends when its rule is disabled, deleted or becomes another one (its name, endpoint or
+source changes), so that action sets revert what they changed.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from sigservice.clock import format_iso
+from sigservice.db.errors import UniqueViolation
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.errors import ExceedsLimitError, NotFoundError
+from sigservice.repository.rules import alert_rules
+from sigservice.repository.signals import signal_endpoints
+from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems, build_duplicate_error
+from sigservice.services.rules import rule_conditions
+from sigservice.services.rules.rule_conditions import Condition
+from sigservice.services.rules.rule_readings import Reading
+from sigservice.services.rules.rule_states import RuleState, Status
+from sigservice.services.signals import state_signals
+from sigservice.services.signals.state_signals import StateSignal
+from sigservice.services.system import events
+from sigservice.wording import plural
+
+TYPE = "alert-rule"  # of signals
+NOT_EVALUATED = "The rule was not evaluated yet."
+
+
+class AlertRule(Condition, kw_only=True):
+    """The body of the admin API. Without `enabled` it stays as it is; a new rule is enabled."""
+
+    name: str
+    endpointId: int
+    enabled: bool | None = None
+
+    def get_condition(self) -> Condition:
+        return Condition(*(getattr(self, name) for name in Condition.__struct_fields__))
+
+
+def read_condition(row: Row) -> Condition:
+    return msgspec.json.decode(row["condition"], type=Condition)
+
+
+def get(conn: Connection, id: int) -> Row:
+    """Raises NotFoundError."""
+    return _require(alert_rules.find(conn, id))
+
+
+def create(conn: Connection, new: AlertRule, by: Identity, *, limit: int, now: datetime) -> Row:
+    """Raises BadDataError, NameExistsError, ExceedsLimitError."""
+    _check(conn, new)
+    alert_rules.lock_all(conn)
+    try:
+        id = alert_rules.insert(
+            conn,
+            name=new.name,
+            endpoint_id=new.endpointId,
+            enabled=new.enabled is not False,
+            condition=_encode(new),
+            created_by_user_id=by.user_id,
+            now=now,
+            limit=limit,
+        )
+    except UniqueViolation as error:
+        raise build_duplicate_error(new.name) from error
+    if id is None:
+        raise ExceedsLimitError(
+            f"There can't be more than {plural(limit, 'alert rule')}.",
+            resource="alertRules",
+            limit=limit,
+        )
+    row = get(conn, id)
+    events.record(conn, "alert-rule-created", by, data=describe_settings(row))
+    return row
+
+
+def update(conn: Connection, id: int, new: AlertRule, by: Identity, *, now: datetime) -> Row:
+    """Replaces the rule. Raises NotFoundError, BadDataError, NameExistsError."""
+    before = _require(alert_rules.lock(conn, id))
+    _check(conn, new)
+    return _change(conn, before, new, by, now)
+
+
+def set_enabled(conn: Connection, id: int, enabled: bool, by: Identity, *, now: datetime) -> Row:
+    """Raises NotFoundError."""
+    before = _require(alert_rules.lock(conn, id))
+    members = msgspec.structs.asdict(read_condition(before))
+    rule = AlertRule(
+        **members, name=before["name"], endpointId=before["endpoint_id"], enabled=enabled
+    )
+    return _change(conn, before, rule, by, now)
+
+
+def delete(conn: Connection, id: int, by: Identity, *, now: datetime) -> bool:
+    """Returns whether a signal was stored. Raises NotFoundError."""
+    before = _require(alert_rules.lock(conn, id))
+    is_alert = _end_alert(conn, before, "The rule was deleted.", now)
+    alert_rules.delete(conn, id)
+    events.record(conn, "alert-rule-deleted", by, pre_data=describe_settings(before))
+    return is_alert
+
+
+def describe_settings(row: Row) -> dict[str, Any]:
+    """The JSON of a rule without its state."""
+    return {
+        "id": row["id"],
+        "name": row["name"],
+        "endpointId": row["endpoint_id"],
+        "enabled": row["enabled"],
+        **msgspec.to_builtins(read_condition(row)),
+        "createdAt": format_iso(row["created_at"]),
+        "createdByUserId": row["created_by_user_id"],
+    }
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    """The JSON of a rule with its state."""
+    times = {
+        name: format_iso(row[column]) if row[column] else None
+        for name, column in (
+            ("since", "since"),
+            ("from", "window_from"),
+            ("to", "window_to"),
+            ("evaluatedAt", "evaluated_at"),
+        )
+    }
+    return describe_settings(row) | {
+        "state": row["state"],
+        "value": row["value"],
+        "limit": read_condition(row).limit,
+        "samples": row["samples"],
+        "reason": row["reason"],
+        **times,
+        "lastError": row["last_error"],
+    }
+
+
+def build_signal(row: Row, status: Status, state: str, reading: Reading) -> StateSignal:
+    """The signal of a change of the state of the rule `row`."""
+    data = {
+        "key": f"{TYPE}/{row['name']}",
+        "rule": row["name"],
+        "value": reading.value,
+        "limit": read_condition(row).limit,
+        "samples": reading.samples,
+        "from": format_iso(reading.start),
+        "to": format_iso(reading.stop),
+        "reason": reading.reason,
+    }
+    return StateSignal(row["endpoint_id"], TYPE, status, state, data)
+
+
+def build_state_item(row: Row, state: RuleState, reading: Reading | None) -> dict[str, Any]:
+    """The columns of a state. Without a reading the rule was not evaluated since its change."""
+    return {
+        "id": row["id"],
+        **msgspec.structs.asdict(state),
+        "value": reading.value if reading else None,
+        "samples": reading.samples if reading else 0,
+        "window_from": reading.start if reading else None,
+        "window_to": reading.stop if reading else None,
+        "reason": reading.reason if reading else NOT_EVALUATED,
+        "evaluated_at": reading.stop if reading else None,
+        "last_error": None,
+    }
+
+
+def _check(conn: Connection, new: AlertRule) -> None:
+    problems = Problems()
+    problems.check_name(new.name)
+    rule_conditions.check(new, problems)
+    rule_conditions.check_environment(conn, new, problems)
+    is_known = 0 < new.endpointId < 2**31 and signal_endpoints.find(conn, new.endpointId)
+    if not is_known:
+        problems.add("endpointId", f"The signal endpoint {new.endpointId} doesn't exist.")
+    problems.raise_if_any()
+
+
+def _change(conn: Connection, before: Row, new: AlertRule, by: Identity, now: datetime) -> Row:
+    """The row `before` must be locked."""
+    enabled = before["enabled"] if new.enabled is None else new.enabled
+    is_other = (before["name"], before["endpoint_id"], before["enabled"]) != (
+        new.name,
+        new.endpointId,
+        enabled,
+    ) or read_condition(before).source != new.source
+    if is_other:
+        reason = "The rule was changed." if enabled else "The rule was disabled."
+        _end_alert(conn, before, reason, now)
+    try:
+        alert_rules.update(
+            conn,
+            before["id"],
+            name=new.name,
+            endpoint_id=new.endpointId,
+            enabled=enabled,
+            condition=_encode(new),
+        )
+    except UniqueViolation as error:
+        raise build_duplicate_error(new.name) from error
+    if is_other:
+        state = RuleState("unknown", now)
+        alert_rules.save_states(conn, [build_state_item(before, state, None)])
+    row = get(conn, before["id"])
+    data, pre_data = describe_settings(row), describe_settings(before)
+    if data != pre_data:
+        events.record(conn, "alert-rule-updated", by, data=data, pre_data=pre_data)
+    return row
+
+
+def _end_alert(conn: Connection, row: Row, reason: str, now: datetime) -> bool:
+    if not row["has_fired"]:
+        return False
+    start = row["window_from"] or now
+    reading = Reading(None, row["samples"], start, row["window_to"] or now, reason)
+    state_signals.store(conn, [build_signal(row, "resolved", "unknown", reading)])
+    return True
+
+
+def _encode(rule: AlertRule) -> str:
+    return msgspec.json.encode(rule.get_condition()).decode()
+
+
+def _require(row: Row | None) -> Row:
+    if row is None:
+        raise NotFoundError("Alert rule not found.")
+    return row

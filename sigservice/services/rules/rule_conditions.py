@@ -1,0 +1,95 @@
+"""The condition of an alert rule: a source, a limit and a window; and its checks."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from sigservice.db.pool import Connection
+from sigservice.repository.projects import environments
+from sigservice.services.problems import Problems
+from sigservice.services.usage.impact_samples import MAX_LABELS, MAX_LENGTH
+
+MAX_LIMIT = 1e15
+MAX_SAMPLES = 10**12
+PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+_Number = Annotated[float, msgspec.Meta(ge=-MAX_LIMIT, le=MAX_LIMIT)]
+
+
+class ImpactMetric(msgspec.Struct, tag_field="kind", tag="impactMetric"):
+    """`per` is the counter that `metric` is divided by. Without `appName` all applications count,
+    and the series of a metric must have all `labels`."""
+
+    metric: str
+    measure: Literal["rate", "ratio", "average", "p50", "p95", "p99"]
+    environment: str
+    per: str | None = None
+    appName: str | None = None
+    labels: dict[str, str] = {}
+
+
+class Condition(msgspec.Struct):
+    """Fires when the value of the source was beyond the limit in `breaches` evaluations in a
+    row."""
+
+    source: ImpactMetric
+    above: _Number | None = None
+    below: _Number | None = None
+    windowMinutes: int = 5
+    minSamples: int = 1
+    breaches: int = 1
+    everySeconds: int = 30
+
+    @property
+    def limit(self) -> float:
+        return self.above if self.above is not None else (self.below or 0.0)
+
+    def is_beyond(self, value: float) -> bool:
+        if self.above is not None:
+            return value > self.above
+        return self.below is not None and value < self.below
+
+
+def check(condition: Condition, problems: Problems) -> None:
+    """Adds to `problems`; the environment is checked by `check_environment`."""
+    _check_source(condition.source, problems)
+    if (condition.above is None) == (condition.below is None):
+        problems.add("above", "Enter either above or below.")
+    for path, value, least, most in (
+        ("windowMinutes", condition.windowMinutes, 1, 1440),
+        ("minSamples", condition.minSamples, 0, MAX_SAMPLES),
+        ("breaches", condition.breaches, 1, 100),
+        ("everySeconds", condition.everySeconds, 15, 3600),
+    ):
+        if not least <= value <= most:
+            problems.add(path, f"Must be {least} to {most}.")
+
+
+def check_environment(conn: Connection, condition: Condition, problems: Problems) -> None:
+    name = condition.source.environment
+    if environments.find(conn, name) is None:
+        problems.add("source.environment", f"The environment {name[:100]} doesn't exist.")
+
+
+def _check_source(source: ImpactMetric, problems: Problems) -> None:
+    texts = {
+        "metric": source.metric,
+        "environment": source.environment,
+        "per": source.per,
+        "appName": source.appName,
+    }
+    for name, text in texts.items():
+        _check_text(text, f"source.{name}", problems)
+    if source.measure == "ratio" and source.per is None:
+        problems.add("source.per", "A ratio needs the counter that the metric is divided by.")
+    if source.measure != "ratio" and source.per is not None:
+        problems.add("source.per", "Only a ratio has a counter that the metric is divided by.")
+    if len(source.labels) > MAX_LABELS:
+        problems.add("source.labels", f"There can't be more than {MAX_LABELS} labels.")
+    for label, value in source.labels.items():
+        _check_text(label, "source.labels", problems)
+        _check_text(value, "source.labels", problems)
+
+
+def _check_text(text: str | None, path: str, problems: Problems) -> None:
+    if text is not None and not 1 <= len(text) <= MAX_LENGTH:
+        problems.add(path, f"Must have 1 to {MAX_LENGTH} characters.")

@@ -1,0 +1,138 @@
+"""What the source of an alert rule says at a time: a value, or why there is none."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from math import isfinite
+from typing import NamedTuple
+
+from sigservice.clock import format_iso
+from sigservice.db.pool import Connection
+from sigservice.services.rules.rule_conditions import PERCENTILES, Condition, ImpactMetric
+from sigservice.services.usage.impact_windows import Query, Slice, Sums, read_slices, sum_slices
+from sigservice.wording import plural
+
+MAX_AGE = timedelta(minutes=5)  # of the newest report
+_TYPES = {"rate": ("counter",), "ratio": ("counter",), "average": ("gauge", "histogram")}
+
+
+class Reading(NamedTuple):
+    """`value` is None if it is unknown; `reason` says why, or compares the value with the limit."""
+
+    value: float | None
+    samples: float
+    start: datetime
+    stop: datetime
+    reason: str
+
+
+class Slices(NamedTuple):
+    """Of the metric of a rule, and of the counter that it is divided by."""
+
+    metric: list[Slice]
+    per: list[Slice]
+
+
+def read_all(
+    conn: Connection, conditions: Sequence[Condition], start: datetime | None, now: datetime
+) -> list[Slices]:
+    """The slices of all rules in one statement (two with percentiles), from `start` on, or of the
+    window of each rule."""
+    queries: list[Query] = []
+    for condition in conditions:
+        source = condition.source
+        since = start or now - timedelta(minutes=condition.windowMinutes)
+        queries.append(_make_query(source, source.metric, since, now))
+        if source.per is not None:
+            queries.append(_make_query(source, source.per, since, now))
+    results = iter(read_slices(conn, queries, now))
+    return [
+        Slices(next(results), [] if condition.source.per is None else next(results))
+        for condition in conditions
+    ]
+
+
+def measure(condition: Condition, slices: Slices, now: datetime) -> Reading:
+    """The value in the window that ends `now`."""
+    start = now - timedelta(minutes=condition.windowMinutes)
+    metric = sum_slices(slices.metric, start, now)
+    per = sum_slices(slices.per, start, now)
+    source = condition.source
+    base = metric if source.per is None else per
+    is_counter = source.measure in ("rate", "ratio")
+    samples = round(base.total if is_counter else base.samples, 6)
+    value, reason = _find_value(condition, metric, per)
+    if base.newest is None:
+        value, reason = None, _explain_silence(condition)
+    elif now - base.newest > MAX_AGE:
+        value, reason = None, f"The newest report is of {format_iso(base.newest)}, too old."
+    elif samples < condition.minSamples:
+        value, reason = None, f"{_count(samples)}, fewer than {condition.minSamples:,}."
+    elif value is not None and not isfinite(value):
+        value, reason = None, "The value isn't a finite number."
+    elif value is not None:
+        value = round(value, 9)
+        reason = _explain_value(condition, value, samples)
+    return Reading(value, samples, start, now, reason)
+
+
+def _make_query(source: ImpactMetric, metric: str, start: datetime, stop: datetime) -> Query:
+    has_buckets = source.measure in PERCENTILES
+    types = _TYPES.get(source.measure, ("histogram",))
+    return Query(
+        metric, source.environment, types, source.appName, source.labels, start, stop, has_buckets
+    )
+
+
+def _find_value(condition: Condition, metric: Sums, per: Sums) -> tuple[float | None, str]:
+    """The value, or why there is none."""
+    measure = condition.source.measure
+    if measure == "rate":
+        value = metric.total / metric.seconds * 60 if metric.seconds else None
+    elif measure == "ratio":
+        value = metric.total / per.total if per.total else None
+    elif measure == "average":
+        value = metric.total / metric.samples if metric.samples else None
+    else:
+        return _find_percentile(metric.buckets, metric.samples, PERCENTILES[measure])
+    return value, f"{_describe(condition.source)} can't be divided by 0."
+
+
+def _find_percentile(
+    buckets: Mapping[float, float], count: float, part: float
+) -> tuple[float | None, str]:
+    """Interpolated in its bucket as Prometheus does; at most the highest bound."""
+    if not buckets:
+        return None, "The histogram has no buckets."
+    rank, below, lower = part * count, 0.0, None
+    for bound in sorted(buckets):
+        inside = buckets[bound]
+        if inside and below + inside >= rank:
+            if lower is None:
+                lower = min(0.0, bound)
+            return lower + (bound - lower) * (rank - below) / inside, ""
+        below, lower = below + inside, bound
+    return max(buckets), ""
+
+
+def _explain_silence(condition: Condition) -> str:
+    source = condition.source
+    name = source.per or source.metric
+    minutes = plural(condition.windowMinutes, "minute")
+    return f"No reports of {name} in {source.environment} in the last {minutes}."
+
+
+def _explain_value(condition: Condition, value: float, samples: float) -> str:
+    return (
+        f"{_describe(condition.source)} was {value:,.4g} (limit {condition.limit:,.4g}) over "
+        f"{plural(condition.windowMinutes, 'minute')}, {_count(samples)}."
+    )
+
+
+def _describe(source: ImpactMetric) -> str:
+    if source.measure == "ratio":
+        return f"{source.metric} per {source.per}"
+    return f"{source.metric} ({source.measure})"
+
+
+def _count(samples: float) -> str:
+    return "1 sample" if samples == 1 else f"{samples:,.10g} samples"

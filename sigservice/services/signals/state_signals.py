@@ -1,0 +1,41 @@
+"""Signals of the service's own about a change of a state: of an endpoint that expects signals, or
+of an alert rule. They are stored in the transaction that stores the state."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sigservice.db.pool import Connection
+from sigservice.repository.signals import signals
+
+
+class StateSignal(NamedTuple):
+    """`status` is what filters of action sets read: firing, resolved, pending or unknown."""
+
+    endpoint_id: int
+    type: str
+    status: str
+    state: str
+    data: Mapping[str, Any]
+
+
+def store(conn: Connection, changes: Sequence[StateSignal]) -> dict[int, int]:
+    """Stores the signals in their order. Returns the ID of the newest signal of each endpoint."""
+    if not changes:
+        return {}
+    payloads = [
+        (
+            change.endpoint_id,
+            msgspec.json.encode(
+                {
+                    "type": change.type,
+                    "status": change.status,
+                    "state": change.state,
+                    "data": change.data,
+                }
+            ),
+        )
+        for change in changes
+    ]
+    return signals.insert_own(conn, payloads)

@@ -1,0 +1,162 @@
+"""The windows of impact metrics: how a report is spread over minutes and hours, and what was
+reported between two times. Pages of flags, alert rules and their preview read the same windows."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import NamedTuple
+
+from sigservice.db.pool import Connection
+from sigservice.repository.usage import impact_metrics
+from sigservice.repository.usage.impact_metrics import SliceItem
+
+MINUTE, HOUR = 60, 3600
+MINUTES_KEPT = timedelta(hours=2)  # that are surely stored by minute; before that, hours are read
+MAX_REPORT = timedelta(hours=1)  # a longer report counts as one of its last hour
+MAX_AGE = timedelta(days=2)  # of a report that counts for its own time
+MAX_AHEAD = timedelta(minutes=1)  # of the clock of a program
+USUAL_REPORT = timedelta(seconds=60)
+TYPES = ("counter", "gauge", "histogram")
+
+
+class Period(NamedTuple):
+    """The time of a report, never empty."""
+
+    start: datetime
+    stop: datetime
+
+
+class Part(NamedTuple):
+    """The part of a report in the window of `seconds` from `starts_at` on; the shares sum up to
+    1."""
+
+    seconds: int
+    starts_at: datetime
+    start: datetime
+    stop: datetime
+    share: float
+
+
+def find_period(start: datetime | None, stop: datetime | None, now: datetime) -> Period:
+    """The time that a bucket counts for. Without one, or by a clock that is wrong, it is the minute
+    before `now`."""
+    if start is None or stop is None or not now - MAX_AGE <= stop <= now + MAX_AHEAD:
+        return Period(now - USUAL_REPORT, now)
+    stop = min(stop, now)
+    if start >= stop:
+        start = stop - USUAL_REPORT
+    return Period(max(start, stop - MAX_REPORT), stop)
+
+
+def split(period: Period) -> Iterator[Part]:
+    """The parts by minute, then by hour."""
+    length = period.stop - period.start
+    for seconds in (MINUTE, HOUR):
+        starts_at = truncate_time(period.start, seconds)
+        while starts_at < period.stop:
+            ends_at = starts_at + timedelta(seconds=seconds)
+            start, stop = max(period.start, starts_at), min(period.stop, ends_at)
+            yield Part(seconds, starts_at, start, stop, (stop - start) / length)
+            starts_at = ends_at
+
+
+def truncate_time(moment: datetime, seconds: int) -> datetime:
+    """The start of the window of this length."""
+    timestamp = int(moment.timestamp())
+    return datetime.fromtimestamp(timestamp - timestamp % seconds, UTC)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What was reported for the time from `start` to `stop`. `buckets` are the observations of
+    histograms up to each bound, not cumulative."""
+
+    start: datetime
+    stop: datetime
+    total: float
+    samples: float
+    buckets: Mapping[float, float]
+
+
+@dataclass(frozen=True)
+class Sums:
+    """`seconds` is the time that the reports cover, `newest` its end, None without reports."""
+
+    total: float
+    samples: float
+    seconds: float
+    newest: datetime | None
+    buckets: Mapping[float, float]
+
+
+class Query(NamedTuple):
+    """A metric of a rule, in a time."""
+
+    metric: str
+    environment: str
+    types: Sequence[str]
+    app_name: str | None
+    labels: dict[str, str]
+    start: datetime
+    stop: datetime
+    has_buckets: bool
+
+
+def read_slices(conn: Connection, queries: Sequence[Query], now: datetime) -> list[list[Slice]]:
+    """The slices of each query, oldest first: by minute for the last two hours or three, by hour
+    before."""
+    items = [
+        SliceItem(id, q.metric, q.environment, q.types, q.app_name, q.labels, *window)
+        for id, q in enumerate(queries)
+        for window in _list_windows(q, now)
+    ]
+    if not items:
+        return []
+    rows = impact_metrics.list_slices(conn, items)
+    counts: dict[tuple[int, int, datetime], dict[float, float]] = {}
+    if histograms := [item for item in items if queries[item.id].has_buckets]:
+        for row in impact_metrics.list_bucket_counts(conn, histograms):
+            place = row["id"], row["seconds"], row["starts_at"]
+            counts.setdefault(place, {})[row["bound"]] = row["count"]
+    slices: list[list[Slice]] = [[] for _ in queries]
+    for id, group in groupby(rows, lambda row: int(row["id"])):
+        slices[id] = [
+            Slice(
+                row["covers_from"],
+                row["covers_to"],
+                row["total"],
+                row["samples"],
+                counts.get((id, row["seconds"], row["starts_at"]), {}),
+            )
+            for row in group
+        ]
+    return slices
+
+
+def sum_slices(slices: Iterable[Slice], start: datetime, stop: datetime) -> Sums:
+    """What was reported from `start` to `stop`; of a slice that exceeds them, its share."""
+    total = samples = seconds = 0.0
+    newest: datetime | None = None
+    buckets: dict[float, float] = {}
+    for item in slices:
+        first, last = max(item.start, start), min(item.stop, stop)
+        if first >= last:
+            continue
+        share = (last - first) / (item.stop - item.start)
+        total += item.total * share
+        samples += item.samples * share
+        seconds += (last - first).total_seconds()
+        newest = last if newest is None else max(newest, last)
+        for bound, count in item.buckets.items():
+            buckets[bound] = buckets.get(bound, 0.0) + count * share
+    return Sums(total, samples, seconds, newest, buckets)
+
+
+def _list_windows(query: Query, now: datetime) -> Iterator[tuple[int, datetime, datetime]]:
+    """(seconds, since, until) of the windows to read."""
+    minutes_from = truncate_time(now - MINUTES_KEPT, HOUR)
+    if query.start < minutes_from:
+        yield HOUR, truncate_time(query.start, HOUR), min(minutes_from, query.stop)
+    if query.stop > minutes_from:
+        yield MINUTE, max(minutes_from, truncate_time(query.start, MINUTE)), query.stop

@@ -1,0 +1,61 @@
+-- Alert rules: conditions on impact metrics. Written by admins; the job `alert rules` writes their states. Deleted
+-- with their endpoint.
+
+-- name: lock_alert_rules
+-- Serializes creations, so that concurrent requests can't exceed the limit.
+SELECT pg_advisory_xact_lock(hashtext('alert_rules'));
+
+-- name: insert_alert_rule
+-- Returns no row if the limit is reached. Call under lock_alert_rules.
+INSERT INTO alert_rules (name, endpoint_id, enabled, condition, created_by_user_id, since)
+SELECT %(name)s, %(endpoint_id)s, %(enabled)s, %(condition)s::jsonb, %(created_by_user_id)s, %(now)s
+WHERE (SELECT count(*) FROM alert_rules) < %(limit)s
+RETURNING id;
+
+-- name: list_alert_rules
+-- All rules by name, or the one with this ID.
+SELECT id, name, endpoint_id, enabled, condition, created_at, created_by_user_id, state, since, streak, has_fired,
+       unknown_since, value, samples, window_from, window_to, reason, evaluated_at, last_error
+FROM alert_rules
+WHERE %(id)s::integer IS NULL OR id = %(id)s
+ORDER BY name;
+
+-- name: lock_alert_rule
+-- Waits for its evaluation.
+SELECT id
+FROM alert_rules
+WHERE id = %(id)s
+FOR UPDATE;
+
+-- name: update_alert_rule
+-- The next look of the job evaluates it.
+UPDATE alert_rules
+SET name = %(name)s, endpoint_id = %(endpoint_id)s, enabled = %(enabled)s, condition = %(condition)s::jsonb,
+    due_at = 'epoch'
+WHERE id = %(id)s;
+
+-- name: delete_alert_rule
+DELETE FROM alert_rules WHERE id = %(id)s;
+
+-- name: claim_due_alert_rules
+-- The enabled rules of enabled endpoints that are due, locked until the transaction ends; other processes skip them.
+-- A rule that is due later than its longest interval is due after a step of the clock.
+SELECT r.id, r.name, r.endpoint_id, r.enabled, r.condition, r.state, r.since, r.streak, r.has_fired, r.unknown_since,
+       r.value, r.samples, r.window_from, r.window_to, r.reason, r.evaluated_at, r.last_error
+FROM alert_rules r
+WHERE r.enabled
+  AND (r.due_at <= %(now)s OR r.due_at > %(now)s + interval '1 hour')
+  AND (SELECT e.enabled FROM signal_endpoints e WHERE e.id = r.endpoint_id)
+ORDER BY r.id
+FOR UPDATE OF r SKIP LOCKED;
+
+-- name: save_alert_rule_states
+UPDATE alert_rules r
+SET state = n.state, since = n.since, streak = n.streak, has_fired = n.has_fired, unknown_since = n.unknown_since,
+    value = n.value, samples = n.samples, window_from = n.window_from, window_to = n.window_to, reason = n.reason,
+    evaluated_at = n.evaluated_at, last_error = n.last_error, due_at = coalesce(n.due_at, r.due_at)
+FROM json_to_recordset(%(items)s)
+     AS n (id integer, state text, since timestamptz, streak integer, has_fired boolean, unknown_since timestamptz,
+           value double precision, samples double precision, window_from timestamptz, window_to timestamptz,
+           reason text, evaluated_at timestamptz, last_error text, due_at timestamptz)
+WHERE r.id = n.id;
