@@ -93,6 +93,7 @@ class Context:
     streamed_files: Quotas = field(  # by user
         default_factory=lambda: Quotas(total=MAX_STREAMED_FILES, per_key=1)
     )
+    integration_senders: set[int] = field(default_factory=set)  # IDs that a thread sends for
     sender: Sender = field(default_factory=Sender)
     silence_clock: SilenceClock = field(default_factory=SilenceClock)
     version_status: VersionStatus = field(default_factory=VersionStatus)

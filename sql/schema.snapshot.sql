@@ -243,7 +243,8 @@ CREATE TABLE public.events (
     feature_name text,
     data jsonb,
     pre_data jsonb,
-    data_bytes integer
+    data_bytes integer,
+    tags jsonb DEFAULT '[]'::jsonb NOT NULL
 );
 
 ALTER TABLE public.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -404,6 +405,34 @@ CREATE TABLE public.impact_windows (
     buckets double precision[]
 );
 
+CREATE TABLE public.integrations (
+    id integer NOT NULL,
+    provider text NOT NULL,
+    enabled boolean NOT NULL,
+    description text,
+    parameters jsonb DEFAULT '{}'::jsonb NOT NULL,
+    secrets bytea,
+    events text[] NOT NULL,
+    projects text[] DEFAULT '{}'::text[] NOT NULL,
+    environments text[] DEFAULT '{}'::text[] NOT NULL,
+    disabled_reason text,
+    source text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN public.integrations.secrets IS 'The sensitive parameters: encrypted JSON.';
+
+COMMENT ON COLUMN public.integrations.source IS 'The server and the ID that an import took it from.';
+
+ALTER TABLE public.integrations ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.integrations_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.mails (
     id bigint NOT NULL,
     kind text NOT NULL,
@@ -463,7 +492,8 @@ CREATE TABLE public.outbox (
     sent_at timestamp with time zone,
     given_up_at timestamp with time zone,
     last_error text,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    event_id bigint
 );
 
 ALTER TABLE public.outbox ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -939,6 +969,12 @@ ALTER TABLE ONLY public.impact_series
 ALTER TABLE ONLY public.impact_windows
     ADD CONSTRAINT impact_windows_pkey PRIMARY KEY (series, seconds, starts_at);
 
+ALTER TABLE ONLY public.integrations
+    ADD CONSTRAINT integrations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.integrations
+    ADD CONSTRAINT integrations_source_key UNIQUE (source);
+
 ALTER TABLE ONLY public.mails
     ADD CONSTRAINT mails_pkey PRIMARY KEY (id);
 
@@ -1146,6 +1182,12 @@ CREATE INDEX notifications_due_idx ON public.notifications USING btree (due_at) 
 CREATE INDEX notifications_run_id_idx ON public.notifications USING btree (run_id);
 
 CREATE INDEX outbox_due_idx ON public.outbox USING btree (due_at) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
+
+CREATE INDEX outbox_due_message_idx ON public.outbox USING btree (due_at) WHERE ((kind <> 'integration'::text) AND (sent_at IS NULL) AND (given_up_at IS NULL));
+
+CREATE INDEX outbox_event_idx ON public.outbox USING btree (event_id) WHERE ((event_id IS NOT NULL) AND (sent_at IS NULL) AND (given_up_at IS NULL));
+
+CREATE INDEX outbox_integration_idx ON public.outbox USING btree (subject_id, id) WHERE ((kind = 'integration'::text) AND (sent_at IS NULL) AND (given_up_at IS NULL));
 
 CREATE INDEX outbox_settled_idx ON public.outbox USING btree (COALESCE(sent_at, given_up_at)) WHERE (COALESCE(sent_at, given_up_at) IS NOT NULL);
 

@@ -36,6 +36,7 @@ from sigservice.jobs import (
     created_by,
     feature_lifecycle,
     flag_states,
+    integrations,
     outbox,
     retention,
     silence,
@@ -50,6 +51,7 @@ from sigservice.web.wsgi import Wsgi
 JOBS = (
     Job("actions", actions.run_quietly, 0.5, 0.1, lambda context: context.signals_waiting),
     Job("outbox", outbox.run_quietly, 5, 1, lambda context: context.outbox_waiting),
+    Job("integrations", integrations.run_once, every_seconds=0.5, first_seconds=0.5),
     Job("silence", silence.run_once, every_seconds=5, first_seconds=1),
     Job("alert rules", alert_rules.run_once, every_seconds=5, first_seconds=1),
     Job("retention", retention.run_once, every_seconds=600, first_seconds=60),

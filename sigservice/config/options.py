@@ -319,11 +319,18 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("actions.runRetentionDays", "SERVICE_ACTION_RUN_RETENTION_DAYS",
          number(0, 36_500, "days"), 90, "Age after which runs are deleted; 0: never."),
         ("webhooks.allowedHosts", "SERVICE_WEBHOOK_ALLOWED_HOSTS", addresses.HOSTS, (),
-         "Hosts that notifications can be sent to although they are private or this machine: "
-         "names, `*.suffixes` (not for this machine), addresses, networks."),
+         "Hosts that notifications and integrations can be sent to although they are private or "
+         "this machine: names, `*.suffixes` (not for this machine), addresses, networks."),
         ("webhooks.allowPrivate", "SERVICE_WEBHOOK_ALLOW_PRIVATE", parse.BOOLEAN, False,
-         "Whether notifications can be sent to any private address. This machine (127.0.0.0/8 and "
-         "::1) must be in `webhooks.allowedHosts`."),
+         "Whether notifications and integrations can be sent to any private address. This machine "
+         "(127.0.0.0/8 and ::1) must be in `webhooks.allowedHosts`."),
+    )
+    + _section(
+        "Integrations",
+        ("integrations.limit", "SERVICE_INTEGRATIONS_LIMIT", number(0, 10_000), 100,
+         "Maximum number of integrations."),
+        ("integrations.slackApiUrl", "SERVICE_SLACK_API_URL", addresses.URL,
+         "https://slack.com/api", "URL of Slack's API, for App for Slack."),
     )
     + _section(
         "Outgoing connections",

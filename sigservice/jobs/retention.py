@@ -16,7 +16,7 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.jobs import archive
 from sigservice.repository import outbox, revisions
-from sigservice.repository.actions import action_runs, action_sets
+from sigservice.repository.actions import action_runs, action_sets, integrations
 from sigservice.repository.signals import signal_queue, signals
 from sigservice.repository.system import events
 from sigservice.repository.usage import (
@@ -82,6 +82,7 @@ def _list_run_deletes(context: Context) -> Iterator[Delete]:
     if days := context.config["actions"]["runRetentionDays"]:
         yield partial(action_runs.delete_old, days=days, chunk=CHUNK)
         yield partial(action_sets.delete_done, chunk=CHUNK)
+    yield partial(integrations.delete_orphaned, chunk=CHUNK)
     yield partial(outbox.delete_old, days=MESSAGE_DAYS, chunk=CHUNK)
     yield partial(signal_queue.delete_orphaned_results, chunk=CHUNK)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sigservice.playground.explanation import ConstraintResult, Explanation, Result, StrategyResult
-from sigservice.services.flags import strategy_summaries
+from sigservice.services import strategy_summaries
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def find_problems(type: str, url: str, secret: str, policy: AddressPolicy) -> li
             problems.append(("url", problem))
     if secret and type != "webhook":
         problems.append(("secret", "Only webhooks have a signing secret."))
-    elif secret and not _is_valid_secret(secret):
+    elif secret and not is_valid_secret(secret):
         problems.append(
             ("secret", "The secret must be whsec_ followed by 24 to 64 bytes in base64.")
         )
@@ -106,15 +106,8 @@ def _post(
 ) -> DeliveryResult:
     """A retry has the same ID, so that the receiver recognizes it."""
     body = msgspec.json.encode(message.payload)
-    headers = {
-        "Content-Type": "application/json",
-        "User-Agent": f"sigservice/{__version__}",
-        "webhook-id": message.id,
-        "webhook-timestamp": str(int(now.timestamp())),
-    }
-    if channel.get("secret"):
-        signature = Webhook(channel["secret"]).sign(headers["webhook-id"], now, body.decode())
-        headers["webhook-signature"] = signature
+    headers = {"Content-Type": "application/json"}
+    headers |= make_webhook_headers(message.id, body, channel.get("secret", ""), now)
     response = post.post(
         channel["url"], body, headers, policy=settings.policy, proxies=settings.proxies
     )
@@ -132,7 +125,19 @@ def _post(
     )
 
 
-def _is_valid_secret(secret: str) -> bool:
+def make_webhook_headers(id: str, body: bytes, secret: str, now: datetime) -> dict[str, str]:
+    """The headers of Standard Webhooks, with a signature if there is a secret."""
+    headers = {
+        "User-Agent": f"sigservice/{__version__}",
+        "webhook-id": id,
+        "webhook-timestamp": str(int(now.timestamp())),
+    }
+    if secret:
+        headers["webhook-signature"] = Webhook(secret).sign(id, now, body.decode())
+    return headers
+
+
+def is_valid_secret(secret: str) -> bool:
     prefix, encoded = secret[:6], secret[6:]
     try:
         return prefix == "whsec_" and 24 <= len(base64.b64decode(encoded, validate=True)) <= 64

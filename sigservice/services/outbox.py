@@ -32,8 +32,15 @@ def claim(
     return None
 
 
-def settle(conn: Connection, row: Row, outcome: DeliveryResult, now: datetime) -> str:
-    """Stores and returns the result of an attempt: sent, waiting or given up."""
+def settle(
+    conn: Connection,
+    row: Row,
+    outcome: DeliveryResult,
+    now: datetime,
+    payload: str | None = None,
+) -> str:
+    """Stores and returns the result of an attempt: sent, waiting or given up. A `payload` replaces
+    the stored one."""
     due_at = now + max(_draw_retry_delay(row["attempts"]), outcome.pause)
     expires_at, result = row["expires_at"], "waiting"
     if not outcome.error:
@@ -50,6 +57,7 @@ def settle(conn: Connection, row: Row, outcome: DeliveryResult, now: datetime) -
         error=outcome.error[:500] or None,
         due_at=due_at,
         now=now,
+        payload=payload,
     )
     return result
 

@@ -67,6 +67,18 @@ _GAUGES: tuple[tuple[str, str, tuple[str, ...], Callable[[Row], Samples]], ...] 
     ),
     ("action_queue_signals", "Signals that wait for evaluation.", (), _get("queue_signals")),
     ("action_queue_age_seconds", "Age of the oldest of them.", (), _get("queue_seconds")),
+    (
+        "integration_deliveries_waiting",
+        "Events that wait to be sent to integrations.",
+        (),
+        _get("deliveries_waiting"),
+    ),
+    (
+        "integration_deliveries_age_seconds",
+        "Age of the oldest of them.",
+        (),
+        _get("deliveries_seconds"),
+    ),
 )
 
 

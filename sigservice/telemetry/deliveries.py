@@ -1,4 +1,4 @@
-"""Metrics of deliveries: notifications of runs, emails to users."""
+"""Metrics of deliveries: notifications of runs, events to integrations, emails to users."""
 
 from sigservice.telemetry.instruments import Counter, Instruments
 
@@ -17,8 +17,15 @@ class Deliveries:
         self._addons = instruments.add(
             Counter(
                 "addon_events_handled",
-                "The same attempts under the name that other tools use.",
+                "Attempts to send notifications and events of integrations, by receiver.",
                 ("result", "destination"),
+            )
+        )
+        self._given_up = instruments.add(
+            Counter(
+                "integration_deliveries_given_up_total",
+                "Events that an integration doesn't get, by provider.",
+                ("provider",),
             )
         )
         self._mails = instruments.add(
@@ -32,6 +39,11 @@ class Deliveries:
     def count_notification(self, type: str, result: str) -> None:
         self._notifications.inc(type, result)
         self._addons.inc("success" if result == "sent" else "failed", type)
+
+    def count_integration(self, provider: str, result: str) -> None:
+        self._addons.inc("success" if result == "sent" else "failed", provider)
+        if result == "given up":
+            self._given_up.inc(provider)
 
     def count_mail(self, kind: str, result: str) -> None:
         self._mails.inc(kind, result)

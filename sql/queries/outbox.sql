@@ -10,11 +10,12 @@ FROM json_to_recordset(%(items)s::json)
 
 -- name: claim_message
 -- The one that is due longest, of a kind that the process sends and of a target that is not busy. The
--- claim ends at `until`, so that another process sends it if the first was killed.
+-- claim ends at `until`, so that another process sends it if the first was killed. Integrations have
+-- their own queues: queries/actions/integrations.sql.
 WITH due AS (
     SELECT id FROM outbox
     WHERE due_at <= %(now)s AND sent_at IS NULL AND given_up_at IS NULL
-      AND kind = ANY(%(kinds)s) AND NOT target = ANY(%(busy)s::jsonb[])
+      AND kind <> 'integration' AND kind = ANY(%(kinds)s) AND NOT target = ANY(%(busy)s::jsonb[])
     ORDER BY due_at, id
     LIMIT 1
     FOR UPDATE SKIP LOCKED
@@ -31,7 +32,8 @@ RETURNING m.id, m.kind, m.message_id, m.subject_id, m.user_id, m.target, m.paylo
 UPDATE outbox
 SET sent_at = CASE WHEN %(result)s = 'sent' THEN %(now)s::timestamptz END,
     given_up_at = CASE WHEN %(result)s = 'given up' THEN %(now)s::timestamptz END,
-    due_at = %(due_at)s, last_error = %(error)s
+    due_at = %(due_at)s, last_error = %(error)s,
+    payload = coalesce(%(payload)s::jsonb, payload)
 WHERE id = %(id)s AND attempts = %(attempts)s AND sent_at IS NULL AND given_up_at IS NULL;
 
 -- name: retry_message

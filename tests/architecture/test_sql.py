@@ -50,7 +50,7 @@ HOT = {
     ("impact_metrics", "delete_old_impact_windows"): ["impact_windows_starts_at_idx"],
     ("client_applications", "list_client_instances"): ["client_instances_pkey"],
     ("client_applications", "delete_old_client_instances"): ["client_instances_last_seen_idx"],
-    ("outbox", "claim_message"): ["outbox_due_idx"],
+    ("outbox", "claim_message"): ["outbox_due_message_idx"],
     ("outbox", "list_messages"): ["outbox_subject_idx"],
     ("outbox", "delete_old_messages"): ["outbox_settled_idx"],
     ("mails", "find_last_mail"): ["outbox_user_id_idx"],

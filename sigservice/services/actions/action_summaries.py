@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 
 from sigservice.db.statements import Row
+from sigservice.services import strategy_summaries
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_reverts import REVERT
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.schedules import read_schedule
-from sigservice.services.flags import strategy_summaries
 from sigservice.wording import plural
 
 REVERT_RUN = "Revert the changes of the run"

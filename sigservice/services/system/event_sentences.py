@@ -2,25 +2,29 @@
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
 from sigservice.db.statements import Row
+from sigservice.services.strategy_summaries import list_strategy_chips
 
-MAX_NAME, MAX_LINES = 100, 200
+MAX_NAME, MAX_LINES, MAX_CHANGE = 100, 200, 500
+Mark = Callable[[str, str], str]
 # Types whose own words would mislead; the braces are filled from the event.
 SENTENCES = {
     "feature-environment-enabled": "enabled {flag}{place}",
     "feature-environment-disabled": "disabled {flag}{place}",
     "feature-environment-variants-updated": "changed the variants of {flag}{place}",
-    "feature-strategy-add": "added a strategy to {flag}{place}",
-    "feature-strategy-remove": "removed a strategy from {flag}{place}",
-    "feature-strategy-update": "changed a strategy of {flag}{place}",
+    "feature-strategy-add": "added {strategy} to {flag}{place}",
+    "feature-strategy-remove": "removed {strategy} from {flag}{place}",
+    "feature-strategy-update": "changed {strategy} of {flag}{place}{change}",
     "strategy-order-changed": "changed the order of the strategies of {flag}{place}",
     "feature-metadata-updated": "changed the details of {flag}",
     "feature-archived": "archived {flag}",
+    "feature-potentially-stale-on": "marked {flag} as potentially stale",
+    "feature-project-change": "moved {flag}{change} to the project {project}",
     "feature-revived": "revived {flag}",
     "feature-stale-on": "marked {flag} as stale",
     "feature-stale-off": "marked {flag} as active",
@@ -52,6 +56,10 @@ SENTENCES = {
     "password-reset-requested": "requested a reset link for {name}",
     "pat-creation-failed": "failed to create a personal token",
     "signal-sent": "sent a test signal to {name}",
+    "addon-config-created": "created the integration {name}",
+    "addon-config-updated": "changed the integration {name}",
+    "addon-config-deleted": "deleted the integration {name}",
+    "integration-test": "sent a test to this integration",
     "actions-undone": "undid a run of the action set {name}",
     "actions-restore-cancelled": "cancelled the auto-revert of a run of {name}",
     "actions-notification-retried": "retried a notification of {name}",
@@ -66,26 +74,34 @@ _NOUNS = {
 }
 
 
-def describe_event(row: Row) -> str:
+def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
     """Such as "changed the rollout of checkout from 25% to 50% in production": what the user, who
-    is the subject, did."""
+    is the subject, did. `mark(part, text)` formats what comes from users, such as links."""
     data, before = _decode(row["data"]), _decode(row["pre_data"])
     values = data or before
-    flag, environment = row["feature_name"] or "", row["environment"] or ""
+    environment = row["environment"] and mark("environment", row["environment"])
+    project = row["project"] or values.get("id")
+    tag = f"{values.get('type', '')}:{values.get('value', '')}"
+    name = _find_name(row, values)
     parts = {
-        "flag": flag,
+        "flag": mark("flag", row["feature_name"]) if row["feature_name"] else "",
         "place": f" in {environment}" if environment else "",
         "environment": f" {environment}" if environment else "",
-        "project": row["project"] or values.get("id") or "",
-        "tag": f"{values.get('type', '')}:{values.get('value', '')}",
-        "name": _find_name(row, values),
+        "project": mark("project", str(project)) if project else "",
+        "tag": mark("text", tag),
+        "name": mark("flag" if row["feature_name"] else "text", name) if name else "",
+        "strategy": _describe_strategy(values, mark),
     }
-    if row["type"] == "feature-strategy-update" and (change := _describe_rollout(before, data)):
-        return f"changed the rollout of {flag} {change}{parts['place']}"
+    if row["type"] == "feature-strategy-update" and before and data:
+        if change := _describe_rollout(before, data):
+            return f"changed the rollout of {parts['flag']} {change}{parts['place']}"
+        parts["change"] = _list_strategy_changes(before, data, mark)
+    elif row["type"] == "feature-project-change":
+        parts["change"] = f" from {mark('project', str(before.get('project') or ''))}"
     sentence = SENTENCES.get(row["type"])
     if sentence is None:
         return _describe_by_words(row["type"], parts["name"])
-    return " ".join(sentence.format(**parts).split())
+    return " ".join(sentence.format(**{"change": "", **parts}).split())
 
 
 def compare_lines(row: Row) -> list[tuple[str, str]]:
@@ -124,8 +140,36 @@ def _describe_rollout(before: Mapping[str, Any], after: Mapping[str, Any]) -> st
     return f"from {percentages[0]}% to {percentages[1]}%"
 
 
+def _describe_strategy(values: Mapping[str, Any], mark: Mark) -> str:
+    """A strategy by its title, or by its type."""
+    if title := values.get("title"):
+        return f"the strategy {mark('text', str(title)[:MAX_NAME])}"
+    type = values.get("name")
+    return f"a strategy {mark('text', str(type)[:MAX_NAME])}" if type else "a strategy"
+
+
+def _list_strategy_changes(before: Mapping[str, Any], after: Mapping[str, Any], mark: Mark) -> str:
+    """Such as ": 25% of users → 50% of users", "" if nothing differs that a summary shows."""
+    old, new = (_list_chips(data) for data in (before, after))
+    removed = [chip for chip in old if chip not in new]
+    added = [chip for chip in new if chip not in old]
+    if not removed and not added:
+        return ""
+    texts = [" · ".join(chips) or "none" for chips in (removed, added)]
+    return f": {mark('plain', texts[0][:MAX_CHANGE])} → {mark('plain', texts[1][:MAX_CHANGE])}"
+
+
+def _list_chips(data: Mapping[str, Any]) -> list[str]:
+    """Events of older versions may lack members."""
+    empty = {"name": "", "parameters": {}, "constraints": [], "segments": [], "variants": []}
+    try:
+        return list_strategy_chips({**empty, **data}, {})
+    except (LookupError, TypeError, AttributeError):
+        return []
+
+
 def _find_name(row: Row, values: Mapping[str, Any]) -> str:
-    names = ("name", "username", "email", "tokenName", "value", "id")
+    names = ("name", "username", "email", "tokenName", "provider", "value", "id")
     name = row["feature_name"] or next((values[key] for key in names if values.get(key)), "")
     return str(name)[:MAX_NAME]
 

@@ -165,7 +165,7 @@ def to_json(row: Row, identity: Identity) -> dict[str, Any]:
         "featureName": row["feature_name"],
         "data": _wrap_json(row["data"]),
         "preData": _wrap_json(row["pre_data"]),
-        "tags": [],
+        "tags": msgspec.Raw(row["tags"].encode()),
     }
 
 

@@ -2,15 +2,30 @@
 -- ones in chunks, if it is configured.
 
 -- name: insert_events
--- One event for each item of a JSON array, in its order; missing members are null.
-INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,
-                    data, pre_data, data_bytes)
-SELECT x.type, x.created_by, x.created_by_user_id, x.ip, x.project, x.environment, x.feature_name,
-       x.data, x.pre_data,
-       coalesce(octet_length(x.data::text), 0) + coalesce(octet_length(x.pre_data::text), 0)
-FROM jsonb_to_recordset(%(items)s::jsonb)
-     AS x (type text, created_by text, created_by_user_id int, ip text, project text,
-           environment text, feature_name text, data jsonb, pre_data jsonb);
+-- One event for each item of a JSON array, in its order; missing members are null. The same statement
+-- queues their deliveries to integrations, so that a change has no further round trip.
+WITH added AS (
+    INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,
+                        data, pre_data, data_bytes, tags)
+    SELECT x.type, x.created_by, x.created_by_user_id, x.ip, x.project, x.environment,
+           x.feature_name, x.data, x.pre_data,
+           coalesce(octet_length(x.data::text), 0) + coalesce(octet_length(x.pre_data::text), 0),
+           coalesce((SELECT jsonb_agg(jsonb_build_object('type', t.type, 'value', t.value)
+                                      ORDER BY t.type, t.value)
+                     FROM feature_tags t WHERE t.feature = x.feature_name), '[]')
+    FROM jsonb_to_recordset(%(items)s::jsonb)
+         AS x (type text, created_by text, created_by_user_id int, ip text, project text,
+               environment text, feature_name text, data jsonb, pre_data jsonb)
+    RETURNING id, type, project, environment
+)
+INSERT INTO outbox (kind, subject_id, target, event_id)
+SELECT 'integration', i.id, jsonb_build_object('type', i.provider), a.id
+FROM added a
+JOIN integrations i ON i.enabled AND i.events && ARRAY[a.type, '*']
+     AND (a.project IS NULL OR i.projects = '{}' OR i.projects && ARRAY[a.project, '*'])
+     AND (a.environment IS NULL OR i.environments = '{}'
+          OR i.environments && ARRAY[a.environment, '*'])
+ORDER BY a.id, i.id;
 
 -- name: list_events
 -- Newest first; each filter may be null. `families` are the first words of event types, for example
@@ -20,7 +35,7 @@ FROM jsonb_to_recordset(%(items)s::jsonb)
 -- for a single value, the index has the order of the result; for = ANY the planner reads and sorts all
 -- matching events if it has no statistics.
 SELECT e.id, e.created_at, e.type, e.created_by, e.created_by_user_id, e.ip, e.project,
-       e.environment, e.feature_name, e.data, e.pre_data, page.bytes
+       e.environment, e.feature_name, e.data, e.pre_data, e.tags, page.bytes
 FROM (
     SELECT id, size, sum(size) OVER (ORDER BY id DESC) AS bytes
     FROM (
@@ -171,17 +186,22 @@ WHERE e.id = c.id;
 -- name: lock_old_events
 -- One chunk of the events that are older than the retention time. IDs grow with time, so the scan from
 -- the oldest ID ends at the first recent event. An array, because a join could read the whole table.
+-- Keeps the events that wait to be sent.
 SELECT e.id
 FROM events e
 WHERE e.id = ANY(ARRAY(SELECT id FROM events ORDER BY id LIMIT %(chunk)s))
   AND e.created_at < now() - make_interval(days => %(days)s)
+  AND NOT EXISTS (
+      SELECT FROM outbox o
+      WHERE o.event_id = e.id AND o.sent_at IS NULL AND o.given_up_at IS NULL
+  )
 ORDER BY e.id
 FOR UPDATE OF e SKIP LOCKED;
 
 -- name: list_events_by_id
 -- For the archive.
 SELECT id, created_at, type, created_by, created_by_user_id, ip, project, environment,
-       feature_name, data, pre_data
+       feature_name, data, pre_data, tags
 FROM events
 WHERE id = ANY(%(ids)s)
 ORDER BY id;

@@ -73,7 +73,7 @@ SELECT
     (SELECT count(*) FROM context_fields) AS context_fields,
     t.admin_tokens, t.client_tokens, t.frontend_tokens,
     a.apps, a.apps_30, a.apps_7,
-    q.queue_signals, q.queue_seconds
+    q.queue_signals, q.queue_seconds, d.deliveries_waiting, d.deliveries_seconds
 FROM (
     SELECT count(*) FILTER (WHERE archived_at IS NULL) AS features,
            count(archived_at) AS archived_features
@@ -104,4 +104,10 @@ CROSS JOIN (
     SELECT count(*) AS queue_signals,
            COALESCE(extract(epoch FROM now() - min(queued_at)), 0)::float8 AS queue_seconds
     FROM signal_queue
-) q;
+) q
+CROSS JOIN (
+    SELECT count(*) AS deliveries_waiting,
+           COALESCE(extract(epoch FROM now() - min(created_at)), 0)::float8 AS deliveries_seconds
+    FROM outbox
+    WHERE kind = 'integration' AND sent_at IS NULL AND given_up_at IS NULL
+) d;

@@ -32,7 +32,7 @@ CHANGES = {
     "changed the rollout of checkout from 25% to 50% in production": make_event(
         "feature-strategy-update", make_strategy("50"), make_strategy("25"), **CHECKOUT
     ),
-    "changed a strategy of checkout in production": make_event(
+    "changed the strategy b of checkout in production: 25% of users → 50% of users": make_event(
         "feature-strategy-update",
         make_strategy("50", title="b"),
         make_strategy("25", title="a"),

@@ -7,7 +7,7 @@ import msgspec
 
 from sigservice.db.statements import Row
 from sigservice.services.flags.constraints import TEXT_OPERATORS
-from sigservice.services.flags.strategy_summaries import OPERATORS
+from sigservice.services.strategy_summaries import OPERATORS
 from sigservice.web.forms import Field, Form, split_lines, to_form
 from sigservice.web.growing_forms import GrowingSection, list_rows, make_section
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from sigservice.db.statements import Row
 from sigservice.routes.pages.flags.usage_charts import Usage
-from sigservice.services.flags import strategy_summaries
+from sigservice.services import strategy_summaries
 from sigservice.web.helpers import join_path
 
 BUILT_IN = "default"  # the environment that each database begins with

@@ -17,8 +17,9 @@ from sigservice.routes.pages.flags.environment_cards import make_cards
 from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
 from sigservice.routes.pages.flags.usage_charts import read_usage
 from sigservice.routes.pages.system.events import make_event_view
+from sigservice.services import strategy_summaries
 from sigservice.services.actions import scheduled_sets
-from sigservice.services.flags import dependencies, feature_view, features, strategy_summaries
+from sigservice.services.flags import dependencies, feature_view, features
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.system import events as event_service
 from sigservice.services.usage import impact_metrics

@@ -14,8 +14,8 @@ from sigservice.routes.pages.flags.strategy_form import (
     make_form_parts,
     read_strategy,
 )
-from sigservice.services import revisions
-from sigservice.services.flags import strategies, strategy_summaries
+from sigservice.services import revisions, strategy_summaries
+from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond

@@ -4,7 +4,8 @@ from sigservice.db.pool import Connection
 from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.projects import context_fields, projects
 from sigservice.routes.pages.flags import constraint_fields
-from sigservice.services.flags import segments, strategy_summaries
+from sigservice.services import strategy_summaries
+from sigservice.services.flags import segments
 from sigservice.services.flags.segments import Segment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond

@@ -18,7 +18,8 @@ from sigservice.routes.pages.flags.playground import (
     name_fields,
     read_context,
 )
-from sigservice.services.flags import strategies, strategy_summaries
+from sigservice.services import strategy_summaries
+from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import EDIT, Identity

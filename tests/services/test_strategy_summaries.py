@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.services.flags import strategy_summaries
+from sigservice.services import strategy_summaries
 from sigservice.services.flags.constraints import OPERATORS
 
 

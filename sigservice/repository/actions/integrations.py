@@ -1,0 +1,92 @@
+"""Integrations and their deliveries: one function for each SQL statement."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
+
+_SQL = queries.load("actions/integrations")
+
+
+def lock(conn: Connection) -> None:
+    execute(conn, _SQL["lock_integrations"])
+
+
+def list_all(conn: Connection) -> list[Row]:
+    """By ID, with `waiting`, `last_sent_at` and `last_error`; `secrets` are encrypted."""
+    return fetch_all(conn, _SQL["list_integrations"], id=None)
+
+
+def find(conn: Connection, id: int) -> Row | None:
+    return fetch_one(conn, _SQL["list_integrations"], id=id)
+
+
+def insert(conn: Connection, values: dict[str, Any]) -> int:
+    return int(fetch_value(conn, _SQL["insert_integration"], **values))
+
+
+def update(conn: Connection, id: int, values: dict[str, Any]) -> None:
+    execute(conn, _SQL["update_integration"], id=id, **values)
+
+
+def update_secrets(conn: Connection, rows: Sequence[Row]) -> None:
+    """Of rows with changed `secrets`."""
+    ids, secrets = [row["id"] for row in rows], [row["secrets"] for row in rows]
+    execute(conn, _SQL["update_secrets"], ids=ids, secrets=secrets)
+
+
+def disable(conn: Connection, id: int, reason: str) -> bool:
+    """False if it is disabled or deleted."""
+    return execute(conn, _SQL["disable_integration"], id=id, reason=reason) > 0
+
+
+def delete(conn: Connection, id: int) -> None:
+    """With its deliveries."""
+    execute(conn, _SQL["delete_integration"], id=id)
+    execute(conn, _SQL["delete_deliveries"], id=id)
+
+
+def delete_waiting(conn: Connection, id: int) -> None:
+    execute(conn, _SQL["delete_waiting_deliveries"], id=id)
+
+
+def delete_orphaned(conn: Connection, *, chunk: int) -> int:
+    return execute(conn, _SQL["delete_orphaned_deliveries"], chunk=chunk)
+
+
+def claim(
+    conn: Connection,
+    *,
+    now: datetime,
+    until: datetime,
+    id: int | None = None,
+    busy: Sequence[int] = (),
+) -> list[Row]:
+    """The next due delivery of each integration, or of one, with the integration's parameters."""
+    return fetch_all(conn, _SQL["claim_deliveries"], now=now, until=until, id=id, busy=list(busy))
+
+
+def list_deliveries(
+    conn: Connection,
+    id: int,
+    *,
+    limit: int,
+    offset: int = 0,
+    delivery_id: int | None = None,
+    state: str | None = None,
+    attempted_only: bool = False,
+) -> list[Row]:
+    """Newest first, each with the columns of its event; null if that was deleted."""
+    return fetch_all(
+        conn,
+        _SQL["list_deliveries"],
+        id=id,
+        limit=limit,
+        offset=offset,
+        delivery_id=delivery_id,
+        state=state,
+        attempted_only=attempted_only,
+    )

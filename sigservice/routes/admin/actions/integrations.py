@@ -1,0 +1,172 @@
+"""Admin API: integrations, which the API calls addons, and their deliveries."""
+
+from typing import Any
+
+import msgspec
+
+from sigservice.clock import format_iso
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.errors import ConflictError, NotFoundError
+from sigservice.repository import outbox as message_rows
+from sigservice.repository.actions import integrations as integration_rows
+from sigservice.services import outbox
+from sigservice.services.actions import integration_delivery, integration_messages, integrations
+from sigservice.services.actions.integration_delivery import Settings
+from sigservice.services.actions.integration_providers import PROVIDERS
+from sigservice.services.actions.integrations import Integration, Rules
+from sigservice.services.channel_delivery import DeliverySettings
+from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
+
+PATH = "/api/admin/addons"
+ONE = f"{PATH}/<id:id>"
+DEFAULT_LIMIT, MAX_LIMIT = 50, 100
+MAX_OFFSET = 1_000_000
+
+router = Router(AdminGuard)
+
+
+@router.get(PATH, needs=VIEW)
+def list_integrations(context: Context, identity: Identity) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        rows = integration_rows.list_all(conn)
+    return respond.json(
+        {
+            "addons": [integrations.to_json(row) for row in rows],
+            "providers": [provider.to_json() for provider in PROVIDERS.values()],
+        }
+    )
+
+
+@router.post(PATH, needs=EDIT, takes=Integration)
+def create_integration(context: Context, identity: Identity, body: Integration) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = integrations.create(conn, body, identity, make_rules(context))
+    location = f"{context.prefix}{PATH}/{row['id']}"
+    return respond.json(integrations.to_json(row), 201, location=location)
+
+
+@router.get(ONE, needs=VIEW)
+def get_integration(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        return respond.json(integrations.to_json(integrations.get(conn, id)))
+
+
+@router.put(ONE, needs=EDIT, takes=Integration)
+def update_integration(
+    context: Context, identity: Identity, id: int, body: Integration
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = integrations.update(conn, id, body, identity, make_rules(context))
+    return respond.json(integrations.to_json(row))
+
+
+@router.delete(ONE, needs=EDIT)
+def delete_integration(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        integrations.delete(conn, id, identity)
+    return respond.empty()
+
+
+@router.get(f"{ONE}/events", needs=ADMIN)
+def list_integration_events(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    rows = _list_deliveries(context, id, attempted_only=True)
+    return respond.json({"integrationEvents": [_to_entry(id, row) for row in rows]})
+
+
+@router.get(f"{ONE}/deliveries", needs=ADMIN)
+def list_deliveries(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    rows = _list_deliveries(context, id, state=read_query(request.environ).get("state") or None)
+    return respond.json({"deliveries": [describe_delivery(row) for row in rows]})
+
+
+@router.post(f"{ONE}/deliveries/<delivery_id:id>/retry", needs=EDIT)
+def retry_delivery(context: Context, identity: Identity, id: int, delivery_id: int) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = retry(conn, id, delivery_id, identity)
+    return respond.json(describe_delivery(row), 202)
+
+
+@router.post(f"{ONE}/test", needs=EDIT)
+def test_integration(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    return respond.json(send_test(context, identity, id))
+
+
+def make_rules(context: Context) -> Rules:
+    policy = DeliverySettings.from_config(context.config).policy
+    limit = context.config["integrations"]["limit"]
+    return Rules(context.encryption, policy, limit, context.clock.now())
+
+
+def send_test(context: Context, identity: Identity, id: int) -> dict[str, str]:
+    """The answer of the receiver: `state` is success or failed. Raises NotFoundError,
+    NoPermissionError."""
+    with context.database.autocommit() as conn:
+        row = integrations.check_permission(conn, id, identity)
+    now = context.clock.now()
+    test = integration_delivery.make_test_row(row, identity, now)
+    settings = Settings.from_config(context.config, context.encryption)
+    error = integration_delivery.deliver(test, settings, now).result.error
+    details = error or "The receiver accepted the test."
+    return {"state": "failed" if error else "success", "stateDetails": details}
+
+
+def retry(conn: Connection, id: int, delivery_id: int, by: Identity) -> Row:
+    """Raises NotFoundError, NoPermissionError, ConflictError."""
+    integration = integrations.check_permission(conn, id, by)
+    if not integration["enabled"]:
+        raise ConflictError("The integration is disabled.")
+    if not integration_rows.list_deliveries(conn, id, limit=1, delivery_id=delivery_id):
+        raise NotFoundError(f"Delivery {delivery_id} not found.")
+    if not message_rows.retry(conn, delivery_id):
+        raise ConflictError("The delivery was sent already.")
+    (row,) = integration_rows.list_deliveries(conn, id, limit=1, delivery_id=delivery_id)
+    return row
+
+
+def describe_delivery(row: Row) -> dict[str, Any]:
+    sent_at = row["sent_at"]
+    return {
+        "id": row["delivery_id"],
+        "eventId": row["event_id"],
+        "type": row["type"],
+        "state": outbox.describe_state(row),
+        "attempts": row["attempts"],
+        "lastError": row["last_error"],
+        "createdAt": format_iso(row["queued_at"]),
+        "dueAt": format_iso(max(row["due_at"], row["queued_at"])),
+        "sentAt": format_iso(sent_at) if sent_at else None,
+    }
+
+
+def _list_deliveries(context: Context, id: int, **filters: Any) -> list[Row]:
+    limit = _read_number("limit", range(1, MAX_LIMIT + 1), DEFAULT_LIMIT)
+    offset = _read_number("offset", range(MAX_OFFSET), 0)
+    with context.database.transaction() as conn:
+        integrations.get(conn, id)
+        return integration_rows.list_deliveries(conn, id, limit=limit, offset=offset, **filters)
+
+
+def _read_number(name: str, accepted: range, default: int) -> int:
+    """The default for anything else, as clients of this API expect."""
+    text = read_query(request.environ).get(name, "")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
+    return number if number in accepted else default
+
+
+def _to_entry(id: int, row: Row) -> dict[str, Any]:
+    channels: dict[str, str] = msgspec.json.decode(row["payload"]).get("channels", {})
+    errors = [f"{name}: {error}" for name, error in channels.items() if error]
+    state = "success" if row["sent_at"] else "failed"
+    if errors and len(errors) < len(channels):
+        state = "successWithErrors"
+    return {
+        "id": str(row["delivery_id"]),
+        "integrationId": id,
+        "createdAt": format_iso(row["queued_at"]),
+        "state": state,
+        "stateDetails": row["last_error"] or "; ".join(errors) or "Sent.",
+        "event": integration_messages.build_event(row) if row["event_id"] else None,
+        "details": {"channels": [name for name in channels if name]},
+    }

@@ -1,0 +1,100 @@
+"""Checks of an integration before it is saved. Nothing is resolved or connected."""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import msgspec
+
+from sigservice.outgoing import post
+from sigservice.outgoing.addresses import AddressPolicy, DestinationError
+from sigservice.services.actions import mustache
+from sigservice.services.actions.integration_providers import Parameter
+from sigservice.services.channel_delivery import MAX_URL_LENGTH, is_valid_secret
+from sigservice.services.problems import Problems
+
+MAX_LENGTH = 10_000  # of a parameter
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
+_OWN_HEADERS = ("host", "content-length", "content-encoding", "transfer-encoding", "connection")
+
+
+def check_parameter(
+    parameter: Parameter, value: str, problems: Problems, policy: AddressPolicy
+) -> None:
+    path = f"parameters.{parameter.name}"
+    if len(value) > (MAX_URL_LENGTH if parameter.type == "url" else MAX_LENGTH):
+        problems.add(path, f"The {parameter.label} is too long.")
+    elif parameter.type == "url":
+        try:
+            post.parse_target(value, policy)
+        except DestinationError as error:
+            problems.add(path, str(error))
+    elif parameter.name == "bodyTemplate":
+        try:
+            mustache.parse(value)
+        except mustache.TemplateError as error:
+            problems.add(path, str(error))
+    elif parameter.name == "customHeaders":
+        if problem := find_header_problem(value):
+            problems.add(path, problem)
+    elif parameter.name == "secret" and not is_valid_secret(value):
+        problems.add(path, "The secret must be whsec_ followed by 24 to 64 bytes in base64.")
+    elif not _is_header_value(value):
+        problems.add(path, f"The {parameter.label} must be one line of printable characters.")
+
+
+def find_header_problem(text: str) -> str:
+    """What is wrong with a text of further headers, "" for nothing."""
+    try:
+        headers = msgspec.json.decode(text, type=dict[str, str])
+    except msgspec.DecodeError:
+        return "The headers must be a JSON object with a text for each name."
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name):
+            return f"{name[:50]!r} is not a valid name of a header."
+        if name.lower() in _OWN_HEADERS or name.lower().startswith("webhook-"):
+            return f"The header {name} can't be set."
+        if not _is_header_value(value):
+            return f"The value of the header {name} must be one line of printable characters."
+    return ""
+
+
+def check_choices(
+    values: list[str], names: Collection[str], path: str, noun: str, problems: Problems
+) -> None:
+    for index, value in enumerate(values):
+        if value not in names:
+            problems.add(f"{path}[{index}]", f"There is no {noun} {value[:100]!r}.")
+
+
+def moves_elsewhere(old_url: str, new_url: str) -> bool:
+    """Whether scheme, host or port differ."""
+    try:
+        old, new = (_find_origin(url) for url in (old_url, new_url))
+    except DestinationError:
+        return True
+    return old != new
+
+
+def to_texts(parameters: Mapping[str, Any], problems: Problems) -> dict[str, str]:
+    """The parameters that aren't empty, as texts."""
+    texts = {}
+    for name, value in parameters.items():
+        if isinstance(value, str):
+            texts[name] = value.strip()
+        elif isinstance(value, int | float):
+            texts[name] = msgspec.json.encode(value).decode()
+        else:
+            problems.add(f"parameters.{name}", "Must be a text.")
+    return {name: text for name, text in texts.items() if text}
+
+
+def _find_origin(url: str) -> tuple[str, str, int]:
+    everything = AddressPolicy(allow_private=True, allowed_hosts=("0.0.0.0/0", "::/0"))
+    target = post.parse_target(url, everything)
+    return target.scheme, target.host.lower(), target.port
+
+
+def _is_header_value(text: str) -> bool:
+    """urllib3 sends Latin-1."""
+    return text.isprintable() and all(ord(letter) < 256 for letter in text)

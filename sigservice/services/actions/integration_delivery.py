@@ -1,0 +1,182 @@
+"""Sends one event to the receiver of an integration, and its test."""
+
+import time
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from sigservice.crypto.encryption import Encryption, EncryptionError
+from sigservice.db.statements import Row
+from sigservice.log import escape_line
+from sigservice.outgoing import post
+from sigservice.outgoing.addresses import AddressPolicy, DestinationError
+from sigservice.outgoing.retry_after import parse_retry_after
+from sigservice.services.actions import integration_messages, integrations, mustache
+from sigservice.services.actions.integration_messages import Message, Request
+from sigservice.services.channel_delivery import MAX_RETRY_PAUSE, DeliveryResult, DeliverySettings
+from sigservice.services.identity import Identity
+
+CLAIM_DURATION = timedelta(seconds=35)
+_START_SECONDS = 15  # no further channel after this, so that a delivery ends before its claim
+_GONE, _REPEATED = 410, (408, 425, 429)
+_FINAL_SLACK_ERRORS = (
+    "invalid_auth", "account_inactive", "token_revoked", "channel_not_found", "not_in_channel",
+    "is_archived", "msg_too_long",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The operator's configuration."""
+
+    delivery: DeliverySettings
+    encryption: Encryption
+    slack_api_url: str
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], encryption: Encryption) -> "Settings":
+        delivery = DeliverySettings.from_config(config)
+        return cls(delivery, encryption, config["integrations"]["slackApiUrl"])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`channels` are those that are settled: "" if sent, else why they were given up. With
+    `is_gone` the receiver wants no further events."""
+
+    result: DeliveryResult
+    channels: dict[str, str]
+    is_gone: bool = False
+
+    @property
+    def payload(self) -> str:
+        return msgspec.json.encode({"channels": self.channels}).decode()
+
+
+def deliver(row: Row, settings: Settings, now: datetime) -> Outcome:
+    """Sends a claimed delivery. Takes up to 30 seconds, so call it without a transaction."""
+    settled: dict[str, str] = msgspec.json.decode(row["payload"]).get("channels", {})
+    if row["attempts"] == 1:  # a retry after it was given up
+        settled = {channel: error for channel, error in settled.items() if not error}
+    if row["event_id"] is None:
+        return _refuse("The event was deleted.", settled)
+    try:
+        message = Message(
+            row["message_id"],
+            row,
+            integrations.read_parameters(row, settings.encryption),
+            settings.delivery.public_url,
+            settings.slack_api_url,
+            now,
+        )
+        requests = integration_messages.build_requests(row["provider"], message)
+    except mustache.TemplateError as error:
+        return _refuse(str(error), settled)
+    except EncryptionError as error:
+        return Outcome(DeliveryResult(str(error)), settled)
+    except KeyError as error:
+        return _refuse(f"The parameter {error.args[0]} is missing.", settled)
+    if not requests:
+        return _refuse("The event has no channel to go to.", settled)
+    return _send_all(requests, settled, row["provider"], settings, now)
+
+
+def make_test_row(row: Row, by: Identity, now: datetime) -> Row:
+    """A delivery of the integration `row` whose event has all members."""
+    data = {"name": "integration-test", "description": "Not a flag: a test of an integration."}
+    text = msgspec.json.encode(data).decode()
+    return {
+        **row,
+        "attempts": 1,
+        "message_id": f"msg_test_{int(now.timestamp() * 1000)}",
+        "payload": "{}",
+        "event_id": 0,
+        "type": "integration-test",
+        "created_by": by.username,
+        "created_by_user_id": by.user_id,
+        "created_at": now,
+        "project": "default",
+        "environment": "development",
+        "feature_name": "integration-test",
+        "data": text,
+        "pre_data": text,
+        "tags": "[]",
+    }
+
+
+def _send_all(
+    requests: list[Request],
+    settled: dict[str, str],
+    provider: str,
+    settings: Settings,
+    now: datetime,
+) -> Outcome:
+    """Skips the channels that are settled. One that is given up doesn't stop the others."""
+    started_at, failure, is_gone, settled = time.monotonic(), DeliveryResult(), False, dict(settled)
+    for request in requests:
+        if request.channel in settled:
+            continue
+        if time.monotonic() - started_at > _START_SECONDS:
+            failure = DeliveryResult("There was no time for all channels.")
+            break
+        result, is_gone = _send(request, provider, settings, now)
+        if result.error and not result.is_final:
+            failure = result
+        else:
+            settled[request.channel] = result.error
+    if not failure.error and all(settled.values()):
+        failure = DeliveryResult(next(iter(settled.values())), is_final=True)
+    return Outcome(failure, settled, is_gone)
+
+
+def _send(
+    request: Request, provider: str, settings: Settings, now: datetime
+) -> tuple[DeliveryResult, bool]:
+    """The result, and whether the receiver wants no further events."""
+    policy = settings.delivery.policy
+    if provider == "slack-app":  # the operator sets this URL
+        hosts = (urlsplit(request.url).hostname or "", "0.0.0.0/0", "::/0")
+        policy = AddressPolicy(allow_private=True, allowed_hosts=hosts)
+    try:
+        response = post.post(
+            request.url,
+            request.body,
+            request.headers,
+            policy=policy,
+            proxies=settings.delivery.proxies,
+        )
+    except DestinationError as error:
+        return DeliveryResult(str(error), is_final=True), False
+    except post.DeliveryError as error:
+        return DeliveryResult(str(error)), False
+    return _read_response(response, provider, now), response.status == _GONE
+
+
+def _read_response(response: post.Response, provider: str, now: datetime) -> DeliveryResult:
+    status = response.status
+    pause = parse_retry_after(response.retry_after, now, MAX_RETRY_PAUSE)
+    if 200 <= status < 300:
+        return _read_slack_answer(response.body) if provider == "slack-app" else DeliveryResult()
+    if 300 <= status < 400:
+        return DeliveryResult(f"The server redirects ({status}); redirects are not followed.")
+    is_final = 400 <= status < 500 and status not in _REPEATED
+    return DeliveryResult(f"The server responded with status {status}.", is_final, pause)
+
+
+def _read_slack_answer(body: bytes) -> DeliveryResult:
+    """Slack answers 200 to messages that it refuses."""
+    try:
+        answer = msgspec.json.decode(body, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return DeliveryResult("The response is not from Slack.")
+    if answer.get("ok") is True:
+        return DeliveryResult()
+    error = escape_line(str(answer.get("error"))[:100])
+    return DeliveryResult(f"Slack responded: {error}.", error in _FINAL_SLACK_ERRORS)
+
+
+def _refuse(text: str, settled: dict[str, str]) -> Outcome:
+    return Outcome(DeliveryResult(text, is_final=True), settled)

@@ -1,0 +1,265 @@
+"""The requests that send an event, in the format of each provider."""
+
+import gzip
+import html
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sigservice.clock import format_iso
+from sigservice.db.statements import Row
+from sigservice.services.actions import mustache
+from sigservice.services.actions.integration_providers import PROVIDERS
+from sigservice.services.channel_delivery import make_webhook_headers
+from sigservice.services.system.event_messages import MARKDOWN, SLACK, find_page, render_sentence
+
+MAX_CHANNELS = 20
+_JSON = "application/json"
+_MAX_ATTRIBUTES, _MAX_ATTRIBUTE = 254, 4096
+_OPEN = "Open in sigservice"
+
+
+class Message(NamedTuple):
+    """What is sent: the event as a row, the delivery's ID, and the time of the attempt."""
+
+    id: str
+    row: Row
+    parameters: dict[str, str]
+    public_url: str
+    slack_api_url: str
+    now: datetime
+
+
+class Request(NamedTuple):
+    """`channel` is "" for providers without channels."""
+
+    channel: str
+    url: str
+    headers: dict[str, str]
+    body: bytes
+
+
+def build_requests(provider: str, message: Message) -> list[Request]:
+    """One, or one for each channel. Raises mustache.TemplateError."""
+    requests = _BUILDERS[provider](message)
+    return [one._replace(headers=_add_headers(one, message)) for one in requests]
+
+
+def build_event(row: Row) -> dict[str, Any]:
+    """The event that webhooks get: never an address."""
+    return {
+        "id": row["event_id"],
+        "type": row["type"],
+        "createdBy": row["created_by"],
+        "createdByUserId": row["created_by_user_id"],
+        "createdAt": format_iso(row["created_at"]),
+        "data": _decode(row["data"]),
+        "preData": _decode(row["pre_data"]),
+        "tags": _decode(row["tags"]),
+        "featureName": row["feature_name"],
+        "project": row["project"],
+        "environment": row["environment"],
+    }
+
+
+def render_template(message: Message, content_type: str, *, values: dict[str, Any]) -> str:
+    """The body that `bodyTemplate` makes. Raises mustache.TemplateError."""
+    nodes = mustache.parse(message.parameters["bodyTemplate"])
+    escape = _escape_json if "json" in content_type.lower() else html.escape
+    return mustache.render(nodes, values, escape)
+
+
+def _add_headers(request: Request, message: Message) -> dict[str, str]:
+    """A header that the integration configures replaces the one of the same name."""
+    text = message.parameters.get("customHeaders")
+    custom = msgspec.json.decode(text, type=dict[str, str]) if text else {}
+    names = {name.lower() for name in custom}
+    headers = {name: value for name, value in request.headers.items() if name.lower() not in names}
+    secret = message.parameters.get("secret", "")
+    own = make_webhook_headers(message.id, request.body, secret, message.now)
+    return {**own, **headers, **custom}
+
+
+def _build_webhook(message: Message) -> list[Request]:
+    parameters, event = message.parameters, build_event(message.row)
+    content_type = parameters.get("contentType", _JSON)
+    headers = {"Content-Type": content_type}
+    if "authorization" in parameters:
+        headers["Authorization"] = parameters["authorization"]
+    body = msgspec.json.encode(event)
+    if "bodyTemplate" in parameters:
+        text = render_template(message, content_type, values=_build_values(message, event))
+        body = text.encode()
+    return [Request("", parameters["url"], headers, body)]
+
+
+def _build_values(message: Message, event: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "event": event,
+        "eventJson": msgspec.json.encode(msgspec.json.encode(event).decode()).decode(),
+        "eventMarkdown": render_sentence(message.row, MARKDOWN, message.public_url),
+    }
+
+
+def _build_slack(message: Message) -> list[Request]:
+    parameters = message.parameters
+    page = find_page(message.row, message.public_url)
+    button = {
+        "name": "sigservice", "type": "button", "style": "primary", "value": "open",
+        "text": _OPEN, "url": page,
+    }  # fmt: skip
+    channels = _list_channels(message, "slack") or [parameters["defaultChannel"]]
+    body = {
+        "username": parameters.get("username", "sigservice"),
+        "icon_emoji": parameters.get("emojiIcon", ":triangular_flag_on_post:"),
+        "text": render_sentence(message.row, SLACK, message.public_url),
+        **({"attachments": [{"actions": [button]}]} if page else {}),
+    }
+    return [
+        _request_json(parameters["url"], {**body, "channel": _add_hash(channel)}, channel)
+        for channel in channels[:MAX_CHANNELS]
+    ]
+
+
+def _build_slack_app(message: Message) -> list[Request]:
+    texts = message.parameters.get("defaultChannels", "").split(",")
+    defaults = [text.strip() for text in texts if text.strip()]
+    channels = list(dict.fromkeys([*_list_channels(message, "slack"), *defaults]))
+    text = render_sentence(message.row, SLACK, message.public_url)
+    blocks: list[Any] = [{"type": "section", "text": {"type": "mrkdwn", "text": text}}]
+    if page := find_page(message.row, message.public_url):
+        label = {"type": "plain_text", "text": _OPEN}
+        button = {"type": "button", "url": page, "text": label, "style": "primary", "value": "open"}
+        blocks.append({"type": "actions", "elements": [button]})
+    url = f"{message.slack_api_url.rstrip('/')}/chat.postMessage"
+    headers = {"Authorization": f"Bearer {message.parameters['accessToken']}"}
+    body = {"text": text, "blocks": blocks, "unfurl_links": False}
+    return [
+        _request_json(url, {**body, "channel": channel}, channel, headers)
+        for channel in channels[:MAX_CHANNELS]
+    ]
+
+
+def _build_teams(message: Message) -> list[Request]:
+    row, page = message.row, find_page(message.row, message.public_url)
+    facts = [{"name": name, "value": value} for name, value in _list_facts(row)]
+    section = {
+        "activityTitle": render_sentence(row, MARKDOWN, message.public_url),
+        "activitySubtitle": "sigservice",
+        "facts": facts,
+    }
+    action = {"@type": "OpenUri", "name": _OPEN, "targets": [{"os": "default", "uri": page}]}
+    body = {
+        "summary": "A change in sigservice",
+        "themeColor": "1f5fbf",
+        "sections": [section],
+        **({"potentialAction": [action]} if page else {}),
+    }
+    return [_request_json(message.parameters["url"], body)]
+
+
+def _build_workflow(message: Message) -> list[Request]:
+    row, page = message.row, find_page(message.row, message.public_url)
+    sentence = render_sentence(row, MARKDOWN, message.public_url)
+    facts = [{"title": name, "value": value} for name, value in _list_facts(row)]
+    items = [
+        {"type": "TextBlock", "text": "sigservice", "style": "heading"},
+        {"type": "TextBlock", "text": sentence, "wrap": True},
+        {"type": "FactSet", "facts": facts},
+    ]
+    content = {
+        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+        "type": "AdaptiveCard",
+        "version": "1.5",
+        "body": [{"type": "Container", "items": items}],
+        **({"actions": [{"type": "Action.OpenUrl", "title": _OPEN, "url": page}]} if page else {}),
+    }
+    attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "content": content}
+    body = {"type": "message", "attachments": [attachment]}
+    return [_request_json(message.parameters["url"], body)]
+
+
+def _build_datadog(message: Message) -> list[Request]:
+    row, parameters, event = message.row, message.parameters, build_event(message.row)
+    if "bodyTemplate" in parameters:
+        text = render_template(message, "text/plain", values=_build_values(message, event))
+    else:
+        text = f"%%% \n {render_sentence(row, MARKDOWN, message.public_url)} \n %%%"
+    tags = [f"{tag['type']}:{tag['value']}" for tag in event["tags"]]
+    tags += [f"{name}:{row[name]}" for name in ("environment", "project") if row[name]]
+    body = {
+        "title": "A change in sigservice",
+        "text": text,
+        "tags": tags,
+        "date_happened": int(row["created_at"].timestamp()),
+    }
+    if "sourceTypeName" in parameters:
+        body["source_type_name"] = parameters["sourceTypeName"]
+    url = parameters.get("url") or PROVIDERS["datadog"].default_url
+    return [_request_json(url, body, headers={"DD-API-KEY": parameters["apiKey"]})]
+
+
+def _build_new_relic(message: Message) -> list[Request]:
+    row, data = message.row, _decode(message.row["data"])
+    fixed = {
+        "eventType": "UnleashServiceEvent",
+        "unleashEventType": row["type"],
+        "featureName": row["feature_name"],
+        "environment": row["environment"],
+        "project": row["project"],
+        "createdBy": row["created_by"],
+        "createdByUserId": row["created_by_user_id"],
+        "createdAt": int(row["created_at"].timestamp() * 1000),
+    }
+    more = [(name, value) for name, value in data.items() if name not in fixed] if data else []
+    body = fixed | {name: _flatten(value) for name, value in more[: _MAX_ATTRIBUTES - len(fixed)]}
+    headers = {"Api-Key": message.parameters["licenseKey"], "Content-Encoding": "gzip"}
+    request = _request_json(message.parameters["url"], body, headers=headers)
+    return [request._replace(body=gzip.compress(request.body, mtime=0))]
+
+
+_BUILDERS: dict[str, Callable[[Message], list[Request]]] = {
+    "webhook": _build_webhook,
+    "slack": _build_slack,
+    "slack-app": _build_slack_app,
+    "teams": _build_teams,
+    "teamsworkflow": _build_workflow,
+    "datadog": _build_datadog,
+    "new-relic": _build_new_relic,
+}
+
+
+def _request_json(
+    url: str, body: dict[str, Any], channel: str = "", headers: dict[str, str] | None = None
+) -> Request:
+    all_headers = {"Content-Type": _JSON, **(headers or {})}
+    return Request(channel, url, all_headers, msgspec.json.encode(body))
+
+
+def _list_channels(message: Message, tag_type: str) -> list[str]:
+    """The values of the flag's tags of the type."""
+    tags = _decode(message.row["tags"]) or []
+    return [tag["value"] for tag in tags if tag["type"] == tag_type]
+
+
+def _list_facts(row: Row) -> list[tuple[str, str]]:
+    return [("User", row["created_by"]), ("Event", row["type"])]
+
+
+def _add_hash(channel: str) -> str:
+    return channel if channel.startswith(("#", "@")) else f"#{channel}"
+
+
+def _flatten(value: Any) -> Any:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text[:_MAX_ATTRIBUTE] if isinstance(value, str | list | dict) else value
+
+
+def _escape_json(text: str) -> str:
+    return msgspec.json.encode(text).decode()[1:-1]
+
+
+def _decode(text: str | None) -> Any:
+    return None if text is None else msgspec.json.decode(text)

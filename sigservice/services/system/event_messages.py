@@ -1,0 +1,90 @@
+"""The sentence of an event for chats, with its actor, reason and links below SERVICE_URL."""
+
+import re
+from typing import NamedTuple
+from urllib.parse import quote
+
+import msgspec
+
+from sigservice.db.statements import Row
+from sigservice.services.system.event_sentences import describe_event
+
+MAX_LENGTH = 3000
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>~|#&])")
+_SLACK = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+# The page of an event without a flag, by the first words of its type.
+_PAGES = {
+    "segment": "/admin/segments",
+    "context": "/admin/context",
+    "environment": "/admin/environments",
+    "strategy": "/admin/types",
+    "tag": "/admin/types",
+    "api": "/admin/api-tokens",
+    "user": "/admin/users",
+    "service": "/admin/service-accounts",
+    "addon": "/admin/integrations",
+    "actions": "/admin/actions",
+    "signal": "/admin/signals",
+}
+_GONE = ("feature-archived", "feature-deleted")
+
+
+class Style(NamedTuple):
+    """How a chat writes bold text and links; `escape` makes texts of users plain."""
+
+    is_slack: bool
+
+    def escape(self, text: str) -> str:
+        text = " ".join(text.split())
+        if self.is_slack:
+            return "".join(_SLACK.get(letter, letter) for letter in text)
+        return _MARKDOWN.sub(r"\\\1", text)
+
+    def format(self, text: str, url: str = "") -> str:
+        """Bold, and a link if there is a URL."""
+        text, bold = self.escape(text), "*" if self.is_slack else "**"
+        if url:
+            text = f"<{url}|{text}>" if self.is_slack else f"[{text}]({url})"
+        return f"{bold}{text}{bold}" if text else ""
+
+
+SLACK, MARKDOWN = Style(True), Style(False)
+
+
+def render_sentence(row: Row, style: Style, public_url: str) -> str:
+    """At most MAX_LENGTH characters. Without a `public_url` there are no links."""
+
+    def mark(part: str, text: str) -> str:
+        if part == "plain":
+            return style.escape(text)
+        has_link = part in ("flag", "project") and row["type"] not in (*_GONE, "project-deleted")
+        return style.format(text, _link(public_url, part, text) if has_link else "")
+
+    parts = [style.format(row["created_by"]), describe_event(row, mark)]
+    if row["project"] and not row["type"].startswith(("project-", "feature-project-change")):
+        parts.append(f"(project {mark('project', row['project'])})")
+    data = msgspec.json.decode(row["data"] or "{}")
+    run = data.get("actionRun") if isinstance(data, dict) else None
+    if isinstance(run, dict):
+        parts.append(f"because of the action set {style.format(str(run.get('actionSet', '')))}")
+    text = " ".join(part for part in parts if part)
+    return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 1]}…"
+
+
+def find_page(row: Row, public_url: str) -> str:
+    """The URL of what the event is about, "" without a `public_url`."""
+    if row["feature_name"] and row["type"] != "feature-deleted":
+        return _link(public_url, "flag", row["feature_name"])
+    if row["project"] and row["type"] != "project-deleted":
+        return _link(public_url, "project", row["project"])
+    path = _PAGES.get(row["type"].partition("-")[0], "/admin/events")
+    return f"{public_url}{path}" if public_url else ""
+
+
+def _link(public_url: str, part: str, name: str) -> str:
+    if not public_url:
+        return ""
+    path = quote(name, safe="")
+    if part == "flag":
+        return f"{public_url}/admin/features/{path}"
+    return f"{public_url}/admin/projects/{path}/overview"

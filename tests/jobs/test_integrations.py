@@ -1,0 +1,249 @@
+"""Deliveries of integrations: queue, order, retries, and what is given up."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+
+import pytest
+
+from sigservice.jobs import integrations as job
+from sigservice.jobs import retention
+from tests.conftest import ADMIN
+from tests.integrations_kit import ADDONS, ENVIRON, FEATURES, Integrations, make_body
+from tests.receiver import receiving
+from tests.waiting import until
+
+OFF = ("given up", "The server responded with status 400.")
+
+
+@pytest.fixture
+def receiver():
+    with receiving() as one:
+        yield one
+
+
+@pytest.fixture
+def kit(make_service, receiver, clock):
+    return Integrations(make_service(environ=ENVIRON), receiver, clock)
+
+
+def test_a_webhook_gets_the_event_of_the_audit_log(kit, receiver):
+    id = kit.create()
+    kit.flag(description="Zoë")
+    kit.run()
+    (request,) = receiver.requests
+    (event,) = kit.bodies()
+    (logged, *_) = kit.call("get", "/api/admin/search/events?type=IS:feature-created")["events"]
+    assert event == {name: value for name, value in logged.items() if name != "ip"}
+    assert event["featureName"] == "f1"
+    assert event["tags"] == []
+    assert request.headers["Content-Type"] == "application/json"
+    assert request.headers["webhook-id"].startswith("msg_")
+    assert kit.states(id) == [("sent", None)]
+    assert kit.entries(id)[0]["event"] == event
+
+
+def test_a_change_that_no_integration_wants_queues_nothing(kit, rows):
+    kit.create(events=["feature-archived"])
+    kit.create(enabled=False)
+    kit.create(environments=["development"], events=["feature-environment-enabled"])
+    kit.flag()
+    assert rows("SELECT count(*) FROM outbox") == [(0,)]
+
+
+def test_filters_of_projects_and_environments(kit, rows):
+    kit.call("post", "/api/admin/projects", {"id": "web", "name": "Web"}, 201)
+    events = ["feature-created", "feature-environment-enabled", "segment-created"]
+    web = kit.create(events=events, projects=["web"])
+    development = kit.create(events=events, environments=["development"])
+    every = kit.create(events=["*"], projects=["web", "*"])
+    kit.flag()
+    kit.call("post", f"{FEATURES}/f1/environments/production/on", {}, 200)
+    kit.call("post", "/api/admin/segments", {"name": "s", "constraints": []}, 201)
+    assert [one["type"] for one in kit.deliveries(web)] == ["segment-created"]
+    assert [one["type"] for one in kit.deliveries(development)] == [
+        "segment-created",
+        "feature-created",
+    ]
+    assert len(kit.deliveries(every)) >= 4
+
+
+def test_events_are_sent_in_order_and_wait_for_the_one_before(kit, receiver):
+    id = kit.create()
+    receiver.answers = [(500, {}), (204, {})]
+    for number in range(5):
+        kit.flag(f"f{number}")
+    kit.run()
+    assert len(receiver.requests) == 1
+    kit.run()
+    assert len(receiver.requests) == 1, "not before the retry is due"
+    kit.clock.advance(7)
+    kit.run()
+    names = [one["featureName"] for one in kit.bodies()]
+    assert names == ["f0", "f0", "f1", "f2", "f3", "f4"]
+    ids = [one.headers["webhook-id"] for one in receiver.requests]
+    assert ids[0] == ids[1]
+    assert len(set(ids)) == 5
+    assert [state for state, _ in kit.states(id)] == ["sent"] * 5
+
+
+def test_retry_after_is_honoured(kit, receiver):
+    id = kit.create()
+    receiver.answers = [(429, {"Retry-After": "600"}), (204, {})]
+    kit.flag()
+    kit.run()
+    kit.clock.advance(599)
+    kit.run()
+    assert kit.states(id) == [("waiting", "The server responded with status 429.")]
+    kit.clock.advance(1)
+    kit.run()
+    assert kit.states(id) == [("sent", None)]
+
+
+def test_redirects_are_repeated_and_not_followed(kit, receiver):
+    id = kit.create()
+    receiver.answers = [(302, {"Location": f"{receiver.url}/other"})]
+    kit.flag()
+    kit.run()
+    assert [one.path for one in receiver.requests] == ["/hook"]
+    assert kit.states(id)[0][0] == "waiting"
+
+
+def test_a_final_answer_gives_up_one_event_and_the_next_follow(kit, receiver):
+    id = kit.create()
+    receiver.answers = [(400, {}), (204, {})]
+    kit.flag("f1")
+    kit.flag("f2")
+    kit.run()
+    assert kit.states(id) == [OFF, ("sent", None)]
+    (entry,) = [one for one in kit.entries(id) if one["state"] == "failed"]
+    assert entry["stateDetails"] == OFF[1]
+    given_up = kit.deliveries(id)[1]["id"]
+    kit.call("post", f"{ADDONS}/{id}/deliveries/{given_up}/retry", {}, 202)
+    kit.run()
+    assert kit.states(id) == [("sent", None), ("sent", None)]
+    kit.call("post", f"{ADDONS}/{id}/deliveries/{given_up}/retry", {}, 409)
+    kit.call("post", f"{ADDONS}/{id}/deliveries/999999/retry", {}, 404)
+
+
+def test_ten_failed_attempts_give_up_visibly(kit, receiver):
+    id = kit.create()
+    receiver.answers = [(0, {})]
+    kit.flag()
+    for _ in range(10):
+        kit.run()
+        kit.clock.advance(7200)
+    assert [state for state, _ in kit.states(id)] == ["given up"]
+    metrics = kit.service.context.telemetry.write_exposition().decode()
+    assert 'integration_deliveries_given_up_total{provider="webhook"} 1.0' in metrics
+
+
+def test_a_receiver_that_is_gone_disables_the_integration(kit, receiver):
+    id = kit.create()
+    receiver.answers = [(410, {})]
+    kit.flag("f1")
+    kit.flag("f2")
+    kit.run()
+    addon = kit.call("get", f"{ADDONS}/{id}")
+    assert not addon["enabled"]
+    assert "410" in addon["disabledReason"]
+    assert len(receiver.requests) == 1
+    assert addon["deliveries"]["waiting"] == 0
+    (event, *_) = kit.call("get", "/api/admin/search/events?type=IS:addon-config-updated")["events"]
+    assert event["createdBy"] == "system"
+    assert event["data"]["disabledReason"]
+
+
+def test_a_receiver_that_hangs_delays_no_other(kit):
+    with ExitStack() as stack:
+        receivers = [stack.enter_context(receiving()) for _ in range(4)]
+        for one in receivers[:3]:
+            one.hold = threading.Event()
+        for one in receivers:
+            kit.create(f"{one.url}/")
+        kit.flag()
+        job.run_once(kit.service.context)
+        try:
+            until(lambda: receivers[3].requests, "the receiver that answers")
+            kit.flag("f2")
+            until(lambda: (kit_run(kit), len(receivers[3].requests) == 2)[1], "the next event")
+            assert [len(one.requests) for one in receivers[:3]] == [1, 1, 1]
+        finally:
+            for one in receivers[:3]:
+                one.hold.set()
+        until(lambda: (kit_run(kit), all(len(one.requests) == 2 for one in receivers))[1], "all")
+        until(lambda: not kit.service.context.integration_senders, "the end of all senders")
+
+
+def kit_run(kit):
+    job.run_once(kit.service.context)
+
+
+def test_a_killed_sender_delays_its_integration_until_its_claim_ends(kit, receiver):
+    id = kit.create()
+    kit.flag()
+    job._claim(kit.service.context, busy=[])  # and the process dies
+    kit.run()
+    assert not receiver.requests
+    kit.clock.advance(35)
+    kit.run()
+    assert kit.states(id) == [("sent", None)]
+
+
+def test_a_disabled_integration_drops_what_waits(kit, receiver):
+    id = kit.create()
+    kit.flag()
+    body = make_body(f"{receiver.url}/hook", enabled=False)
+    kit.call("put", f"{ADDONS}/{id}", body, 200)
+    kit.call("put", f"{ADDONS}/{id}", body | {"enabled": True}, 200)
+    kit.run()
+    assert not receiver.requests
+    assert kit.deliveries(id) == []
+
+
+def test_retention_keeps_events_that_wait_and_drops_orphans(make_service, receiver, clock, rows):
+    service = make_service(environ=ENVIRON | {"SERVICE_EVENTS_RETENTION_DAYS": "1"})
+    kit = Integrations(service, receiver, clock)
+    kit.create()
+    kit.flag()
+    rows("UPDATE events SET created_at = now() - interval '3 days' RETURNING id")
+    rows(
+        "INSERT INTO outbox (kind, subject_id, target) VALUES ('integration', 99, '{}') "
+        "RETURNING id"
+    )
+    retention.run_once(service.context)
+    assert rows("SELECT type FROM events") == [("feature-created",)]
+    assert rows("SELECT count(*) FROM outbox WHERE subject_id = 99") == [(0,)]
+
+
+def test_a_refused_address_is_given_up_without_a_request(make_service, receiver, clock):
+    kit = Integrations(make_service(), receiver, clock)
+    id = kit.create(f"http://localhost:{receiver.port}/")
+    kit.flag()
+    kit.run()
+    assert not receiver.requests
+    assert kit.states(id)[0][0] == "given up"
+
+
+def test_an_event_has_the_tags_of_its_flag(kit):
+    kit.create(events=["feature-archived"])
+    kit.flag()
+    kit.call("post", "/api/admin/features/f1/tags", {"type": "simple", "value": "hello"}, 201)
+    kit.web.delete(f"{FEATURES}/f1", headers=ADMIN)
+    kit.run()
+    assert kit.bodies()[0]["tags"] == [{"type": "simple", "value": "hello"}]
+
+
+def test_long_queues_of_integrations_do_not_delay_other_messages(kit, rows):
+    rows(
+        "INSERT INTO outbox (kind, subject_id, target) SELECT 'integration', 1, '{}' "
+        "FROM generate_series(1, 5000) RETURNING id"
+    )
+    rows("ANALYZE outbox")
+    plan = rows(
+        "EXPLAIN SELECT id FROM outbox WHERE due_at <= now() AND sent_at IS NULL "
+        "AND given_up_at IS NULL AND kind <> 'integration' AND kind = ANY('{run,silence}') "
+        "ORDER BY due_at, id LIMIT 1"
+    )
+    assert "outbox_due_message_idx" in str(plan)

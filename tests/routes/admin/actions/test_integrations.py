@@ -1,0 +1,266 @@
+"""The admin API of integrations, as clients of the compared server use it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.conftest import ADMIN
+from tests.integrations_kit import ADDONS, ENVIRON, URL, Integrations, make_body
+from tests.receiver import receiving
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+DATADOG = {"provider": "datadog", "parameters": {"url": "https://dd.example/x", "apiKey": "k3y"}}
+
+
+@pytest.fixture
+def receiver():
+    with receiving() as one:
+        yield one
+
+
+@pytest.fixture
+def kit(make_service, receiver, clock):
+    return Integrations(make_service(environ=ENVIRON), receiver, clock)
+
+
+def test_an_integration_is_created_read_changed_and_deleted(kit):
+    parameters = {"url": "https://hooks.example/x", "contentType": "text/plain", "other": 1}
+    body = make_body(parameters=parameters, description="Announce", more="ignored")
+    created = kit.call("post", ADDONS, body, 201)
+    path = f"{ADDONS}/{created['id']}"
+    assert created == {
+        "id": created["id"],
+        "provider": "webhook",
+        "enabled": True,
+        "description": "Announce",
+        "parameters": {"url": "*****", "contentType": "text/plain"},
+        "events": ["feature-created"],
+        "projects": [],
+        "environments": [],
+        "createdAt": created["createdAt"],
+        "disabledReason": None,
+        "deliveries": {"waiting": 0, "lastSentAt": None, "lastError": None},
+    }
+    assert kit.call("get", path) == created
+    changed = make_body(events=["feature-archived"], projects=["default"], environments=["*"])
+    updated = kit.call("put", path, changed, 200)
+    assert updated["description"] == "Announce"
+    assert updated["parameters"] == {"url": "*****"}
+    assert kit.call("get", ADDONS)["addons"] == [updated]
+    assert kit.web.delete(path, headers=ADMIN, status=200).body == b""
+    kit.web.delete(path, headers=ADMIN, status=404)
+    kit.call("get", f"{path}/events", status=404)
+    types = ["addon-config-created", "addon-config-updated", "addon-config-deleted"]
+    for type in types:
+        (event,) = kit.call("get", f"/api/admin/search/events?type=IS:{type}")["events"]
+        assert "parameters" not in str(event)
+        assert "hooks.example" not in str(event)
+
+
+def test_providers_have_the_parameters_that_clients_know(kit):
+    providers = {one["name"]: one for one in kit.call("get", ADDONS)["providers"]}
+    assert {
+        name: " ".join(
+            parameter["name"] + "!" * parameter["required"] + "*" * parameter["sensitive"]
+            for parameter in provider["parameters"]
+        )
+        for name, provider in providers.items()
+    } == {
+        "webhook": "url!* contentType authorization* customHeaders* bodyTemplate secret*",
+        "slack": "url!* username emojiIcon defaultChannel! customHeaders*",
+        "slack-app": "accessToken!* defaultChannels",
+        "teams": "url!* customHeaders*",
+        "teamsworkflow": "url!* customHeaders*",
+        "datadog": "url apiKey!* sourceTypeName customHeaders* bodyTemplate",
+        "new-relic": "url! licenseKey!* customHeaders* bodyTemplate",
+    }
+    assert providers["slack"]["deprecated"]
+    assert "deprecated" not in providers["webhook"]
+
+
+def test_a_provider_creates_its_tag_type(kit):
+    parameters = {"accessToken": "xoxb-1", "defaultChannels": "general"}
+    for _ in range(2):
+        kit.call("post", ADDONS, make_body(provider="slack-app", parameters=parameters), 201)
+    assert kit.call("get", "/api/admin/tag-types/slack")["name"] == "slack"
+
+
+def with_parameters(**parameters):
+    return {"parameters": {"url": "https://hooks.example/x"} | parameters}
+
+
+WRONG = [
+    ({"provider": ""}, "provider"),
+    ({"provider": "constructor"}, "provider"),
+    ({"enabled": "true"}, "enabled"),
+    ({"events": [5]}, "events[0]"),
+    ({"events": [""]}, "events[0]"),
+    ({"events": []}, "events"),
+    ({"events": ["no-such-event"]}, "events[0]"),
+    ({"projects": None}, "projects"),
+    ({"projects": ["nowhere"]}, "projects[0]"),
+    ({"environments": ["nowhere"]}, "environments[0]"),
+    ({"description": "x" * 1001}, "description"),
+    ({"parameters": {}}, "parameters.url"),
+    ({"parameters": {"url": ""}}, "parameters.url"),
+    ({"parameters": {"url": "*****"}}, "parameters.url"),
+    ({"parameters": {"url": []}}, "parameters.url"),
+    (with_parameters(url="not a url"), "parameters.url"),
+    (with_parameters(url=5), "parameters.url"),
+    (with_parameters(url="ftp://hooks.example/"), "parameters.url"),
+    (with_parameters(url="https://me:pw@hooks.example/"), "parameters.url"),
+    (with_parameters(url="https://hooks.example:22/"), "parameters.url"),
+    (with_parameters(url="http://0x7f.2/"), "parameters.url"),
+    (with_parameters(url="http://[fd00::1]/"), "parameters.url"),
+    (with_parameters(url="http://169.254.169.254/"), "parameters.url"),
+    (with_parameters(bodyTemplate="{{#event}}"), "parameters.bodyTemplate"),
+    (with_parameters(bodyTemplate="{{event"), "parameters.bodyTemplate"),
+    (with_parameters(bodyTemplate="{{#a}}{{/b}}"), "parameters.bodyTemplate"),
+    (with_parameters(customHeaders="[]"), "parameters.customHeaders"),
+    (with_parameters(customHeaders="text"), "parameters.customHeaders"),
+    (with_parameters(customHeaders='{"a": 1}'), "parameters.customHeaders"),
+    (with_parameters(customHeaders='{"a b": "c"}'), "parameters.customHeaders"),
+    (with_parameters(customHeaders='{"Host": "c"}'), "parameters.customHeaders"),
+    (with_parameters(customHeaders='{"Webhook-Id": "c"}'), "parameters.customHeaders"),
+    (with_parameters(customHeaders='{"a": "b\\r\\nc: d"}'), "parameters.customHeaders"),
+    (with_parameters(authorization="a\nb"), "parameters.authorization"),
+    (with_parameters(contentType="a\rb"), "parameters.contentType"),
+    (with_parameters(secret="s3cret"), "parameters.secret"),
+]
+
+
+def test_bad_input_is_refused_with_its_path(kit):
+    for changes, path in WRONG:
+        answer = kit.call("post", ADDONS, make_body() | changes, 400)
+        assert path in [one["path"] for one in answer["details"]], (changes, answer)
+    for missing in ("provider", "enabled", "parameters", "events"):
+        body = {name: value for name, value in make_body().items() if name != missing}
+        assert kit.call("post", ADDONS, body, 400)["details"][0]["path"] == missing
+    assert kit.call("get", ADDONS)["addons"] == []
+
+
+def test_a_masked_secret_is_kept_but_not_for_another_server(kit):
+    id = kit.call("post", ADDONS, make_body(**DATADOG), 201)["id"]
+    masked = {"url": "https://dd.example/y", "apiKey": "*****"}
+    body = make_body(provider="datadog", parameters=masked)
+    answer = kit.call("put", f"{ADDONS}/{id}", body, 200)
+    assert answer["parameters"] == masked
+    body["parameters"] = {"url": "https://evil.example/y", "apiKey": "*****"}
+    answer = kit.call("put", f"{ADDONS}/{id}", body, 400)
+    assert answer["details"][0]["path"] == "parameters.apiKey"
+    body["parameters"] = {"apiKey": "*****"}  # the default URL is another server too
+    kit.call("put", f"{ADDONS}/{id}", body, 400)
+
+
+def test_a_provider_cannot_change(kit):
+    id = kit.create()
+    answer = kit.call("put", f"{ADDONS}/{id}", make_body(**DATADOG), 400)
+    assert answer["details"][0]["path"] == "provider"
+
+
+def test_names_that_were_deleted_since_are_accepted_in_a_put(kit):
+    kit.call("post", "/api/admin/projects", {"id": "web", "name": "Web"}, 201)
+    id = kit.create(projects=["web"])
+    kit.call("delete", "/api/admin/projects/web")
+    kit.call("put", f"{ADDONS}/{id}", make_body(projects=["web"]), 200)
+    kit.call("post", ADDONS, make_body(projects=["web"]), 400)
+
+
+def test_a_dump_of_the_database_holds_no_secret(kit, rows):
+    parameters = {
+        "url": "https://hooks.example/hunter2",
+        "authorization": "hunter2",
+        "customHeaders": '{"X-Key": "hunter2"}',
+        "secret": SECRET,
+    }
+    kit.call("post", ADDONS, make_body(parameters=parameters), 201)
+    dump = str(rows("SELECT i::text FROM integrations i UNION ALL SELECT e::text FROM events e"))
+    assert "hunter2" not in dump
+    assert SECRET not in dump
+
+
+def test_who_may_do_what(make_service, receiver, clock):
+    from tests.conftest import Cast
+
+    service = make_service(environ={"SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1"})
+    kit, cast = Integrations(service, receiver, clock), Cast(service)
+    id = kit.create()
+    admins_only = kit.create(events=["user-created"])
+    editor, viewer = cast.signed_in("ed"), cast.signed_in("vera")
+    viewer.get(f"{ADDONS}/{id}", status=200)
+    for path in (f"{ADDONS}/{id}/test", f"{ADDONS}/{id}/deliveries/1/retry"):
+        viewer.post_json(path, {}, status=403)
+        editor.post_json(path.replace(str(id), str(admins_only), 1), {}, status=403)
+    editor.post_json(f"{ADDONS}/{id}/test", {}, status=200)
+    editor.get(f"{ADDONS}/{id}/events", status=403)
+    editor.post_json(ADDONS, make_body(), status=201)
+    editor.post_json(ADDONS, make_body(events=["*"]), status=403)
+    editor.put_json(f"{ADDONS}/{admins_only}", make_body(), status=403)
+    editor.delete(f"{ADDONS}/{admins_only}", status=403)
+    kit.web.get(ADDONS, status=401)
+
+
+def test_the_number_is_limited(make_service, receiver, clock):
+    service = make_service(environ=ENVIRON | {"SERVICE_INTEGRATIONS_LIMIT": "1"})
+    kit = Integrations(service, receiver, clock)
+    kit.create()
+    assert kit.call("post", ADDONS, make_body(), 400)["name"] == "ExceedsLimitError"
+
+
+def test_ids_that_no_row_has(kit):
+    for id in ("0", "-1", "99999999999", "x", "1.5"):
+        for method in ("get", "delete"):
+            response = getattr(kit.web, method)(f"{ADDONS}/{id}", headers=ADMIN, status="*")
+            assert response.status_int in (400, 404), id
+
+
+def test_a_test_returns_the_answer_of_the_receiver(kit, receiver):
+    id = kit.create(enabled=False)
+    assert kit.call("post", f"{ADDONS}/{id}/test", {}, 200)["state"] == "success"
+    receiver.answers = [(404, {})]
+    assert kit.call("post", f"{ADDONS}/{id}/test", {}, 200) == {
+        "state": "failed",
+        "stateDetails": "The server responded with status 404.",
+    }
+    event = kit.bodies()[0]
+    assert event["type"] == "integration-test"
+    assert event["id"] == 0
+    assert kit.deliveries(id) == [] == kit.entries(id)
+
+
+def test_a_retry_of_a_disabled_integration_conflicts(kit, receiver):
+    id = kit.create()
+    receiver.answers = [(400, {})]
+    kit.flag()
+    kit.run()
+    delivery = kit.deliveries(id)[0]["id"]
+    kit.call("put", f"{ADDONS}/{id}", make_body(f"{receiver.url}/", enabled=False), 200)
+    kit.call("post", f"{ADDONS}/{id}/deliveries/{delivery}/retry", {}, 409)
+
+
+def test_a_rotated_key_encrypts_the_secrets_again(kit, rows, receiver):
+    from sigservice.services.actions import integrations
+
+    kit.create()
+    before = bytes(rows("SELECT secrets FROM integrations")[0][0])
+    context = kit.service.context
+    with context.database.transaction() as conn:
+        assert integrations.rotate_secrets(conn, context.encryption) == 1
+    after = bytes(rows("SELECT secrets FROM integrations")[0][0])
+    assert before != after
+    assert json.loads(context.encryption.decrypt(after)) == {"url": f"{receiver.url}/hook"}
+
+
+def test_links_begin_with_the_public_url(kit, receiver):
+    kit.call(
+        "post",
+        ADDONS,
+        make_body(parameters={"url": receiver.url, "bodyTemplate": "{{{eventMarkdown}}}"}),
+        201,
+    )
+    kit.flag("f_1")
+    kit.run()
+    (request,) = receiver.requests
+    assert f"[f\\_1]({URL}/admin/features/f_1)" in request.body.decode()

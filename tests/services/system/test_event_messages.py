@@ -1,0 +1,90 @@
+"""The sentences of events in chats."""
+
+from __future__ import annotations
+
+import json
+
+from sigservice.services.system.event_messages import MARKDOWN, SLACK, find_page, render_sentence
+
+URL = "https://flags.example/sub"
+
+
+def make_row(type, *, data=None, before=None, **more):
+    row = {
+        "type": type,
+        "created_by": "ada",
+        "project": None,
+        "environment": None,
+        "feature_name": None,
+        "data": data and json.dumps(data),
+        "pre_data": before and json.dumps(before),
+    }
+    return row | more
+
+
+def render(row, style=MARKDOWN, url=""):
+    return render_sentence(row, style, url)
+
+
+def make_strategy(rollout="50", **more):
+    parameters = {"rollout": rollout, "stickiness": "default", "groupId": "f"}
+    strategy = {"name": "flexibleRollout", "title": "Beta", "parameters": parameters}
+    return strategy | {"constraints": [], "segments": [], "variants": []} | more
+
+
+PLACE = {"feature_name": "f1", "environment": "production", "project": "web"}
+
+
+def test_a_percentage_says_from_what_to_what():
+    row = make_row(
+        "feature-strategy-update", data=make_strategy("50"), before=make_strategy("30"), **PLACE
+    )
+    assert render(row) == (
+        "**ada** changed the rollout of **f1** from 30% to 50% in **production** (project **web**)"
+    )
+
+
+def test_constraints_say_what_differs():
+    constraint = {"contextName": "country", "operator": "IN", "values": ["DE"], "inverted": True}
+    row = make_row(
+        "feature-strategy-update",
+        data=make_strategy(constraints=[constraint]),
+        before=make_strategy(segments=[3]),
+        **PLACE,
+    )
+    assert render(row, SLACK) == (
+        "*ada* changed the strategy *Beta* of *f1* in *production*: segment 3 → "
+        "country NOT IN [DE] (project *web*)"
+    )
+
+
+def test_a_run_of_an_action_set_is_the_reason():
+    data = {"actionRun": {"id": 1, "actionSetId": 2, "actionSet": "kill checkout"}}
+    row = make_row("feature-environment-disabled", data=data, **PLACE)
+    assert render(row).endswith("because of the action set **kill checkout**")
+
+
+def test_texts_of_users_are_escaped():
+    hostile = make_strategy(title="<!channel> & *x* [a](b)")
+    row = make_row("feature-strategy-add", data=hostile, **PLACE)
+    assert "<!channel>" not in render(row, SLACK)
+    assert "&lt;!channel&gt; &amp;" in render(row, SLACK)
+    assert "\\*x\\* \\[a\\](b)" in render(row)
+
+
+def test_archived_flags_have_no_link_in_the_sentence():
+    row = make_row("feature-archived", feature_name="f1", project="web")
+    assert "features/f1" not in render(row, MARKDOWN, URL)
+    assert find_page(row, URL) == f"{URL}/admin/features/f1"
+
+
+def test_other_events_lead_to_their_page():
+    assert find_page(make_row("segment-created"), URL) == f"{URL}/admin/segments"
+    assert find_page(make_row("user-created"), "") == ""
+
+
+def test_a_long_sentence_is_cut():
+    row = make_row(
+        "feature-strategy-add", data=make_strategy(), **PLACE | {"feature_name": "f" * 9000}
+    )
+    assert len(render(row)) == 3000
