@@ -93,7 +93,7 @@ _SECTIONS = (
             MenuGroup(
                 "Configure",
                 [
-                    MenuItem("/admin/integrations", "Integrations", "ADMIN"),
+                    MenuItem("/admin/integrations", "Integrations"),
                     MenuItem("/admin/environments", "Environments"),
                     MenuItem("/admin/context", "Context fields"),
                     MenuItem("/admin/types", "Types"),

@@ -25,6 +25,7 @@ STATE_PATHS = (
     "/api/admin/environments",
     "/api/admin/projects/default/features",
     "/api/admin/segments",
+    "/api/admin/addons",
     "/api/admin/projects/default/actions",
     "/api/admin/strategies",
     "/api/admin/tag-types",
@@ -131,7 +132,14 @@ def place(
     signal_id = send(endpoint, token, {"n": 1})["id"]
     sets.work()
     flags.switch(name, "production")
+    addon = {"provider": "webhook", "enabled": True, "events": ["segment-created"]}
+    integration_id = create("addons", **addon, parameters={"url": "http://localhost:9999/"})
+    segment_id = flags.create_segment()
+    path = f"/api/admin/addons/{integration_id}/deliveries"
     return {
+        "integration_id": integration_id,
+        "delivery_id": web.get(path, headers=ADMIN).json["deliveries"][0]["id"],
+        "provider": "webhook",
         "set_id": set_id,
         "run_id": sets.runs(set_id)[0]["id"],
         "id": endpoint["id"],
@@ -151,5 +159,5 @@ def place(
         "feature_type": "release",
         "name": name,
         "strategy_id": strategy_id,
-        "segment_id": flags.create_segment(),
+        "segment_id": segment_id,
     }

@@ -24,12 +24,17 @@ VIEW_PAGES = (
     "/admin/features/{name}",
     "/admin/features/{name}/flag",
     "/admin/segments",
+    "/admin/integrations",
     "/admin/types",
     "/admin/projects/{project}/overview",
     "/admin/projects/{project}/export",
     "/profile/tokens",
 )
+INTEGRATION = "/admin/integrations/{integration_id}"
 EDIT_PAGES = (
+    "/admin/integrations/new/{provider}",
+    INTEGRATION,
+    f"{INTEGRATION}/delete",
     "/admin/types/tags/new",
     "/admin/types/tags/{tag_type}/edit",
     "/admin/types/tags/{tag_type}/delete",
@@ -80,7 +85,6 @@ ADMIN_PAGES = (
     "/admin/signals/{id}/tokens/{token_id}/rotate",
     "/admin/signals/{id}/tokens/{token_id}/delete",
     "/admin/events",
-    "/admin/integrations",
     "/admin/api-tokens",
     "/admin/api-tokens/new",
     "/admin/api-tokens/{api_token_id}/delete",
@@ -126,6 +130,14 @@ ACTION_SET = {
     "actions.0.executionParams.tag": "simple:shop",
 }
 EDIT_FORMS = {
+    "/admin/integrations/new/{provider}": {
+        "events.feature-created": "on",
+        "parameters.url": "https://hooks.example/",
+    },
+    INTEGRATION: {"events.feature-created": "on", "parameters.url": "*****"},
+    f"{INTEGRATION}/test": {},
+    f"{INTEGRATION}/deliveries/{{delivery_id}}/retry": {},
+    f"{INTEGRATION}/delete": {},
     "/admin/types/tags/new": {"name": "team"},
     "/admin/types/tags/{tag_type}/edit": {"description": "Who owns it"},
     "/admin/types/tags/{tag_type}/delete": {},
@@ -250,6 +262,8 @@ JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ofre
 # What is so already.
 UNCHANGING = (
     "/admin/sign-in/check",
+    f"{INTEGRATION}/test",
+    f"{INTEGRATION}/deliveries/{{delivery_id}}/retry",
     "/admin/types/strategies/{strategy_type}/on",
     "/admin/features/{name}/environments/{environment}/evaluate",
     "/admin/features/{name}/favorite/remove",
@@ -265,6 +279,7 @@ UNCHANGING = (
 )
 # Addresses that a browser may be left at, because the answer of the POST is a page.
 LEFT_AT = (
+    f"{INTEGRATION}/test",
     "/admin/signals/{id}/tokens",
     "/admin/users/{user_id}/password",
     "/admin/users/{user_id}/link",

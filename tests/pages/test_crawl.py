@@ -109,6 +109,9 @@ def fill(service: Service, web: webtest.TestApp, clock: FakeClock) -> int:
     for n in range(60):
         body = report | {"appName": f"shop {n}" if n else "shop"}
         web.post_json("/api/client/register", body, headers={"Authorization": CLIENT_TOKEN})
+    body = {"provider": "webhook", "enabled": True, "events": ["*"], "description": "Announce"}
+    body |= {"parameters": {"url": "https://hooks.example/"}}
+    web.post_json("/api/admin/addons", body, headers=ADMIN)
     fill_flags(Flags(web))
     fill_actions(service, web, clock, ids[0])
     return ids[0]
@@ -278,6 +281,7 @@ def test_links_lead_to_every_page(site):
     for pattern, mark in (
         ("(?<=/admin/features/)(checkout|parent|new(?=/)|old)", "@"),
         ("(?<=[@]/environments/)[^/]+", "@"),
+        ("(?<=/integrations/new/)[a-z-]+", "@"),
         ("(?<=/types/)(flags|strategies|tags)/[^/]+(?=/)", r"\1/@"),
         ("(?<=/projects/)(default|shop)/environments/[^/]+", "@/environments/@"),
         ("[0-9a-f]{8}-[0-9a-f-]{27}", "#"),
@@ -363,6 +367,9 @@ def test_links_lead_to_every_page(site):
         f"{ACTIONS}/#/runs/#/undo-and-disable",
         "/admin/environments",
         "/admin/integrations",
+        "/admin/integrations/new/@",
+        "/admin/integrations/#",
+        "/admin/integrations/#/delete",
         "/admin/environments/new",
         *(f"/admin/environments/{e}/delete" for e in ("development", "production", "staging")),
         "/admin/context",
@@ -387,6 +394,7 @@ def test_viewer_sees_only_what_is_allowed(site):
         "/",
         "/profile",
         "/profile/tokens",
+        "/admin/integrations",
         "/docs",
         "/admin/types",
         "/docs/guide",

@@ -47,7 +47,6 @@ def test_the_navigation_depends_on_the_role(cast):
         for path in paths[name]:
             assert browser.get(path, status=200).html.find("h1"), path
     for path in (
-        "/admin/integrations",
         "/admin/signals",
         "/admin/events",
         "/admin/api-tokens",

@@ -64,9 +64,14 @@ def build_event(row: Row) -> dict[str, Any]:
     }
 
 
-def render_template(message: Message, content_type: str, *, values: dict[str, Any]) -> str:
+def render_template(message: Message, content_type: str) -> str:
     """The body that `bodyTemplate` makes. Raises mustache.TemplateError."""
-    nodes = mustache.parse(message.parameters["bodyTemplate"])
+    nodes, event = mustache.parse(message.parameters["bodyTemplate"]), build_event(message.row)
+    values = {
+        "event": event,
+        "eventJson": msgspec.json.encode(msgspec.json.encode(event).decode()).decode(),
+        "eventMarkdown": render_sentence(message.row, MARKDOWN, message.public_url),
+    }
     escape = _escape_json if "json" in content_type.lower() else html.escape
     return mustache.render(nodes, values, escape)
 
@@ -83,24 +88,15 @@ def _add_headers(request: Request, message: Message) -> dict[str, str]:
 
 
 def _build_webhook(message: Message) -> list[Request]:
-    parameters, event = message.parameters, build_event(message.row)
+    parameters = message.parameters
     content_type = parameters.get("contentType", _JSON)
     headers = {"Content-Type": content_type}
     if "authorization" in parameters:
         headers["Authorization"] = parameters["authorization"]
-    body = msgspec.json.encode(event)
+    body = msgspec.json.encode(build_event(message.row))
     if "bodyTemplate" in parameters:
-        text = render_template(message, content_type, values=_build_values(message, event))
-        body = text.encode()
+        body = render_template(message, content_type).encode()
     return [Request("", parameters["url"], headers, body)]
-
-
-def _build_values(message: Message, event: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "event": event,
-        "eventJson": msgspec.json.encode(msgspec.json.encode(event).decode()).decode(),
-        "eventMarkdown": render_sentence(message.row, MARKDOWN, message.public_url),
-    }
 
 
 def _build_slack(message: Message) -> list[Request]:
@@ -182,12 +178,12 @@ def _build_workflow(message: Message) -> list[Request]:
 
 
 def _build_datadog(message: Message) -> list[Request]:
-    row, parameters, event = message.row, message.parameters, build_event(message.row)
+    row, parameters = message.row, message.parameters
     if "bodyTemplate" in parameters:
-        text = render_template(message, "text/plain", values=_build_values(message, event))
+        text = render_template(message, "text/plain")
     else:
         text = f"%%% \n {render_sentence(row, MARKDOWN, message.public_url)} \n %%%"
-    tags = [f"{tag['type']}:{tag['value']}" for tag in event["tags"]]
+    tags = [f"{tag['type']}:{tag['value']}" for tag in _decode(row["tags"])]
     tags += [f"{name}:{row[name]}" for name in ("environment", "project") if row[name]]
     body = {
         "title": "A change in sigservice",
