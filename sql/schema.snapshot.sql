@@ -160,6 +160,14 @@ ALTER TABLE public.api_tokens ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.audit_log_position (
+    is_only boolean DEFAULT true NOT NULL,
+    event_id bigint NOT NULL,
+    owner text NOT NULL,
+    leased_until timestamp with time zone NOT NULL,
+    CONSTRAINT audit_log_position_is_only_check CHECK (is_only)
+);
+
 CREATE TABLE public.client_application_environments (
     environment text NOT NULL,
     sdk_type text NOT NULL,
@@ -905,6 +913,9 @@ ALTER TABLE ONLY public.api_tokens
 
 ALTER TABLE ONLY public.api_tokens
     ADD CONSTRAINT api_tokens_secret_hash_key UNIQUE (secret_hash);
+
+ALTER TABLE ONLY public.audit_log_position
+    ADD CONSTRAINT audit_log_position_pkey PRIMARY KEY (is_only);
 
 ALTER TABLE ONLY public.client_application_environments
     ADD CONSTRAINT client_application_environments_pkey PRIMARY KEY (environment, sdk_type, app_name);

@@ -31,6 +31,7 @@ from sigservice.http_server.listener import Listener
 from sigservice.jobs import (
     actions,
     alert_rules,
+    audit_log,
     buffers,
     clean_up,
     created_by,
@@ -51,6 +52,7 @@ from sigservice.web.wsgi import Wsgi
 JOBS = (
     Job("actions", actions.run_quietly, 0.5, 0.1, lambda context: context.signals_waiting),
     Job("outbox", outbox.run_quietly, 5, 1, lambda context: context.outbox_waiting),
+    Job("audit log", audit_log.run_quietly, every_seconds=1, first_seconds=1),
     Job("integrations", integrations.run_once, every_seconds=0.5, first_seconds=0.5),
     Job("silence", silence.run_once, every_seconds=5, first_seconds=1),
     Job("alert rules", alert_rules.run_once, every_seconds=5, first_seconds=1),

@@ -331,6 +331,9 @@ OPTIONS: tuple[Option, ...] = tuple(
          "Maximum number of integrations."),
         ("integrations.slackApiUrl", "SERVICE_SLACK_API_URL", addresses.URL,
          "https://slack.com/api", "URL of Slack's API, for App for Slack."),
+        ("audit.log", "SERVICE_AUDIT_LOG", parse.STRING, None,
+         "Where each event of the audit log is written as a line of JSON: the path of a file, or "
+         "`-` for standard output."),
     )
     + _section(
         "Outgoing connections",

@@ -79,6 +79,12 @@ _GAUGES: tuple[tuple[str, str, tuple[str, ...], Callable[[Row], Samples]], ...] 
         (),
         _get("deliveries_seconds"),
     ),
+    (
+        "audit_log_waiting",
+        "Events that wait to be written to the file of the audit log.",
+        (),
+        _get("audit_log_waiting"),
+    ),
 )
 
 

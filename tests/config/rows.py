@@ -415,6 +415,7 @@ OURS = (
         "a comma-separated list of hostnames, addresses or networks",
     ),
     boolean("webhooks.allowPrivate", "SERVICE_WEBHOOK_ALLOW_PRIVATE", False),
+    string("audit.log", "SERVICE_AUDIT_LOG", None),
     number("integrations.limit", "SERVICE_INTEGRATIONS_LIMIT", 100, (-1,)),
     Row(
         "integrations.slackApiUrl",

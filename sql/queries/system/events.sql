@@ -186,7 +186,7 @@ WHERE e.id = c.id;
 -- name: lock_old_events
 -- One chunk of the events that are older than the retention time. IDs grow with time, so the scan from
 -- the oldest ID ends at the first recent event. An array, because a join could read the whole table.
--- Keeps the events that wait to be sent.
+-- Keeps the events that wait to be sent or, for a week, to be written to the audit log's file.
 SELECT e.id
 FROM events e
 WHERE e.id = ANY(ARRAY(SELECT id FROM events ORDER BY id LIMIT %(chunk)s))
@@ -194,6 +194,10 @@ WHERE e.id = ANY(ARRAY(SELECT id FROM events ORDER BY id LIMIT %(chunk)s))
   AND NOT EXISTS (
       SELECT FROM outbox o
       WHERE o.event_id = e.id AND o.sent_at IS NULL AND o.given_up_at IS NULL
+  )
+  AND NOT EXISTS (
+      SELECT FROM audit_log_position p
+      WHERE p.event_id < e.id AND p.leased_until > now() - interval '7 days'
   )
 ORDER BY e.id
 FOR UPDATE OF e SKIP LOCKED;

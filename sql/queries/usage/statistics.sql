@@ -73,7 +73,9 @@ SELECT
     (SELECT count(*) FROM context_fields) AS context_fields,
     t.admin_tokens, t.client_tokens, t.frontend_tokens,
     a.apps, a.apps_30, a.apps_7,
-    q.queue_signals, q.queue_seconds, d.deliveries_waiting, d.deliveries_seconds
+    q.queue_signals, q.queue_seconds, d.deliveries_waiting, d.deliveries_seconds,
+    COALESCE((SELECT max(id) FROM events) - (SELECT event_id FROM audit_log_position), 0)
+        AS audit_log_waiting
 FROM (
     SELECT count(*) FILTER (WHERE archived_at IS NULL) AS features,
            count(archived_at) AS archived_features

@@ -1,0 +1,106 @@
+"""Writes each event of the audit log as a line of JSON to a file or standard output, in the order
+of their IDs, at least once.
+
+The position is stored after the lines are on disk, so a kill repeats a batch and loses none.
+"""
+
+import os
+import stat
+import sys
+import uuid
+from contextlib import suppress
+from datetime import timedelta
+
+import msgspec
+
+from sigservice.context import Context
+from sigservice.errors import UnavailableError
+from sigservice.repository.system import audit_log
+from sigservice.services.identity import SYSTEM
+from sigservice.services.system import events
+
+STANDARD_OUTPUT = "-"
+BATCH = 100
+LEASE = timedelta(seconds=30)
+_OWNER = uuid.uuid4().hex
+_PAUSE_SECONDS, _MAX_PAUSES = 0.02, 250
+
+
+def run_once(context: Context) -> int:
+    """Returns how many events were written, 0 if another process writes. Raises UnavailableError if
+    the file can't be written."""
+    path = context.config["audit"]["log"]
+    if not path:
+        return 0
+    now = context.clock.now()
+    with context.database.autocommit() as conn:
+        position = audit_log.acquire(conn, _OWNER, now=now, until=now + LEASE)
+    if position is None:
+        return 0
+    last, total = _find_last(context), 0
+    while position < last and not context.stopping.is_set():
+        with context.database.autocommit() as conn:
+            rows = audit_log.list_after(conn, position, last, limit=BATCH)
+        if not rows:
+            break
+        write_lines(path, [msgspec.json.encode(events.to_json(row, SYSTEM)) for row in rows])
+        position, until = rows[-1]["id"], context.clock.now() + LEASE
+        with context.database.autocommit() as conn:
+            if not audit_log.advance(conn, _OWNER, position, until=until):
+                break
+        total += len(rows)
+    return total
+
+
+def run_quietly(context: Context) -> int:
+    """For the job loop, which logs what is not 0."""
+    run_once(context)
+    return 0
+
+
+def write_lines(path: str, lines: list[bytes]) -> None:
+    """On disk when it returns. A file that was renamed is created again. Raises
+    UnavailableError."""
+    content = b"".join(line + b"\n" for line in lines)
+    try:
+        if path == STANDARD_OUTPUT:
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+            return
+        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            _append(handle, content)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise UnavailableError(f"{path} can't be written: {error.strerror}") from None
+
+
+def _append(handle: int, content: bytes) -> None:
+    """All of it or nothing. A line that a kill has cut off is ended first."""
+    status = os.fstat(handle)
+    size = status.st_size if stat.S_ISREG(status.st_mode) else 0
+    if size and os.pread(handle, 1, size - 1) != b"\n":
+        content = b"\n" + content
+    try:
+        while content:
+            content = content[os.write(handle, content) :]
+        if stat.S_ISREG(status.st_mode):
+            os.fsync(handle)
+    except OSError:
+        with suppress(OSError):
+            os.ftruncate(handle, status.st_size)
+        raise
+
+
+def _find_last(context: Context) -> int:
+    """The ID up to which no further event can appear; 0 if a transaction doesn't end. IDs are
+    assigned before the commit, so an event can appear after one with a higher ID."""
+    with context.database.autocommit() as conn:
+        last, writers = audit_log.find_newest(conn), audit_log.list_writers(conn)
+    for _ in range(_MAX_PAUSES):
+        if not writers or context.stopping.wait(_PAUSE_SECONDS):
+            break
+        with context.database.autocommit() as conn:
+            writers &= audit_log.list_writers(conn)
+    return 0 if writers else last
