@@ -1,0 +1,65 @@
+"""SIGKILL of processes that send events of integrations: none is lost, and the order stays.
+
+KILLS is the number of kills; the suite makes two, by hand make 50.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import random
+import threading
+from pathlib import Path
+
+from tests.integrations_kit import ADDONS, FEATURES, make_body
+from tests.receiver import receiving
+from tests.server.process import run_service, until
+from tests.server.test_kill import embedded
+from tests.waiting import DEADLINE_SECONDS
+
+KILLS = int(os.environ.get("KILLS", "2"))
+LATE_SECONDS = 90  # a claim of a killed process lasts 35 s
+
+
+def test_kills_lose_no_event_and_keep_the_order(data: Path):
+    environ = embedded(data) | {"SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1"}
+    moments, created, stop = random.Random(5), [], threading.Event()
+    with contextlib.ExitStack() as stack:
+        receivers = [stack.enter_context(receiving()) for _ in range(3)]
+        processes = [stack.enter_context(run_service(environ)) for _ in range(2)]
+        for one in receivers:
+            status, answer = processes[0].request("POST", ADDONS, make_body(f"{one.url}/"))
+            assert status == 201, answer
+
+        def make_changes() -> None:
+            number = 0
+            while not stop.is_set():
+                number += 1
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    name = f"flag-{number}"
+                    status, _ = processes[number % 2].request("POST", FEATURES, {"name": name})
+                    if status == 201:
+                        created.append(name)
+
+        thread = threading.Thread(target=make_changes)
+        thread.start()
+        try:
+            for _ in range(KILLS):
+                goal = len(created) + moments.randrange(20, 60)
+                until(lambda goal=goal: len(created) > goal, "some changes")
+                place = moments.randrange(2)
+                processes[place].kill()
+                processes[place] = stack.enter_context(run_service(environ))
+        finally:
+            stop.set()
+            thread.join(DEADLINE_SECONDS)
+        for one in receivers:
+            until(lambda one=one: set(created) <= set(list_names(one)), "all events", LATE_SECONDS)
+            ids = [json.loads(request.body)["id"] for request in one.requests]
+            assert list(dict.fromkeys(ids)) == sorted(set(ids))
+
+
+def list_names(receiver):
+    return [json.loads(request.body)["featureName"] for request in list(receiver.requests)]
