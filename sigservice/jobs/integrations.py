@@ -6,6 +6,7 @@ the claim expires and the delivery is sent again with the same ID.
 """
 
 import threading
+import time
 
 from sigservice.context import Context
 from sigservice.db.statements import Row
@@ -16,6 +17,11 @@ from sigservice.services import outbox
 from sigservice.services.actions import integration_delivery, integrations
 from sigservice.services.actions.integration_delivery import CLAIM_DURATION, Outcome, Settings
 from sigservice.services.channel_delivery import DeliveryResult
+
+# While changes are made, senders use at most this part of the time of a processor, so that a burst
+# of changes takes as long as without integrations.
+_BUSY_SHARE = 0.03
+_MAX_PAUSE_SECONDS = 1.0
 
 
 def run_once(context: Context) -> int:
@@ -40,8 +46,13 @@ def _send_in_order(context: Context, row: Row) -> None:
     id, rows = row["subject_id"], [row]
     try:
         while rows:
+            started_at = time.thread_time()
             outcome = _deliver(context, rows[0])
             _settle(context, rows[0], outcome)
+            if rows[0]["is_busy"]:
+                cpu_seconds = time.thread_time() - started_at
+                pause = cpu_seconds * len(context.integration_senders) / _BUSY_SHARE
+                context.stopping.wait(min(pause, _MAX_PAUSE_SECONDS))
             rows = [] if context.stopping.is_set() else _claim(context, id=id, busy=[])
     except Exception as error:  # noqa: BLE001  the next run continues
         if not context.stopping.is_set():

@@ -191,6 +191,17 @@ def test_a_killed_sender_delays_its_integration_until_its_claim_ends(kit, receiv
     assert kit.states(id) == [("sent", None)]
 
 
+def test_senders_know_whether_changes_are_made_right_now(kit, rows):
+    kit.create()
+    kit.flag()
+    (row,) = job._claim(kit.service.context, busy=[])
+    assert row["is_busy"] is True
+    rows("UPDATE events SET created_at = now() - interval '1 s' RETURNING id")
+    kit.clock.advance(35)
+    (row,) = job._claim(kit.service.context, busy=[])
+    assert row["is_busy"] is False
+
+
 def test_a_disabled_integration_drops_what_waits(kit, receiver):
     id = kit.create()
     kit.flag()

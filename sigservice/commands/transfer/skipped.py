@@ -15,7 +15,7 @@ ACCOUNTS = (
 )
 UNSUPPORTED = (
     (("groups",), "groups", "group", "not supported"),
-    (("addons",), "addons", "integration", "not supported"),
+    (("addons",), "addons", "integration", "secrets aren't readable: create them here"),
     (("release-plan-templates",), "", "release plan template", "not supported"),
 )
 

@@ -76,7 +76,8 @@ WHERE id IN (
 -- name: claim_deliveries
 -- The first waiting delivery of each integration, if it is due and its integration is not `busy`. The
 -- claim ends at `until`, so that another process sends it if the first was killed. A process that chose
--- the same row waits for its lock and finds that it isn't due any longer.
+-- the same row waits for its lock and finds that it isn't due any longer. `is_busy` says whether any
+-- process has recorded an event within half a second.
 UPDATE outbox m
 SET attempts = m.attempts + 1, due_at = %(until)s
 FROM (
@@ -99,7 +100,9 @@ WHERE m.id = first.id AND m.due_at <= %(now)s AND m.sent_at IS NULL AND m.given_
 RETURNING m.id, m.message_id, m.subject_id, m.payload, m.attempts, m.expires_at, m.last_error,
           first.provider, first.parameters, first.secrets, first.event_id, first.type,
           first.created_by, first.created_by_user_id, first.created_at, first.project,
-          first.environment, first.feature_name, first.data, first.pre_data, first.tags;
+          first.environment, first.feature_name, first.data, first.pre_data, first.tags,
+          (SELECT newest.created_at > clock_timestamp() - interval '0.5 s'
+           FROM events newest ORDER BY newest.id DESC LIMIT 1) AS is_busy;
 
 -- name: list_deliveries
 -- Newest first. `attempted_only` leaves out those that were never tried.
