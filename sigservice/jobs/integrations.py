@@ -20,8 +20,8 @@ from sigservice.services.channel_delivery import DeliveryResult
 
 # While changes are made, senders use at most this part of the time of a processor, so that a burst
 # of changes takes as long as without integrations.
-_BUSY_SHARE = 0.03
-_MAX_PAUSE_SECONDS = 1.0
+_BUSY_SHARE = 0.01
+_MAX_PAUSE_SECONDS = 1.5
 
 
 def run_once(context: Context) -> int:
