@@ -189,9 +189,12 @@ def test_a_schedule_without_its_account_fails_visibly(schedules, alerts, web):
     assert alerts.states(one["id"]) == [("schedule", "failed")]
 
 
-def test_an_unreadable_set_fails_and_others_run(schedules, alerts):
+@pytest.mark.parametrize("column", ["settings", "schedule"])
+def test_an_unreadable_set_fails_once_and_others_run(schedules, alerts, column):
     broken, one = schedules.at(HOUR), schedules.at(HOUR, name="good")
-    alerts.rows("UPDATE action_sets SET settings = '[]' WHERE id = %s RETURNING 1", broken["id"])
+    statement = f"UPDATE action_sets SET {column} = '[]' WHERE id = %s RETURNING 1"
+    alerts.rows(statement, broken["id"])
+    schedules.wait(HOUR)
     schedules.wait(HOUR)
     assert [run["state"] for run in alerts.runs(broken["id"])] == ["failed"]
     assert alerts.states(one["id"]) == [("schedule", "success")]

@@ -7,6 +7,8 @@ most. The times of `cron` that passed while no process ran have one run together
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
+
 from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.log import Logger
@@ -62,9 +64,13 @@ def _make_run(compiled_set: CompiledSet, now: datetime) -> dict[str, Any]:
 
 
 def _find_next_due_time(compiled_set: CompiledSet, now: datetime) -> datetime | None:
-    """None for `at`. Also not before the time that is due, in case another process's clock was
-    ahead."""
-    schedule, due_at = read_schedule(compiled_set.row), compiled_set.row["due_at"]
+    """None for `at`, and for an unreadable schedule. Later than the time that is due, in case the
+    clock of another process was ahead."""
+    due_at = compiled_set.row["due_at"]
+    try:
+        schedule = read_schedule(compiled_set.row)
+    except msgspec.MsgspecError:
+        return None
     assert schedule is not None
     return find_due_time(schedule, max(now, due_at)) if schedule.cron is not None else None
 
