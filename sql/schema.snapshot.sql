@@ -464,6 +464,16 @@ ALTER TABLE public.mails ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.metric_sources (
+    name text NOT NULL,
+    url text NOT NULL,
+    auth jsonb NOT NULL,
+    headers jsonb NOT NULL,
+    timeout_seconds integer NOT NULL,
+    encrypted_secret bytea,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.notifications (
     id bigint NOT NULL,
     run_id bigint NOT NULL,
@@ -988,6 +998,9 @@ ALTER TABLE ONLY public.integrations
 
 ALTER TABLE ONLY public.mails
     ADD CONSTRAINT mails_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.metric_sources
+    ADD CONSTRAINT metric_sources_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.notifications
     ADD CONSTRAINT notifications_pkey PRIMARY KEY (id);

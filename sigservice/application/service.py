@@ -56,6 +56,7 @@ JOBS = (
     Job("integrations", integrations.run_once, every_seconds=0.5, first_seconds=0.5),
     Job("silence", silence.run_once, every_seconds=5, first_seconds=1),
     Job("alert rules", alert_rules.run_once, every_seconds=5, first_seconds=1),
+    Job("metric sources", alert_rules.run_queries, every_seconds=5, first_seconds=1),
     Job("retention", retention.run_once, every_seconds=600, first_seconds=60),
     Job("sessions", clean_up.delete_sessions, every_seconds=3600, first_seconds=60),
     Job("reset tokens", clean_up.delete_reset_tokens, every_seconds=3600, first_seconds=60),

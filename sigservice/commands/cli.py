@@ -28,6 +28,7 @@ from sigservice.routes import route_list
 from sigservice.services.access import passwords, users
 from sigservice.services.actions import integrations
 from sigservice.services.identity import SYSTEM
+from sigservice.services.rules import metric_sources
 from sigservice.services.signals import encrypted_secrets
 from sigservice.version import VERSION_WITH_COMMIT
 
@@ -231,6 +232,7 @@ def _rotate_key() -> int:
         with context.encryption.rotate_keys() as is_new, context.database.transaction() as conn:
             count = encrypted_secrets.rotate(conn, context.encryption)
             count += integrations.rotate_secrets(conn, context.encryption)
+            count += metric_sources.rotate(conn, context.encryption)
     finally:
         service.stop()
     print(f"Secrets encrypted with the {'new' if is_new else 'first'} key: {count}.")

@@ -11,6 +11,6 @@ ROOT = Path(__file__).parents[2]
 def test_setup_lists_every_package():
     parser = ConfigParser()
     parser.read(ROOT / "setup.cfg")
-    listed = {name for name in parser["options"]["packages"].split() if "._" not in name}
+    packages = {name for name in parser["options"]["packages"].split() if "._" not in name}
     files = (ROOT / "sigservice").rglob("__init__.py")
-    assert {".".join(file.parent.relative_to(ROOT).parts) for file in files} == listed
+    assert {".".join(file.parent.relative_to(ROOT).parts) for file in files} == packages

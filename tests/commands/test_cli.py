@@ -286,9 +286,16 @@ def test_rotate_key_encrypts_the_signing_secrets_again(command, service, make, r
         make.endpoint()["id"],
         encryption.encrypt("secret"),
     )
+    rows(
+        "INSERT INTO metric_sources (name, url, auth, headers, timeout_seconds, encrypted_secret) "
+        """VALUES ('main', 'http://example.com', '{"type": "bearer"}', '{}', 5, %s)""",
+        encryption.encrypt("token"),
+    )
     old = (tmp_path / "encryption.key").read_text().strip()
     done = command("rotate-key", **environ)
-    assert (done.returncode, done.stdout) == (0, "Secrets encrypted with the new key: 1.\n")
+    assert (done.returncode, done.stdout) == (0, "Secrets encrypted with the new key: 2.\n")
+    ((data,),) = rows("SELECT encrypted_secret FROM metric_sources")
+    assert encryption.decrypt(bytes(data)) == "token"
     ((data,),) = rows("SELECT encrypted_secret FROM signal_endpoint_tokens")
     assert encryption.decrypt(bytes(data)) == "secret"
     done = command("rotate-key", SERVICE_ENCRYPTION_KEY=old)

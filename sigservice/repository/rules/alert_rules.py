@@ -77,8 +77,20 @@ def delete(conn: Connection, id: int) -> None:
 
 
 def claim_due(conn: Connection, now: datetime) -> list[Row]:
-    """The rules to evaluate, locked until the transaction ends."""
+    """The rules on impact metrics to evaluate, locked until the transaction ends."""
     return fetch_all(conn, _SQL["claim_due_alert_rules"], now=now)
+
+
+def lease_due(conn: Connection, now: datetime, until: datetime) -> list[Row]:
+    """{id, condition} of the rules on metric sources that are due, which are due again at
+    `until`."""
+    return fetch_all(conn, _SQL["lease_due_alert_rules"], now=now, until=until)
+
+
+def lock_leased(conn: Connection, ids: Sequence[int], until: datetime) -> list[Row]:
+    """Those of the rules that were neither changed nor leased again, locked until the transaction
+    ends."""
+    return fetch_all(conn, _SQL["lock_leased_alert_rules"], ids=list(ids), until=until)
 
 
 def save_states(conn: Connection, items: Sequence[dict[str, Any]]) -> None:

@@ -166,7 +166,7 @@ def build_state_item(row: Row, state: RuleState, reading: Reading | None) -> dic
         "window_to": reading.stop if reading else None,
         "reason": reading.reason if reading else NOT_EVALUATED,
         "evaluated_at": reading.stop if reading else None,
-        "last_error": None,
+        "last_error": reading.error if reading else None,
     }
 
 
@@ -174,7 +174,7 @@ def _check(conn: Connection, new: AlertRule) -> None:
     problems = Problems()
     problems.check_name(new.name)
     rule_conditions.check(new, problems)
-    rule_conditions.check_environment(conn, new, problems)
+    rule_conditions.check_references(conn, new, problems)
     is_known = 0 < new.endpointId < 2**31 and signal_endpoints.find(conn, new.endpointId)
     if not is_known:
         problems.add("endpointId", f"The signal endpoint {new.endpointId} doesn't exist.")

@@ -6,11 +6,13 @@ import msgspec
 
 from sigservice.db.pool import Connection
 from sigservice.repository.projects import environments
+from sigservice.repository.rules import metric_sources
 from sigservice.services.problems import Problems
 from sigservice.services.usage.impact_samples import MAX_LABELS, MAX_LENGTH
 
 MAX_LIMIT = 1e15
 MAX_SAMPLES = 10**12
+MAX_QUERY = 2000  # characters
 PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 _Number = Annotated[float, msgspec.Meta(ge=-MAX_LIMIT, le=MAX_LIMIT)]
 
@@ -27,11 +29,18 @@ class ImpactMetric(msgspec.Struct, tag_field="kind", tag="impactMetric"):
     labels: dict[str, str] = {}
 
 
+class PrometheusQuery(msgspec.Struct, tag_field="kind", tag="prometheus"):
+    """`source` is the name of a metric source, `query` an instant query, whose window counts."""
+
+    source: str
+    query: str
+
+
 class Condition(msgspec.Struct):
     """Fires when the value of the source was beyond the limit in `breaches` evaluations in a
     row."""
 
-    source: ImpactMetric
+    source: ImpactMetric | PrometheusQuery
     above: _Number | None = None
     below: _Number | None = None
     windowMinutes: int = 5
@@ -50,8 +59,13 @@ class Condition(msgspec.Struct):
 
 
 def check(condition: Condition, problems: Problems) -> None:
-    """Adds to `problems`; the environment is checked by `check_environment`."""
-    _check_source(condition.source, problems)
+    """Adds to `problems`; what it refers to is checked by `check_references`."""
+    if isinstance(condition.source, ImpactMetric):
+        _check_metric(condition.source, problems)
+    else:
+        problems.check_text(
+            condition.source.query, "source.query", min_length=1, max_length=MAX_QUERY
+        )
     if (condition.above is None) == (condition.below is None):
         problems.add("above", "Enter either above or below.")
     for path, value, least, most in (
@@ -64,13 +78,18 @@ def check(condition: Condition, problems: Problems) -> None:
             problems.add(path, f"Must be {least} to {most}.")
 
 
-def check_environment(conn: Connection, condition: Condition, problems: Problems) -> None:
-    name = condition.source.environment
-    if environments.find(conn, name) is None:
-        problems.add("source.environment", f"The environment {name[:100]} doesn't exist.")
+def check_references(conn: Connection, condition: Condition, problems: Problems) -> None:
+    """Adds to `problems` if the environment or the metric source doesn't exist."""
+    source = condition.source
+    if isinstance(source, ImpactMetric):
+        if environments.find(conn, source.environment) is None:
+            name = source.environment[:100]
+            problems.add("source.environment", f"The environment {name} doesn't exist.")
+    elif metric_sources.find(conn, source.source) is None:
+        problems.add("source.source", f"The metric source {source.source[:100]} doesn't exist.")
 
 
-def _check_source(source: ImpactMetric, problems: Problems) -> None:
+def _check_metric(source: ImpactMetric, problems: Problems) -> None:
     texts = {
         "metric": source.metric,
         "environment": source.environment,

@@ -1,6 +1,7 @@
 """Evaluates the alert rules that are due: states and signals are stored in one transaction, so a
 kill at any time loses and doubles nothing."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -8,9 +9,13 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.rules import alert_rules
 from sigservice.services.rules.alert_rules import build_signal, build_state_item, read_condition
-from sigservice.services.rules.rule_readings import measure, read_all
+from sigservice.services.rules.prometheus import Answer
+from sigservice.services.rules.rule_conditions import Condition
+from sigservice.services.rules.rule_readings import Reading, measure, read_all, read_answer
 from sigservice.services.rules.rule_states import RuleState, Status, advance
 from sigservice.services.signals import state_signals
+
+LEASE = timedelta(minutes=2)  # after a kill, a rule on a metric source is evaluated that late
 
 
 class Change(NamedTuple):
@@ -21,24 +26,52 @@ class Change(NamedTuple):
     reason: str
 
 
-class Evaluated(NamedTuple):
-    """How many rules were evaluated, and the changes."""
+class Lease(NamedTuple):
+    """A rule that this process may evaluate until then."""
 
-    rules: int
-    changes: list[Change]
+    id: int
+    condition: Condition
+    until: datetime
 
 
-def evaluate_due(conn: Connection, now: datetime) -> Evaluated:
-    """Evaluates the rules that are due and that no other process evaluates at the moment."""
+def evaluate_metrics(conn: Connection, now: datetime) -> list[Change]:
+    """Evaluates the rules on impact metrics that are due and that no other process evaluates at the
+    moment. Returns the changes."""
     rows = alert_rules.claim_due(conn, now)
     if not rows:
-        return Evaluated(0, [])
+        return []
     conditions = [read_condition(row) for row in rows]
+    slices = read_all(conn, conditions, None, now)
+    readings = [measure(c, s, now) for c, s in zip(conditions, slices, strict=True)]
+    return _store(conn, rows, readings, now)
+
+
+def lease_queries(conn: Connection, now: datetime) -> list[Lease]:
+    """The rules on metric sources that are due, which no other process evaluates before the lease
+    ends."""
+    until = now + LEASE
+    return [
+        Lease(row["id"], read_condition(row), until)
+        for row in alert_rules.lease_due(conn, now, until)
+    ]
+
+
+def store_answer(
+    conn: Connection, leases: Sequence[Lease], answer: Answer, now: datetime
+) -> list[Change]:
+    """Evaluates the rules that have this answer, except those that were changed or leased again
+    meanwhile. Returns the changes."""
+    rows = alert_rules.lock_leased(conn, [lease.id for lease in leases], leases[0].until)
+    readings = [read_answer(read_condition(row), answer, now) for row in rows]
+    return _store(conn, rows, readings, now)
+
+
+def _store(
+    conn: Connection, rows: Sequence[Row], readings: Sequence[Reading], now: datetime
+) -> list[Change]:
     items, signals, changes = [], [], []
-    for row, condition, slices in zip(
-        rows, conditions, read_all(conn, conditions, None, now), strict=True
-    ):
-        reading = measure(condition, slices, now)
+    for row, reading in zip(rows, readings, strict=True):
+        condition = read_condition(row)
         step = advance(read_state(row), condition, reading, now)
         due_at = now + timedelta(seconds=condition.everySeconds)
         items.append(build_state_item(row, step.state, reading) | {"due_at": due_at})
@@ -47,7 +80,7 @@ def evaluate_due(conn: Connection, now: datetime) -> Evaluated:
             changes.append(Change(row["name"], step.status, reading.reason))
     alert_rules.save_states(conn, items)
     state_signals.store(conn, signals)
-    return Evaluated(len(rows), changes)
+    return changes
 
 
 def read_state(row: Row) -> RuleState:

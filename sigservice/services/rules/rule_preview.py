@@ -1,51 +1,81 @@
 """What would have happened: a condition, evaluated over the last 48 hours as they are stored: by
 minute for the last two hours, by hour before."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
 from sigservice.services.problems import Problems
 from sigservice.services.rules import rule_conditions
-from sigservice.services.rules.rule_conditions import Condition
-from sigservice.services.rules.rule_readings import measure, read_all
+from sigservice.services.rules.prometheus import Answer, PrometheusClient
+from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
+from sigservice.services.rules.rule_readings import Reading, measure, read_all, read_answer
 from sigservice.services.rules.rule_states import RuleState, advance
 from sigservice.services.usage.impact_windows import HOUR, MINUTE, MINUTES_KEPT, truncate_time
 
 HOURS = 48
+QUERY_STEP = 600  # seconds
+NO_SAMPLE = "The query has no result."
 
 
-def preview(conn: Connection, condition: Condition, now: datetime) -> dict[str, Any]:
-    """{state, value, limit, samples, reason, series: [{at, value, samples, firing}]}. Raises
-    BadDataError."""
+def check_condition(conn: Connection, condition: Condition) -> None:
+    """Raises BadDataError."""
     problems = Problems()
     rule_conditions.check(condition, problems)
-    rule_conditions.check_environment(conn, condition, problems)
+    rule_conditions.check_references(conn, condition, problems)
     problems.raise_if_any()
+
+
+def preview_metric(conn: Connection, condition: Condition, now: datetime) -> dict[str, Any]:
+    """{state, value, limit, samples, reason, series: [{at, value, samples, firing}]} of an impact
+    metric."""
     start = now - timedelta(hours=HOURS, minutes=condition.windowMinutes)
     (slices,) = read_all(conn, [condition], start, now)
-    state, series = RuleState("unknown", now), []
-    reading = measure(condition, slices, now)
-    for at, seconds in _list_times(now):
-        reading = measure(condition, slices, at)
+    times = _list_times(now)
+    return _simulate(condition, [(measure(condition, slices, at), s) for at, s in times])
+
+
+def preview_query(
+    client: PrometheusClient, source: Row, condition: Condition, now: datetime
+) -> dict[str, Any]:
+    """Like `preview_metric` of a query of a metric source."""
+    assert isinstance(condition.source, PrometheusQuery)
+    text, start = condition.source.query, now - timedelta(hours=HOURS)
+    values, answer = client.query_range(source, text, start, now, QUERY_STEP)
+    first = start.timestamp()
+    readings = []
+    for number in range(HOURS * HOUR // QUERY_STEP + 1):
+        value = values.get(first + number * QUERY_STEP)
+        at = start + timedelta(seconds=number * QUERY_STEP)
+        point = Answer(value, None if value is not None else answer.reason or NO_SAMPLE)
+        readings.append((read_answer(condition, point, at), QUERY_STEP))
+    return _simulate(condition, readings)
+
+
+def _simulate(condition: Condition, readings: Sequence[tuple[Reading, int]]) -> dict[str, Any]:
+    """`readings` have the seconds since the one before."""
+    state, series = RuleState("unknown", readings[0][0].stop), []
+    for reading, seconds in readings:
         times = max(1, seconds // condition.everySeconds)
-        state = advance(state, condition, reading, at, times).state
+        state = advance(state, condition, reading, reading.stop, times).state
         series.append(
             {
-                "at": format_iso(at),
+                "at": format_iso(reading.stop),
                 "value": reading.value,
                 "samples": reading.samples,
                 "firing": state.state == "firing",
             }
         )
+    last, _ = readings[-1]
     return {
         "state": state.state,
-        "value": reading.value,
+        "value": last.value,
         "limit": condition.limit,
-        "samples": reading.samples,
-        "reason": reading.reason,
+        "samples": last.samples,
+        "reason": last.reason,
         "series": series,
     }
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
+from sigservice.services.rules.prometheus import Answer
 from sigservice.services.rules.rule_conditions import PERCENTILES, Condition, ImpactMetric
 from sigservice.services.usage.impact_windows import Query, Slice, Sums, read_slices, sum_slices
 from sigservice.wording import plural
@@ -23,6 +24,7 @@ class Reading(NamedTuple):
     start: datetime
     stop: datetime
     reason: str
+    error: str | None = None  # of a metric source, or its warnings
 
 
 class Slices(NamedTuple):
@@ -39,16 +41,25 @@ def read_all(
     window of each rule."""
     queries: list[Query] = []
     for condition in conditions:
-        source = condition.source
+        source = _get_metric(condition)
         since = start or now - timedelta(minutes=condition.windowMinutes)
         queries.append(_make_query(source, source.metric, since, now))
         if source.per is not None:
             queries.append(_make_query(source, source.per, since, now))
     results = iter(read_slices(conn, queries, now))
     return [
-        Slices(next(results), [] if condition.source.per is None else next(results))
+        Slices(next(results), [] if _get_metric(condition).per is None else next(results))
         for condition in conditions
     ]
+
+
+def read_answer(condition: Condition, answer: Answer, now: datetime) -> Reading:
+    """The reading of a metric source, whose query has its own window."""
+    if answer.value is None:
+        reason = answer.reason or "The query has no result."
+        return Reading(None, 0, now, now, reason, reason)
+    reason = f"The query was {answer.value:,.4g} (limit {condition.limit:,.4g})."
+    return Reading(answer.value, 1, now, now, reason, " ".join(answer.warnings) or None)
 
 
 def measure(condition: Condition, slices: Slices, now: datetime) -> Reading:
@@ -56,7 +67,7 @@ def measure(condition: Condition, slices: Slices, now: datetime) -> Reading:
     start = now - timedelta(minutes=condition.windowMinutes)
     metric = sum_slices(slices.metric, start, now)
     per = sum_slices(slices.per, start, now)
-    source = condition.source
+    source = _get_metric(condition)
     base = metric if source.per is None else per
     is_counter = source.measure in ("rate", "ratio")
     samples = round(base.total if is_counter else base.samples, 6)
@@ -75,6 +86,11 @@ def measure(condition: Condition, slices: Slices, now: datetime) -> Reading:
     return Reading(value, samples, start, now, reason)
 
 
+def _get_metric(condition: Condition) -> ImpactMetric:
+    assert isinstance(condition.source, ImpactMetric)
+    return condition.source
+
+
 def _make_query(source: ImpactMetric, metric: str, start: datetime, stop: datetime) -> Query:
     has_buckets = source.measure in PERCENTILES
     types = _TYPES.get(source.measure, ("histogram",))
@@ -85,7 +101,8 @@ def _make_query(source: ImpactMetric, metric: str, start: datetime, stop: dateti
 
 def _find_value(condition: Condition, metric: Sums, per: Sums) -> tuple[float | None, str]:
     """The value, or why there is none."""
-    measure = condition.source.measure
+    source = _get_metric(condition)
+    measure = source.measure
     if measure == "rate":
         value = metric.total / metric.seconds * 60 if metric.seconds else None
     elif measure == "ratio":
@@ -94,7 +111,7 @@ def _find_value(condition: Condition, metric: Sums, per: Sums) -> tuple[float | 
         value = metric.total / metric.samples if metric.samples else None
     else:
         return _find_percentile(metric.buckets, metric.samples, PERCENTILES[measure])
-    return value, f"{_describe(condition.source)} can't be divided by 0."
+    return value, f"{_describe(source)} can't be divided by 0."
 
 
 def _find_percentile(
@@ -115,7 +132,7 @@ def _find_percentile(
 
 
 def _explain_silence(condition: Condition) -> str:
-    source = condition.source
+    source = _get_metric(condition)
     name = source.per or source.metric
     minutes = plural(condition.windowMinutes, "minute")
     return f"No reports of {name} in {source.environment} in the last {minutes}."
@@ -123,7 +140,7 @@ def _explain_silence(condition: Condition) -> str:
 
 def _explain_value(condition: Condition, value: float, samples: float) -> str:
     return (
-        f"{_describe(condition.source)} was {value:,.4g} (limit {condition.limit:,.4g}) over "
+        f"{_describe(_get_metric(condition))} was {value:,.4g} (limit {condition.limit:,.4g}) over "
         f"{plural(condition.windowMinutes, 'minute')}, {_count(samples)}."
     )
 

@@ -38,16 +38,42 @@ WHERE id = %(id)s;
 DELETE FROM alert_rules WHERE id = %(id)s;
 
 -- name: claim_due_alert_rules
--- The enabled rules of enabled endpoints that are due, locked until the transaction ends; other processes skip them.
+-- The enabled rules on impact metrics of enabled endpoints that are due, locked until the transaction ends; other processes skip them.
 -- A rule that is due later than its longest interval is due after a step of the clock.
 SELECT r.id, r.name, r.endpoint_id, r.enabled, r.condition, r.state, r.since, r.streak, r.has_fired, r.unknown_since,
        r.value, r.samples, r.window_from, r.window_to, r.reason, r.evaluated_at, r.last_error
 FROM alert_rules r
 WHERE r.enabled
+  AND r.condition -> 'source' ->> 'kind' = 'impactMetric'
   AND (r.due_at <= %(now)s OR r.due_at > %(now)s + interval '1 hour')
   AND (SELECT e.enabled FROM signal_endpoints e WHERE e.id = r.endpoint_id)
 ORDER BY r.id
 FOR UPDATE OF r SKIP LOCKED;
+
+-- name: lease_due_alert_rules
+-- Like claim_due_alert_rules for rules on metric sources: due again at `until`, in case the process ends.
+UPDATE alert_rules
+SET due_at = %(until)s
+WHERE id = ANY(ARRAY(
+    SELECT r.id
+    FROM alert_rules r
+    WHERE r.enabled
+      AND r.condition -> 'source' ->> 'kind' = 'prometheus'
+      AND (r.due_at <= %(now)s OR r.due_at > %(now)s + interval '1 hour')
+      AND (SELECT e.enabled FROM signal_endpoints e WHERE e.id = r.endpoint_id)
+    FOR UPDATE OF r SKIP LOCKED
+))
+RETURNING id, condition;
+
+-- name: lock_leased_alert_rules
+-- A change of a rule and another lease change `due_at`.
+SELECT id, name, endpoint_id, enabled, condition, state, since, streak, has_fired, unknown_since, value, samples,
+       window_from, window_to, reason, evaluated_at, last_error
+FROM alert_rules
+WHERE id = ANY(%(ids)s)
+  AND due_at = %(until)s
+ORDER BY id
+FOR UPDATE;
 
 -- name: save_alert_rule_states
 UPDATE alert_rules r

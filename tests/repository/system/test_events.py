@@ -111,6 +111,7 @@ def test_an_event_is_listed_with_all_columns(conn):
         "created_by_user_id": 7,
         "data": '{"a": [1.5], "b": 1}',
         "pre_data": "[]",
+        "tags": "[]",
     }
 
 

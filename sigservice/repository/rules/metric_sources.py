@@ -1,0 +1,47 @@
+"""Metric sources: one function for each SQL statement."""
+
+from typing import Any
+
+import msgspec
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one
+
+_SQL = queries.load("rules/metric_sources")
+
+
+def list_all(conn: Connection) -> list[Row]:
+    """By name."""
+    return fetch_all(conn, _SQL["list_metric_sources"], name=None)
+
+
+def find(conn: Connection, name: str) -> Row | None:
+    return fetch_one(conn, _SQL["list_metric_sources"], name=name)
+
+
+def put(
+    conn: Connection,
+    name: str,
+    *,
+    url: str,
+    auth: Any,
+    headers: dict[str, str],
+    timeout_seconds: int,
+    encrypted_secret: bytes | None,
+) -> None:
+    """Inserts or replaces the source."""
+    execute(
+        conn,
+        _SQL["put_metric_source"],
+        name=name,
+        url=url,
+        auth=msgspec.json.encode(auth).decode(),
+        headers=msgspec.json.encode(headers).decode(),
+        timeout_seconds=timeout_seconds,
+        encrypted_secret=encrypted_secret,
+    )
+
+
+def delete(conn: Connection, name: str) -> None:
+    execute(conn, _SQL["delete_metric_source"], name=name)

@@ -1,0 +1,75 @@
+"""Metric sources, JSON: list, create, read, replace, delete, query."""
+
+import msgspec
+
+from sigservice.errors import BadDataError
+from sigservice.repository.rules import metric_sources as source_rows
+from sigservice.services.channel_delivery import DeliverySettings
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.rules import metric_sources
+from sigservice.services.rules.metric_sources import MetricSource
+from sigservice.services.rules.prometheus import PrometheusClient
+from sigservice.services.rules.rule_conditions import MAX_QUERY
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+
+PATH = "/api/admin/metric-sources"
+
+router = Router(AdminGuard)
+
+
+class QueryBody(msgspec.Struct):
+    query: str
+
+
+@router.get(PATH, needs=ADMIN)
+def list_metric_sources(context: Context, identity: Identity) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        rows = source_rows.list_all(conn)
+    return respond.json({"metricSources": [metric_sources.to_json(row) for row in rows]})
+
+
+@router.post(PATH, needs=ADMIN, takes=MetricSource)
+def create_metric_source(context: Context, identity: Identity, body: MetricSource) -> HTTPResponse:
+    policy = DeliverySettings.from_config(context.config).policy
+    with context.database.transaction() as conn:
+        row = metric_sources.create(conn, body, identity, context.encryption, policy)
+    location = f"{context.prefix}{PATH}/{body.name}"
+    return respond.json(metric_sources.to_json(row), 201, location=location)
+
+
+@router.get(f"{PATH}/<name>", needs=ADMIN)
+def get_metric_source(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        return respond.json(metric_sources.to_json(metric_sources.get(conn, name)))
+
+
+@router.put(f"{PATH}/<name>", needs=ADMIN, takes=MetricSource)
+def replace_metric_source(
+    context: Context, identity: Identity, name: str, body: MetricSource
+) -> HTTPResponse:
+    policy = DeliverySettings.from_config(context.config).policy
+    with context.database.transaction() as conn:
+        row = metric_sources.update(conn, name, body, identity, context.encryption, policy)
+    return respond.json(metric_sources.to_json(row))
+
+
+@router.delete(f"{PATH}/<name>", needs=ADMIN)
+def delete_metric_source(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        metric_sources.delete(conn, name, identity)
+    return respond.empty()
+
+
+@router.post(f"{PATH}/<name>/query", needs=ADMIN, takes=QueryBody)
+def query_metric_source(
+    context: Context, identity: Identity, name: str, body: QueryBody
+) -> HTTPResponse:
+    if not 1 <= len(body.query) <= MAX_QUERY:
+        raise BadDataError(f"The query must have 1 to {MAX_QUERY} characters.", path="query")
+    with context.database.autocommit() as conn:
+        row = metric_sources.get(conn, name)
+    client = PrometheusClient(DeliverySettings.from_config(context.config), context.encryption)
+    answer = client.query(row, body.query, context.clock.now())
+    return respond.json(
+        {"value": answer.value, "reason": answer.reason, "warnings": answer.warnings}
+    )

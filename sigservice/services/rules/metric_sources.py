@@ -1,0 +1,186 @@
+"""Metric sources: servers with the API of Prometheus. Their secrets are encrypted and never
+returned."""
+
+import re
+from typing import Any, Literal
+
+import msgspec
+
+from sigservice.crypto.encryption import Encryption
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.errors import ExceedsLimitError, NotFoundError
+from sigservice.outgoing import post
+from sigservice.outgoing.addresses import AddressPolicy, DestinationError
+from sigservice.repository.rules import metric_sources
+from sigservice.repository.signals import signal_endpoints
+from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems, build_duplicate_error
+from sigservice.services.system import events
+from sigservice.wording import plural
+
+MAX_SOURCES, MAX_HEADERS, MAX_TEXT = 10, 20, 2000
+_HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
+_RESERVED = {"authorization", "host", "content-length", "transfer-encoding", "connection"}
+
+
+class SourceAuth(msgspec.Struct):
+    """`username` and `password` of `basic`, `token` of `bearer`."""
+
+    type: Literal["none", "basic", "bearer"] = "none"
+    username: str | None = None
+    password: str | None = None
+    token: str | None = None
+
+    @property
+    def secret(self) -> str | None:
+        return {"basic": self.password, "bearer": self.token}.get(self.type)
+
+
+class MetricSource(msgspec.Struct):
+    """The body of the admin API. A PUT needs no name, and without a secret the stored one stays."""
+
+    url: str
+    name: str = ""
+    auth: SourceAuth = msgspec.field(default_factory=SourceAuth)
+    headers: dict[str, str] = {}
+    timeoutSeconds: int = 5
+
+
+def get(conn: Connection, name: str) -> Row:
+    """Raises NotFoundError."""
+    row = metric_sources.find(conn, name)
+    if row is None:
+        raise NotFoundError(f"Metric source {name[:100]} not found.")
+    return row
+
+
+def create(
+    conn: Connection, new: MetricSource, by: Identity, encryption: Encryption, policy: AddressPolicy
+) -> Row:
+    """Raises BadDataError, NameExistsError, ExceedsLimitError, EncryptionError."""
+    _check(new, policy)
+    signal_endpoints.lock_all(conn)
+    sources = metric_sources.list_all(conn)
+    if any(row["name"] == new.name for row in sources):
+        raise build_duplicate_error(new.name)
+    if len(sources) >= MAX_SOURCES:
+        raise ExceedsLimitError(
+            f"There can't be more than {plural(MAX_SOURCES, 'metric source')}.",
+            resource="metricSources",
+            limit=MAX_SOURCES,
+        )
+    row = _put(conn, new, encryption.encrypt(new.auth.secret) if new.auth.secret else None)
+    events.record(conn, "metric-source-created", by, data=to_json(row))
+    return row
+
+
+def update(
+    conn: Connection,
+    name: str,
+    new: MetricSource,
+    by: Identity,
+    encryption: Encryption,
+    policy: AddressPolicy,
+) -> Row:
+    """Raises NotFoundError, BadDataError, EncryptionError."""
+    signal_endpoints.lock_all(conn)
+    before = get(conn, name)
+    new.name = name
+    _check(new, policy)
+    secret = None
+    if new.auth.secret:
+        secret = encryption.encrypt(new.auth.secret)
+    elif msgspec.json.decode(before["auth"])["type"] == new.auth.type:
+        secret = before["encrypted_secret"]
+    row = _put(conn, new, secret)
+    events.record(conn, "metric-source-updated", by, data=to_json(row), pre_data=to_json(before))
+    return row
+
+
+def delete(conn: Connection, name: str, by: Identity) -> None:
+    """Its rules are unknown from now on. Raises NotFoundError."""
+    before = get(conn, name)
+    metric_sources.delete(conn, name)
+    events.record(conn, "metric-source-deleted", by, pre_data=to_json(before))
+
+
+def rotate(conn: Connection, encryption: Encryption) -> int:
+    """Encrypts all secrets with the first key, under lock_signal_endpoints. Returns their number.
+    Raises EncryptionError."""
+    rows = [row for row in metric_sources.list_all(conn) if row["encrypted_secret"] is not None]
+    for row in rows:
+        _put(conn, read(row), encryption.rotate(bytes(row["encrypted_secret"])))
+    return len(rows)
+
+
+def read(row: Row) -> MetricSource:
+    """Without its secret."""
+    return MetricSource(
+        row["url"],
+        row["name"],
+        msgspec.json.decode(row["auth"], type=SourceAuth),
+        msgspec.json.decode(row["headers"]),
+        row["timeout_seconds"],
+    )
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    source = read(row)
+    auth: dict[str, Any] = {"type": source.auth.type}
+    if source.auth.type == "basic":
+        auth |= {"username": source.auth.username, "password": None}
+    if source.auth.type == "bearer":
+        auth["token"] = None
+    return {
+        "name": source.name,
+        "url": source.url,
+        "auth": auth | {"hasSecret": row["encrypted_secret"] is not None},
+        "headers": source.headers,
+        "timeoutSeconds": source.timeoutSeconds,
+    }
+
+
+def _put(conn: Connection, new: MetricSource, encrypted_secret: bytes | None) -> Row:
+    auth = SourceAuth(new.auth.type, new.auth.username if new.auth.type == "basic" else None)
+    metric_sources.put(
+        conn,
+        new.name,
+        url=new.url,
+        auth=auth,
+        headers=new.headers,
+        timeout_seconds=new.timeoutSeconds,
+        encrypted_secret=encrypted_secret,
+    )
+    return get(conn, new.name)
+
+
+def _check(new: MetricSource, policy: AddressPolicy) -> None:
+    problems = Problems()
+    problems.check_name(new.name)
+    problems.check_text(new.url, "url", min_length=1, max_length=MAX_TEXT)
+    if (new.url and "?" in new.url) or "#" in new.url:
+        problems.add("url", "The URL must not have a query or fragment.")
+    else:
+        try:
+            post.parse_target(new.url, policy)
+        except DestinationError as error:
+            problems.add("url", str(error))
+    if not 1 <= new.timeoutSeconds <= 30:
+        problems.add("timeoutSeconds", "Must be 1 to 30.")
+    if new.auth.type == "basic" and not new.auth.username:
+        problems.add("auth.username", "The username is required.")
+    for name in ("username", "password", "token"):
+        text = getattr(new.auth, name) or ""
+        if len(text) > MAX_TEXT or not (text.isascii() and text.isprintable()):
+            problems.add(f"auth.{name}", f"Must have at most {MAX_TEXT} printable characters.")
+    if new.auth.username and ":" in new.auth.username:
+        problems.add("auth.username", "The username can't contain a colon.")
+    if len(new.headers) > MAX_HEADERS:
+        problems.add("headers", f"There can't be more than {MAX_HEADERS} headers.")
+    for header, value in new.headers.items():
+        if not _HEADER.fullmatch(header) or header.lower() in _RESERVED:
+            problems.add("headers", f"{header[:100]} can't be the name of a header.")
+        elif len(value) > MAX_TEXT or not (value.isascii() and value.isprintable()):
+            problems.add("headers", f"{header} must have at most {MAX_TEXT} printable characters.")
+    problems.raise_if_any()

@@ -1,0 +1,298 @@
+"""Alert rules on queries of Prometheus: what a source may answer, and what it can't delay."""
+
+from __future__ import annotations
+
+import base64
+import threading
+
+import pytest
+
+from sigservice.jobs import alert_rules as job
+from tests.conftest import ADMIN
+from tests.jobs.rules_kit import PATH, Rules
+from tests.prometheus_script import serve_prometheus, success, vector
+from tests.routes.sdk import Sdk
+from tests.table_tests import each
+
+SOURCES = "/api/admin/metric-sources"
+QUERY = {"kind": "prometheus", "source": "main", "query": "errors / requests"}
+SECRET = "s3cret-of-prometheus"
+
+
+@pytest.fixture
+def prometheus():
+    with serve_prometheus() as script:
+        yield script
+
+
+@pytest.fixture
+def rules(make_service, database, clock, prometheus):
+    sdk = Sdk(make_service, database, SERVICE_WEBHOOK_ALLOWED_HOSTS="127.0.0.1")
+    rules = Rules(sdk, clock)
+    add_source(rules, prometheus)
+    return rules
+
+
+def add_source(rules, prometheus, name="main", status=201, **more):
+    body = {"name": name, "url": f"{prometheus.url}/prom/"} | more
+    return rules.web.post_json(SOURCES, body, headers=ADMIN, status=status).json
+
+
+def look(rules):
+    rules.clock.advance(60)
+    job.run_queries(rules.sdk.service.context)
+
+
+def sample(rules, value, age=0, **more):
+    return vector((rules.clock.now().timestamp() + 60 - age, value), **more)
+
+
+def create(rules, prometheus, **changes):
+    prometheus.answer = sample(rules, "0.01")
+    return rules.create(source=QUERY, minSamples=1, **changes)
+
+
+def test_a_query_fires_and_is_resolved(rules, prometheus):
+    rule = create(rules, prometheus)
+    for value in ("0.01", "0.2", "0.01"):
+        prometheus.answer = sample(rules, value)
+        look(rules)
+    firing, resolved = rules.signals()
+    assert (firing["status"], firing["data"]["value"]) == ("firing", 0.2)
+    assert (resolved["status"], rules.state(rule)) == ("resolved", "ok")
+    assert firing["data"]["reason"] == "The query was 0.2 (limit 0.05)."
+    path, query, _ = prometheus.requests[-1]
+    assert (path, query) == ("/prom/api/v1/query", {"query": ["errors / requests"]})
+
+
+def test_a_scalar_is_a_value(rules, prometheus):
+    rule = create(rules, prometheus)
+    prometheus.answer = success("scalar", [rules.clock.now().timestamp(), "0.2"])
+    look(rules)
+    assert rules.state(rule) == "firing"
+
+
+def hang(handler):
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+    handler.rfile.read(1)  # until the client closes the connection
+
+
+NO_VALUES = {
+    "NaN": lambda rules: sample(rules, "NaN"),
+    "infinite": lambda rules: sample(rules, "+Inf"),
+    "old": lambda rules: sample(rules, "0.2", age=301),
+    "none": lambda rules: vector(),
+    "two": lambda rules: vector((0, "1"), (0, "2")),
+    "matrix": lambda rules: success("matrix", [{"metric": {}, "values": [[0, "1"]]}]),
+    "text": lambda rules: success("string", [0, "1"]),
+    "no number": lambda rules: sample(rules, "many"),
+    "error": lambda rules: {"status": "error", "error": "bad_data: parse error"},
+    "no JSON": lambda rules: b"<html>",
+    "list": lambda rules: [],
+    "other": lambda rules: {"status": "success", "data": None},
+    "2 MB": lambda rules: b" " * 2_000_000,
+    "hangs": lambda rules: hang,
+}
+
+
+@each("answer", NO_VALUES.values())
+def test_an_answer_without_a_value_is_unknown_with_its_reason(rules, prometheus, answer):
+    rules.web.put_json(
+        f"{SOURCES}/main", {"url": prometheus.url, "timeoutSeconds": 1}, headers=ADMIN
+    )
+    rule = create(rules, prometheus)
+    prometheus.answer = answer(rules)
+    look(rules)
+    read = rules.read(rule)
+    assert (read["state"], read["value"]) == ("unknown", None)
+    assert read["reason"] == read["lastError"] != ""
+    rules.web.delete(f"{PATH}/{rule['id']}", headers=ADMIN)
+
+
+def test_a_redirect_is_not_followed(rules, prometheus):
+    rule = create(rules, prometheus)
+    prometheus.status = 302
+    look(rules)
+    assert (rules.state(rule), len(prometheus.requests)) == ("unknown", 2)
+
+
+def test_several_series_are_refused_when_the_rule_is_saved(rules, prometheus):
+    prometheus.answer = vector((0, "1"), (0, "2"))
+    answer = rules.web.post_json(PATH, rules.body(source=QUERY), headers=ADMIN, status=400).json
+    assert answer["details"][0]["path"] == "source.query"
+    assert "job-0" in answer["message"]
+    assert "job-1" in answer["message"]
+
+
+def test_equal_queries_are_sent_once(rules, prometheus):
+    for name in ("a", "b", "c"):
+        create(rules, prometheus, name=name)
+    del prometheus.requests[:]
+    look(rules)
+    assert len(prometheus.requests) == 1
+
+
+def test_a_source_that_does_not_answer_is_asked_once_for_all_its_rules(rules, prometheus):
+    for name in ("a", "b", "c"):
+        prometheus.answer = vector()
+        rules.create(name=name, source=QUERY | {"query": name})
+    del prometheus.requests[:]
+    prometheus.status, prometheus.answer = 503, b"down"
+    look(rules)
+    assert len(prometheus.requests) == 1
+
+
+def test_a_source_that_hangs_delays_no_other_rule(rules, prometheus):
+    rules.web.put_json(
+        f"{SOURCES}/main", {"url": prometheus.url, "timeoutSeconds": 30}, headers=ADMIN
+    )
+    create(rules, prometheus, name="slow")
+    metric = rules.create(name="metric")
+    is_asked, may_end = threading.Event(), threading.Event()
+
+    def wait(handler):
+        is_asked.set()
+        may_end.wait()
+
+    prometheus.answer = wait
+    thread = threading.Thread(target=look, args=(rules,))
+    thread.start()
+    try:
+        assert is_asked.wait(60)
+        rules.report(errors=90, requests=100)
+        rules.look()
+        assert rules.state(metric) == "firing"
+    finally:
+        may_end.set()
+        thread.join()
+
+
+def test_a_rule_that_changes_during_its_query_drops_the_answer(rules, prometheus):
+    rule = create(rules, prometheus)
+    body = rules.body(source=QUERY, minSamples=1, name="new")
+
+    def change(handler):
+        prometheus.answer = sample(rules, "0.01")
+        rules.web.put_json(f"{PATH}/{rule['id']}", body, headers=ADMIN)
+        handler.wfile.write(b"HTTP/1.1 500 Error\r\n\r\n")
+
+    prometheus.answer = change
+    look(rules)
+    assert rules.read(rule)["evaluatedAt"] is None
+    look(rules)
+    assert rules.state(rule) == "ok"
+
+
+def test_a_rule_of_an_ended_process_is_evaluated_after_its_lease(rules, prometheus, monkeypatch):
+    rule = create(rules, prometheus)
+    with monkeypatch.context() as patch:
+        patch.setattr(job, "ThreadPoolExecutor", None)
+        with pytest.raises(TypeError):
+            look(rules)
+    prometheus.answer = sample(rules, "0.2", age=-60)
+    look(rules)
+    assert rules.read(rule)["evaluatedAt"] is None
+    look(rules)
+    assert (rules.state(rule), rules.statuses()) == ("firing", ["firing"])
+
+
+def test_warnings_are_shown(rules, prometheus):
+    rule = create(rules, prometheus)
+    prometheus.answer = sample(rules, "0.01", warnings=["partial result"])
+    look(rules)
+    assert (rules.state(rule), rules.read(rule)["lastError"]) == ("ok", "partial result")
+
+
+def test_the_preview_reads_the_last_48_hours(rules, prometheus):
+    start = rules.clock.now().timestamp() - 48 * 3600
+    values = [[start + 600 * n, "0.2" if 100 <= n < 110 else "0.01"] for n in range(289)]
+    prometheus.answer = success("matrix", [{"metric": {}, "values": values}])
+    preview = rules.preview(source=QUERY)
+    assert (preview["state"], preview["value"], len(preview["series"])) == ("ok", 0.01, 289)
+    assert sum(point["firing"] for point in preview["series"]) == 10
+    path, query, _ = prometheus.requests[-1]
+    assert (path, query["step"]) == ("/prom/api/v1/query_range", ["600"])
+
+
+def test_a_query_is_tried(rules, prometheus):
+    prometheus.answer = sample(rules, "0.3", warnings=["w"])
+    path = f"{SOURCES}/main/query"
+    body = {"query": "up"}
+    answer = rules.web.post_json(path, body, headers=ADMIN).json
+    assert answer == {"value": 0.3, "reason": None, "warnings": ["w"]}
+    prometheus.answer = vector()
+    answer = rules.web.post_json(path, body, headers=ADMIN).json
+    assert answer == {"value": None, "reason": "The query has no result.", "warnings": []}
+    rules.web.post_json(path, {"query": ""}, headers=ADMIN, status=400)
+    rules.web.post_json(f"{SOURCES}/gone/query", body, headers=ADMIN, status=404)
+
+
+def test_a_secret_is_sent_stored_encrypted_and_never_returned(rules, prometheus):
+    auth = {"type": "basic", "username": "ada", "password": SECRET}
+    headers = {"X-Scope-OrgID": "shop"}
+    source = add_source(rules, prometheus, "other", auth=auth, headers=headers)
+    expected = {"type": "basic", "username": "ada", "password": None, "hasSecret": True}
+    assert source["auth"] == expected
+    body = {"url": prometheus.url, "auth": {"type": "basic", "username": "eve"}, "headers": headers}
+    updated = rules.web.put_json(f"{SOURCES}/other", body, headers=ADMIN).json
+    assert updated["auth"] == expected | {"username": "eve"}
+    rules.web.post_json(f"{SOURCES}/other/query", {"query": "up"}, headers=ADMIN)
+    _, _, request_headers = prometheus.requests[-1]
+    assert base64.b64decode(request_headers["Authorization"].removeprefix("Basic ")).decode() == (
+        f"eve:{SECRET}"
+    )
+    assert request_headers["X-Scope-OrgID"] == "shop"
+    assert SECRET not in rules.web.get("/api/admin/events", headers=ADMIN).text
+    assert SECRET not in str(rules.sdk.rows("SELECT * FROM metric_sources"))
+    body["auth"] = {"type": "none"}
+    cleared = rules.web.put_json(f"{SOURCES}/other", body, headers=ADMIN).json
+    assert cleared["auth"] == {"type": "none", "hasSecret": False}
+
+
+def test_a_private_address_is_refused_unless_it_is_allowed(rules, prometheus):
+    for url in ("http://10.0.0.7:9090", "http://169.254.169.254/", "ftp://example.com", "x"):
+        answer = rules.web.post_json(
+            SOURCES, {"name": "bad", "url": url}, headers=ADMIN, status=400
+        ).json
+        assert answer["details"][0]["path"] == "url"
+
+
+BAD_SOURCES = [
+    ({"name": "a b"}, "name"),
+    ({"url": "http://127.0.0.1/?a=b"}, "url"),
+    ({"timeoutSeconds": 0}, "timeoutSeconds"),
+    ({"timeoutSeconds": 31}, "timeoutSeconds"),
+    ({"auth": {"type": "digest"}}, "auth.type"),
+    ({"auth": {"type": "basic"}}, "auth.username"),
+    ({"auth": {"type": "bearer", "token": "a\nb"}}, "auth.token"),
+    ({"headers": {"Authorization": "x"}}, "headers"),
+    ({"headers": {"X-A": "a\r\nb"}}, "headers"),
+]
+
+
+@each("row", BAD_SOURCES)
+def test_bad_fields_of_a_source_are_refused_with_their_path(rules, prometheus, row):
+    changes, path = row
+    answer = add_source(rules, prometheus, **{"name": "new"} | changes, status=400)
+    assert path in str(answer["details"])
+
+
+def test_sources_are_limited_unique_and_deleted(rules, prometheus):
+    add_source(rules, prometheus, status=409)
+    for number in range(9):
+        add_source(rules, prometheus, f"source-{number}")
+    answer = add_source(rules, prometheus, "one-more", status="4*")
+    assert answer["name"] == "ExceedsLimitError"
+    rule = create(rules, prometheus)
+    rules.web.delete(f"{SOURCES}/main", headers=ADMIN)
+    rules.web.get(f"{SOURCES}/main", headers=ADMIN, status=404)
+    look(rules)
+    assert rules.read(rule)["reason"] == "The metric source doesn't exist."
+    names = [row["name"] for row in rules.web.get(SOURCES, headers=ADMIN).json["metricSources"]]
+    assert names == [f"source-{number}" for number in range(9)]
+
+
+def test_an_unknown_source_of_a_rule_is_refused(rules):
+    source = QUERY | {"source": "gone"}
+    answer = rules.web.post_json(PATH, rules.body(source=source), headers=ADMIN, status=400).json
+    assert answer["details"][0]["path"] == "source.source"
