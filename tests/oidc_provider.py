@@ -64,6 +64,7 @@ class TestProvider:
         self.change_text: Callable[[str], str] = lambda text: text
         self.change_answer: Change = lambda answer: None
         self.date = ""  # of the header; "": the clock of this machine
+        self.ignores_verifier = False
         self.hold: threading.Event | None = None
         self.paths: list[str] = []  # of all requests
         self.token_requests: list[dict[str, str]] = []
@@ -115,7 +116,8 @@ class TestProvider:
         query = self._codes.pop(form.get("code", ""), None)
         digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-        if query is None or query["code_challenge"] != challenge:
+        is_proved = self.ignores_verifier or (query and query["code_challenge"] == challenge)
+        if query is None or not is_proved:
             return 400, {"error": "invalid_grant", "error_description": "no\nsuch code"}
         if query["redirect_uri"] != form.get("redirect_uri"):
             return 400, {"error": "invalid_grant"}

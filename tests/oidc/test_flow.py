@@ -176,13 +176,19 @@ def test_replayed_code_is_refused(site):
     assert find_login(replay) is None
 
 
-def test_code_of_another_flow_is_refused(site):
+@pytest.mark.parametrize(
+    ("ignores_verifier", "expected"), [(False, "oidc-code"), (True, "oidc-invalid-token")]
+)
+def test_code_of_another_flow_is_refused(site, ignores_verifier, expected):
+    """By the provider; by the nonce if the provider ignores the code verifier."""
+    site.provider.ignores_verifier = ignores_verifier
     web, attacker = site.browser(), site.browser()
     stolen = site.begin(attacker)
     callback = site.begin(web)
     code = re.search("code=([^&]+)", stolen)[1]
     mixed = re.sub("code=[^&]+", f"code={code}", callback)
-    assert read_code(web.get(mixed, status=403)) == "oidc-code"
+    assert read_code(web.get(mixed, status=403)) == expected
+    assert find_login(web) is None
 
 
 @pytest.mark.parametrize(

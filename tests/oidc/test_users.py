@@ -214,12 +214,15 @@ def test_without_a_default_role_nobody_is_created(make_site):
         ("eva@EXAMPLE.com", True),
         ("eva@sub.example.org", False),
         ("eva@evil-example.org", False),
+        ("eva@kiosk.example", True),
+        ("eva@\u212aiosk.example", False),  # the Kelvin sign in lower case is k
         (None, False),
     ],
 )
 def test_only_addresses_of_the_domains_sign_in(make_site, provider, address, works):
     site = make_site(
-        SERVICE_OIDC_CREATE_USERS="true", SERVICE_OIDC_EMAIL_DOMAINS="example.org, Example.com"
+        SERVICE_OIDC_CREATE_USERS="true",
+        SERVICE_OIDC_EMAIL_DOMAINS="example.org, Example.com, kiosk.example",
     )
     provider.claims["email"] = address
     if works:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from socketserver import ThreadingMixIn
+from typing import Any
 from wsgiref.simple_server import WSGIServer, make_server
 
 USER = {
@@ -25,8 +26,16 @@ def main() -> None:
     from canaille import create_app
     from canaille.app import models
     from canaille.backends import Backend
+    from canaille.oidc.provider import AuthorizationCodeGrant
     from joserfc.jwk import JWKRegistry
 
+    def find_code(_grant: Any, code: str, client: Any) -> Any:
+        codes = Backend.instance.query(models.AuthorizationCode, code=code)
+        return next((row for row in codes if row.client == client and not row.is_expired()), None)
+
+    # Its backend in memory finds what has this code or this client, so that it exchanges any code
+    # of the client for any other.
+    AuthorizationCodeGrant.query_authorization_code = find_code
     server = make_server("127.0.0.1", 0, None, server_class=Server)
     key = JWKRegistry.generate_key("RSA", 2048)
     key.ensure_kid()

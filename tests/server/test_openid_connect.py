@@ -144,10 +144,25 @@ def test_user_signs_in_and_forged_or_replayed_requests_are_rejected(service, iss
 
     replay = Browser()
     replay.cookies[urlsplit(url).netloc] = cookies
-    # The code is used up; a made-up one too is refused, now that the provider has no other.
+    # The code is used up.
     for address in (back, re.sub(r"code=[^&]*", "code=made-up", back)):
         assert replay.open(address).status == 403
     assert not session_of(replay, url)
+
+
+def test_code_of_another_browser_is_rejected_by_pkce(service):
+    url = f"http://127.0.0.1:{service.port}"
+    first, second = Browser(), Browser()
+    stolen, own = (
+        browser.sign_in_at_provider(browser.follow(browser.open(f"{url}/auth/oidc")))
+        for browser in (first, second)
+    )
+    code = re.search(r"code=([^&]*)", stolen)[1]
+    answer = second.open(re.sub(r"code=[^&]*", f"code={code}", own))
+    assert answer.status == 403
+    assert b"oidc-code" in answer.data
+    assert not session_of(second, url)
+    assert second.open(own).status == 303  # its own code is still valid
 
 
 def session_of(browser: Browser, url: str) -> bool:

@@ -96,7 +96,8 @@ def _find_email(claims: Claims, settings: dict[str, Any]) -> tuple[str, bool]:
 
 
 def _find_domain(email: str) -> str:
-    return email.rpartition("@")[2].lower()
+    """In lower case, of ASCII letters only: the Kelvin sign is no k."""
+    return email.rpartition("@")[2].encode().lower().decode()
 
 
 def _find_name(claims: Claims) -> str:
