@@ -130,9 +130,9 @@ def undo_run_and_disable_set(
 ) -> Confirmation:
     question = undo_run(context, conn, identity, project, set_id, run_id)
 
-    def perform() -> None:
-        action_sets.switch(conn, project, set_id, False, identity, context.clock.now())
+    def perform() -> None:  # in this order, as the job that evaluates signals locks runs first
         action_runs.undo(conn, project, set_id, run_id, identity)
+        action_sets.switch(conn, project, set_id, False, identity, context.clock.now())
 
     return replace(
         question,
