@@ -15,13 +15,20 @@
 % include("partials/csrf.tpl")
 % include("partials/form_fields.tpl", fields=fields)
 % for group in groups:
+% if group.is_folded:
+<details {{"open" if group.chosen_count else ""}}>
+<summary>{{group.label}} <span class="muted">{{group.chosen_count}} of {{len(group.fields)}}</span></summary>
+% end
 <fieldset id="{{group.element_id}}">
-<legend>{{group.label}}</legend>
+<legend class="{{'hidden' if group.is_folded else ''}}">{{group.label}}</legend>
 % if group.hint:
 <p class="hint">{{group.hint}}</p>
 % end
 % include("partials/form_fields.tpl", fields=group.fields)
 </fieldset>
+% if group.is_folded:
+</details>
+% end
 % end
 <div class="check">
 <input type="checkbox" id="enabled" name="enabled" value="on" {{"checked" if is_enabled else ""}}>

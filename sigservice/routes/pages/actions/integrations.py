@@ -64,6 +64,15 @@ class Group(NamedTuple):
         """Where errors of all events lead, for the first group."""
         return self.label.lower().replace(" ", "-")
 
+    @property
+    def is_folded(self) -> bool:
+        """There are too many events to show all."""
+        return self.name == "events" and self.label != "Events"
+
+    @property
+    def chosen_count(self) -> int:
+        return sum(bool(field.value) for field in self.fields)
+
 
 @router.get(PATH, needs=VIEW)
 def list_integrations(context: Context, identity: Identity) -> HTTPResponse:
