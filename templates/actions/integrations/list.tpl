@@ -1,5 +1,8 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Integrations</h1>
+% if identity.has_permission("ADMIN"):
+<p><a href="{{url('/admin/signals')}}">Signals</a> <span class="hint">receive webhooks from monitoring, CI and other external systems.</span></p>
+% end
 <p class="hint">Send changes to chats, monitoring systems and webhooks. {{len(integrations)}} of {{limit}} integrations.</p>
 % if integrations:
 <ul class="cards">
