@@ -315,3 +315,33 @@ def test_processes_at_the_same_time_store_each_change_once(rules, make_service):
     for name in names:
         statuses = [row["status"] for (row,) in rows if row["data"]["rule"] == name]
         assert statuses == ["firing", "resolved", "firing"]
+
+
+def test_a_bucket_that_ended_before_the_window_does_not_move_the_ratio(rules):
+    rule = rules.create(windowMinutes=1)
+    rules.report(ago=60.5, errors=100, requests=100)
+    rules.report(ago=0.5, errors=1, requests=100)
+    rules.look()
+    assert rules.state(rule) == "ok"
+    assert rules.read(rule)["value"] == pytest.approx(0.01, rel=0.02)
+
+
+def test_a_bucket_that_ended_before_the_window_does_not_move_the_rate(rules):
+    source = {"kind": "impactMetric", "metric": "logins", "measure": "rate"}
+    source["environment"] = "development"
+    rule = rules.create(source=source, above=100, minSamples=0)
+    rules.report(ago=300.5, logins=5000)
+    for ago in (240.5, 180.5, 120.5, 60.5, 0.5):
+        rules.report(ago=ago, logins=60)
+    rules.look()
+    assert rules.read(rule)["value"] == pytest.approx(60, rel=0.02)
+
+
+def test_time_that_several_instances_cover_counts_once_for_the_rate(rules):
+    source = {"kind": "impactMetric", "metric": "logins", "measure": "rate"}
+    source["environment"] = "development"
+    rule = rules.create(source=source, above=1000, minSamples=0)
+    for ago in (25, 13, 1):  # instances whose reports overlap
+        rules.report(ago=ago, logins=60)
+    rules.look()
+    assert rules.read(rule)["value"] == pytest.approx(180 / 84 * 60, rel=0.02)

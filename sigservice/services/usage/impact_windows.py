@@ -1,10 +1,12 @@
 """The windows of impact metrics: how a report is spread over minutes and hours, and what was
 reported between two times. Pages of flags, alert rules and their preview read the same windows."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from sigservice.db.pool import Connection
@@ -12,6 +14,8 @@ from sigservice.repository.usage import impact_metrics
 from sigservice.repository.usage.impact_metrics import SliceItem
 
 MINUTE, HOUR = 60, 3600
+SLOT = 10  # windows of a minute begin at multiples of it
+MAX_MINUTE = timedelta(seconds=90)  # the longest part of a report in one of them
 MINUTES_KEPT = timedelta(hours=2)  # that are surely stored by minute; before that, hours are read
 MAX_REPORT = timedelta(hours=1)  # a longer report counts as one of its last hour
 MAX_AGE = timedelta(days=2)  # of a report that counts for its own time
@@ -50,15 +54,19 @@ def find_period(start: datetime | None, stop: datetime | None, now: datetime) ->
 
 
 def split(period: Period) -> Iterator[Part]:
-    """The parts by minute, then by hour."""
+    """The parts by minute, then by hour. Minutes begin when the report begins, so that those of an
+    instance are not mixed: what ended before a time counts for nothing after it."""
     length = period.stop - period.start
-    for seconds in (MINUTE, HOUR):
-        starts_at = truncate_time(period.start, seconds)
-        while starts_at < period.stop:
-            ends_at = starts_at + timedelta(seconds=seconds)
-            start, stop = max(period.start, starts_at), min(period.stop, ends_at)
-            yield Part(seconds, starts_at, start, stop, (stop - start) / length)
-            starts_at = ends_at
+    count = max(1, round(length.total_seconds() / MINUTE))
+    times = [period.start + length * number / count for number in range(count + 1)]
+    for start, stop in pairwise(times):
+        yield Part(MINUTE, truncate_time(start, SLOT), start, stop, 1 / count)
+    starts_at = truncate_time(period.start, HOUR)
+    while starts_at < period.stop:
+        ends_at = starts_at + timedelta(seconds=HOUR)
+        start, stop = max(period.start, starts_at), min(period.stop, ends_at)
+        yield Part(HOUR, starts_at, start, stop, (stop - start) / length)
+        starts_at = ends_at
 
 
 def truncate_time(moment: datetime, seconds: int) -> datetime:
@@ -78,10 +86,19 @@ class Slice:
     samples: float
     buckets: Mapping[float, float]
 
+    def from_time(self, start: datetime) -> Slice:
+        """The share from this time on, which is before the end."""
+        if start <= self.start:
+            return self
+        share = (self.stop - start) / (self.stop - self.start)
+        buckets = {bound: count * share for bound, count in self.buckets.items()}
+        return Slice(start, self.stop, self.total * share, self.samples * share, buckets)
+
 
 @dataclass(frozen=True)
 class Sums:
-    """`seconds` is the time that the reports cover, `newest` its end, None without reports."""
+    """`seconds` is the time that the reports cover together, `newest` its end, None without
+    reports."""
 
     total: float
     samples: float
@@ -104,8 +121,8 @@ class Query(NamedTuple):
 
 
 def read_slices(conn: Connection, queries: Sequence[Query], now: datetime) -> list[list[Slice]]:
-    """The slices of each query, oldest first: by minute for the last two hours or three, by hour
-    before."""
+    """The slices of each query, in the order of their starts: by minute for the last two hours or
+    three, by hour before."""
     items = [
         SliceItem(id, q.metric, q.environment, q.types, q.app_name, q.labels, *window)
         for id, q in enumerate(queries)
@@ -119,23 +136,27 @@ def read_slices(conn: Connection, queries: Sequence[Query], now: datetime) -> li
         for row in impact_metrics.list_bucket_counts(conn, histograms):
             place = row["id"], row["seconds"], row["starts_at"]
             counts.setdefault(place, {})[row["bound"]] = row["count"]
+    minutes_from = truncate_time(now - MINUTES_KEPT, HOUR)
     slices: list[list[Slice]] = [[] for _ in queries]
     for id, group in groupby(rows, lambda row: int(row["id"])):
-        slices[id] = [
+        parts = [
             Slice(
                 row["covers_from"],
                 row["covers_to"],
                 row["total"],
                 row["samples"],
                 counts.get((id, row["seconds"], row["starts_at"]), {}),
-            )
+            ).from_time(minutes_from if row["seconds"] == MINUTE else row["covers_from"])
             for row in group
+            if row["covers_to"] > minutes_from or row["seconds"] == HOUR
         ]
+        slices[id] = sorted(parts, key=lambda part: part.start)
     return slices
 
 
 def sum_slices(slices: Iterable[Slice], start: datetime, stop: datetime) -> Sums:
-    """What was reported from `start` to `stop`; of a slice that exceeds them, its share."""
+    """What was reported from `start` to `stop`; of a slice that exceeds them, its share. `slices`
+    are in the order of their starts."""
     total = samples = seconds = 0.0
     newest: datetime | None = None
     buckets: dict[float, float] = {}
@@ -146,7 +167,8 @@ def sum_slices(slices: Iterable[Slice], start: datetime, stop: datetime) -> Sums
         share = (last - first) / (item.stop - item.start)
         total += item.total * share
         samples += item.samples * share
-        seconds += (last - first).total_seconds()
+        uncovered = first if newest is None else max(first, newest)  # instances overlap
+        seconds += max(0.0, (last - uncovered).total_seconds())
         newest = last if newest is None else max(newest, last)
         for bound, count in item.buckets.items():
             buckets[bound] = buckets.get(bound, 0.0) + count * share
@@ -159,4 +181,5 @@ def _list_windows(query: Query, now: datetime) -> Iterator[tuple[int, datetime, 
     if query.start < minutes_from:
         yield HOUR, truncate_time(query.start, HOUR), min(minutes_from, query.stop)
     if query.stop > minutes_from:
-        yield MINUTE, max(minutes_from, truncate_time(query.start, MINUTE)), query.stop
+        since = max(minutes_from, query.start) - MAX_MINUTE
+        yield MINUTE, truncate_time(since, SLOT), query.stop

@@ -95,9 +95,9 @@ ORDER BY sdk_type, created_at, key;
 -- the last value. Above the limit series of backend SDKs go first, because anyone can report as a frontend SDK.
 -- Windows are compared as rows, which only the primary key can look up.
 SELECT s.environment, s.name, s.type, s.app_name, s.sdk_type, s.labels ->> %(label)s AS variant,
-       w.starts_at,
+       date_bin(make_interval(secs => %(seconds)s), w.starts_at, 'epoch') AS starts_at,
        min(s.help) AS help,
-       CASE s.type WHEN 'gauge' THEN (array_agg(w.value ORDER BY s.reported_at DESC, s.key))[1]
+       CASE s.type WHEN 'gauge' THEN (array_agg(w.value ORDER BY s.reported_at DESC, s.key, w.starts_at DESC))[1]
                    ELSE sum(w.value) END AS value,
        sum(w.count) AS count
 FROM (
@@ -114,8 +114,8 @@ CROSS JOIN LATERAL (
           > (s.key, %(seconds)s, now() - make_interval(secs => %(seconds)s::integer * %(windows)s::integer))
       AND (series, seconds) <= (s.key, %(seconds)s)
 ) w
-GROUP BY s.environment, s.name, s.type, s.app_name, s.sdk_type, s.labels ->> %(label)s, w.starts_at
-ORDER BY s.environment, s.name, s.type, s.app_name, s.sdk_type, variant, w.starts_at;
+GROUP BY s.environment, s.name, s.type, s.app_name, s.sdk_type, s.labels ->> %(label)s, 7
+ORDER BY s.environment, s.name, s.type, s.app_name, s.sdk_type, variant, 7;
 
 -- name: list_impact_slices
 -- The sums of the windows of each item, whose metric has all its labels; of gauges the sum and number of values,
