@@ -13,6 +13,10 @@ class Clock:
     def monotonic(self) -> float:
         return time.monotonic()
 
+    def choose_now(self, database_now: datetime) -> datetime:
+        """The time that all processes on a database share, for decisions that they take in turn."""
+        return database_now
+
 
 def parse_iso(text: str) -> datetime | None:
     """A date or date-time in ISO 8601, UTC by default; None for invalid text."""

@@ -25,6 +25,7 @@ from sigservice.delivery.cors_origins import CorsOrigins
 from sigservice.delivery.flag_states import FlagStates
 from sigservice.delivery.frontend_documents import FrontendDocuments
 from sigservice.delivery.last_used import LastUsedBuffer
+from sigservice.delivery.poll_intervals import PollIntervals
 from sigservice.delivery.revision_cache import RevisionCache
 from sigservice.delivery.stream_trials import StreamClients
 from sigservice.delivery.streams import Streams
@@ -37,6 +38,7 @@ from sigservice.services.access.authentication_scheme import AuthenticationSchem
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.access.oidc.provider import Provider
 from sigservice.services.actions.action_evaluation import Evaluator
+from sigservice.services.releases.release_watch import ReleaseWatch
 from sigservice.services.signals.endpoint_cache import EndpointCache
 from sigservice.services.signals.refused_calls import RefusedCallBuffer
 from sigservice.services.signals.signal_storage import NotStored
@@ -89,12 +91,14 @@ class Context:
     recent_sign_ins: RecentKeys = field(default_factory=RecentKeys)
     evaluation_counts: EvaluationCounts = field(default_factory=EvaluationCounts)
     refused_calls: RefusedCallBuffer = field(default_factory=RefusedCallBuffer)
+    poll_intervals: PollIntervals = field(default_factory=PollIntervals)
     token_uses: TokenUses = field(default_factory=TokenUses)
     streamed_files: Quotas = field(  # by user
         default_factory=lambda: Quotas(total=MAX_STREAMED_FILES, per_key=1)
     )
     integration_senders: set[int] = field(default_factory=set)  # IDs that a thread sends for
     sender: Sender = field(default_factory=Sender)
+    release_watch: ReleaseWatch = field(default_factory=ReleaseWatch)
     silence_clock: SilenceClock = field(default_factory=SilenceClock)
     version_status: VersionStatus = field(default_factory=VersionStatus)
     api_documents: dict[str, SharedBody] = field(default_factory=dict)  # by own URL

@@ -128,6 +128,9 @@ class FakeClock(Clock):
     def monotonic(self) -> float:
         return self._monotonic
 
+    def choose_now(self, database_now: datetime) -> datetime:
+        return self._now
+
     def advance(self, seconds: float) -> None:
         self._now += timedelta(seconds=seconds)
         self._monotonic += seconds

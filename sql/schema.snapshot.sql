@@ -544,6 +544,13 @@ ALTER TABLE public.personal_tokens ALTER COLUMN id ADD GENERATED ALWAYS AS IDENT
     CACHE 1
 );
 
+CREATE TABLE public.poll_intervals (
+    environment text NOT NULL,
+    seconds integer NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT poll_intervals_seconds_check CHECK (((seconds >= 0) AND (seconds <= 86400)))
+);
+
 CREATE TABLE public.project_environments (
     project text NOT NULL,
     environment text NOT NULL,
@@ -582,6 +589,112 @@ CREATE TABLE public.refused_calls (
 
 ALTER TABLE public.refused_calls ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.refused_calls_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.release_events (
+    id bigint NOT NULL,
+    release_id bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    type text NOT NULL,
+    step integer NOT NULL,
+    rollout integer NOT NULL,
+    actor text NOT NULL,
+    reason text,
+    text text NOT NULL,
+    guard jsonb
+);
+
+ALTER TABLE public.release_events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.release_events_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.release_guards (
+    id bigint NOT NULL,
+    release_id bigint NOT NULL,
+    "position" integer NOT NULL,
+    kind text NOT NULL,
+    endpoint_id integer,
+    definition jsonb NOT NULL,
+    state text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    reason text,
+    value double precision,
+    "limit" double precision,
+    samples double precision,
+    covers_from timestamp with time zone,
+    covers_to timestamp with time zone,
+    keys jsonb DEFAULT '{}'::jsonb NOT NULL,
+    ignored_until timestamp with time zone,
+    is_watching boolean DEFAULT true NOT NULL,
+    rule_state jsonb,
+    rule_reason text,
+    due_at timestamp with time zone,
+    CONSTRAINT release_guards_kind_check CHECK ((kind = ANY (ARRAY['signal'::text, 'rule'::text, 'silence'::text]))),
+    CONSTRAINT release_guards_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'firing'::text, 'unknown'::text])))
+);
+
+ALTER TABLE public.release_guards ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.release_guards_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.release_templates (
+    name text NOT NULL,
+    description text,
+    steps jsonb NOT NULL,
+    watch_minutes integer NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    created_by_user_id integer NOT NULL
+);
+
+CREATE TABLE public.releases (
+    id bigint NOT NULL,
+    feature text NOT NULL,
+    environment text NOT NULL,
+    strategy_id text NOT NULL,
+    plan jsonb NOT NULL,
+    warnings jsonb DEFAULT '[]'::jsonb NOT NULL,
+    state text NOT NULL,
+    held_by text,
+    held_reason text,
+    held_guard_id bigint,
+    step integer DEFAULT 0 NOT NULL,
+    rollout integer NOT NULL,
+    start_rollout integer NOT NULL,
+    rolled_back_from integer,
+    content jsonb NOT NULL,
+    start_at timestamp with time zone,
+    entered_at timestamp with time zone,
+    due_at timestamp with time zone,
+    evidence_at timestamp with time zone,
+    resumed_at timestamp with time zone,
+    propagation_seconds integer DEFAULT 15 NOT NULL,
+    auto_resumes integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    created_by text NOT NULL,
+    created_by_user_id integer NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT releases_check CHECK (((state = 'held'::text) = (held_by IS NOT NULL))),
+    CONSTRAINT releases_held_by_check CHECK ((held_by = ANY (ARRAY['person'::text, 'guard'::text, 'noData'::text, 'edit'::text, 'step'::text]))),
+    CONSTRAINT releases_state_check CHECK ((state = ANY (ARRAY['scheduled'::text, 'running'::text, 'held'::text, 'finished'::text, 'rolledBack'::text, 'stopped'::text])))
+);
+
+ALTER TABLE public.releases ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.releases_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
@@ -717,6 +830,7 @@ CREATE TABLE public.signal_endpoints (
     created_by_user_id integer NOT NULL,
     options jsonb DEFAULT '{}'::jsonb NOT NULL,
     version bigint DEFAULT 0 NOT NULL,
+    template text,
     CONSTRAINT signal_endpoints_description_check CHECK ((length(description) <= 1000)),
     CONSTRAINT signal_endpoints_name_check CHECK ((name ~ '^[a-z0-9_-]{1,100}$'::text))
 );
@@ -1017,6 +1131,9 @@ ALTER TABLE ONLY public.personal_tokens
 ALTER TABLE ONLY public.personal_tokens
     ADD CONSTRAINT personal_tokens_user_id_description_key UNIQUE (user_id, description);
 
+ALTER TABLE ONLY public.poll_intervals
+    ADD CONSTRAINT poll_intervals_pkey PRIMARY KEY (environment, seconds);
+
 ALTER TABLE ONLY public.project_environments
     ADD CONSTRAINT project_environments_pkey PRIMARY KEY (project, environment);
 
@@ -1025,6 +1142,18 @@ ALTER TABLE ONLY public.projects
 
 ALTER TABLE ONLY public.refused_calls
     ADD CONSTRAINT refused_calls_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.release_events
+    ADD CONSTRAINT release_events_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.release_guards
+    ADD CONSTRAINT release_guards_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.release_templates
+    ADD CONSTRAINT release_templates_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.releases
+    ADD CONSTRAINT releases_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.reset_tokens
     ADD CONSTRAINT reset_tokens_pkey PRIMARY KEY (token_hash);
@@ -1227,6 +1356,18 @@ CREATE INDEX refused_calls_endpoint_id_idx ON public.refused_calls USING btree (
 
 CREATE INDEX refused_calls_endpoint_name_idx ON public.refused_calls USING btree (endpoint_name);
 
+CREATE INDEX release_events_release_id_idx ON public.release_events USING btree (release_id, id);
+
+CREATE INDEX release_guards_endpoint_id_idx ON public.release_guards USING btree (endpoint_id) WHERE is_watching;
+
+CREATE INDEX release_guards_release_id_idx ON public.release_guards USING btree (release_id, "position");
+
+CREATE UNIQUE INDEX releases_active_key ON public.releases USING btree (feature, environment) WHERE (state = ANY (ARRAY['scheduled'::text, 'running'::text, 'held'::text]));
+
+CREATE INDEX releases_environment_idx ON public.releases USING btree (environment);
+
+CREATE INDEX releases_feature_idx ON public.releases USING btree (feature, environment, id DESC);
+
 CREATE INDEX reset_tokens_expires_at_idx ON public.reset_tokens USING btree (expires_at);
 
 CREATE INDEX reset_tokens_user_id_idx ON public.reset_tokens USING btree (user_id);
@@ -1335,6 +1476,18 @@ ALTER TABLE ONLY public.project_environments
 
 ALTER TABLE ONLY public.refused_calls
     ADD CONSTRAINT refused_calls_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.signal_endpoints(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.release_events
+    ADD CONSTRAINT release_events_release_id_fkey FOREIGN KEY (release_id) REFERENCES public.releases(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.release_guards
+    ADD CONSTRAINT release_guards_release_id_fkey FOREIGN KEY (release_id) REFERENCES public.releases(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.releases
+    ADD CONSTRAINT releases_environment_fkey FOREIGN KEY (environment) REFERENCES public.environments(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.releases
+    ADD CONSTRAINT releases_feature_fkey FOREIGN KEY (feature) REFERENCES public.features(name) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.reset_tokens
     ADD CONSTRAINT reset_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;

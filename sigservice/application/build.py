@@ -35,7 +35,10 @@ from sigservice.repository.usage import impact_metrics, statistics
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.access.oidc.provider import Provider
+from sigservice.services.actions.action_kinds.table import add_kinds
 from sigservice.services.projects.resource_limits import list_resource_limits
+from sigservice.services.releases import release_actions
+from sigservice.services.releases.release_journal import ReleaseEventNote
 from sigservice.services.signals import signal_storage
 from sigservice.services.signals.endpoint_cache import EndpointCache
 from sigservice.services.signals.sns import FETCH_SECONDS, SnsVerifier
@@ -80,6 +83,7 @@ def build_context(
     encryption: Encryption,
     get_logger: GetLogger,
 ) -> Context:
+    add_kinds(release_actions.KINDS)
     limiter = build_limiter(config, clock)
     caching = config["clientFeatureCaching"]
     telemetry = Telemetry(
@@ -280,6 +284,8 @@ class _DatabaseObserver:
         for note in notes:
             if isinstance(note, FlagEventNote):
                 self._telemetry.flags.count_change(*note)
+            elif isinstance(note, ReleaseEventNote):
+                self._telemetry.flags.count_release_event(note.type)
 
     def on_rollback(self, error: BaseException) -> None:
         if isinstance(error, ExceedsLimitError) and error.resource:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sigservice.application.service import Service, create_on_existing, find_database_risks, start
-from sigservice.commands import backup, oidc, send
+from sigservice.commands import backup, oidc, release, send
 from sigservice.commands.parsers import add_parser
 from sigservice.commands.transfer import import_export
 from sigservice.config import check, load_config
@@ -63,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     import_export.add_parsers(commands)
     oidc.add_parsers(commands)
     send.add_arguments(commands.add_parser("send", help="send a signal to an endpoint"))
+    release.add_arguments(commands.add_parser("release", help="start and steer a release"))
     arguments = sys.argv[1:] if arguments is None else arguments
     if hint := _find_variable(arguments):
         parser.error(hint)
@@ -76,6 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _print_routes(options.format)
         if options.command == "send":
             return send.run_command(options, os.environ)
+        if options.command == "release":
+            return release.run_command(options, os.environ)
         if options.command == "migrate":
             return _migrate()
         if options.command in ("create-admin", "reset-password"):

@@ -97,12 +97,12 @@ def run_command(
         limits = _check_limits(options)
         signal = Signal(
             _find_url(options.endpoint, options.url or environ.get("SIGNAL_URL", "")),
-            _read_token(options.token_file, environ),
+            read_token(options.token_file, environ),
             _build_payload(options.json, options.field),
             _find_key(options.idempotency_key),
         )
         delivery = Delivery(
-            report=(lambda _: None) if options.quiet else _print_error,
+            report=(lambda _: None) if options.quiet else print_error,
             limits=limits,
             proxies=Proxies.from_environment(environ),
             ca_file=_check_ca_file(options.ca_file),
@@ -111,10 +111,10 @@ def run_command(
         )
         result = delivery.send(signal)
     except (UsageError, DestinationError) as error:
-        _print_error(str(error))
+        print_error(str(error))
         return 2
     except DeliveryError as error:
-        _print_error(str(error))
+        print_error(str(error))
         return 1
     if options.format == "json" and not options.quiet:
         sys.stdout.buffer.write(result.response + b"\n")
@@ -123,7 +123,8 @@ def run_command(
     return 0
 
 
-def _print_error(text: str) -> None:
+def print_error(text: str) -> None:
+    """One line on standard error."""
     print(escape_line(f"sigservice: {text}"), file=sys.stderr, flush=True)
 
 
@@ -144,7 +145,8 @@ def _find_url(endpoint: str, base_url: str) -> str:
     return f"{base_url.rstrip('/')}/api/signal-endpoint/{quote(endpoint, safe='')}"
 
 
-def _read_token(file: str | None, environ: Mapping[str, str]) -> str:
+def read_token(file: str | None, environ: Mapping[str, str]) -> str:
+    """Raises UsageError."""
     text = _read_file(file).decode(errors="replace") if file else environ.get("SIGNAL_TOKEN", "")
     token = text.strip()
     if not token:

@@ -16,8 +16,13 @@ from sigservice.log import Logger, log_error, new_error_id
 from sigservice.repository.actions import action_runs
 from sigservice.services.actions import action_evaluation, run_batches, scheduled_runs
 from sigservice.services.actions import action_runs as run_service
-from sigservice.services.actions.action_evaluation import EvaluationError, is_persistent_error
+from sigservice.services.actions.action_evaluation import (
+    EvaluatedSignal,
+    EvaluationError,
+    is_persistent_error,
+)
 from sigservice.services.actions.run_batches import ActionStep, RunError
+from sigservice.services.releases.release_signals import evaluate_signals
 
 _ONLY_SIGNALS = {"signals": True, "runs": False, "reverts": False, "schedules": False}
 
@@ -72,12 +77,15 @@ def _evaluate(context: Context, logger: Logger, work: Mapping[str, Any]) -> tupl
 def _evaluate_and_perform(context: Context, logger: Logger) -> tuple[int, int]:
     """Performs the first batch of actions in the same transaction, which saves a commit."""
     steps: list[ActionStep] = []
+    signals: list[EvaluatedSignal] = []
     with context.database.transaction(prepared=True) as conn:
         action_runs.lock(conn)
         with context.telemetry.internals.measure("Judge", "take"):
-            evaluated, runs = context.evaluator.evaluate_batch(conn, logger)
+            evaluated, runs = context.evaluator.evaluate_batch(conn, logger, evaluated=signals)
         if runs:
             run_batches.perform_batch(conn, logger, steps)
+        # Last, because this takes the lock of revisions, which runs take after theirs.
+        evaluate_signals(conn, logger, context.clock, signals)
     _record_steps(context, logger, steps)
     return evaluated, len(steps)
 
@@ -85,9 +93,11 @@ def _evaluate_and_perform(context: Context, logger: Logger) -> tuple[int, int]:
 def _evaluate_batch(
     context: Context, logger: Logger, limit: int = action_evaluation.BATCH
 ) -> tuple[int, int]:
+    signals: list[EvaluatedSignal] = []
     with context.database.transaction(prepared=True) as conn:
         action_runs.lock(conn)
-        evaluated, _ = context.evaluator.evaluate_batch(conn, logger, limit)
+        evaluated, _ = context.evaluator.evaluate_batch(conn, logger, limit, evaluated=signals)
+        evaluate_signals(conn, logger, context.clock, signals)
     return evaluated, 0
 
 

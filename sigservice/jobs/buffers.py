@@ -5,6 +5,7 @@ All functions return 0, so that nothing is logged.
 
 from sigservice.context import Context
 from sigservice.repository.access import api_tokens, personal_tokens, sessions
+from sigservice.repository.releases import releases
 from sigservice.repository.signals import signal_endpoint_tokens
 from sigservice.services.signals import refused_calls
 
@@ -24,6 +25,15 @@ def store_last_uses(context: Context) -> int:
     if signal_uses := context.token_uses.drain():
         with context.database.autocommit() as conn:
             signal_endpoint_tokens.add_uses(conn, signal_uses)
+    return 0
+
+
+def store_poll_intervals(context: Context) -> int:
+    """Stores how often SDKs poll."""
+    if intervals := context.poll_intervals.drain():
+        with context.database.autocommit() as conn:
+            releases.store_poll_intervals(conn, intervals)
+            releases.delete_old_poll_intervals(conn)
     return 0
 
 

@@ -21,13 +21,14 @@ from sigservice.services import channel_delivery, outbox
 from sigservice.services.access import reset_tokens
 from sigservice.services.actions import notifications
 from sigservice.services.channel_delivery import DeliveryResult, DeliverySettings
+from sigservice.services.releases import release_journal
 from sigservice.services.signals import silence_changes
 from sigservice.services.system import mails
 
 MAX_CONCURRENT = 8
 TIMEOUT_SECONDS = 120.0  # then the attempt has failed, even if it continues
 ADOPTED_CHUNK = 1000
-_CHANNEL_KINDS = (notifications.KIND, silence_changes.KIND)
+_CHANNEL_KINDS = (notifications.KIND, silence_changes.KIND, release_journal.KIND)
 _POLL_SECONDS = 0.5
 
 
@@ -102,6 +103,8 @@ def deliver(context: Context, row: Row) -> DeliveryResult:
     settings = DeliverySettings.from_config(context.config)
     if row["kind"] == silence_changes.KIND:
         message = silence_changes.make_message(row, settings.public_url)
+    elif row["kind"] == release_journal.KIND:
+        message = release_journal.make_message(row, settings.public_url)
     else:
         with context.database.autocommit() as conn:
             run = notifications.find_run(conn, row)

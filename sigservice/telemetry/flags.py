@@ -58,6 +58,9 @@ class Flags:
                 ("appName", "environment", "interval"),
             )
         )
+        self._release_events = instruments.add(
+            Counter("release_events_total", "Events of releases, by type.", ("type",))
+        )
         self._dropped = instruments.add(
             Counter(
                 "client_metrics_dropped_total",
@@ -80,6 +83,10 @@ class Flags:
         """`event` is the type of the event."""
         action = _ACTIONS.get(event, "updated")
         self._updates.inc(toggle, project or NONE, environment or NONE, action)
+
+    def count_release_event(self, type: str) -> None:
+        """`type` as in the events of a release, such as rolledBack."""
+        self._release_events.inc(type)
 
     def count_usage(self, toggle: str, app_name: str, sdk_type: str, yes: int, no: int) -> None:
         """`toggle` must exist. `sdk_type` is the SDK type of the token: frontend tokens are public,

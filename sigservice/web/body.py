@@ -76,7 +76,8 @@ class BodyPlugin:
     """The option `takes=Struct` of a route: the handler gets the decoded and checked `body`.
 
     `body_limit=bytes` sets its maximum size. With `any_content_type=True` the body is read as
-    JSON whatever its content type is. The struct is a part of the OpenAPI description.
+    JSON whatever its content type is, and with `optional_body=True` an empty one is the struct
+    with its defaults. The struct is a part of the OpenAPI description.
     """
 
     name, api = "body", 2
@@ -87,8 +88,11 @@ class BodyPlugin:
             return callback
         limit = route.config.get("body_limit", JSON_LIMIT)
         any_type = route.config.get("any_content_type", False)
+        is_optional = route.config.get("optional_body", False)
 
         def with_body(*args: Any, **kwargs: Any) -> Any:
+            if is_optional and not read_sent_bytes(request.environ, limit):
+                return callback(*args, body=struct(), **kwargs)
             body = read_struct(request.environ, struct, limit, any_content_type=any_type)
             return callback(*args, body=body, **kwargs)
 

@@ -47,6 +47,11 @@ _SECTIONS = (
                 "",
                 [
                     MenuItem("/admin/features", "Flags"),
+                    MenuItem(
+                        "/admin/releases",
+                        "Releases",
+                        pages="/admin/features/[^/]+/environments/[^/]+/releases",
+                    ),
                     MenuItem("/admin/projects", "Projects"),
                     MenuItem("/admin/segments", "Segments"),
                     MenuItem("/admin/playground", "Playground"),

@@ -21,6 +21,7 @@ SLOW = {
     "sdk/test_streaming.py",
     "server/test_embedded.py",
     "server/test_costly_input.py",
+    "server/test_kill_releases.py",
     "server/test_kill_actions.py",
     "server/test_stop.py",
     "spec/callables.py",

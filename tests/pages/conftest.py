@@ -136,10 +136,16 @@ def place(
     integration_id = create("addons", **addon, parameters={"url": "http://localhost:9999/"})
     segment_id = flags.create_segment()
     path = f"/api/admin/addons/{integration_id}/deliveries"
+    releases = f"projects/default/features/{name}/environments/production/releases"
+    release_id = create(releases, steps=[{"rollout": 100}], strategyId=strategy_id)
+    create(f"{releases}/{release_id}/rollback")
     return {
         "integration_id": integration_id,
         "delivery_id": web.get(path, headers=ADMIN).json["deliveries"][0]["id"],
         "provider": "webhook",
+        "release_id": release_id,
+        "step": 1,
+        "command": "undo",
         "set_id": set_id,
         "run_id": sets.runs(set_id)[0]["id"],
         "id": endpoint["id"],

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from tests.conftest import Cast
 
 STRATEGIES = "/admin/features/{name}/environments/{environment}/strategies"
+RELEASES = "/admin/features/{name}/environments/{environment}/releases"
 RUNS = "/admin/projects/{project}/actions/{set_id}/runs"
 VIEW_PAGES = (
     "/",
@@ -21,6 +22,8 @@ VIEW_PAGES = (
     "/docs/guide",
     "/docs/guide/{name}",
     "/admin/features",
+    "/admin/releases",
+    f"{RELEASES}/{{release_id}}",
     "/admin/features/{name}",
     "/admin/features/{name}/flag",
     "/admin/segments",
@@ -53,6 +56,8 @@ EDIT_PAGES = (
     f"{STRATEGIES}/new",
     f"{STRATEGIES}/{{strategy_id}}",
     f"{STRATEGIES}/{{strategy_id}}/delete",
+    f"{RELEASES}/new",
+    f"{RELEASES}/{{release_id}}/steps/{{step}}/{{command}}",
     "/admin/segments/new",
     "/admin/segments/{segment_id}",
     "/admin/segments/{segment_id}/delete",
@@ -181,6 +186,12 @@ EDIT_FORMS = {
     f"{STRATEGIES}/{{strategy_id}}/on": {},
     f"{STRATEGIES}/{{strategy_id}}/off": {},
     f"{STRATEGIES}/{{strategy_id}}/copy": {"environment": "production"},
+    f"{RELEASES}/new": {
+        "strategyId": "{strategy_id}",
+        "steps.0.rollout": "100",
+        "watchMinutes": "60",
+    },
+    f"{RELEASES}/{{release_id}}/steps/{{step}}/{{command}}": {},
     "/admin/segments/new": {"name": "added"},
     "/admin/segments/{segment_id}": {"name": "renamed"},
     "/admin/segments/{segment_id}/delete": {},

@@ -162,6 +162,40 @@ def test_ten_groups_at_once_are_ten_signals_before_the_next_interval(base_url, a
     assert (retries > 0) is bool(limit)
 
 
+def test_an_alert_rolls_back_a_release_that_stays_rolled_back(base_url, alertmanager):
+    endpoint = call_api(base_url, "", {"name": "alerts", "template": "alertmanager"})
+    token = call_api(base_url, f"/{endpoint['id']}/tokens", {"name": "alertmanager-eu"})
+    address = alertmanager(write_configuration(endpoint["url"], token["token"]))
+    flags = f"{base_url}/api/admin/projects/default/features"
+    place = f"{flags}/checkout/environments/production"
+    filters = [{"path": "commonLabels.service", "operator": "IN", "values": ["shop"]}]
+    guard = {"kind": "signal", "endpointId": endpoint["id"], "effect": "rollBack"}
+    body = {
+        "steps": [{"rollout": 10, "minutes": 5}, {"rollout": 100}],
+        "guards": [guard | {"filters": filters}],
+    }
+    fetch(flags, json.dumps({"name": "checkout"}).encode(), headers=ADMIN)
+    release = json.loads(fetch(f"{place}/releases", json.dumps(body).encode(), headers=ADMIN))
+    assert (release["state"], release["rollout"]) == ("running", 10)
+
+    def read_state() -> tuple[str, int]:
+        answer = json.loads(fetch(f"{place}/releases/{release['id']}", headers=ADMIN))
+        return answer["state"], answer["rollout"]
+
+    started_at = datetime.now(UTC) - timedelta(minutes=1)
+    send_alert(address, startsAt=started_at.isoformat())
+    until(lambda: read_state() == ("rolledBack", 0), "the rollback")
+    resolved_at = datetime.now(UTC) - timedelta(seconds=1)
+    send_alert(address, startsAt=started_at.isoformat(), endsAt=resolved_at.isoformat())
+
+    def list_statuses() -> list[str]:
+        rows = call_api(base_url, f"/{endpoint['id']}/signals")["signalEndpointSignals"]
+        return [row["payload"]["status"] for row in rows]
+
+    until(lambda: list_statuses()[0] == "resolved", "the resolved notification")
+    assert read_state() == ("rolledBack", 0)
+
+
 def read_counter(address: str, name: str) -> float:
     """A metric of Alertmanager about webhooks."""
     (line,) = re.findall(

@@ -83,6 +83,19 @@ def test_silence(service_port, tmp_path):
     assert resolved in output.partition(down)[0]
 
 
+def test_releases(service_port, tmp_path):
+    require("curl", "jq")
+    events = 'curl -sS -H "$AUTH" $PLACE/releases/$RELEASE/events'
+    changes = {
+        "4242": service_port,
+        "sleep 2": f"until {events} | grep rolledBack >/dev/null; do sleep 1; done",
+    }
+    output = Reader(tmp_path).run_page("releases", changes=changes)["Try it"]
+    documented = [block.code for block in list_blocks("releases") if block.language == ""]
+    assert documented[0].strip() in output
+    assert documented[1].strip() in output
+
+
 def test_alert_rules(service_port, tmp_path):
     require("curl", "jq")
     fired = 'curl -H "$AUTH" $RULES/$RULE | grep firing >/dev/null'

@@ -62,7 +62,7 @@ class RemoteClient:
                 raise_on_status=False,
             ),
         }
-        self._pool = _open_pool(self._base_url, proxies or Proxies(), settings)
+        self._pool = open_pool(self._base_url, proxies or Proxies(), settings)
 
     def get(self, *parts: str, **query: str) -> Any:
         """The JSON at the path below /api/admin."""
@@ -139,7 +139,7 @@ def _parse_base_url(url: str) -> str:
     return f"{split.scheme}://{split.netloc}{path}"
 
 
-def _open_pool(base_url: str, proxies: Proxies, settings: dict[str, Any]) -> urllib3.PoolManager:
+def open_pool(base_url: str, proxies: Proxies, settings: dict[str, Any]) -> urllib3.PoolManager:
     """Uses the proxy that the environment defines for the URL."""
     split = urlsplit(base_url)
     port = split.port or (443 if split.scheme == "https" else 80)

@@ -23,10 +23,15 @@ def lock_all(conn: Connection) -> None:
 
 
 def insert(
-    conn: Connection, *, created_by_user_id: int, limit: int, **values: Unpack[EndpointValues]
+    conn: Connection,
+    *,
+    created_by_user_id: int,
+    limit: int,
+    template: str | None = None,
+    **values: Unpack[EndpointValues],
 ) -> Row | None:
     """None if the limit is reached. Raises UniqueViolation for a duplicate name."""
-    creation = {"created_by_user_id": created_by_user_id, "limit": limit}
+    creation = {"created_by_user_id": created_by_user_id, "limit": limit, "template": template}
     return fetch_one(conn, _SQL["insert_signal_endpoint"], **creation, **values)
 
 

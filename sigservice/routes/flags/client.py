@@ -29,6 +29,7 @@ router = Router(ClientGuard, "client")
 @router.get("/api/client/features")
 def show_document(context: Context, access: Access) -> HTTPResponse:
     environ = request.environ
+    context.poll_intervals.record(access.environment, environ.get("HTTP_UNLEASH_INTERVAL", ""))
     query = _build_query(
         environ.get("QUERY_STRING", ""), environ.get("HTTP_UNLEASH_CLIENT_SPEC", ""), access
     )
@@ -63,6 +64,7 @@ def show_document(context: Context, access: Access) -> HTTPResponse:
 @router.get("/api/client/delta")
 def show_changes(context: Context, access: Access) -> HTTPResponse:
     environ = request.environ
+    context.poll_intervals.record(access.environment, environ.get("HTTP_UNLEASH_INTERVAL", ""))
     query = _build_query(environ.get("QUERY_STRING", ""), "", access)
     revisions: Revisions = environ[REVISIONS]
     since = parse_event_id(environ.get("HTTP_IF_NONE_MATCH", ""))
@@ -103,6 +105,7 @@ def open_stream(context: Context, access: Access) -> HTTPResponse:
     if kind is Kind.TRIAL:
         event += POLL_AGAIN
     if environ["REQUEST_METHOD"] != "HEAD":
+        context.poll_intervals.record_stream(access.environment)
         take_over = context.streams.open(subscription)
         subscription.end = stream_offers.begin_stream(context, environ, kind)
         hand_over(take_over)

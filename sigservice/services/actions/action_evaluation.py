@@ -12,7 +12,7 @@ blocks the queue becomes a dead letter, with a result that says so.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -69,6 +69,12 @@ class _Batch:
     run_once_ids: list[int] = field(default_factory=list)
 
 
+class EvaluatedSignal(NamedTuple):
+    id: int
+    endpoint_id: int
+    payload: Any
+
+
 class EvaluationError(Exception):
     """A signal can't be evaluated because of `cause`."""
 
@@ -84,21 +90,33 @@ class Evaluator:
         self._compiled: dict[int, tuple[int, Matcher, ActionSetOptions, dict[str, Any]]] = {}
 
     def evaluate_batch(
-        self, conn: Connection, logger: Logger, limit: int = BATCH
+        self,
+        conn: Connection,
+        logger: Logger,
+        limit: int = BATCH,
+        *,
+        evaluated: list[EvaluatedSignal] | None = None,
     ) -> tuple[int, int]:
-        """(evaluated signals, inserted runs). Call under action_runs.lock. Raises EvaluationError
-        if a signal fails alone (`limit` 1)."""
+        """(evaluated signals, inserted runs). Adds the signals to `evaluated`, for others that
+        watch them. Call under action_runs.lock. Raises EvaluationError if a signal fails alone
+        (`limit` 1)."""
         signals = signal_queue.list_oldest(conn, limit=limit, max_bytes=BATCH_BYTES)
         if not signals:
             return 0, 0
         try:
-            return self._evaluate(conn, signals, logger)
+            return self._evaluate(conn, signals, logger, [] if evaluated is None else evaluated)
         except Exception as error:
             if limit > 1 or not is_persistent_error(error):
                 raise
             raise EvaluationError(signals[0]["signal_id"], error) from error
 
-    def _evaluate(self, conn: Connection, signals: list[Row], logger: Logger) -> tuple[int, int]:
+    def _evaluate(
+        self,
+        conn: Connection,
+        signals: list[Row],
+        logger: Logger,
+        evaluated: list[EvaluatedSignal],
+    ) -> tuple[int, int]:
         endpoint_ids = sorted({row["endpoint_id"] for row in signals})
         rows = action_sets.list_enabled_of_endpoints(conn, endpoint_ids)
         sets: dict[int, list[CompiledSet]] = {}
@@ -113,6 +131,7 @@ class Evaluator:
             if signal["payload"] is None:
                 continue
             payload, count = msgspec.json.decode(signal["payload"]), len(batch.runs)
+            evaluated.append(EvaluatedSignal(signal["signal_id"], signal["endpoint_id"], payload))
             results[signal["signal_id"]] = [
                 _evaluate_set(compiled_set, signal, payload, batch)
                 for compiled_set in sets.get(signal["endpoint_id"], [])
@@ -191,7 +210,7 @@ def is_persistent_error(error: Exception) -> bool:
 
 def is_resolved(resolved_condition: ResolvedCondition, payload: Any) -> bool:
     """Whether the signal resolves an alert."""
-    return _find_text(payload, resolved_condition.path) in resolved_condition.values
+    return find_text(payload, resolved_condition.path) in resolved_condition.values
 
 
 def insert_runs(conn: Connection, runs: list[dict[str, Any]]) -> None:
@@ -250,7 +269,7 @@ def _decide(
         return {"verdict": "not matched", "because": reason}
     run = make_run(compiled_set, signal, cause="signal")
     if resolved_condition is not None:
-        run["correlation"] = key = _find_text(payload, resolved_condition.key)
+        run["correlation"] = key = find_text(payload, resolved_condition.key)
         if (
             key is not None and not options.dryRun
         ):  # also when suppressed: it prevents an auto-revert
@@ -275,7 +294,7 @@ def _resolve_alert(
     batch: _Batch,
 ) -> dict[str, Any]:
     """The result of a signal that resolves an alert."""
-    key = _find_text(payload, resolved_condition.key)
+    key = find_text(payload, resolved_condition.key)
     firing = batch.alerts.list_keys(compiled_set.row["id"])
     if key is None or key not in firing:
         reason = "The signal resolves an alert, but there is nothing to revert."
@@ -344,7 +363,8 @@ def add_states(action_set: dict[str, Any], cause: str) -> dict[str, Any]:
     return action_set | {"actions": [action | initial for action in actions]}
 
 
-def _find_text(payload: Any, path: str) -> str | None:
+def find_text(payload: Any, path: str) -> str | None:
+    """The first scalar value at the path, None without one."""
     values = payload_paths.find_values(payload, path, payload_paths.parse_path(path) or [])
     scalars = [value for value in values if not isinstance(value, dict | list)]
     return to_text(scalars[0]) if scalars else None

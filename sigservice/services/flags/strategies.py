@@ -127,6 +127,27 @@ def replace(
     return body
 
 
+def set_parameters(
+    conn: Connection,
+    target: FeatureEnvironment,
+    id: str,
+    parameters: Mapping[str, str],
+    by: Identity,
+) -> Mapping[str, str] | None:
+    """Sets some parameters and leaves everything else as it is. Returns all parameters from before,
+    None if nothing changed. `parameters` must be valid. Raises NotFoundError."""
+    revisions.lock(conn)
+    before = to_json(_find_row(_list_rows(conn, target), id))
+    after = before | {"parameters": before["parameters"] | parameters}
+    if after == before:
+        return None
+    feature_strategies.update(conn, after)
+    _record(conn, "feature-strategy-update", target, by, data=after, pre_data=before)
+    revisions.bump(conn, target.environment, flags=[target.feature])
+    old: Mapping[str, str] = before["parameters"]
+    return old
+
+
 def remove(conn: Connection, target: FeatureEnvironment, id: str, by: Identity) -> None:
     """Raises NotFoundError."""
     revisions.lock(conn)

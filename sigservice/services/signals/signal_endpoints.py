@@ -62,9 +62,16 @@ def check_fields(new: Endpoint, *, token_name: str | None = None) -> Endpoint:
 
 
 def create(
-    conn: Connection, fields: Endpoint, by: Identity, *, limit: int, policy: AddressPolicy
+    conn: Connection,
+    fields: Endpoint,
+    by: Identity,
+    *,
+    limit: int,
+    policy: AddressPolicy,
+    template: str | None = None,
 ) -> Row:
-    """`policy` is the policy of notifications. Raises ExceedsLimitError, NameExistsError,
+    """`policy` is the policy of notifications, `template` the sender that the endpoint is for,
+    which says what fires and resolves an alert. Raises ExceedsLimitError, NameExistsError,
     BadDataError (channels of notifications)."""
     _check_channels(fields, None, policy)
     signal_endpoints.lock_all(conn)
@@ -75,6 +82,7 @@ def create(
             description=fields.description,
             enabled=fields.enabled is not False,
             options=_encode(fields.options or EndpointOptions()),
+            template=template,
             created_by_user_id=by.user_id,
             limit=limit,
         )

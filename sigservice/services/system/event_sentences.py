@@ -9,6 +9,7 @@ import msgspec
 
 from sigservice.db.statements import Row
 from sigservice.services.strategy_summaries import list_strategy_chips
+from sigservice.services.system.events import RELEASE_EVENTS
 
 MAX_NAME, MAX_LINES, MAX_CHANGE = 100, 200, 500
 Mark = Callable[[str, str], str]
@@ -98,6 +99,8 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
         parts["change"] = _list_strategy_changes(before, data, mark)
     elif row["type"] == "feature-project-change":
         parts["change"] = f" from {mark('project', str(before.get('project') or ''))}"
+    elif row["type"].startswith(RELEASE_EVENTS) and isinstance(text := values.get("text"), str):
+        return text[:1].lower() + text[1:].removesuffix(".")
     sentence = SENTENCES.get(row["type"])
     if sentence is None:
         return _describe_by_words(row["type"], parts["name"])

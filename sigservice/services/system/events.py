@@ -19,9 +19,13 @@ from sigservice.services.identity import ADMIN, Identity
 # Families of event types (their first words) that all users may read: flags and their parts. Only
 # admins read the others (tokens, users, action sets, signals) and families that aren't listed yet.
 OPEN_FAMILIES = (
-    "context", "default", "environment", "feature", "features", "project", "segment", "strategy",
-    "tag",
+    "context", "default", "environment", "feature", "features", "project", "release", "safeguard",
+    "segment", "strategy", "tag",
 )  # fmt: skip
+
+
+# They say why a flag changed, beside the event of the change.
+RELEASE_EVENTS = ("release-", "safeguard-")
 
 
 class FlagEventNote(NamedTuple):
@@ -79,7 +83,7 @@ def record_all(conn: Connection, batch: Sequence[Event]) -> None:
     conn.notes += [
         FlagEventNote(type, item["feature_name"], item.get("project"), item.get("environment"))
         for type, _, item in batch
-        if item.get("feature_name")
+        if item.get("feature_name") and not type.startswith(RELEASE_EVENTS)
     ]
     rows = [
         {

@@ -6,9 +6,10 @@ SELECT pg_advisory_xact_lock(hashtext('signal_endpoints'));
 
 -- name: insert_signal_endpoint
 -- Returns no row if the limit is reached. Call under lock_signal_endpoints.
-INSERT INTO signal_endpoints (name, description, enabled, options, created_by_user_id, version)
-SELECT %(name)s, %(description)s, %(enabled)s, %(options)s::jsonb, %(created_by_user_id)s,
-       floor(extract(epoch FROM clock_timestamp()) * 1000)
+INSERT INTO signal_endpoints (name, description, enabled, options, template, created_by_user_id,
+                              version)
+SELECT %(name)s, %(description)s, %(enabled)s, %(options)s::jsonb, %(template)s,
+       %(created_by_user_id)s, floor(extract(epoch FROM clock_timestamp()) * 1000)
 WHERE (SELECT count(*) FROM signal_endpoints) < %(limit)s
 RETURNING id, name, description, enabled, options, created_at, created_by_user_id;
 

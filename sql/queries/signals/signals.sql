@@ -4,8 +4,8 @@
 -- Stores the signals of concurrent senders in one statement, which is one commit and one round trip.
 -- Returns a row for each signal whose endpoint still has the version that its sender was authenticated
 -- with. `created_at` is NULL if the endpoint has a signal with the same key already: that one is not
--- stored. A signal is queued for evaluation if an enabled action set is triggered by the endpoint. IDs are
--- in the order of the list. `signals` is one JSON text, which the driver formats faster than arrays; the
+-- stored. A signal is queued for evaluation if an enabled action set is triggered by the endpoint, or a
+-- guard of a release watches it. IDs are in the order of the list. `signals` is one JSON text, which the driver formats faster than arrays; the
 -- payload is text in it, so that it doesn't change. The join with the token protects from a previous
 -- version of the program, which deletes tokens without a new version of the endpoint. With LATERAL each
 -- is one index lookup.
@@ -42,6 +42,7 @@ WITH accepted AS MATERIALIZED (
     JOIN stored s ON s.id = a.id
     WHERE EXISTS (SELECT 1 FROM action_sets x
                   WHERE x.source_id = a.endpoint_id AND x.enabled)
+       OR EXISTS (SELECT 1 FROM release_guards g WHERE g.endpoint_id = a.endpoint_id AND g.is_watching)
     RETURNING signal_id
 )
 SELECT a.position, a.id, a.endpoint_id, a.token_id, s.created_at, q.signal_id IS NOT NULL AS queued
@@ -73,6 +74,8 @@ WITH stored AS (
     SELECT id, endpoint_id
     FROM stored
     WHERE EXISTS (SELECT 1 FROM action_sets a WHERE a.source_id = stored.endpoint_id AND a.enabled)
+       OR EXISTS (SELECT 1 FROM release_guards g
+                  WHERE g.endpoint_id = stored.endpoint_id AND g.is_watching)
 )
 SELECT id, endpoint_id, token_id, NULL AS token_name, sent_by, replay_of, payload, payload_bytes,
        created_at
@@ -92,6 +95,8 @@ WITH stored AS (
     SELECT id, endpoint_id
     FROM stored
     WHERE EXISTS (SELECT 1 FROM action_sets a WHERE a.source_id = stored.endpoint_id AND a.enabled)
+       OR EXISTS (SELECT 1 FROM release_guards g
+                  WHERE g.endpoint_id = stored.endpoint_id AND g.is_watching)
 )
 SELECT id, endpoint_id
 FROM stored

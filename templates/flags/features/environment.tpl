@@ -30,6 +30,9 @@ run {{alert["id"]}} of <bdi>{{alert["name"]}}</bdi>.
 % end
 </p>
 % end
+% if environment["release"]:
+% include("releases/panel.tpl", release=environment["release"])
+% end
 % if environment["strategies"]:
 % if len(environment["strategies"]) > 1:
 <p class="hint">Enabled if any strategy matches (OR).</p>
@@ -50,6 +53,9 @@ run {{alert["id"]}} of <bdi>{{alert["name"]}}</bdi>.
 <p class="actions">
 % if can_edit:
 <a href="{{url(path, 'environments', name, 'strategies', 'new')}}">Add strategy<span class="hidden"> in {{name}}</span></a>
+% if not environment["release"] or environment["release"]["state"] not in ("scheduled", "running", "held"):
+<a href="{{url(environment['release_form'])}}">New release<span class="hidden"> in {{name}}</span></a>
+% end
 % end
 % if can_edit and identity.has_permission("ADMIN"):
 <a href="{{url(path, 'schedule')}}?environment={{name}}">Schedule a change<span class="hidden"> in {{name}}</span></a>

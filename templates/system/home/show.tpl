@@ -46,6 +46,16 @@
 </ul>
 </section>
 % end
+% if releases:
+<section id="releases">
+<h2>Releases under way</h2>
+<ul class="rows">
+% for row in releases:
+<li><a href="{{url(row['path'])}}">{{row["place"]}}</a> {{row["text"]}} <span class="muted"><bdi>{{row["reason"]}}</bdi></span></li>
+% end
+</ul>
+</section>
+% end
 % if silent:
 <section id="silent">
 <h2>Silent endpoints</h2>

@@ -75,6 +75,7 @@ def create_signal_endpoint(context: Context, identity: Identity, body: NewEndpoi
             identity,
             limit=context.config["signals"]["endpointsLimit"],
             policy=DeliverySettings.from_config(context.config).policy,
+            template=body.template,
         )
         endpoint = _describe(context, conn, row)
     return respond.json(endpoint, 201, location=f"{context.prefix}{PATH}/{row['id']}")

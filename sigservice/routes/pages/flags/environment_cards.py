@@ -21,9 +21,11 @@ def make_cards(
     *,
     alerts: Sequence[Row],
     asks_first: bool,
+    newest_releases: Mapping[str, dict[str, Any]],
 ) -> list[dict[str, Any]]:
     """`alerts` are the runs that keep the flag on or off for an alert; `asks_first` is the
-    project's setting for production environments."""
+    project's setting for production environments; `newest_releases` are the views of releases by
+    environment."""
     cards = []
     path = join_path("/admin/features", feature["name"], "environments")
     for environment in feature["environments"]:
@@ -47,6 +49,8 @@ def make_cards(
                 "variants": strategy_summaries.summarize_variants(environment["variants"]),
                 "question": ask_for_switch(feature["name"], environment) if asks_first else "",
                 "alerts": [alert for alert in alerts if alert["environment"] == name],
+                "release": newest_releases.get(name),
+                "release_form": join_path(path, name, "releases", "new"),
                 "chart": usage.make_chart(name, now),
                 "playground": f"/admin/playground?{query}",
             }

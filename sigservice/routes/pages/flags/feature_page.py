@@ -10,11 +10,13 @@ from sigservice.errors import NotFoundError
 from sigservice.repository.flags import features as feature_rows
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import projects
+from sigservice.repository.releases import releases
 from sigservice.repository.system import events, home
 from sigservice.repository.system.events import EventFilter
 from sigservice.routes.pages.flags import feature_fields
 from sigservice.routes.pages.flags.environment_cards import make_cards
 from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
+from sigservice.routes.pages.flags.release_views import make_release_view
 from sigservice.routes.pages.flags.usage_charts import read_usage
 from sigservice.routes.pages.system.events import make_event_view
 from sigservice.services import strategy_summaries
@@ -36,6 +38,7 @@ TABLE = "flag-table"
 MAX_EVENTS = 10
 MAX_ALERTS = 20
 MAX_PARENTS = 200
+MAX_RELEASES = 100  # of which the newest of each environment are shown
 NOTICES = {
     "created": "Flag created. It's disabled in every environment.",
     "saved": "Flag saved.",
@@ -134,6 +137,7 @@ def show_feature(
         parents = [] if row["archived_at"] else _list_parents(conn, row, feature)
         types = feature_rows.list_types(conn)
         alerts = home.list_flags_of_alerts(conn, limit=MAX_ALERTS, feature=name)
+        release_rows = releases.list_newest(conn, feature=name, limit=MAX_RELEASES)
         asks_first = row["project"] in projects.list_confirming(conn)
     texts, open_form = entry.form, _name_form(entry.form)
     details = texts if open_form == "Edit" else to_form(features.to_json(row))
@@ -162,6 +166,10 @@ def show_feature(
             context.clock.now(),
             alerts=alerts,
             asks_first=asks_first,
+            newest_releases={
+                row["environment"]: make_release_view(row, can_edit=identity.has_permission("EDIT"))
+                for row in reversed(release_rows)
+            },
         ),
         usage_fields=usage.make_fields() if usage.app_names else [],
         impact=make_impact_rows(impact, context.clock.now()),

@@ -142,6 +142,7 @@ def create_signal_endpoint(context: Context, identity: Identity, form: Form) -> 
             identity,
             limit=limits["endpointsLimit"],
             policy=DeliverySettings.from_config(context.config).policy,
+            template=body.template or None,
         )
         if token_name is not None:
             fields = TokenFields(token_name)

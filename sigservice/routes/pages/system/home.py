@@ -1,7 +1,10 @@
 """The home page: the first steps, what needs attention, and what happened last."""
 
+from typing import Any
+
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
+from sigservice.repository.releases import releases
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.repository.system import events as event_repository
 from sigservice.repository.system import home
@@ -12,16 +15,11 @@ from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 from sigservice.services.system import events
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 
-RECENT_SIGNALS, RECENT_CHANGES, RECENT_RUNS, MAX_ALERTS, MAX_STALE, MAX_SCHEDULED = (
-    10,
-    8,
-    5,
-    20,
-    5,
-    5,
-)
+RECENT_SIGNALS, RECENT_CHANGES, RECENT_RUNS, MAX_ALERTS, MAX_STALE = 10, 8, 5, 20, 5
+MAX_SCHEDULED, MAX_RELEASES = 5, 20
 NOTICES = {"password": "Password set. You are signed in."}
 # (column of find_first_steps, label, path, permission that the step needs)
 STEPS = (
@@ -49,6 +47,7 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         alert_flags = _list_alert_flags(conn, is_admin=is_admin)
         runs = home.list_newest_runs(conn, limit=RECENT_RUNS) if is_admin else []
         scheduled = scheduled_sets.list_views(conn, None, limit=MAX_SCHEDULED)
+        release_rows = releases.list_newest(conn, states=("held", "running"), limit=MAX_RELEASES)
         silent = home.list_silent_endpoints(conn) if is_admin else []
     steps = [
         {"label": label, "path": path, "done": done[key], "allowed": identity.has_permission(needs)}
@@ -64,6 +63,7 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         alert_flags=alert_flags,
         silent=silent,
         scheduled=scheduled,
+        releases=[_describe_release(row) for row in release_rows],
         stale=[row | {"path": flag_path(row["name"])} for row in stale],
         stale_counts=(stale[0]["stale_total"], stale[0]["total"]) if stale else (0, 0),
         changes=[make_event_view(row) for row in changes],
@@ -87,6 +87,16 @@ def _list_alert_flags(conn: Connection, *, is_admin: bool) -> list[Row]:
         }
         for row in rows
     ]
+
+
+def _describe_release(row: Row) -> dict[str, Any]:
+    place = ("environments", row["environment"], "releases", row["id"])
+    return {
+        "path": join_path("/admin/features", row["feature"], *place),
+        "place": f"{row['feature']} in {row['environment']}",
+        "text": f"{'on hold' if row['state'] == 'held' else 'running'} at {row['rollout']}%",
+        "reason": row["held_reason"] or "",
+    }
 
 
 def _list_recent_signals(conn: Connection) -> list[Row]:

@@ -1,7 +1,5 @@
 """Sets the percentage of all gradual rollouts of a flag in one environment."""
 
-import msgspec
-
 from sigservice.db.pool import Connection
 from sigservice.repository.flags import feature_strategies
 from sigservice.services import revisions
@@ -18,7 +16,6 @@ from sigservice.services.actions.action_kinds.kind import (
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.flags.feature_switches import SwitchBatch
-from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.wording import plural
@@ -69,24 +66,14 @@ def set_rollout(
     conn: Connection, flag_environment: FeatureEnvironment, id: str, rollout: str, by: Identity
 ) -> RevertibleChange | None:
     """None if it has that percentage already. Raises NotFoundError."""
-    strategy = strategies.get(conn, flag_environment, id)
-    before = strategy["parameters"].get("rollout", "")
-    if before == rollout:
+    parameters = strategies.set_parameters(conn, flag_environment, id, {"rollout": rollout}, by)
+    if parameters is None:
         return None
-    payload = strategy | {"parameters": strategy["parameters"] | {"rollout": rollout}}
-    strategies.replace(
-        conn,
-        flag_environment,
-        id,
-        msgspec.convert(payload, Strategy),
-        by,
-        max_segments=len(strategy["segments"]),
-    )
     return RevertibleChange(
         "rollout",
         flag_environment.feature,
         flag_environment.environment,
-        before,
+        parameters.get("rollout", ""),
         rollout,
         strategy=id,
     )

@@ -1,4 +1,5 @@
-"""The kinds of actions by name. Other tools know the names, except the last two."""
+"""The kinds of actions by name. Other tools know the names, except the last two and those that are
+added when the service is put together."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -9,13 +10,17 @@ from sigservice.services.actions.action_kinds.set_rollout import SetRollout
 from sigservice.services.actions.action_kinds.toggle_by_tag import ToggleByTag
 from sigservice.services.actions.action_kinds.toggle_feature import ToggleFeature
 
-KINDS: Mapping[str, Kind] = MappingProxyType(
-    {
-        "TOGGLE_FEATURE_ON": ToggleFeature(on=True),
-        "TOGGLE_FEATURE_OFF": ToggleFeature(on=False),
-        "TOGGLE_FEATURES_ON_BY_TAG": ToggleByTag(on=True),
-        "TOGGLE_FEATURES_OFF_BY_TAG": ToggleByTag(on=False),
-        "SET_FEATURE_ROLLOUT": SetRollout(),
-        "RESTORE_ACTION_SET": RevertActionSet(),
-    }
-)
+_kinds: dict[str, Kind] = {
+    "TOGGLE_FEATURE_ON": ToggleFeature(on=True),
+    "TOGGLE_FEATURE_OFF": ToggleFeature(on=False),
+    "TOGGLE_FEATURES_ON_BY_TAG": ToggleByTag(on=True),
+    "TOGGLE_FEATURES_OFF_BY_TAG": ToggleByTag(on=False),
+    "SET_FEATURE_ROLLOUT": SetRollout(),
+    "RESTORE_ACTION_SET": RevertActionSet(),
+}
+KINDS: Mapping[str, Kind] = MappingProxyType(_kinds)
+
+
+def add_kinds(kinds: Mapping[str, Kind]) -> None:
+    """Adds kinds of packages that import this one."""
+    _kinds.update(kinds)

@@ -1,0 +1,1 @@
+"""Releases and their guards: one function for each SQL statement."""

@@ -1,0 +1,58 @@
+"""Guards of releases: one function for each SQL statement."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
+
+_SQL = queries.load("releases/release_guards")
+
+
+def insert_many(
+    conn: Connection, release_id: int, items: Sequence[dict[str, Any]], now: datetime
+) -> None:
+    """Items of the columns that differ between guards."""
+    text = msgspec.json.encode(items).decode()
+    execute(conn, _SQL["insert_guards"], release_id=release_id, items=text, now=now)
+
+
+def update_many(conn: Connection, items: Sequence[Any]) -> None:
+    execute(conn, _SQL["update_guards"], items=msgspec.json.encode(items).decode())
+
+
+def lock_evaluation(conn: Connection) -> bool:
+    """False while another process evaluates rules. Lasts until the end of the transaction."""
+    return bool(fetch_value(conn, _SQL["lock_evaluation"]))
+
+
+def list_due_rules(conn: Connection, now: datetime) -> list[Row]:
+    return fetch_all(conn, _SQL["list_due_rules"], now=now)
+
+
+def save_readings(conn: Connection, items: Sequence[Any]) -> None:
+    execute(conn, _SQL["save_readings"], items=msgspec.json.encode(items).decode())
+
+
+def stop_watching(conn: Connection, release_id: int) -> None:
+    execute(conn, _SQL["stop_watching"], release_id=release_id)
+
+
+def list_of_endpoints(conn: Connection, endpoint_ids: Sequence[int]) -> list[Row]:
+    """{id, release_id, endpoint_id, endpoint, definition} of signal guards of active releases."""
+    return fetch_all(conn, _SQL["list_signal_guards"], endpoint_ids=list(endpoint_ids))
+
+
+def list_recent_signals(conn: Connection, endpoint_id: int, *, hours: int, limit: int) -> list[Row]:
+    return fetch_all(
+        conn, _SQL["list_recent_signals"], endpoint_id=endpoint_id, hours=hours, limit=limit
+    )
+
+
+def find_endpoint(conn: Connection, id: int) -> Row | None:
+    """{id, name, enabled, template, silence}; silence is the state of one that expects signals."""
+    return fetch_one(conn, _SQL["find_endpoint"], id=id)

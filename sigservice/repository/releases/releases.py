@@ -1,0 +1,94 @@
+"""Releases and their events: one function for each SQL statement."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from sigservice.db import queries
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one_prepared, fetch_value
+
+_SQL = queries.load("releases/releases")
+MAX_LISTED = 1000
+
+
+def insert(conn: Connection, **columns: Any) -> int:
+    """`plan` and `warnings` are JSON text."""
+    return int(fetch_value(conn, _SQL["insert_release"], **columns))
+
+
+def list_newest(
+    conn: Connection,
+    *,
+    id: int | None = None,
+    feature: str | None = None,
+    environment: str | None = None,
+    project: str | None = None,
+    states: Sequence[str] | None = None,
+    limit: int = MAX_LISTED,
+) -> list[Row]:
+    return fetch_all(
+        conn,
+        _SQL["list_releases"],
+        id=id,
+        feature=feature,
+        environment=environment,
+        project=project,
+        states=None if states is None else list(states),
+        limit=limit,
+    )
+
+
+def lock(conn: Connection, ids: Sequence[int]) -> None:
+    """No other transaction changes these releases."""
+    execute(conn, _SQL["lock_releases"], ids=list(ids))
+
+
+def list_active(conn: Connection, ids: Sequence[int] | None = None) -> list[Row]:
+    """What decisions need of all releases that have not ended; of any state with `ids`."""
+    return fetch_all(conn, _SQL["list_active_releases"], ids=None if ids is None else list(ids))
+
+
+def find_news(conn: Connection, *, since: datetime | None) -> Row:
+    """{generation, freeze, now, has_active, is_due}."""
+    row = fetch_one_prepared(conn, _SQL["find_release_news"], since=since)
+    assert row is not None
+    return row
+
+
+def update(conn: Connection, item: Any) -> None:
+    """`item` has the columns that change."""
+    execute(conn, _SQL["update_release"], item=msgspec.json.encode(item).decode())
+
+
+def insert_events(conn: Connection, items: Sequence[dict[str, Any]]) -> None:
+    execute(conn, _SQL["insert_release_events"], items=msgspec.json.encode(items).decode())
+
+
+def list_events(conn: Connection, release_id: int) -> list[Row]:
+    return fetch_all(conn, _SQL["list_release_events"], release_id=release_id)
+
+
+def read_time(conn: Connection) -> datetime:
+    """Of the transaction, by the clock of the database."""
+    moment: datetime = fetch_value(conn, _SQL["read_time"])
+    return moment
+
+
+def find_poll_interval(conn: Connection, environment: str) -> int | None:
+    return fetch_value(conn, _SQL["find_poll_interval"], environment=environment)
+
+
+def find_last_editor(conn: Connection, feature: str, environment: str) -> str | None:
+    return fetch_value(conn, _SQL["find_last_editor"], feature=feature, environment=environment)
+
+
+def store_poll_intervals(conn: Connection, items: Sequence[dict[str, Any]]) -> None:
+    """Items of {environment, seconds}, each once."""
+    execute(conn, _SQL["store_poll_intervals"], items=msgspec.json.encode(items).decode())
+
+
+def delete_old_poll_intervals(conn: Connection) -> int:
+    return execute(conn, _SQL["delete_old_poll_intervals"])

@@ -1,0 +1,1 @@
+"""Releases, their templates and the freeze."""

@@ -1,0 +1,136 @@
+"""Releases of a flag in an environment, JSON: list, create, preview, read, events, commands."""
+
+from typing import Any
+
+from sigservice.db.statements import Row
+from sigservice.senders import list_external
+from sigservice.services.channel_delivery import DeliverySettings
+from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.releases import release_commands, releases
+from sigservice.services.releases.release_commands import CommandBody
+from sigservice.services.releases.release_guards import SenderDefaults
+from sigservice.services.releases.releases import NewRelease, Surroundings
+from sigservice.web import (
+    AdminGuard,
+    Context,
+    HTTPResponse,
+    Router,
+    read_query,
+    request,
+    respond,
+)
+from sigservice.web.links import make_own_url
+
+PLACE = "/api/admin/projects/<project>/features/<name>/environments/<environment>"
+RELEASES = f"{PLACE}/releases"
+RELEASE = f"{RELEASES}/<id:id>"
+
+router = Router(AdminGuard)
+
+
+def read_surroundings(context: Context) -> Surroundings:
+    """What the service adds to a new release."""
+    policy = DeliverySettings.from_config(context.config).policy
+    return Surroundings(context.clock, policy, _find_defaults)
+
+
+def _find_defaults(template: str) -> SenderDefaults | None:
+    sender = list_external().get(template)
+    if sender is None:
+        return None
+    return SenderDefaults(sender.filters, sender.action_set_options.restoreWhenResolved)
+
+
+def _describe(context: Context, row: Row) -> dict[str, Any]:
+    page = f"{row['feature']}/environments/{row['environment']}/releases/{row['id']}"
+    url = f"{make_own_url(context, request.environ)}/admin/features/{page}"
+    return releases.to_json(row) | {"url": url}
+
+
+@router.get("/api/admin/releases", needs=VIEW)
+def list_all_releases(context: Context, identity: Identity) -> HTTPResponse:
+    query = read_query(request.environ)
+    with context.database.transaction() as conn:
+        rows = releases.list_all(conn, state=query.get("state"), project=query.get("project"))
+    return respond.json({"releases": [_describe(context, row) for row in rows]})
+
+
+@router.get(RELEASES, needs=VIEW)
+def list_releases(
+    context: Context, identity: Identity, project: str, name: str, environment: str
+) -> HTTPResponse:
+    target = FeatureEnvironment(project, name, environment)
+    with context.database.transaction() as conn:
+        rows = releases.list_of_flag(conn, target)
+    return respond.json({"releases": [_describe(context, row) for row in rows]})
+
+
+@router.post(RELEASES, needs=EDIT, takes=NewRelease)
+def create_release(
+    context: Context,
+    identity: Identity,
+    project: str,
+    name: str,
+    environment: str,
+    body: NewRelease,
+) -> HTTPResponse:
+    target = FeatureEnvironment(project, name, environment)
+    with context.database.transaction() as conn:
+        row = releases.create(conn, target, body, identity, read_surroundings(context))
+    context.outbox_waiting.set()
+    location = f"{context.prefix}{request.path.removeprefix(context.base)}/{row['id']}"
+    return respond.json(_describe(context, row), 201, location=location)
+
+
+@router.post(f"{RELEASES}/preview", needs=EDIT, takes=NewRelease)
+def preview_release(
+    context: Context,
+    identity: Identity,
+    project: str,
+    name: str,
+    environment: str,
+    body: NewRelease,
+) -> HTTPResponse:
+    target = FeatureEnvironment(project, name, environment)
+    with context.database.transaction() as conn:
+        result = releases.preview(conn, target, body, read_surroundings(context))
+    return respond.json(result)
+
+
+@router.get(RELEASE, needs=VIEW)
+def show_release(
+    context: Context, identity: Identity, project: str, name: str, environment: str, id: int
+) -> HTTPResponse:
+    target = FeatureEnvironment(project, name, environment)
+    with context.database.transaction() as conn:
+        row = releases.get(conn, target, id)
+    return respond.json(_describe(context, row))
+
+
+@router.get(f"{RELEASE}/events", needs=VIEW)
+def list_release_events(
+    context: Context, identity: Identity, project: str, name: str, environment: str, id: int
+) -> HTTPResponse:
+    target = FeatureEnvironment(project, name, environment)
+    with context.database.transaction() as conn:
+        items = releases.list_events(conn, target, id)
+    return respond.json({"events": items})
+
+
+@router.post(f"{RELEASE}/<command>", needs=EDIT, takes=CommandBody, optional_body=True)
+def run_command(
+    context: Context,
+    identity: Identity,
+    project: str,
+    name: str,
+    environment: str,
+    id: int,
+    command: str,
+    body: CommandBody,
+) -> HTTPResponse:
+    target = FeatureEnvironment(project, name, environment)
+    with context.database.transaction() as conn:
+        row = release_commands.run_command(conn, target, id, command, body, identity, context.clock)
+    context.outbox_waiting.set()
+    return respond.json(_describe(context, row))

@@ -1,0 +1,1 @@
+"""Releases: plans, guards, decisions, commands, events, templates."""

@@ -1,0 +1,159 @@
+"""The results of guards: ok, firing or unknown, with the reason, from what is stored about them."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from sigservice.services.actions.action_evaluation import find_text, is_resolved
+from sigservice.services.actions.action_filters import Matcher
+from sigservice.services.releases.decision import GuardResult
+from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard
+from sigservice.services.rules.rule_states import RuleState
+
+REPORT_INTERVAL = timedelta(seconds=60)  # of impact metrics
+MAX_DELAY = timedelta(seconds=60)  # of the evaluation of a rule
+MAX_KEYS = 1000  # alerts that fire a guard at the same time
+
+
+class GuardRecord(msgspec.Struct, kw_only=True):
+    """A row of release_guards. `keys` are the alerts that fire, with the sentence of each.
+    `endpoint`, its state and its `silence` are None where the guard has none. `is_behind`: its
+    signals have waited for their evaluation for some seconds."""
+
+    id: int
+    position: int
+    kind: str
+    definition: Guard
+    state: str
+    since: datetime
+    endpoint_id: int | None = None
+    reason: str | None = None
+    value: float | None = None
+    limit: float | None = None
+    samples: float | None = None
+    covers_from: datetime | None = None
+    covers_to: datetime | None = None
+    keys: dict[str, str] = {}
+    ignored_until: datetime | None = None
+    endpoint: str | None = None
+    endpoint_enabled: bool = False
+    silence: str | None = None
+    is_behind: bool = False
+    rule_state: RuleState | None = None
+    rule_reason: str | None = None
+    due_at: datetime | None = None
+
+    @property
+    def is_dry_run(self) -> bool:
+        return self.definition.dryRun
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether its rule must be evaluated."""
+        return self.due_at is not None and self.due_at <= now
+
+    def to_result(self, now: datetime) -> GuardResult:
+        """What decisions need."""
+        definition = self.definition
+        is_rule = isinstance(definition, RuleGuard)
+        return GuardResult(
+            id=self.id,
+            effect=definition.effect,
+            state=self.state,  # type: ignore[arg-type]  # the column has these values only
+            since=self.since,
+            reason=self.reason or "",
+            is_dry_run=definition.dryRun,
+            auto_resume=definition.autoResume,
+            ignored_until=self.ignored_until,
+            has_value=is_rule,
+            covers_from=self.covers_from if is_rule else None,
+            delay=find_delay(definition),
+            is_current=not (self.is_behind or (is_rule and self._is_overdue(now))),
+        )
+
+    def _is_overdue(self, now: datetime) -> bool:
+        return self.due_at is not None and now - self.due_at > MAX_DELAY
+
+
+def find_delay(definition: Guard) -> timedelta:
+    """From an error until a value that covers it has decided the state: the reports of programs
+    and the evaluations that a breach needs."""
+    if not isinstance(definition, RuleGuard):
+        return timedelta(0)
+    rule = definition.rule
+    return REPORT_INTERVAL + timedelta(seconds=rule.breaches * rule.everySeconds)
+
+
+def compute_result(record: GuardRecord) -> tuple[str, str | None]:
+    """(state, reason) now."""
+    if record.rule_state is not None:
+        return record.rule_state.state, record.rule_reason
+    if record.kind == "signal":
+        if record.keys:
+            return "firing", next(iter(record.keys.values()))
+        if record.endpoint is None:
+            return "unknown", "The signal endpoint of a guard was deleted."
+        if not record.endpoint_enabled:
+            return "unknown", f"The signal endpoint {record.endpoint} is disabled."
+        return "ok", None
+    if record.endpoint is None:
+        return "unknown", "The signal endpoint of a guard was deleted."
+    if record.silence == "down":
+        return "firing", f"The signal endpoint {record.endpoint} is down: its signals are missing."
+    if record.silence in ("up", "late"):
+        return "ok", None
+    return "unknown", f"The signal endpoint {record.endpoint} has no signals to expect yet."
+
+
+def refresh(record: GuardRecord, now: datetime) -> bool:
+    """Stores the present result in the record. Returns whether the state changed."""
+    state, reason = compute_result(record)
+    is_changed = state != record.state
+    if is_changed:
+        record.since = now
+    record.state, record.reason = state, reason
+    if state == "ok":
+        record.ignored_until = None
+    return is_changed
+
+
+class AlertChange(msgspec.Struct, frozen=True):
+    """What a signal does to a guard: the alert `key` fires or, without a sentence, is resolved."""
+
+    guard_id: int
+    key: str
+    sentence: str | None
+
+
+def match_signal(
+    guard_id: int, definition: SignalGuard, matcher: Matcher, signal: dict[str, Any]
+) -> AlertChange | None:
+    """`signal` is {id, endpoint, payload}. A guard that nothing resolves has one key for each
+    signal, which a person clears."""
+    payload, resolved = signal["payload"], definition.resolved
+    if resolved is not None and is_resolved(resolved, payload):
+        key = find_text(payload, resolved.key)
+        return None if key is None else AlertChange(guard_id, key, None)
+    if not matcher.matches(payload):
+        return None
+    alert_key = find_text(payload, resolved.key) if resolved is not None else None
+    label = f"alert {alert_key[:100]}" if alert_key else "an alert"
+    sentence = f"{label} fires at {signal['endpoint']} (signal {signal['id']})."
+    key = alert_key if alert_key is not None else f"signal {signal['id']}"
+    return AlertChange(guard_id, key, sentence[0].upper() + sentence[1:])
+
+
+def apply_alert(record: GuardRecord, change: AlertChange) -> None:
+    if change.sentence is None:
+        record.keys.pop(change.key, None)
+    elif len(record.keys) < MAX_KEYS:
+        record.keys[change.key] = change.sentence
+
+
+def clear_unresolvable(record: GuardRecord) -> None:
+    """Forgets alerts that no signal resolves, because a person resumes."""
+    definition = record.definition
+    if isinstance(definition, SignalGuard) and definition.resolved is None:
+        record.keys.clear()
+    elif record.keys:
+        record.keys = {k: text for k, text in record.keys.items() if not k.startswith("signal ")}

@@ -1,0 +1,148 @@
+"""What a user writes to create a release: steps, window, guards, notifications."""
+
+from typing import Literal
+
+import msgspec
+
+from sigservice.outgoing.addresses import AddressPolicy
+from sigservice.services.actions import action_filters
+from sigservice.services.actions.action_filters import Filter
+from sigservice.services.actions.action_set_options import ResolvedCondition
+from sigservice.services.channels import Channel, check_channels
+from sigservice.services.problems import Problems
+from sigservice.services.releases.windows import Window, check_window
+from sigservice.services.rules import rule_conditions
+from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
+from sigservice.services.signals.payload_paths import parse_path
+
+MAX_STEPS, MAX_GUARDS = 20, 5
+MAX_MINUTES = 60 * 24 * 366
+MAX_NO_DATA_MINUTES = 1440
+DEFAULT_WATCH_MINUTES = 60
+
+
+class Step(msgspec.Struct, omit_defaults=True):
+    """A percentage, and how long it is kept at least: None for the last step."""
+
+    rollout: int
+    minutes: int | None = None
+    waitForPerson: bool = False
+
+
+class ReleaseChannel(Channel, omit_defaults=True, kw_only=True):
+    """A recipient of notifications about `on`."""
+
+    on: list[
+        Literal[
+            "started", "advanced", "held", "resumed", "rolledBack", "finished", "stopped",
+            "wouldAct",
+        ]
+    ]  # fmt: skip
+
+
+class SignalGuard(msgspec.Struct, omit_defaults=True, kw_only=True, tag_field="kind", tag="signal"):
+    """Fires from a signal that matches `filters` to the one that resolves its alert. Both are
+    those of the sender's template where they are absent."""
+
+    endpointId: int
+    effect: Literal["hold", "rollBack"]
+    filters: list[Filter] | None = None
+    resolved: ResolvedCondition | None = None
+    dryRun: bool = False
+    autoResume: bool = False
+
+
+class SilenceGuard(
+    msgspec.Struct, omit_defaults=True, kw_only=True, tag_field="kind", tag="silence"
+):
+    """Fires while an endpoint that expects signals is down."""
+
+    endpointId: int
+    effect: Literal["hold", "rollBack"]
+    dryRun: bool = False
+    autoResume: bool = False
+
+
+class RuleGuard(msgspec.Struct, omit_defaults=True, kw_only=True, tag_field="kind", tag="rule"):
+    """Fires while a number is beyond its limit, as an alert rule does."""
+
+    rule: Condition
+    effect: Literal["hold", "rollBack"]
+    dryRun: bool = False
+    autoResume: bool = False
+
+
+Guard = SignalGuard | SilenceGuard | RuleGuard
+
+
+class Plan(msgspec.Struct):
+    """The stored part of a release that doesn't change."""
+
+    steps: list[Step]
+    watchMinutes: int
+    noDataMinutes: int = 30
+    window: Window | None = None
+    notifications: list[ReleaseChannel] = []
+    createdStrategy: bool = False
+
+
+def check_plan(
+    plan: Plan, guards: list[Guard], problems: Problems, *, policy: AddressPolicy
+) -> None:
+    """Adds to `problems`. `policy` is the policy of webhooks."""
+    check_steps(plan.steps, plan.watchMinutes, problems)
+    if not 0 <= plan.noDataMinutes <= MAX_NO_DATA_MINUTES:
+        problems.add("noDataMinutes", f"Must be 0 to {MAX_NO_DATA_MINUTES} minutes.")
+    if plan.window is not None:
+        check_window(plan.window, problems)
+    check_channels(plan.notifications, "notifications", problems, policy)
+    if len(guards) > MAX_GUARDS:
+        problems.add("guards", f"At most {MAX_GUARDS} guards are allowed.")
+    for index, guard in enumerate(guards[:MAX_GUARDS]):
+        _check_guard(guard, f"guards[{index}]", problems)
+
+
+def check_steps(steps: list[Step], watch_minutes: int, problems: Problems) -> None:
+    """Adds to `problems`."""
+    if not 1 <= len(steps) <= MAX_STEPS:
+        problems.add("steps", f"1 to {MAX_STEPS} steps are required.")
+    if not 0 <= watch_minutes <= MAX_MINUTES:
+        problems.add("watchMinutes", f"Must be 0 to {MAX_MINUTES} minutes.")
+    before = -1
+    for index, step in enumerate(steps[:MAX_STEPS]):
+        path, is_last = f"steps[{index}]", index == len(steps) - 1
+        if not 0 <= step.rollout <= 100:
+            problems.add(f"{path}.rollout", "The percentage must be 0 to 100.")
+        elif step.rollout <= before:
+            message = f"Step {index + 1} must be higher than step {index} ({before}%)."
+            problems.add(f"{path}.rollout", message)
+        before = step.rollout
+        if is_last and step.minutes is not None:
+            problems.add(f"{path}.minutes", "The last step has no minutes; use watchMinutes.")
+        if not is_last and (step.minutes is None or not 1 <= step.minutes <= MAX_MINUTES):
+            problems.add(f"{path}.minutes", f"Must be 1 to {MAX_MINUTES} minutes.")
+
+
+def _check_guard(guard: Guard, path: str, problems: Problems) -> None:
+    if guard.autoResume and guard.effect != "hold":
+        problems.add(f"{path}.autoResume", "Only a guard that holds can resume.")
+    if isinstance(guard, RuleGuard):
+        # The job reads the values of guards in a transaction, so no source may wait for a network.
+        if not isinstance(guard.rule.source, ImpactMetric):
+            problems.add(f"{path}.rule.source.kind", "Only impact metrics can guard a release.")
+        rule_problems = Problems()
+        rule_conditions.check(guard.rule, rule_problems)
+        for detail in rule_problems.details:
+            problems.add(f"{path}.rule.{detail['path']}", detail["message"])
+    if not isinstance(guard, SignalGuard):
+        return
+    filters = guard.filters or []
+    paths = [f"{path}.filters[{index}]" for index in range(len(filters))]
+    action_filters.check_filters(filters, problems, max_filters=25, max_values=25, paths=paths)
+    resolved = guard.resolved
+    if resolved is not None:
+        for name, text in (("path", resolved.path), ("key", resolved.key)):
+            if parse_path(text) is None:
+                problems.add(f"{path}.resolved.{name}", f"The {name} is not a valid path.")
+        if not 1 <= len(resolved.values) <= 25:
+            problems.add(f"{path}.resolved.values", "1 to 25 values are required.")

@@ -1,0 +1,244 @@
+"""What people do with a release: start, hold, resume, advance, roll back, stop, undo.
+
+Each brings the release up to date first, then checks that its state allows the command. A command
+that names a step is refused when that is not the present one: a double click, or two people.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import NamedTuple
+
+import msgspec
+
+from sigservice.clock import Clock
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.errors import BadDataError, ConflictError, NotFoundError
+from sigservice.services import revisions
+from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems
+from sigservice.services.releases import guard_results, release_progress, releases
+from sigservice.services.releases.decision import find_obstacle, list_active
+from sigservice.services.releases.edits import read_rollout
+from sigservice.services.releases.release_journal import Journal
+from sigservice.services.releases.release_state import Release, lock_all
+
+MAX_IGNORE_MINUTES = 1440
+
+
+class CommandBody(msgspec.Struct):
+    """`step` is the one that the caller believes to be present. `adopt` and `ignoreMinutes` are for
+    resume."""
+
+    step: int | None = None
+    reason: str | None = None
+    adopt: bool | None = None
+    ignoreMinutes: int | None = None
+
+
+class _Command(NamedTuple):
+    conn: Connection
+    release: Release
+    body: CommandBody
+    by: Identity
+    journal: Journal
+
+    @property
+    def reason(self) -> str:
+        return self.body.reason or ""
+
+    def require(self, *states: str) -> None:
+        """Raises ConflictError."""
+        if self.release.state not in states:
+            raise ConflictError(f"The release is {_describe_state(self.release)}.")
+
+
+def run_command(
+    conn: Connection,
+    target: FeatureEnvironment,
+    id: int,
+    name: str,
+    body: CommandBody,
+    by: Identity,
+    clock: Clock,
+) -> Row:
+    """Returns the release. Raises NotFoundError, also for a `name` that isn't one of COMMANDS,
+    BadDataError, ConflictError if the state doesn't allow it."""
+    if name not in COMMANDS:
+        raise NotFoundError(f"The command must be one of {', '.join(COMMANDS)}.")
+    _check(body)
+    revisions.lock(conn)
+    releases.get(conn, target, id)
+    (release,) = lock_all(conn, [id], clock)
+    journal = Journal()
+    if release.is_active:
+        release_progress.progress(conn, release, journal)
+    if body.step is not None and body.step != release.step:
+        raise ConflictError(f"The present step is {release.step}, not {body.step}.")
+    COMMANDS[name](_Command(conn, release, body, by, journal))
+    if release.is_active:
+        release_progress.progress(conn, release, journal)
+    else:
+        release_progress.save(conn, release)
+    journal.write(conn)
+    return releases.get(conn, target, id)
+
+
+def _check(body: CommandBody) -> None:
+    problems = Problems().check_text(body.reason, "reason", max_length=500)
+    minutes = body.ignoreMinutes
+    if minutes is not None and not 1 <= minutes <= MAX_IGNORE_MINUTES:
+        problems.add("ignoreMinutes", f"Must be 1 to {MAX_IGNORE_MINUTES} minutes.")
+    problems.raise_if_any()
+
+
+def _start(command: _Command) -> None:
+    release = command.release
+    command.require("scheduled")
+    _require_thawed(release)
+    _require_quiet(release)
+    release_progress.start(command.conn, release, command.by, command.journal)
+
+
+def _hold(command: _Command) -> None:
+    command.require("running")
+    reason = command.reason or f"Held by {command.by.username}."
+    release_progress.hold(command.release, "person", reason)
+    command.journal.add(command.release, "held", by=command.by, reason=reason)
+
+
+def _resume(command: _Command) -> None:
+    release, body = command.release, command.body
+    command.require("held")
+    if release.held_by == "step":
+        raise ConflictError("The step waits for a person: use advance.")
+    _require_thawed(release)
+    if release.held_by == "edit" and body.adopt is None:
+        raise BadDataError("Choose whether the change is adopted.", path="adopt")
+    for guard in release.guards:
+        guard_results.clear_unresolvable(guard)
+    release_progress.refresh_guards(release, command.journal)
+    reason = command.reason
+    if body.ignoreMinutes is not None:
+        reason = _ignore_guards(command, body.ignoreMinutes)
+    _require_quiet(release)
+    if release.held_by == "edit":
+        _settle_edit(command, adopt=bool(body.adopt))
+    release_progress.resume(release)
+    command.journal.add(release, "resumed", by=command.by, reason=reason)
+
+
+def _ignore_guards(command: _Command, minutes: int) -> str:
+    """Ignores the guards that aren't ok. Returns the reason that events show."""
+    release = command.release
+    until = release.now + timedelta(minutes=minutes)
+    ignored = [guard for guard in release.guards if guard.state != "ok" and not guard.is_dry_run]
+    for guard in ignored:
+        guard.ignored_until = until
+    if not ignored:
+        return command.reason
+    text = f"Guards that are not ok are ignored for {minutes} minutes"
+    return f"{text}: {command.reason}" if command.reason else text
+
+
+def _settle_edit(command: _Command, *, adopt: bool) -> None:
+    """Goes on from the present content, or restores what decides which users have the flag."""
+    release = command.release
+    if adopt:
+        _adopt(release)
+        return
+    expected = release.content["strategies"][release.strategy_id]["parameters"]
+    names = ("stickiness", "groupId")
+    restored = {name: expected[name] for name in names if name in expected}
+    rollout = release.present_step.rollout
+    release_progress.set_rollout(command.conn, release, rollout, command.by, **restored)
+
+
+def _adopt(release: Release) -> None:
+    rollout = release.present_rollout
+    reached = [n for n, step in enumerate(release.plan.steps) if step.rollout <= rollout]
+    if not reached:
+        raise ConflictError(
+            f"{rollout}% is below the first step. Restore the step's percentage, or stop."
+        )
+    release.rollout = read_rollout(release.present, release.strategy_id)
+    release.content = release.present
+    if reached[-1] != release.step:
+        release_progress.begin_step(release, reached[-1])
+
+
+def _advance(command: _Command) -> None:
+    release = command.release
+    command.require("running", "held")
+    if release.state == "held" and release.held_by not in ("step", "person"):
+        raise ConflictError(f"The release is {_describe_state(release)}.")
+    results = [guard.to_result(release.now) for guard in release.guards]
+    obstacle = find_obstacle(release.to_situation(), results, release.now)
+    if obstacle:
+        raise ConflictError(obstacle)
+    release_progress.advance(
+        command.conn, release, command.by, command.journal, reason=command.reason
+    )
+
+
+def _roll_back(command: _Command) -> None:
+    release = command.release
+    command.require("running", "held")
+    before = release_progress.roll_back(command.conn, release, release.start_rollout, command.by)
+    command.journal.add(release, "rolledBack", by=command.by, before=before, reason=command.reason)
+
+
+def _stop(command: _Command) -> None:
+    command.require(*releases.ACTIVE)
+    release_progress.end(command.release, "stopped")
+    command.journal.add(command.release, "stopped", by=command.by, reason=command.reason)
+
+
+def _undo(command: _Command) -> None:
+    release = command.release
+    command.require("rolledBack")
+    rollout, before = release.rolled_back_from, release.rollout
+    if rollout is None:
+        raise ConflictError("The rollback was undone already.")
+    if release.strategy_id not in release.present["strategies"] or release.is_archived:
+        raise ConflictError("The strategy or the flag is gone.")
+    if release.present_rollout != before:
+        raise ConflictError("The percentage was changed since the rollback.")
+    if releases.list_of_flag(command.conn, release.target, releases.ACTIVE):
+        raise ConflictError("The flag has a newer release.")
+    release_progress.set_rollout(command.conn, release, rollout, command.by)
+    release.rolled_back_from = None
+    command.journal.add(release, "undone", by=command.by, before=before, reason=command.reason)
+
+
+COMMANDS: dict[str, Callable[[_Command], None]] = {
+    "start": _start,
+    "hold": _hold,
+    "resume": _resume,
+    "advance": _advance,
+    "rollback": _roll_back,
+    "stop": _stop,
+    "undo": _undo,
+}
+
+
+def _require_thawed(release: Release) -> None:
+    if release.frozen_reason is not None:
+        suffix = f": {release.frozen_reason}" if release.frozen_reason else "."
+        raise ConflictError(f"Releases are frozen{suffix}")
+
+
+def _require_quiet(release: Release) -> None:
+    """No guard fires, except those that are ignored and those of a dry run."""
+    results = [guard.to_result(release.now) for guard in release.guards]
+    for guard in list_active(results, release.now):
+        if guard.state == "firing":
+            raise ConflictError(f"A guard fires: {guard.reason}")
+
+
+def _describe_state(release: Release) -> str:
+    names = {"rolledBack": "rolled back"}
+    if release.state != "held":
+        return names.get(release.state, release.state)
+    return f"held ({release.held_by})" + (f": {release.held_reason}" if release.held_reason else "")

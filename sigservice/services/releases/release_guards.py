@@ -1,0 +1,176 @@
+"""The guards of a new release: their endpoints, what the sender's template adds, whether they fire
+now, and how long a step must be for them."""
+
+import math
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sigservice.clock import format_iso
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.repository.releases import release_guards
+from sigservice.services.actions.action_filters import Filter
+from sigservice.services.actions.action_set_options import ResolvedCondition
+from sigservice.services.problems import Problems
+from sigservice.services.releases import release_signals
+from sigservice.services.releases.guard_results import GuardRecord, compute_result, find_delay
+from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard, SilenceGuard
+from sigservice.services.releases.release_rules import make_columns
+from sigservice.services.rules import rule_conditions, rule_preview
+from sigservice.services.rules.rule_readings import measure, read_all
+from sigservice.services.rules.rule_states import RuleState, advance
+
+PREVIEW_HOURS, MAX_SHOWN = 48, 100
+
+
+class SenderDefaults(NamedTuple):
+    """Which signals of a sender fire and resolve an alert."""
+
+    filters: list[Filter]
+    resolved: ResolvedCondition | None
+
+
+FindDefaults = Callable[[str], SenderDefaults | None]  # by the name of a sender
+
+
+class PreparedGuard(NamedTuple):
+    """A valid guard with its result now. `endpoint` is None for a rule; `columns` are what is
+    stored of its evaluation."""
+
+    definition: Guard
+    endpoint: Row | None
+    state: str
+    reason: str | None
+    columns: dict[str, Any]
+
+    def to_item(self, position: int) -> dict[str, Any]:
+        """What is stored of it."""
+        return {
+            "position": position,
+            "kind": self.definition.__struct_config__.tag,
+            "endpoint_id": self.endpoint["id"] if self.endpoint else None,
+            "definition": self.definition,
+            "state": "unknown" if self.state == "unknown" else "ok",
+            "reason": self.reason if self.state == "unknown" else None,
+            "keys": {},
+            **self.columns,
+        }
+
+
+def prepare(
+    conn: Connection,
+    guards: Sequence[Guard],
+    problems: Problems,
+    find_defaults: FindDefaults,
+    now: datetime,
+) -> list[PreparedGuard]:
+    """Adds unknown endpoints and environments to `problems`."""
+    prepared = []
+    for index, guard in enumerate(guards):
+        path = f"guards[{index}]"
+        if isinstance(guard, RuleGuard):
+            inner = Problems()
+            rule_conditions.check_references(conn, guard.rule, inner)
+            for detail in inner.details:
+                problems.add(f"{path}.rule.{detail['path']}", detail["message"])
+            prepared.append(_evaluate_rule(conn, guard, now))
+            continue
+        id = guard.endpointId
+        endpoint = release_guards.find_endpoint(conn, id) if 0 < id < 2**31 else None
+        if endpoint is None:
+            problems.add(f"{path}.endpointId", "Signal endpoint not found.")
+            continue
+        prepared.append(_evaluate(conn, _add_defaults(guard, endpoint, find_defaults), endpoint))
+    return prepared
+
+
+def check_firing(guards: Sequence[PreparedGuard], problems: Problems) -> None:
+    """Adds the guards that fire now; those of a dry run may."""
+    for index, guard in enumerate(guards):
+        if guard.state == "firing" and not guard.definition.dryRun:
+            problems.add(f"guards[{index}]", f"The guard fires now: {guard.reason}")
+
+
+def find_shortest_minutes(guards: Sequence[Guard], propagation_seconds: int) -> int:
+    """The shortest step in which every guard can notice something."""
+    seconds = max((_find_seconds(guard) for guard in guards), default=0)
+    return max(1, math.ceil((propagation_seconds + seconds) / 60)) if guards else 1
+
+
+def preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str, Any]:
+    """What the guard is now, and would have been in the last two days. Raises BadDataError."""
+    definition = guard.definition
+    kind = {"kind": definition.__struct_config__.tag}
+    if isinstance(definition, RuleGuard):
+        return kind | rule_preview.preview_metric(conn, definition.rule, now)
+    series: list[dict[str, Any]] = []
+    if isinstance(definition, SignalGuard) and guard.endpoint is not None:
+        matches = release_signals.list_matches(
+            conn, guard.endpoint, definition, hours=PREVIEW_HOURS
+        )
+        series = [
+            {
+                "at": format_iso(at),
+                "value": None,
+                "samples": None,
+                "firing": change.sentence is not None,
+                "reason": change.sentence,
+            }
+            for at, change in reversed(matches[:MAX_SHOWN])
+        ]
+    numbers = dict.fromkeys(("value", "limit", "samples"))
+    return kind | {"state": guard.state, **numbers, "reason": guard.reason, "series": series}
+
+
+def _find_seconds(guard: Guard) -> float:
+    window = guard.rule.windowMinutes * 60 if isinstance(guard, RuleGuard) else 0
+    return find_delay(guard).total_seconds() + window
+
+
+def _add_defaults(
+    guard: SignalGuard | SilenceGuard, endpoint: Row, find_defaults: FindDefaults
+) -> SignalGuard | SilenceGuard:
+    """Where the guard doesn't say what fires and resolves it, the template of its sender does."""
+    if not isinstance(guard, SignalGuard):
+        return guard
+    defaults = find_defaults(endpoint["template"]) if endpoint["template"] else None
+    if defaults is None:
+        return guard
+    filters = defaults.filters if guard.filters is None else guard.filters
+    return msgspec.structs.replace(
+        guard, filters=filters, resolved=guard.resolved or defaults.resolved
+    )
+
+
+def _evaluate(conn: Connection, guard: SignalGuard | SilenceGuard, endpoint: Row) -> PreparedGuard:
+    keys: dict[str, str] = {}
+    if isinstance(guard, SignalGuard):
+        keys = release_signals.find_firing(conn, endpoint, guard)
+    record = GuardRecord(
+        id=0,
+        position=0,
+        kind=str(guard.__struct_config__.tag),
+        definition=guard,
+        state="ok",
+        since=endpoint["now"],
+        keys=keys,
+        endpoint=endpoint["name"],
+        endpoint_enabled=endpoint["enabled"],
+        silence=endpoint["silence"],
+    )
+    return PreparedGuard(guard, endpoint, *compute_result(record), columns={"keys": keys})
+
+
+def _evaluate_rule(conn: Connection, guard: RuleGuard, now: datetime) -> PreparedGuard:
+    """A value beyond the limit counts as firing before the release, at the first breach."""
+    (slices,) = read_all(conn, [guard.rule], None, now)
+    reading = measure(guard.rule, slices, now)
+    state = advance(RuleState("unknown", now), guard.rule, reading, now).state
+    columns = make_columns(guard.rule, reading, state)
+    is_beyond = reading.value is not None and guard.rule.is_beyond(reading.value)
+    return PreparedGuard(
+        guard, None, "firing" if is_beyond else state.state, reading.reason, columns
+    )

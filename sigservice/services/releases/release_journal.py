@@ -1,0 +1,147 @@
+"""Events of releases, with their entries in the audit log and their notifications: what happened in
+a transaction is collected and stored in one statement each."""
+
+import re
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sigservice.clock import format_iso
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.repository import outbox
+from sigservice.repository.releases import releases as release_rows
+from sigservice.services.apprise_channels import Text
+from sigservice.services.channel_delivery import Message
+from sigservice.services.identity import SYSTEM, Identity
+from sigservice.services.releases.guard_results import GuardRecord
+from sigservice.services.releases.release_state import Release
+from sigservice.services.releases.release_texts import choose_severity, make_path, make_text
+from sigservice.services.system import events
+from sigservice.services.system.events import Event
+
+KIND = "release"  # in the outbox
+
+
+class ReleaseEventNote(NamedTuple):
+    """A note on the connection for each event; the metric of releases counts them."""
+
+    type: str
+
+
+class Journal:
+    """The events of a transaction, in order."""
+
+    def __init__(self) -> None:
+        self._rows: list[dict[str, Any]] = []
+        self._audit: list[Event] = []
+        self._messages: list[dict[str, Any]] = []
+
+    @property
+    def count(self) -> int:
+        return len(self._rows)
+
+    @property
+    def last_text(self) -> str:
+        """The sentence of the last event."""
+        return str(self._rows[-1]["text"])
+
+    def add(
+        self,
+        release: Release,
+        type: str,
+        *,
+        by: Identity = SYSTEM,
+        reason: str = "",
+        guard: GuardRecord | None = None,
+        before: int = 0,
+        editor: str = "",
+    ) -> None:
+        """`before` is the percentage before the event, `editor` the user who changed the flag."""
+        text = make_text(release, type, before=before, editor=editor, reason=reason)
+        item = {
+            "release_id": release.id,
+            "created_at": release.now,
+            "type": type,
+            "step": release.step,
+            "rollout": release.rollout,
+            "actor": by.username,
+            "reason": reason or None,
+            "text": text,
+            "guard": describe_guard(guard) if guard else None,
+        }
+        self._rows.append(item)
+        data = {
+            "releaseId": release.id,
+            "text": text,
+            **{name: item[name] for name in ("step", "rollout", "reason", "guard")},
+        }
+        scope = {
+            "project": release.project,
+            "environment": release.environment,
+            "feature_name": release.feature,
+        }
+        self._audit.append(Event(name_audit_event(type), by, scope | {"data": data}))
+        channel_event = "wouldAct" if type in ("wouldHold", "wouldRollBack") else type
+        for channel in release.plan.notifications:
+            if channel_event in channel.on:
+                self._messages.append(_make_item(release, item, channel))
+
+    def write(self, conn: Connection) -> None:
+        """Stores all of it."""
+        if not self._rows:
+            return
+        release_rows.insert_events(conn, self._rows)
+        conn.notes += [ReleaseEventNote(row["type"]) for row in self._rows]
+        events.record_all(conn, self._audit)
+        if self._messages:
+            outbox.insert_many(conn, self._messages)
+
+
+def name_audit_event(type: str) -> str:
+    if type == "guardFired":
+        return "safeguard-triggered"
+    return "release-" + re.sub("([A-Z])", lambda match: f"-{match[1].lower()}", type)
+
+
+def describe_guard(guard: GuardRecord) -> dict[str, Any]:
+    """`guard` of an event."""
+    return {
+        "id": guard.id,
+        "kind": guard.kind,
+        "value": guard.value,
+        "limit": guard.limit,
+        "samples": guard.samples,
+        "from": format_iso(guard.covers_from) if guard.covers_from else None,
+        "to": format_iso(guard.covers_to) if guard.covers_to else None,
+    }
+
+
+def make_message(row: Row, public_url: str) -> Message:
+    """What a message of the outbox sends."""
+    content = msgspec.json.decode(row["payload"])
+    data = content["data"]
+    path = data.pop("path")
+    data["url"] = url = public_url + path if public_url else None
+    body = "\n".join([f"Step {data['step'] + 1}, {data['rollout']}%", *([url] if url else [])])
+    event = content["type"].rpartition(".")[2]
+    return Message(row["message_id"], content, Text(data["text"], body, choose_severity(event)))
+
+
+def _make_item(release: Release, item: dict[str, Any], channel: Any) -> dict[str, Any]:
+    data = {
+        "id": release.id,
+        "project": release.project,
+        "feature": release.feature,
+        "environment": release.environment,
+        "state": release.state,
+        "heldBy": release.held_by,
+        "path": make_path(release),
+        **{name: item[name] for name in ("step", "rollout", "reason", "guard", "actor", "text")},
+    }
+    payload = {
+        "type": f"release.{item['type']}",
+        "timestamp": format_iso(release.now),
+        "data": data,
+    }
+    return {"kind": KIND, "subject_id": release.id, "target": channel, "payload": payload}

@@ -1,0 +1,243 @@
+"""Applies decisions to a release: the percentage, the row, its events and notifications, in the
+transaction that read what was decided on. The caller holds the lock of revisions."""
+
+import copy
+from datetime import timedelta
+from typing import Any
+
+from sigservice.clock import Clock
+from sigservice.db.errors import DatabaseUnavailable
+from sigservice.db.pool import Connection
+from sigservice.db.statements import savepoint
+from sigservice.log import Logger, log_error
+from sigservice.repository.releases import release_guards
+from sigservice.repository.releases import releases as release_rows
+from sigservice.services.flags import strategies
+from sigservice.services.identity import SYSTEM, Identity
+from sigservice.services.releases import guard_results
+from sigservice.services.releases.decision import Decision, decide
+from sigservice.services.releases.guard_results import GuardRecord
+from sigservice.services.releases.release_journal import Journal
+from sigservice.services.releases.release_state import (
+    Release,
+    find_propagation_seconds,
+    lock_active,
+)
+
+MAX_DECISIONS = 5  # in a row: a start, a hold, a rollback
+_COLUMNS = (
+    "id", "state", "held_by", "held_reason", "held_guard_id", "step", "rollout",
+    "rolled_back_from", "content", "entered_at", "due_at", "evidence_at", "resumed_at",
+    "propagation_seconds", "auto_resumes", "finished_at", "start_rollout",
+)  # fmt: skip
+_GUARD_COLUMNS = ("id", "state", "since", "reason", "keys", "ignored_until")
+
+
+def has_work(release: Release) -> bool:
+    """Whether `progress` would change anything now."""
+    if any(guard_results.compute_result(g)[0] != g.state for g in release.guards):
+        return True
+    is_changed = release.state != "scheduled" and release.content != release.present
+    needs_content = is_changed and release.held_by != "edit"
+    return needs_content or _decide(release).action != "stay"
+
+
+def progress_safely(conn: Connection, ids: list[int], clock: Clock, logger: Logger) -> int:
+    """Progresses the releases of these IDs that have not ended. One that fails stays as it is, for
+    the next run of the job, and doesn't stop the others. Returns the number of events."""
+    count = 0
+    for release in lock_active(conn, ids, clock):
+        journal = Journal()
+        try:
+            with savepoint(conn):
+                progress(conn, release, journal)
+                journal.write(conn)
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001  one release must not stop the others
+            log_error(logger, f"release {release.id} can't be decided", error)
+        else:
+            count += journal.count
+    return count
+
+
+def progress(conn: Connection, release: Release, journal: Journal) -> None:
+    """Refreshes the guards, then decides and applies until nothing is left to do now."""
+    refresh_guards(release, journal)
+    for _ in range(MAX_DECISIONS):
+        _accept_harmless_changes(release)
+        decision = _decide(release)
+        if decision.action == "stay":
+            break
+        _apply(conn, release, decision, journal)
+        if not release.is_active:
+            break
+    save(conn, release)
+
+
+def refresh_guards(release: Release, journal: Journal) -> None:
+    """Computes the results of guards, and records those that changed."""
+    for guard in release.guards:
+        if not guard_results.refresh(guard, release.now):
+            continue
+        type = {"firing": "guardFired", "unknown": "guardUnknown", "ok": "guardOk"}[guard.state]
+        journal.add(release, type, reason=guard.reason or "", guard=guard)
+        if guard.is_dry_run and guard.state == "firing" and release.state != "scheduled":
+            effect = "wouldHold" if guard.definition.effect == "hold" else "wouldRollBack"
+            journal.add(release, effect, reason=guard.reason or "", guard=guard)
+
+
+def enter_step(conn: Connection, release: Release, step: int, rollout: int, by: Identity) -> None:
+    """Sets the percentage and starts the clock of the step."""
+    set_rollout(conn, release, rollout, by)
+    release.state = "running"
+    _clear_hold(release)
+    release.resumed_at = release.now
+    release.propagation_seconds = find_propagation_seconds(conn, release.environment)
+    begin_step(release, step)
+
+
+def begin_step(release: Release, step: int) -> None:
+    """Starts the clock of a step, whose percentage the strategy has."""
+    release.step = step
+    minutes = release.present_step.minutes or 1
+    if release.is_last_step:
+        minutes = release.plan.watchMinutes
+    release.entered_at = release.evidence_at = release.now
+    release.due_at = release.now + timedelta(minutes=minutes)
+
+
+def set_rollout(
+    conn: Connection, release: Release, rollout: int, by: Identity, **parameters: str
+) -> None:
+    """Changes the strategy in place: its ID, stickiness and group stay, so that a higher percentage
+    only adds users. `parameters` are others to restore."""
+    changed = {"rollout": str(rollout), **parameters}
+    strategies.set_parameters(conn, release.target, release.strategy_id, changed, by)
+    release.rollout = rollout
+    release.present["strategies"][release.strategy_id]["parameters"] |= changed
+    release.content = copy.deepcopy(release.present)
+
+
+def hold(release: Release, held_by: str, reason: str, guard_id: int | None = None) -> None:
+    release.state, release.held_by = "held", held_by
+    release.held_reason, release.held_guard_id = reason or None, guard_id
+
+
+def resume(release: Release) -> None:
+    """A release that is due needs evidence from now on."""
+    release.state = "running"
+    _clear_hold(release)
+    release.resumed_at = release.now
+    if release.due_at is not None and release.now >= release.due_at:
+        release.evidence_at = release.now
+
+
+def roll_back(conn: Connection, release: Release, rollout: int, by: Identity) -> int:
+    """Returns the percentage from before."""
+    before = release.rolled_back_from = release.present_rollout
+    set_rollout(conn, release, rollout, by)
+    end(release, "rolledBack")
+    return before
+
+
+def end(release: Release, state: str) -> None:
+    release.state, release.finished_at = state, release.now
+    _clear_hold(release)
+
+
+def save(conn: Connection, release: Release) -> None:
+    """Stores the release and the results of its guards."""
+    release_rows.update(conn, {name: getattr(release, name) for name in _COLUMNS})
+    save_guards(conn, release)
+    if not release.is_active:
+        release_guards.stop_watching(conn, release.id)
+
+
+def save_guards(conn: Connection, release: Release) -> None:
+    if release.guards:
+        items = [{name: getattr(g, name) for name in _GUARD_COLUMNS} for g in release.guards]
+        release_guards.update_many(conn, items)
+
+
+def _clear_hold(release: Release) -> None:
+    release.held_by = release.held_reason = release.held_guard_id = None
+
+
+def _decide(release: Release) -> Decision:
+    results = [guard.to_result(release.now) for guard in release.guards]
+    return decide(release.to_situation(), results, release.now)
+
+
+def _accept_harmless_changes(release: Release) -> None:
+    """Expects from now on what another user changed without harm to the release."""
+    change = release.find_change()
+    if not change.end and not change.edit:
+        release.content = copy.deepcopy(release.present)
+
+
+def _apply(conn: Connection, release: Release, decision: Decision, journal: Journal) -> None:
+    guard = next((g for g in release.guards if g.id == decision.guard_id), None)
+    record: dict[str, Any] = {"reason": decision.reason, "guard": guard}
+    if decision.action == "start":
+        start(conn, release, SYSTEM, journal)
+    elif decision.action == "advance":
+        advance(conn, release, SYSTEM, journal)
+    elif decision.action == "finish":
+        end(release, "finished")
+        journal.add(release, "finished")
+    elif decision.action == "rollBack":
+        # A person may have set less than the release started with: that counts.
+        rollout = min(release.present_rollout, release.start_rollout)
+        before = roll_back(conn, release, rollout, SYSTEM)
+        journal.add(release, "rolledBack", before=before, **record)
+    elif decision.action == "stop":
+        end(release, "stopped")
+        journal.add(release, "stopped", **record)
+    elif decision.action == "resume":
+        resume(release)
+        release.auto_resumes += 1
+        journal.add(release, "resumed", **record)
+    else:
+        _hold_for(conn, release, decision, journal, guard)
+
+
+def _hold_for(
+    conn: Connection,
+    release: Release,
+    decision: Decision,
+    journal: Journal,
+    guard: GuardRecord | None,
+) -> None:
+    if decision.held_by == "edit":
+        editor = release_rows.find_last_editor(conn, release.feature, release.environment)
+        journal.add(release, "edited", reason=decision.reason, editor=editor or "")
+    hold(release, str(decision.held_by), decision.reason, decision.guard_id)
+    if decision.held_by == "edit":
+        release.rollout = release.present_rollout
+    journal.add(release, "held", reason=decision.reason, guard=guard)
+
+
+def start(conn: Connection, release: Release, by: Identity, journal: Journal) -> None:
+    """Enters the first step. A percentage that is higher by now needs a person."""
+    present, first = release.present_rollout, release.plan.steps[0].rollout
+    release.start_rollout = present
+    enter_step(conn, release, 0, max(present, first), by)
+    journal.add(release, "started", by=by)
+    if present > first:
+        reason = f"The percentage was {present}% at the start, above the first step."
+        hold(release, "edit", reason)
+        journal.add(release, "held", reason=reason)
+
+
+def advance(
+    conn: Connection, release: Release, by: Identity, journal: Journal, reason: str = ""
+) -> None:
+    """Enters the next step, or ends the watch after the last one."""
+    if release.is_last_step:
+        end(release, "finished")
+        journal.add(release, "finished", by=by, reason=reason)
+        return
+    before, step = release.rollout, release.step + 1
+    enter_step(conn, release, step, release.plan.steps[step].rollout, by)
+    journal.add(release, "advanced", by=by, before=before, reason=reason)

@@ -1,0 +1,62 @@
+"""Evaluates the rules of guards that are due. A change of a state and what it causes (a rollback, a
+hold) are one commit; a value without a change is stored without a lock of revisions."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from sigservice.clock import Clock
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.log import Logger
+from sigservice.repository.releases import release_guards
+from sigservice.services import revisions
+from sigservice.services.releases import release_progress
+from sigservice.services.releases.plans import RuleGuard
+from sigservice.services.rules.rule_conditions import Condition
+from sigservice.services.rules.rule_readings import Reading, measure, read_all
+from sigservice.services.rules.rule_states import RuleState, advance
+
+
+def evaluate_due(conn: Connection, logger: Logger, clock: Clock, database_now: datetime) -> int:
+    """Returns how many events of releases this caused."""
+    now = clock.choose_now(database_now)
+    if not release_guards.lock_evaluation(conn):
+        return 0
+    rows = release_guards.list_due_rules(conn, now)
+    if not rows:
+        return 0
+    conditions = [_read_condition(row) for row in rows]
+    items, changed = [], set()
+    for row, condition, slices in zip(
+        rows, conditions, read_all(conn, conditions, None, now), strict=True
+    ):
+        reading = measure(condition, slices, now)
+        before = msgspec.json.decode(row["rule_state"], type=RuleState)
+        after = advance(before, condition, reading, now).state
+        items.append({"id": row["id"], **make_columns(condition, reading, after)})
+        if after.state != row["state"]:
+            changed.add(row["release_id"])
+    if changed:
+        revisions.lock(conn)
+    release_guards.save_readings(conn, items)
+    return release_progress.progress_safely(conn, sorted(changed), clock, logger) if changed else 0
+
+
+def make_columns(condition: Condition, reading: Reading, state: RuleState) -> dict[str, Any]:
+    """What is stored of an evaluation."""
+    return {
+        "value": reading.value,
+        "limit": condition.limit,
+        "samples": reading.samples,
+        "covers_from": reading.start,
+        "covers_to": reading.stop,
+        "rule_state": state,
+        "rule_reason": reading.reason,
+        "due_at": reading.stop + timedelta(seconds=condition.everySeconds),
+    }
+
+
+def _read_condition(row: Row) -> Condition:
+    return msgspec.json.decode(row["definition"], type=RuleGuard).rule

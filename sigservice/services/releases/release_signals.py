@@ -1,0 +1,103 @@
+"""Evaluates signals for the guards that watch their endpoints, in the transaction that evaluates
+them for action sets: an alert, the rollback and the new percentage are one commit."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+
+import msgspec
+
+from sigservice.clock import Clock
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.log import Logger, log_error
+from sigservice.repository.releases import release_guards
+from sigservice.services import revisions
+from sigservice.services.actions.action_evaluation import EvaluatedSignal
+from sigservice.services.actions.action_filters import Matcher
+from sigservice.services.releases import release_progress
+from sigservice.services.releases.guard_results import AlertChange, apply_alert, match_signal
+from sigservice.services.releases.plans import SignalGuard
+from sigservice.services.releases.release_state import Release, lock_active
+
+MAX_RECENT_SIGNALS = 1000
+
+
+def evaluate_signals(
+    conn: Connection, logger: Logger, clock: Clock, signals: Sequence[EvaluatedSignal]
+) -> int:
+    """Returns how many events of releases this caused. A release that fails keeps its alert: the
+    job decides again."""
+    endpoint_ids = sorted({signal.endpoint_id for signal in signals})
+    rows = release_guards.list_of_endpoints(conn, endpoint_ids) if endpoint_ids else []
+    changes = _match_all(rows, signals, logger)
+    if not changes:
+        return 0
+    revisions.lock(conn)
+    releases = lock_active(conn, sorted(changes), clock)
+    for release in releases:
+        _apply_alerts(release, changes[release.id])
+        release_progress.save_guards(conn, release)
+    return release_progress.progress_safely(conn, sorted(changes), clock, logger)
+
+
+def find_firing(conn: Connection, endpoint: Row, definition: SignalGuard) -> dict[str, str]:
+    """The alerts that fire now, with their sentences: their newest signal within a day has not
+    resolved them."""
+    newest: dict[str, AlertChange] = {}
+    for _, change in list_matches(conn, endpoint, definition, hours=24):
+        newest.setdefault(change.key, change)
+    return {key: change.sentence for key, change in newest.items() if change.sentence}
+
+
+def list_matches(
+    conn: Connection, endpoint: Row, definition: SignalGuard, *, hours: int
+) -> list[tuple[datetime, AlertChange]]:
+    """The newest signals of an endpoint that concern a guard, newest first."""
+    matcher, limit = Matcher(definition.filters or []), MAX_RECENT_SIGNALS
+    rows = release_guards.list_recent_signals(conn, endpoint["id"], hours=hours, limit=limit)
+    matches = []
+    for row in rows:
+        payload = msgspec.json.decode(row["payload"])
+        values = {"id": row["id"], "endpoint": endpoint["name"], "payload": payload}
+        change = match_signal(0, definition, matcher, values)
+        if change is not None:
+            matches.append((row["created_at"], change))
+    return matches
+
+
+def _match_all(
+    rows: Sequence[Row], signals: Sequence[EvaluatedSignal], logger: Logger
+) -> dict[int, list[AlertChange]]:
+    """The changes of alerts by release, in the order of the signals."""
+    changes: dict[int, list[AlertChange]] = {}
+    for signal in signals:
+        for row in rows:
+            if row["endpoint_id"] != signal.endpoint_id:
+                continue
+            try:
+                change = _match(row, signal)
+            except Exception as error:  # noqa: BLE001  affects this guard only
+                log_error(logger, f"guard {row['id']} can't be evaluated", error)
+                continue
+            if change is not None:
+                changes.setdefault(row["release_id"], []).append(change)
+    return changes
+
+
+def _match(row: Row, signal: EvaluatedSignal) -> AlertChange | None:
+    definition, matcher = _compile(row["definition"])
+    values = {"id": signal.id, "endpoint": row["endpoint"], "payload": signal.payload}
+    return match_signal(row["id"], definition, matcher, values)
+
+
+@lru_cache(maxsize=1000)
+def _compile(definition: str) -> tuple[SignalGuard, Matcher]:
+    guard = msgspec.json.decode(definition, type=SignalGuard)
+    return guard, Matcher(guard.filters or [])
+
+
+def _apply_alerts(release: Release, changes: Sequence[AlertChange]) -> None:
+    guards = {guard.id: guard for guard in release.guards}
+    for change in changes:
+        apply_alert(guards[change.guard_id], change)

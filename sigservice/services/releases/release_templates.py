@@ -1,0 +1,154 @@
+"""Templates of releases: steps and watch time under a name. Two are built in."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from sigservice.clock import format_iso
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.errors import BadDataError, ConflictError, ExceedsLimitError, NotFoundError
+from sigservice.repository.releases import release_templates
+from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems, build_duplicate_error
+from sigservice.services.releases.plans import DEFAULT_WATCH_MINUTES, Step, check_steps
+from sigservice.services.system import events
+
+MAX_TEMPLATES = 100
+
+
+class Template(msgspec.Struct):
+    """A template without its name: the body of a PUT."""
+
+    steps: list[Step]
+    watchMinutes: int = DEFAULT_WATCH_MINUTES
+    description: str | None = None
+
+
+class NewTemplate(Template, kw_only=True):
+    name: str
+
+
+BUILT_IN: Mapping[str, Template] = MappingProxyType(
+    {
+        "careful": Template(
+            [Step(1, 10), Step(10, 60), Step(50, 240), Step(100)],
+            description="A few users first, then most of them within half a day.",
+        ),
+        "quarters": Template(
+            [Step(25, 60), Step(50, 60), Step(75, 60), Step(100)],
+            description="A quarter of the users each hour.",
+        ),
+    }
+)
+
+
+def list_all(conn: Connection) -> list[dict[str, Any]]:
+    """The JSON of all templates, built-in ones first."""
+    built_in = [_to_json(name, template, None) for name, template in BUILT_IN.items()]
+    rows = release_templates.list_all(conn)
+    return built_in + [_to_json(row["name"], _to_template(row), row) for row in rows]
+
+
+def get(conn: Connection, name: str) -> dict[str, Any]:
+    """Raises NotFoundError."""
+    for template in list_all(conn):
+        if template["name"] == name:
+            return template
+    raise NotFoundError("Release template not found.")
+
+
+def find(conn: Connection, name: str) -> Template:
+    """Raises BadDataError for an unknown name."""
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    for row in release_templates.list_all(conn):
+        if row["name"] == name:
+            return _to_template(row)
+    raise BadDataError(f"There is no release template {name[:100]}.", path="template")
+
+
+def create(conn: Connection, new: NewTemplate, by: Identity) -> dict[str, Any]:
+    """Raises BadDataError, NameExistsError, ExceedsLimitError."""
+    problems = Problems().check_name(new.name)
+    _check(new, problems)
+    release_templates.lock(conn)
+    existing = list_all(conn)
+    if any(template["name"] == new.name for template in existing):
+        raise build_duplicate_error(new.name)
+    if len(existing) - len(BUILT_IN) >= MAX_TEMPLATES:
+        raise ExceedsLimitError(
+            f"There can't be more than {MAX_TEMPLATES} release templates.",
+            resource="releaseTemplates",
+            limit=MAX_TEMPLATES,
+        )
+    return _put(conn, new.name, new, by, "release-template-created")
+
+
+def replace(conn: Connection, name: str, new: Template, by: Identity) -> dict[str, Any]:
+    """Releases that were created from it stay as they are. Raises NotFoundError, BadDataError,
+    ConflictError for a built-in one."""
+    _check_changeable(name)
+    _check(new, Problems())
+    release_templates.lock(conn)
+    before = get(conn, name)
+    return _put(conn, name, new, by, "release-template-updated", before)
+
+
+def delete(conn: Connection, name: str, by: Identity) -> None:
+    """Raises NotFoundError, ConflictError for a built-in one."""
+    _check_changeable(name)
+    release_templates.lock(conn)
+    before = get(conn, name)
+    release_templates.delete(conn, name)
+    events.record(conn, "release-template-deleted", by, pre_data=before)
+
+
+def _check_changeable(name: str) -> None:
+    if name in BUILT_IN:
+        raise ConflictError(f"{name} is built in and can't be changed.")
+
+
+def _check(new: Template, problems: Problems) -> None:
+    problems.check_text(new.description, "description", max_length=1000)
+    check_steps(new.steps, new.watchMinutes, problems)
+    problems.raise_if_any()
+
+
+def _put(
+    conn: Connection,
+    name: str,
+    new: Template,
+    by: Identity,
+    event: str,
+    before: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    release_templates.put(
+        conn,
+        name=name,
+        description=new.description,
+        steps=msgspec.json.encode(new.steps).decode(),
+        watch_minutes=new.watchMinutes,
+        created_by_user_id=by.user_id,
+    )
+    after = get(conn, name)
+    events.record(conn, event, by, data=after, pre_data=before)
+    return after
+
+
+def _to_template(row: Row) -> Template:
+    steps = msgspec.json.decode(row["steps"], type=list[Step])
+    return Template(steps, row["watch_minutes"], row["description"])
+
+
+def _to_json(name: str, template: Template, row: Row | None) -> dict[str, Any]:
+    return {
+        "name": name,
+        "description": template.description,
+        "steps": msgspec.to_builtins(template.steps),
+        "watchMinutes": template.watchMinutes,
+        "builtIn": row is None,
+        "createdAt": format_iso(row["created_at"]) if row else None,
+    }

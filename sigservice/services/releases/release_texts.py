@@ -1,0 +1,55 @@
+"""The sentence of each event of a release: the same in its events, the audit log, notifications and
+pages."""
+
+from urllib.parse import quote
+
+from sigservice.services.releases.release_state import Release
+
+_TEXTS = {
+    "created": "Created a release of {where}: {steps}.",
+    "started": "Started the release of {where} at {rollout}.",
+    "advanced": "Advanced {where} from {before} to {rollout}.",
+    "held": "Held {where} at {rollout}.",
+    "resumed": "Resumed the release of {where} at {rollout}.",
+    "edited": "{where} was changed by {editor} during its release.",
+    "guardFired": "A guard of the release of {where} fires.",
+    "guardUnknown": "A guard of the release of {where} has no data.",
+    "guardOk": "A guard of the release of {where} is ok again.",
+    "wouldHold": "Would have held {where} at {rollout}; the guard is a dry run.",
+    "wouldRollBack": "Would have rolled back {where} from {rollout}; the guard is a dry run.",
+    "rolledBack": "Rolled back {where} from {before} to {rollout}.",
+    "undone": "Undid the rollback of {where}: from {before} to {rollout}.",
+    "finished": "Finished the release of {where} at {rollout}.",
+    "stopped": "Stopped the release of {where} at {rollout}.",
+}
+_SEVERITIES = {
+    "held": "warning", "rolledBack": "failure", "finished": "success", "stopped": "warning",
+    "wouldHold": "warning", "wouldRollBack": "warning",
+}  # fmt: skip
+
+
+def make_text(
+    release: Release, type: str, *, before: int = 0, editor: str = "", reason: str = ""
+) -> str:
+    """One sentence; the reason follows a colon."""
+    text = _TEXTS[type].format(
+        where=release.where,
+        rollout=f"{release.rollout}%",
+        before=f"{before}%",
+        editor=editor or "another user",
+        steps=", ".join(f"{step.rollout}%" for step in release.plan.steps),
+    )
+    if not reason:
+        return text
+    return f"{text[:-1]}: {reason if reason.endswith(('.', '!', '?')) else reason + '.'}"
+
+
+def choose_severity(type: str) -> str:
+    """Of a notification."""
+    return _SEVERITIES.get(type, "info")
+
+
+def make_path(release: Release) -> str:
+    """Of the page of the release."""
+    place = f"{quote(release.feature)}/environments/{quote(release.environment)}"
+    return f"/admin/features/{place}/releases/{release.id}"

@@ -1,0 +1,378 @@
+"""Releases: created from a plan, read, and shown as JSON."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sigservice.clock import Clock, format_iso, parse_iso
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.errors import BadDataError, ConflictError, NotFoundError
+from sigservice.outgoing.addresses import AddressPolicy
+from sigservice.repository.releases import release_guards as guard_rows
+from sigservice.repository.releases import releases as release_rows
+from sigservice.services import revisions
+from sigservice.services.channels import mask_channel
+from sigservice.services.flags import strategies
+from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
+from sigservice.services.flags.strategies import Strategy
+from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems
+from sigservice.services.releases import release_guards, release_progress, release_templates
+from sigservice.services.releases.edits import ROLLOUT_TYPE
+from sigservice.services.releases.plans import (
+    DEFAULT_WATCH_MINUTES,
+    Guard,
+    Plan,
+    ReleaseChannel,
+    Step,
+    check_plan,
+)
+from sigservice.services.releases.release_guards import FindDefaults, PreparedGuard
+from sigservice.services.releases.release_journal import Journal
+from sigservice.services.releases.release_state import find_propagation_seconds, lock_all
+from sigservice.services.releases.windows import Window
+
+ACTIVE = ("scheduled", "running", "held")
+STATES = (*ACTIVE, "finished", "rolledBack", "stopped")
+
+
+class NewRelease(msgspec.Struct):
+    """The body of a POST. The template fills `steps` and `watchMinutes` where they are absent."""
+
+    strategyId: str | None = None
+    template: str | None = None
+    steps: list[Step] | None = None
+    startAt: str | None = None
+    window: Window | None = None
+    watchMinutes: int | None = None
+    noDataMinutes: int = 30
+    guards: list[Guard] = []
+    notifications: list[ReleaseChannel] = []
+
+
+class Surroundings(NamedTuple):
+    """What a new release needs of the service: the clock, the policy of webhooks and the defaults
+    of senders."""
+
+    clock: Clock
+    policy: AddressPolicy
+    find_defaults: FindDefaults
+
+
+class _Prepared(NamedTuple):
+    """A valid release before it is stored. `strategy` is None if one will be created."""
+
+    plan: Plan
+    guards: list[PreparedGuard]
+    strategy: dict[str, Any] | None
+    start_at: datetime | None
+    warnings: list[dict[str, Any]]
+    propagation_seconds: int
+
+    @property
+    def rollout(self) -> int:
+        return int(self.strategy["parameters"]["rollout"]) if self.strategy else 0
+
+
+def create(
+    conn: Connection,
+    target: FeatureEnvironment,
+    new: NewRelease,
+    by: Identity,
+    surroundings: Surroundings,
+) -> Row:
+    """Starts it unless it is scheduled. Raises NotFoundError, ConflictError if
+    one is active, BadDataError with all problems."""
+    revisions.lock(conn)
+    if list_of_flag(conn, target, ACTIVE):
+        raise ConflictError(f"{target.feature} has a release in {target.environment} already.")
+    prepared, problems = _prepare(conn, target, new, surroundings)
+    release_guards.check_firing(prepared.guards, problems)
+    problems.raise_if_any()
+    strategy = prepared.strategy
+    if strategy is None:
+        first = Strategy(ROLLOUT_TYPE, parameters={"rollout": 0, "groupId": target.feature})
+        strategy = strategies.add(conn, target, first, by, max_segments=0)
+    now = surroundings.clock.choose_now(release_rows.read_time(conn))
+    id = release_rows.insert(
+        conn,
+        feature=target.feature,
+        environment=target.environment,
+        strategy_id=strategy["id"],
+        plan=msgspec.json.encode(prepared.plan).decode(),
+        warnings=msgspec.json.encode(prepared.warnings).decode(),
+        rollout=prepared.rollout,
+        start_at=prepared.start_at,
+        propagation_seconds=prepared.propagation_seconds,
+        now=now,
+        created_by=by.username,
+        created_by_user_id=by.user_id,
+    )
+    items = [guard.to_item(position) for position, guard in enumerate(prepared.guards)]
+    guard_rows.insert_many(conn, id, items, now)
+    _start(conn, id, by, surroundings.clock, is_scheduled=prepared.start_at is not None)
+    return get(conn, target, id)
+
+
+def preview(
+    conn: Connection, target: FeatureEnvironment, new: NewRelease, surroundings: Surroundings
+) -> dict[str, Any]:
+    """What its guards would have done, and what else is known before it is created. Raises
+    NotFoundError, BadDataError."""
+    prepared, problems = _prepare(conn, target, new, surroundings, checks_minutes=False)
+    problems.raise_if_any()
+    definitions = [guard.definition for guard in prepared.guards]
+    now = surroundings.clock.choose_now(release_rows.read_time(conn))
+    return {
+        "warnings": prepared.warnings,
+        "guards": [release_guards.preview(conn, guard, now) for guard in prepared.guards],
+        "shortestStepMinutes": release_guards.find_shortest_minutes(
+            definitions, prepared.propagation_seconds
+        ),
+    }
+
+
+def get(conn: Connection, target: FeatureEnvironment, id: int) -> Row:
+    """Raises NotFoundError."""
+    get_state(conn, target)
+    rows = release_rows.list_newest(
+        conn, id=id, feature=target.feature, environment=target.environment
+    )
+    if not rows:
+        raise NotFoundError("Release not found.")
+    return rows[0]
+
+
+def list_of_flag(
+    conn: Connection, target: FeatureEnvironment, states: Sequence[str] | None = None
+) -> list[Row]:
+    """Newest first. Raises NotFoundError."""
+    get_state(conn, target)
+    return release_rows.list_newest(
+        conn, feature=target.feature, environment=target.environment, states=states
+    )
+
+
+def list_all(conn: Connection, *, state: str | None, project: str | None) -> list[Row]:
+    """Of all projects, newest first. Raises BadDataError for an unknown state."""
+    if state is not None:
+        Problems().check_choice(state, "state", STATES).raise_if_any()
+    return release_rows.list_newest(conn, states=[state] if state else None, project=project)
+
+
+def list_events(conn: Connection, target: FeatureEnvironment, id: int) -> list[dict[str, Any]]:
+    """The JSON of its events, oldest first. Raises NotFoundError."""
+    get(conn, target, id)
+    return [
+        {
+            "id": row["id"],
+            "createdAt": format_iso(row["created_at"]),
+            "type": row["type"],
+            "step": row["step"],
+            "rollout": row["rollout"],
+            "actor": row["actor"],
+            "reason": row["reason"],
+            "text": row["text"],
+            "guard": msgspec.json.decode(row["guard"]) if row["guard"] else None,
+        }
+        for row in release_rows.list_events(conn, id)
+    ]
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    """The JSON of a release, without its URL. The secrets of channels are masked."""
+    plan = msgspec.json.decode(row["plan"])
+    is_active, is_last = row["state"] in ACTIVE, row["step"] == len(plan["steps"]) - 1
+    due_at = row["due_at"] if is_active else None
+    for channel in plan["notifications"]:
+        channel.update(mask_channel(channel))
+    return {
+        "id": row["id"],
+        "project": row["project"],
+        "feature": row["feature"],
+        "environment": row["environment"],
+        "strategyId": row["strategy_id"],
+        "state": row["state"],
+        "heldBy": row["held_by"],
+        "heldReason": row["held_reason"],
+        "step": row["step"],
+        "rollout": row["rollout"],
+        "startRollout": row["start_rollout"],
+        "stepEnteredAt": _format(row["entered_at"]),
+        "dueAt": _format(None if is_last else due_at),
+        "watchUntil": _format(due_at if is_last else None),
+        "steps": plan["steps"],
+        "window": plan["window"],
+        "watchMinutes": plan["watchMinutes"],
+        "noDataMinutes": plan["noDataMinutes"],
+        "notifications": plan["notifications"],
+        "guards": [_guard_to_json(guard) for guard in _decode(row["guards"])],
+        "startAt": _format(row["start_at"]),
+        "createdAt": format_iso(row["created_at"]),
+        "createdBy": row["created_by"],
+        "createdByUserId": row["created_by_user_id"],
+        "finishedAt": _format(row["finished_at"]),
+        "warnings": _decode(row["warnings"]),
+    }
+
+
+def _start(conn: Connection, id: int, by: Identity, clock: Clock, *, is_scheduled: bool) -> None:
+    (release,) = lock_all(conn, [id], clock)
+    journal = Journal()
+    release.content = release.present
+    journal.add(release, "created", by=by)
+    if not is_scheduled and release.frozen_reason is None:
+        release_progress.start(conn, release, by, journal)
+    release_progress.progress(conn, release, journal)
+    journal.write(conn)
+
+
+def _prepare(
+    conn: Connection,
+    target: FeatureEnvironment,
+    new: NewRelease,
+    surroundings: Surroundings,
+    *,
+    checks_minutes: bool = True,
+) -> tuple[_Prepared, Problems]:
+    state = get_state(conn, target)
+    now = surroundings.clock.choose_now(release_rows.read_time(conn))
+    if state["archived"]:
+        raise BadDataError(f"{target.feature} is archived. Revive it first.")
+    problems = Problems()
+    plan = _make_plan(conn, new)
+    check_plan(plan, new.guards, problems, policy=surroundings.policy)
+    problems.raise_if_any()
+    guards = release_guards.prepare(conn, new.guards, problems, surroundings.find_defaults, now)
+    existing = strategies.list_strategies(conn, target)
+    strategy = _choose_strategy(new.strategyId, existing, problems)
+    plan.createdStrategy = strategy is None
+    start_at = _parse_start(new.startAt, now, problems)
+    propagation = find_propagation_seconds(conn, target.environment)
+    warnings = _list_warnings(target, state, existing, strategy)
+    prepared = _Prepared(plan, guards, strategy, start_at, warnings, propagation)
+    _check_first_step(prepared, problems)
+    if checks_minutes:
+        _check_minutes(prepared, problems)
+    return prepared, problems
+
+
+def _make_plan(conn: Connection, new: NewRelease) -> Plan:
+    template = release_templates.find(conn, new.template) if new.template is not None else None
+    steps, watch_minutes = new.steps, new.watchMinutes
+    if template is not None:
+        steps = template.steps if steps is None else steps
+        watch_minutes = template.watchMinutes if watch_minutes is None else watch_minutes
+    return Plan(
+        steps or [],
+        DEFAULT_WATCH_MINUTES if watch_minutes is None else watch_minutes,
+        new.noDataMinutes,
+        new.window,
+        new.notifications,
+    )
+
+
+def _choose_strategy(
+    id: str | None, existing: list[dict[str, Any]], problems: Problems
+) -> dict[str, Any] | None:
+    """None if the environment has no gradual rollout."""
+    rollouts = [strategy for strategy in existing if strategy["name"] == ROLLOUT_TYPE]
+    if id is not None:
+        strategy = next((strategy for strategy in rollouts if strategy["id"] == id), None)
+        if strategy is None:
+            problems.add("strategyId", "The environment has no gradual rollout with this ID.")
+    elif len(rollouts) > 1:
+        strategy = None
+        problems.add("strategyId", "The environment has several gradual rollouts: choose one.")
+    else:
+        strategy = rollouts[0] if rollouts else None
+    if strategy is None:
+        return None
+    if strategy["parameters"].get("stickiness") == "random":
+        message = "With the stickiness random, each step would choose other users."
+        problems.add("strategyId", message)
+    if not str(strategy["parameters"].get("rollout", "")).isdecimal():
+        problems.add("strategyId", "The percentage of the strategy isn't a whole number.")
+        return None
+    return strategy
+
+
+def _parse_start(text: str | None, now: datetime, problems: Problems) -> datetime | None:
+    if text is None:
+        return None
+    start_at = parse_iso(text)
+    if start_at is None:
+        problems.add("startAt", "Must be a time such as 2026-12-01T08:00:00Z.")
+    elif start_at < now:
+        problems.add("startAt", "The time is in the past.")
+    return start_at
+
+
+def _check_first_step(prepared: _Prepared, problems: Problems) -> None:
+    first = prepared.plan.steps[0].rollout
+    if first < prepared.rollout:
+        message = f"The first step must be at least the present percentage ({prepared.rollout}%)."
+        problems.add("steps[0].rollout", message)
+
+
+def _check_minutes(prepared: _Prepared, problems: Problems) -> None:
+    definitions = [guard.definition for guard in prepared.guards]
+    shortest = release_guards.find_shortest_minutes(definitions, prepared.propagation_seconds)
+    for index, step in enumerate(prepared.plan.steps):
+        if step.minutes is not None and step.minutes < shortest:
+            message = f"The guards need at least {shortest} minutes for each step."
+            problems.add(f"steps[{index}].minutes", message)
+
+
+def _list_warnings(
+    target: FeatureEnvironment,
+    state: Row,
+    existing: list[dict[str, Any]],
+    strategy: dict[str, Any] | None,
+) -> list[dict[str, Any]]:
+    own_id = strategy["id"] if strategy else None
+    warnings = [
+        {
+            "message": "Another strategy may enable the flag for users that the release hasn't"
+            f" reached: {other['title'] or other['name']}.",
+            "strategyId": other["id"],
+        }
+        for other in existing
+        if other["id"] != own_id and not other["disabled"]
+    ]
+    if strategy is not None and strategy["disabled"]:
+        warnings.append({"message": "The strategy is disabled.", "strategyId": own_id})
+    if not state["enabled"]:
+        message = f"The flag is disabled in {target.environment}: no user gets it."
+        warnings.append({"message": message, "strategyId": None})
+    return warnings
+
+
+def _guard_to_json(guard: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **guard["definition"],
+        "id": guard["id"],
+        "state": guard["state"],
+        **{name: guard[name] for name in ("value", "limit", "samples")},
+        "reason": guard["rule_reason"] or guard["reason"],
+        "since": _reformat(guard["since"]),
+        "from": _reformat(guard["covers_from"]),
+        "to": _reformat(guard["covers_to"]),
+        "ignoredUntil": _reformat(guard["ignored_until"]),
+    }
+
+
+def _decode(value: Any) -> Any:
+    return msgspec.json.decode(value) if isinstance(value, str | bytes) else value
+
+
+def _format(time: datetime | None) -> str | None:
+    return format_iso(time) if time else None
+
+
+def _reformat(text: str | None) -> str | None:
+    time = parse_iso(text) if text else None
+    return format_iso(time) if time else None

@@ -1,0 +1,71 @@
+-- Guards of releases and their results. Written with their release and by what evaluates them.
+
+-- name: insert_guards
+INSERT INTO release_guards (release_id, position, kind, endpoint_id, definition, state, since,
+                            reason, keys, rule_state, rule_reason, due_at, value, "limit",
+                            samples, covers_from, covers_to)
+SELECT %(release_id)s, position, kind, endpoint_id, definition, state, %(now)s, reason, keys,
+       rule_state, rule_reason, due_at, value, "limit", samples, covers_from, covers_to
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (position integer, kind text, endpoint_id integer, definition jsonb, state text,
+           reason text, keys jsonb, rule_state jsonb, rule_reason text, due_at timestamptz,
+           value double precision, "limit" double precision, samples double precision,
+           covers_from timestamptz, covers_to timestamptz)
+ORDER BY position;
+
+-- name: update_guards
+UPDATE release_guards g
+SET state = x.state, since = x.since, reason = x.reason, keys = x.keys,
+    ignored_until = x.ignored_until
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (id bigint, state text, since timestamptz, reason text, keys jsonb,
+           ignored_until timestamptz)
+WHERE g.id = x.id;
+
+-- name: lock_evaluation
+-- One process at a time evaluates rules; the others leave them to it.
+SELECT pg_try_advisory_xact_lock(hashtext('release_guards'));
+
+-- name: list_due_rules
+SELECT id, release_id, definition, state, rule_state
+FROM release_guards
+WHERE is_watching AND due_at <= %(now)s
+ORDER BY id;
+
+-- name: save_readings
+-- What update_guards leaves alone, so that an evaluation needs no lock of revisions.
+UPDATE release_guards g
+SET value = x.value, "limit" = x."limit", samples = x.samples, covers_from = x.covers_from,
+    covers_to = x.covers_to, rule_state = x.rule_state, rule_reason = x.rule_reason,
+    due_at = x.due_at
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (id bigint, value double precision, "limit" double precision, samples double precision,
+           covers_from timestamptz, covers_to timestamptz, rule_state jsonb, rule_reason text,
+           due_at timestamptz)
+WHERE g.id = x.id;
+
+-- name: list_signal_guards
+-- Of active releases that watch these endpoints.
+SELECT g.id, g.release_id, g.endpoint_id, g.definition, e.name AS endpoint
+FROM release_guards g
+JOIN signal_endpoints e ON e.id = g.endpoint_id
+WHERE g.endpoint_id = ANY(%(endpoint_ids)s) AND g.kind = 'signal' AND g.is_watching
+ORDER BY g.release_id, g.position;
+
+-- name: stop_watching
+UPDATE release_guards SET is_watching = false WHERE release_id = %(release_id)s;
+
+-- name: list_recent_signals
+-- Newest first.
+SELECT id, payload, created_at
+FROM signals
+WHERE endpoint_id = %(endpoint_id)s AND created_at > now() - make_interval(hours => %(hours)s)
+ORDER BY id DESC
+LIMIT %(limit)s;
+
+-- name: find_endpoint
+SELECT e.id, e.name, e.enabled, e.template, now() AS now,
+       CASE WHEN e.options ? 'silence' THEN c.state END AS silence
+FROM signal_endpoints e
+LEFT JOIN silence_checks c ON c.endpoint_id = e.id
+WHERE e.id = %(id)s;

@@ -1,0 +1,156 @@
+-- Releases and their events. Written by commands and the job under the lock of revisions, deleted with
+-- their flag or environment.
+
+-- name: insert_release
+INSERT INTO releases (feature, environment, strategy_id, plan, warnings, state, rollout,
+                      start_rollout, content, start_at, propagation_seconds, created_at,
+                      created_by, created_by_user_id)
+VALUES (%(feature)s, %(environment)s, %(strategy_id)s, %(plan)s::jsonb, %(warnings)s::jsonb,
+        'scheduled', %(rollout)s, %(rollout)s, '{}', %(start_at)s,
+        %(propagation_seconds)s, %(now)s, %(created_by)s, %(created_by_user_id)s)
+RETURNING id;
+
+-- name: list_releases
+-- Newest first; a parameter that is NULL doesn't filter.
+SELECT r.id, r.feature, r.environment, f.project, r.strategy_id, r.plan, r.warnings, r.state,
+       r.held_by, r.held_reason, r.held_guard_id, r.step, r.rollout, r.start_rollout,
+       r.rolled_back_from, r.start_at, r.entered_at, r.due_at, r.evidence_at, r.resumed_at,
+       r.propagation_seconds, r.auto_resumes, r.created_at, r.created_by, r.created_by_user_id,
+       r.finished_at, r.content, guards.items AS guards
+FROM releases r
+JOIN features f ON f.name = r.feature
+CROSS JOIN LATERAL (
+    SELECT coalesce(json_agg(to_json(g) ORDER BY g.position), '[]') AS items
+    FROM release_guards g
+    WHERE g.release_id = r.id
+) guards
+WHERE (%(id)s::bigint IS NULL OR r.id = %(id)s)
+  AND (%(feature)s::text IS NULL OR r.feature = %(feature)s)
+  AND (%(environment)s::text IS NULL OR r.environment = %(environment)s)
+  AND (%(project)s::text IS NULL OR f.project = %(project)s)
+  AND (%(states)s::text[] IS NULL OR r.state = ANY(%(states)s))
+ORDER BY r.id DESC
+LIMIT %(limit)s;
+
+-- name: lock_releases
+-- In the order of their IDs. The lock of revisions is taken before.
+SELECT id FROM releases
+WHERE id = ANY(%(ids)s)
+ORDER BY id
+FOR UPDATE;
+
+-- name: list_active_releases
+-- What a decision needs of all releases that have not ended, or of those with these IDs: the row, its
+-- guards with the silence of their endpoints, and the present content of the flag.
+SELECT r.id, r.feature, r.environment, f.project, r.strategy_id, r.plan, r.warnings, r.state,
+       r.held_by, r.held_reason, r.held_guard_id, r.step, r.rollout, r.start_rollout,
+       r.rolled_back_from, r.start_at, r.entered_at, r.due_at, r.evidence_at, r.resumed_at,
+       r.propagation_seconds, r.auto_resumes, r.created_at, r.created_by, r.created_by_user_id,
+       r.finished_at, r.content, guards.items AS guards,
+       f.archived_at IS NOT NULL AS is_archived,
+       jsonb_build_object('enabled', coalesce(s.enabled, false),
+                          'strategies', strategies.items) AS present,
+       (SELECT value FROM settings WHERE key = 'release_freeze') AS freeze, now() AS now
+FROM releases r
+JOIN features f ON f.name = r.feature
+LEFT JOIN feature_environments s ON s.feature = r.feature AND s.environment = r.environment
+CROSS JOIN LATERAL (
+    SELECT coalesce(jsonb_object_agg(t.id, jsonb_build_object(
+               'name', t.name, 'disabled', t.disabled, 'parameters', t.parameters,
+               'constraints', t.constraints, 'variants', t.variants,
+               'segments', to_jsonb(ARRAY(SELECT g.segment_id FROM strategy_segments g
+                                          WHERE g.strategy_id = t.id
+                                          ORDER BY g.segment_id)))), '{}') AS items
+    FROM feature_strategies t
+    WHERE t.feature = r.feature AND t.environment = r.environment
+) strategies
+CROSS JOIN LATERAL (
+    SELECT coalesce(json_agg(to_jsonb(g) || jsonb_build_object(
+               'endpoint', e.name, 'endpoint_enabled', coalesce(e.enabled, false),
+               'silence', CASE WHEN e.options ? 'silence' THEN c.state END,
+               'is_behind', EXISTS (SELECT FROM signal_queue q
+                                    WHERE q.endpoint_id = g.endpoint_id
+                                      AND q.queued_at < now() - interval '5 seconds'))
+               ORDER BY g.position), '[]') AS items
+    FROM release_guards g
+    LEFT JOIN signal_endpoints e ON e.id = g.endpoint_id
+    LEFT JOIN silence_checks c ON c.endpoint_id = g.endpoint_id
+    WHERE g.release_id = r.id
+) guards
+WHERE r.id = ANY(coalesce(%(ids)s::bigint[], ARRAY(
+          SELECT id FROM releases WHERE state IN ('scheduled', 'running', 'held'))))
+ORDER BY r.id;
+
+-- name: update_release
+UPDATE releases r
+SET state = x.state, held_by = x.held_by, held_reason = x.held_reason,
+    held_guard_id = x.held_guard_id, step = x.step, rollout = x.rollout,
+    rolled_back_from = x.rolled_back_from, content = x.content, entered_at = x.entered_at,
+    due_at = x.due_at, evidence_at = x.evidence_at, resumed_at = x.resumed_at,
+    propagation_seconds = x.propagation_seconds, auto_resumes = x.auto_resumes,
+    finished_at = x.finished_at, start_rollout = x.start_rollout
+FROM jsonb_to_record(%(item)s::jsonb)
+     AS x (id bigint, state text, held_by text, held_reason text, held_guard_id bigint,
+           step integer, rollout integer, rolled_back_from integer, content jsonb,
+           entered_at timestamptz, due_at timestamptz, evidence_at timestamptz,
+           resumed_at timestamptz, propagation_seconds integer, auto_resumes integer,
+           finished_at timestamptz, start_rollout integer)
+WHERE r.id = x.id;
+
+-- name: insert_release_events
+INSERT INTO release_events (release_id, created_at, type, step, rollout, actor, reason, text,
+                            guard)
+SELECT release_id, created_at, type, step, rollout, actor, reason, text, guard
+FROM ROWS FROM (jsonb_to_recordset(%(items)s::jsonb)
+     AS (release_id bigint, created_at timestamptz, type text, step integer, rollout integer,
+         actor text, reason text, text text, guard jsonb)) WITH ORDINALITY
+     AS x (release_id, created_at, type, step, rollout, actor, reason, text, guard, position)
+ORDER BY position;
+
+-- name: list_release_events
+-- Oldest first.
+SELECT id, created_at, type, step, rollout, actor, reason, text, guard
+FROM release_events
+WHERE release_id = %(release_id)s
+ORDER BY id;
+
+-- name: find_poll_interval
+-- The longest of the SDKs that were seen in the last hour, in seconds: 0 if all stream, NULL without any.
+SELECT max(seconds)
+FROM poll_intervals
+WHERE environment = %(environment)s AND seen_at > now() - interval '1 hour';
+
+-- name: store_poll_intervals
+INSERT INTO poll_intervals (environment, seconds)
+SELECT environment, seconds
+FROM json_to_recordset(%(items)s::json) AS x (environment text, seconds integer)
+ON CONFLICT (environment, seconds) DO UPDATE SET seen_at = now();
+
+-- name: delete_old_poll_intervals
+DELETE FROM poll_intervals WHERE seen_at < now() - interval '1 day';
+
+-- name: find_last_editor
+-- Who changed a flag in an environment last.
+SELECT created_by
+FROM events
+WHERE feature_name = %(feature)s AND environment = %(environment)s
+  AND type LIKE 'feature-%%'
+ORDER BY id DESC
+LIMIT 1;
+
+-- name: read_time
+SELECT now();
+
+-- name: find_release_news
+-- What the job checks before it reads all releases: whether flags or the freeze have changed, and whether
+-- a step has become due after `since`, or a rule is due.
+SELECT (SELECT id FROM revisions WHERE topic = '') AS generation,
+       (SELECT value FROM settings WHERE key = 'release_freeze') AS freeze, now() AS now,
+       coalesce(bool_or(true), false) AS has_active,
+       coalesce(bool_or(coalesce(due_at, start_at) <= now()
+                        AND (%(since)s::timestamptz IS NULL
+                             OR coalesce(due_at, start_at) > %(since)s)), false)
+       OR coalesce((SELECT min(due_at) FROM release_guards WHERE is_watching) <= now(), false)
+       AS is_due
+FROM releases
+WHERE state IN ('scheduled', 'running', 'held');

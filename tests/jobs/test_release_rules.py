@@ -1,0 +1,154 @@
+"""Guards with a number: they hold, roll back, wait for evidence and for data."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.jobs.release_kit import Releases
+from tests.jobs.rules_kit import RATIO, Rules
+from tests.routes.sdk import Sdk
+
+STEPS = [{"rollout": 5, "minutes": 20}, {"rollout": 100}]
+
+
+@pytest.fixture
+def rules(make_service, database, clock):
+    return Rules(Sdk(make_service, database), clock)
+
+
+@pytest.fixture
+def kit(rules, clock):
+    return Releases(rules.sdk.service, clock, "development")
+
+
+@pytest.fixture
+def minute(kit, rules):
+    """`minute(errors=1, requests=100)`: a report of the minute that passes, then the job."""
+
+    def run(**counters):
+        kit.clock.advance(60)
+        if counters:
+            rules.report(**counters)
+        kit.progress()
+
+    return run
+
+
+def guard(effect="rollBack", dry_run=False, **changes):
+    rule = {"source": RATIO, "above": 0.05, "windowMinutes": 5, "minSamples": 50, "breaches": 1}
+    return {"kind": "rule", "rule": rule | changes, "effect": effect, "dryRun": dry_run}
+
+
+def test_a_value_beyond_the_limit_rolls_back_and_says_value_and_limit(kit, rules, minute):
+    rules.report(errors=1, requests=100)
+    release = kit.create(steps=STEPS, guards=[guard()])
+    minute(errors=40, requests=100)
+    assert kit.state(release) == ("rolledBack", None, 0)
+    event = kit.events(release)[-1]
+    assert event["text"] == (
+        "Rolled back checkout in development from 5% to 0%: errors per requests was 0.205 "
+        "(limit 0.05) over 5 minutes, 200 samples."
+    )
+    number = {name: event["guard"][name] for name in ("value", "limit", "samples")}
+    assert number == {"value": 0.205, "limit": 0.05, "samples": 200}
+
+
+def test_a_rule_needs_its_breaches_in_a_row(kit, rules, minute):
+    rules.report(errors=1, requests=100)
+    release = kit.create(steps=STEPS, guards=[guard("hold", breaches=2, windowMinutes=1)])
+    minute(errors=40, requests=100)
+    minute(errors=0, requests=100)
+    minute(errors=40, requests=100)
+    assert kit.state(release) == ("running", None, 5)
+    minute(errors=40, requests=100)
+    assert kit.state(release) == ("held", "guard", 5)
+
+
+def test_a_step_waits_until_the_value_covers_it(kit, rules, minute):
+    rules.report(errors=0, requests=100)
+    body = {"steps": [{"rollout": 5, "minutes": 1}, {"rollout": 100}], "guards": [guard()]}
+    error = kit.create(status=400, **body)
+    assert error["details"][0]["message"] == "The guards need at least 7 minutes for each step."
+    preview = kit.post(f"{kit.place}/releases/preview", body)
+    assert preview["shortestStepMinutes"] == 7
+    assert preview["guards"][0]["state"] == "ok"
+    release = kit.create(steps=STEPS, guards=[guard()])
+    for _ in range(6):
+        minute(errors=0, requests=100)
+    kit.command(release, "advance", status=409)  # the window still has the time before the step
+    minute(errors=0, requests=100)
+    assert kit.command(release, "advance")["rollout"] == 100
+
+
+def test_missing_data_never_counts_as_ok(kit, minute):
+    release = kit.create(steps=STEPS, guards=[guard()])
+    for _ in range(25):
+        minute()
+    assert kit.state(release) == ("running", None, 5)
+    for _ in range(10):
+        minute()
+    assert kit.state(release) == ("held", "noData", 5)
+    assert "No reports of requests in development" in kit.read(release)["heldReason"]
+
+
+def test_a_counter_of_errors_that_never_happened_is_zero(kit, rules, minute):
+    rules.report(requests=100)
+    release = kit.create(steps=STEPS, guards=[guard()])
+    for _ in range(21):
+        minute(requests=100)
+    assert kit.state(release) == ("running", None, 100)
+    assert kit.read(release)["guards"][0]["value"] == 0
+
+
+def test_a_dry_run_records_what_it_would_have_done(kit, rules, minute):
+    rules.report(errors=1, requests=100)
+    release = kit.create(steps=STEPS, guards=[guard(dry_run=True)])
+    minute(errors=60, requests=100)
+    assert kit.state(release) == ("running", None, 5)
+    assert kit.event_types(release)[-2:] == ["guardFired", "wouldRollBack"]
+
+
+def test_a_rule_that_is_beyond_its_limit_now_refuses_the_release(kit, rules):
+    rules.report(errors=60, requests=100)
+    error = kit.create(status=400, steps=STEPS, guards=[guard()])
+    assert error["details"][0]["path"] == "guards[0]"
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"below": 1}, "guards[0].rule.above"),
+        ({"windowMinutes": 0}, "guards[0].rule.windowMinutes"),
+        (
+            {"source": {"kind": "prometheus", "source": "main", "query": "1"}},
+            "guards[0].rule.source",
+        ),
+        ({"source": RATIO | {"environment": "mars"}}, "guards[0].rule.source.environment"),
+    ],
+)
+def test_a_wrong_rule_is_refused_with_its_path(kit, changes, path):
+    error = kit.create(status=400, steps=STEPS, guards=[guard(**changes)])
+    assert error["details"][0]["path"].startswith(path)
+
+
+def test_two_processes_evaluate_a_rule_once(kit, rules, minute, make_service):
+    kit.services.append(make_service())
+    rules.report(errors=1, requests=100)
+    release = kit.create(steps=STEPS, guards=[guard()])
+    minute(errors=40, requests=100)
+    assert kit.event_types(release) == ["created", "started", "guardFired", "rolledBack"]
+
+
+def test_no_step_is_taken_on_a_value_whose_evaluation_is_overdue(kit, rules, minute, rows):
+    rules.report(errors=0, requests=100)
+    release = kit.create(steps=STEPS, guards=[guard()])
+    for _ in range(15):
+        minute(errors=0, requests=100)
+    kit.jump(10)
+    rows("SELECT pg_advisory_lock(hashtext('release_guards'))")  # another process is stuck
+    kit.progress()
+    assert kit.state(release) == ("running", None, 5)
+    rows("SELECT pg_advisory_unlock_all()")
+    rules.report(errors=0, requests=100)
+    kit.wait(1)
+    assert kit.state(release) == ("running", None, 100)

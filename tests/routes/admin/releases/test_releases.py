@@ -1,0 +1,165 @@
+"""The admin API of releases: what may be created, previews, templates, permissions."""
+
+from __future__ import annotations
+
+import pytest
+
+from sigservice.jobs import buffers
+from tests.conftest import ADMIN
+from tests.jobs.release_kit import STEPS, Releases
+
+
+@pytest.fixture
+def kit(service, clock):
+    return Releases(service, clock)
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"steps": []}, "steps"),
+        ({"steps": [{"rollout": 5, "minutes": 1}, {"rollout": 5}]}, "steps[1].rollout"),
+        ({"steps": [{"rollout": 5}, {"rollout": 6}]}, "steps[0].minutes"),
+        ({"steps": [{"rollout": 5, "minutes": 1}]}, "steps[0].minutes"),
+        ({"startAt": "2020-01-01T00:00:00Z"}, "startAt"),
+        ({"template": "nope"}, "template"),
+        ({"guards": [{"kind": "silence", "endpointId": 9, "effect": "hold"}]}, "guards[0]"),
+        ({"strategyId": "nope"}, "strategyId"),
+        ({"noDataMinutes": 1441}, "noDataMinutes"),
+        (
+            {"window": {"timezone": "Mars", "days": [], "from": "9", "to": "10:00"}},
+            "window.timezone",
+        ),
+    ],
+)
+def test_what_a_release_may_not_be_is_refused(kit, body, path):
+    error = kit.create(status=400, **body)
+    assert error["details"][0]["path"].startswith(path)
+
+
+def test_a_guard_that_fires_now_refuses_the_release(kit):
+    endpoint = kit.endpoint()
+    kit.signal("firing")
+    error = kit.create(status=400, guards=[kit.guard(endpoint)])
+    assert error["details"][0]["path"] == "guards[0]"
+    kit.signal("resolved")
+    kit.create(guards=[kit.guard(endpoint)])
+
+
+def test_a_flag_has_one_active_release_in_an_environment(kit):
+    assert kit.create()["startAt"] is None
+    kit.create(status=409)
+    kit.wait(10)
+    kit.create(status=409)  # although its first step is below the present percentage
+
+
+def test_a_random_stickiness_is_refused(kit):
+    kit.edit_strategy(stickiness="random")
+    assert kit.create(status=400)["details"][0]["path"] == "strategyId"
+
+
+def test_several_rollouts_need_a_choice(kit):
+    other = kit.add_strategy(rollout=0)
+    assert kit.create(status=400)["details"][0]["path"] == "strategyId"
+    release = kit.create(strategyId=kit.strategy["id"])
+    assert [warning["strategyId"] for warning in release["warnings"]] == [other["id"]]
+
+
+def test_a_release_creates_the_rollout_that_is_missing(kit):
+    kit.web.delete(f"{kit.place}/strategies/{kit.strategy['id']}", headers=ADMIN)
+    release = kit.create()
+    (strategy,) = kit.get(f"{kit.place}/strategies")
+    assert strategy["id"] == release["strategyId"]
+    assert strategy["parameters"] == {
+        "rollout": "1",
+        "stickiness": "default",
+        "groupId": "checkout",
+    }
+    kit.command(release, "rollback")
+    (strategy,) = kit.get(f"{kit.place}/strategies")
+    assert strategy["parameters"]["rollout"] == "0"
+
+
+def test_a_step_must_be_long_enough_for_the_slowest_poller(kit):
+    token = {"tokenName": "app", "type": "client", "environment": "production", "projects": ["*"]}
+    secret = kit.post("/api/admin/api-tokens", token, 201)["secret"]
+    for interval in ("15000", "600000", "undefined"):
+        headers = {"Authorization": secret, "Unleash-Interval": interval}
+        kit.web.get("/api/client/features", headers=headers)
+    buffers.store_poll_intervals(kit.services[0].context)
+    endpoint = kit.endpoint()
+    steps = [{"rollout": 1, "minutes": 9}, {"rollout": 100}]
+    error = kit.create(status=400, steps=steps, guards=[kit.guard(endpoint)])
+    message = "The guards need at least 10 minutes for each step."
+    assert error["details"] == [{"message": message, "path": "steps[0].minutes"}]
+    body = {"steps": steps, "guards": [kit.guard(endpoint)]}
+    preview = kit.post(f"{kit.place}/releases/preview", body)
+    assert preview["shortestStepMinutes"] == 10
+    release = kit.create(guards=[kit.guard(endpoint)])
+    kit.command(release, "advance", status=409)  # the guard has not watched it for ten minutes
+
+
+def test_a_preview_shows_the_alerts_of_the_last_days_and_stores_nothing(kit):
+    endpoint = kit.endpoint()
+    kit.signal("firing")
+    kit.signal("resolved")
+    body = {"steps": STEPS, "guards": [kit.guard(endpoint)]}
+    preview = kit.post(f"{kit.place}/releases/preview", body)
+    (guard,) = preview["guards"]
+    assert guard["state"] == "ok"
+    assert [item["firing"] for item in guard["series"]] == [True, False]
+    assert kit.get(f"{kit.place}/releases") == {"releases": []}
+
+
+def test_a_template_fills_steps_and_watch_time(kit):
+    release = kit.post(f"{kit.place}/releases", {"template": "careful"}, 201)
+    assert [step["rollout"] for step in release["steps"]] == [1, 10, 50, 100]
+    assert release["steps"] != STEPS
+
+
+def test_templates_are_made_changed_and_deleted_but_not_the_built_in_ones(kit):
+    path = "/api/admin/release-templates"
+    body = {"name": "night", "steps": STEPS, "watchMinutes": 5}
+    assert kit.post(path, body, 201)["builtIn"] is False
+    kit.post(path, body, 409)
+    kit.post(path, body | {"name": "careful"}, 409)
+    kit.post(path, body | {"name": "empty", "steps": []}, 400)
+    names = [template["name"] for template in kit.get(path)["releaseTemplates"]]
+    assert names == ["careful", "quarters", "night"]
+    kit.put(f"{path}/night", {"steps": [{"rollout": 100}]})
+    assert kit.get(f"{path}/night")["steps"] == [{"rollout": 100}]
+    kit.put(f"{path}/careful", {"steps": STEPS}, 409)
+    kit.web.delete(f"{path}/careful", headers=ADMIN, status=409)
+    kit.web.delete(f"{path}/night", headers=ADMIN)
+    kit.get(f"{path}/night", 404)
+
+
+def test_editors_release_viewers_read_and_admins_freeze(kit, cast):
+    release = kit.create()
+    path = f"{kit.place}/releases/{release['id']}"
+    ed, vera = cast.signed_in("ed"), cast.signed_in("vera")
+    headers = {"X-CSRF-Token": ed.csrf}
+    assert ed.post_json(f"{path}/hold", {}, headers=headers).json["heldBy"] == "person"
+    assert vera.get(path).json["heldReason"] == "Held by ed."
+    vera.post_json(f"{path}/stop", {}, headers={"X-CSRF-Token": vera.csrf}, status=403)
+    freeze = "/api/admin/releases/freeze"
+    ed.put_json(freeze, {"frozen": True}, headers=headers, status=403)
+    assert vera.get(freeze).json == {"frozen": False, "reason": None}
+
+
+def test_a_list_has_the_releases_of_all_projects_by_state(kit):
+    first = kit.create()
+    kit.command(first, "stop")
+    second = kit.create()
+    path = "/api/admin/releases"
+    assert [r["id"] for r in kit.get(path)["releases"]] == [second["id"], first["id"]]
+    assert [r["id"] for r in kit.get(f"{path}?state=stopped")["releases"]] == [first["id"]]
+    assert kit.get(f"{path}?project=other")["releases"] == []
+    kit.get(f"{path}?state=nope", 400)
+
+
+def test_unknown_releases_and_commands_are_not_found(kit):
+    release = kit.create()
+    kit.post(f"{kit.place}/releases/999/hold", status=404)
+    kit.post(f"{kit.place}/releases/{release['id']}/explode", status=404)
+    kit.get("/api/admin/projects/default/features/no/environments/production/releases", 404)
