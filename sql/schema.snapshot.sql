@@ -379,6 +379,18 @@ ALTER TABLE public.former_passwords ALTER COLUMN id ADD GENERATED ALWAYS AS IDEN
     CACHE 1
 );
 
+CREATE TABLE public.impact_groups (
+    key uuid NOT NULL,
+    sdk_type text NOT NULL,
+    environment text NOT NULL,
+    app_name text NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL,
+    bounds double precision[] NOT NULL,
+    CONSTRAINT impact_groups_sdk_type_check CHECK ((sdk_type = ANY (ARRAY['backend'::text, 'frontend'::text]))),
+    CONSTRAINT impact_groups_type_check CHECK ((type = ANY (ARRAY['counter'::text, 'gauge'::text, 'histogram'::text])))
+);
+
 CREATE TABLE public.impact_series (
     key uuid NOT NULL,
     sdk_type text NOT NULL,
@@ -398,6 +410,29 @@ CREATE TABLE public.impact_series (
     CONSTRAINT impact_series_type_check CHECK ((type = ANY (ARRAY['counter'::text, 'gauge'::text, 'histogram'::text])))
 )
 WITH (fillfactor='70');
+
+CREATE VIEW public.impact_sources AS
+ SELECT impact_groups.key,
+    impact_groups.sdk_type,
+    impact_groups.environment,
+    impact_groups.app_name,
+    impact_groups.name,
+    impact_groups.type,
+    impact_groups.bounds,
+    '{}'::jsonb AS labels,
+    true AS is_group
+   FROM public.impact_groups
+UNION ALL
+ SELECT impact_series.key,
+    impact_series.sdk_type,
+    impact_series.environment,
+    impact_series.app_name,
+    impact_series.name,
+    impact_series.type,
+    impact_series.bounds,
+    impact_series.labels,
+    false AS is_group
+   FROM public.impact_series;
 
 CREATE TABLE public.impact_windows (
     series uuid NOT NULL,
@@ -1098,6 +1133,9 @@ ALTER TABLE ONLY public.features
 ALTER TABLE ONLY public.former_passwords
     ADD CONSTRAINT former_passwords_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.impact_groups
+    ADD CONSTRAINT impact_groups_pkey PRIMARY KEY (key);
+
 ALTER TABLE ONLY public.impact_series
     ADD CONSTRAINT impact_series_pkey PRIMARY KEY (key);
 
@@ -1313,6 +1351,10 @@ CREATE INDEX features_active_idx ON public.features USING btree (project, stale)
 CREATE INDEX features_project_idx ON public.features USING btree (project);
 
 CREATE INDEX former_passwords_user_id_idx ON public.former_passwords USING btree (user_id, id DESC);
+
+CREATE INDEX impact_groups_app_name_idx ON public.impact_groups USING btree (app_name);
+
+CREATE INDEX impact_groups_name_idx ON public.impact_groups USING btree (name, environment);
 
 CREATE INDEX impact_series_app_name_idx ON public.impact_series USING btree (app_name, environment, sdk_type);
 

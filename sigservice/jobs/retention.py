@@ -75,6 +75,7 @@ def _list_usage_deletes(context: Context) -> Iterator[Delete]:
     yield partial(client_applications.delete_old, days=APPLICATION_DAYS, chunk=CHUNK)
     yield partial(feature_last_seen.delete_orphaned, chunk=CHUNK)
     yield partial(impact_metrics.delete_orphaned_series, chunk=CHUNK)
+    yield partial(impact_metrics.delete_orphaned_groups, chunk=CHUNK)
     yield partial(revisions.delete_old_changes, chunk=CHUNK)
 
 

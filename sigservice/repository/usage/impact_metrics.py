@@ -44,10 +44,12 @@ class SliceItem(msgspec.Struct):
 
 
 class SeriesRow(msgspec.Struct):
-    """What `samples` samples of one series add. `value` is the last value of a gauge, the amount of
+    """What `samples` samples of one series add. `group_key` is of the series that differ in their
+    labels only. `value` is the last value of a gauge, the amount of
     a counter, the sum of a histogram, whose `buckets` are counts up to each of the `bounds`."""
 
     key: UUID
+    group_key: UUID
     sdk_type: str
     environment: str
     app_name: str
@@ -120,3 +122,7 @@ def delete_old_windows(conn: Connection, *, seconds: int, hours: int, chunk: int
 
 def delete_orphaned_series(conn: Connection, *, chunk: int) -> int:
     return execute(conn, _SQL["delete_orphaned_impact_series"], chunk=chunk)
+
+
+def delete_orphaned_groups(conn: Connection, *, chunk: int) -> int:
+    return execute(conn, _SQL["delete_orphaned_impact_groups"], chunk=chunk)

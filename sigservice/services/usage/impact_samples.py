@@ -200,6 +200,7 @@ class ImpactSeries:
             environment, sdk_type, app_name = name
             row = self._rows[key] = SeriesRow(
                 _hash(key),
+                _hash((name, sample.name, sample.type, values.bounds)),
                 sdk_type,
                 environment,
                 app_name,

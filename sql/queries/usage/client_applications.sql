@@ -58,7 +58,8 @@ ORDER BY environment;
 -- name: delete_client_application
 WITH instances AS (DELETE FROM client_instances WHERE app_name = %(app_name)s),
 accepted AS (DELETE FROM client_application_environments WHERE app_name = %(app_name)s),
-series AS (DELETE FROM impact_series WHERE app_name = %(app_name)s)
+series AS (DELETE FROM impact_series WHERE app_name = %(app_name)s),
+groups AS (DELETE FROM impact_groups WHERE app_name = %(app_name)s)
 DELETE FROM client_applications WHERE app_name = %(app_name)s;
 
 -- name: delete_old_client_instances

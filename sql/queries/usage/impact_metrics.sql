@@ -5,14 +5,15 @@
 -- name: store_impact_samples
 -- Adds to the totals and windows of the series; a gauge is replaced. New series are stored up to the limits, per
 -- application and for all of an SDK type. Each key must be there once. Returns how many samples were dropped.
--- The windows are written after all series are locked, so that processes lock rows in the same order. A gauge
--- keeps its last value in `value`, and the sum and number of its values in `total` and `samples`.
+-- Windows are summed for the series and for its group. Groups are written after all series are locked, and windows
+-- after the groups, so that processes lock rows in the same order. A gauge keeps its last value in `value`, and the
+-- sum and number of its values in `total` and `samples`.
 WITH reported AS MATERIALIZED (
-    SELECT n.key, n.sdk_type, n.environment, n.app_name, n.name, n.type, n.help, n.labels, n.bounds,
+    SELECT n.key, n.group_key, n.sdk_type, n.environment, n.app_name, n.name, n.type, n.help, n.labels, n.bounds,
            n.value, n.count, n.buckets, n.samples, n.windows,
            (SELECT true FROM impact_series s WHERE s.key = n.key) IS NULL AS is_new
     FROM json_to_recordset(%(samples)s)
-         AS n (key uuid, sdk_type text, environment text, app_name text, name text, type text,
+         AS n (key uuid, group_key uuid, sdk_type text, environment text, app_name text, name text, type text,
                help text, labels jsonb, bounds double precision[], value double precision,
                count double precision, buckets double precision[], samples integer, windows json)
 ), known_series AS MATERIALIZED (
@@ -54,19 +55,46 @@ WITH reported AS MATERIALIZED (
         help = EXCLUDED.help,
         reported_at = now()
     RETURNING key
-), written_windows AS (
-    INSERT INTO impact_windows (series, seconds, starts_at, is_gauge, value, count, covers_from, covers_to, total,
-                                samples, buckets)
-    SELECT n.key, w.seconds, w.starts_at, n.type = 'gauge', w.value, w.count, w.covers_from, w.covers_to, w.total,
-           w.samples, w.buckets
+), written_groups AS (
+    INSERT INTO impact_groups (key, sdk_type, environment, app_name, name, type, bounds)
+    SELECT DISTINCT ON (group_key) group_key, sdk_type, environment, app_name, name, type, bounds
+    FROM reported
+    WHERE key IN (SELECT key FROM written_series)
+    ORDER BY group_key
+    ON CONFLICT (key) DO NOTHING
+    RETURNING key
+), parts AS MATERIALIZED (
+    SELECT n.key, n.group_key, n.type = 'gauge' AS is_gauge, w.seconds, w.starts_at, w.value, w.count, w.covers_from,
+           w.covers_to, w.total, w.samples, w.buckets
     FROM reported n
     CROSS JOIN json_to_recordset(n.windows)
                AS w (seconds integer, starts_at timestamptz, value double precision, count double precision,
                      covers_from timestamptz, covers_to timestamptz, total double precision,
                      samples double precision, buckets double precision[])
     WHERE n.key IN (SELECT key FROM written_series)
-      AND (SELECT count(*) FROM written_series) >= 0
-    ORDER BY n.key, w.seconds, w.starts_at
+), group_buckets AS (
+    SELECT group_key, seconds, starts_at, array_agg(count ORDER BY position) AS buckets
+    FROM (SELECT p.group_key, p.seconds, p.starts_at, b.position, sum(b.count) AS count
+          FROM parts p
+          CROSS JOIN unnest(p.buckets) WITH ORDINALITY AS b (count, position)
+          GROUP BY p.group_key, p.seconds, p.starts_at, b.position) b
+    GROUP BY group_key, seconds, starts_at
+), additions AS (
+    SELECT key AS series, seconds, starts_at, is_gauge, value, count, covers_from, covers_to, total, samples, buckets
+    FROM parts
+    UNION ALL
+    SELECT p.group_key, p.seconds, p.starts_at, p.is_gauge, sum(p.value), sum(p.count), min(p.covers_from),
+           max(p.covers_to), sum(p.total), sum(p.samples), coalesce(b.buckets, '{}')
+    FROM parts p
+    LEFT JOIN group_buckets b USING (group_key, seconds, starts_at)
+    GROUP BY p.group_key, p.seconds, p.starts_at, p.is_gauge, b.buckets
+), written_windows AS (
+    INSERT INTO impact_windows (series, seconds, starts_at, is_gauge, value, count, covers_from, covers_to, total,
+                                samples, buckets)
+    SELECT series, seconds, starts_at, is_gauge, value, count, covers_from, covers_to, total, samples, buckets
+    FROM additions
+    WHERE (SELECT count(*) FROM written_groups) >= 0
+    ORDER BY series, seconds, starts_at
     ON CONFLICT (series, seconds, starts_at) DO UPDATE
     SET value = CASE WHEN EXCLUDED.is_gauge THEN EXCLUDED.value
                      ELSE impact_windows.value + EXCLUDED.value END,
@@ -120,7 +148,8 @@ ORDER BY s.environment, s.name, s.type, s.app_name, s.sdk_type, variant, 7;
 -- name: list_impact_slices
 -- The sums of the windows of each item, whose metric has all its labels; of gauges the sum and number of values,
 -- of histograms the number of observations. Series of frontend SDKs count only if no backend SDK reports the
--- metric, because anyone can report as a frontend SDK. One lookup of the primary key for each series and item.
+-- metric, because anyone can report as a frontend SDK. One lookup of the primary key for each series or, without labels,
+-- group.
 SELECT q.id, w.seconds, w.starts_at,
        min(coalesce(w.covers_from, w.starts_at)) AS covers_from,
        max(coalesce(w.covers_to, w.starts_at + make_interval(secs => w.seconds))) AS covers_to,
@@ -131,14 +160,15 @@ FROM json_to_recordset(%(items)s)
            seconds integer, since timestamptz, until timestamptz)
 CROSS JOIN LATERAL (
     SELECT key, type
-    FROM impact_series
-    WHERE name = q.metric
+    FROM impact_sources
+    WHERE is_group = (q.labels = '{}')
+      AND name = q.metric
       AND environment = q.environment
       AND type = ANY(q.types)
       AND (q.app_name IS NULL OR app_name = q.app_name)
-      AND (q.labels = '{}' OR labels @> q.labels)
+      AND labels @> q.labels
       AND sdk_type = (SELECT min(o.sdk_type)
-                      FROM impact_series o
+                      FROM impact_groups o
                       WHERE o.name = q.metric AND o.environment = q.environment)
 ) s
 CROSS JOIN LATERAL (
@@ -158,14 +188,15 @@ FROM json_to_recordset(%(items)s)
            seconds integer, since timestamptz, until timestamptz)
 CROSS JOIN LATERAL (
     SELECT key, bounds
-    FROM impact_series
-    WHERE name = q.metric
+    FROM impact_sources
+    WHERE is_group = (q.labels = '{}')
+      AND name = q.metric
       AND environment = q.environment
       AND type = ANY(q.types)
       AND (q.app_name IS NULL OR app_name = q.app_name)
-      AND (q.labels = '{}' OR labels @> q.labels)
+      AND labels @> q.labels
       AND sdk_type = (SELECT min(o.sdk_type)
-                      FROM impact_series o
+                      FROM impact_groups o
                       WHERE o.name = q.metric AND o.environment = q.environment)
 ) s
 CROSS JOIN LATERAL (
@@ -202,4 +233,15 @@ WHERE ctid = ANY(ARRAY(
        OR NOT EXISTS (SELECT 1 FROM environments e WHERE e.name = s.environment)
     LIMIT %(chunk)s
     FOR UPDATE OF s SKIP LOCKED
+));
+
+-- name: delete_orphaned_impact_groups
+DELETE FROM impact_groups
+WHERE ctid = ANY(ARRAY(
+    SELECT g.ctid
+    FROM impact_groups g
+    WHERE NOT EXISTS (SELECT 1 FROM client_applications a WHERE a.app_name = g.app_name)
+       OR NOT EXISTS (SELECT 1 FROM environments e WHERE e.name = g.environment)
+    LIMIT %(chunk)s
+    FOR UPDATE OF g SKIP LOCKED
 ));

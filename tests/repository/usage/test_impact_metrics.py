@@ -2,13 +2,15 @@
 
 import threading
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
+
+import pytest
 
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.statements import single_transaction
 from sigservice.repository.usage import client_applications, impact_metrics
-from sigservice.repository.usage.impact_metrics import SeriesRow, WindowRow
+from sigservice.repository.usage.impact_metrics import SeriesRow, SliceItem, WindowRow
 from sigservice.services.usage.impact_windows import truncate_time
 from tests.repository.kit import run, store_reports
 from tests.waiting import DEADLINE_SECONDS
@@ -26,6 +28,7 @@ def make(number=1, value=1.0, type="counter", **more):
     values |= {"help": "", "labels": {}, "bounds": [], "count": 0.0, "buckets": [], "samples": 1}
     count = more.get("count", 0.0)
     values["windows"] = make_windows(value, count)
+    values["group_key"] = UUID(int=1000 + number)
     return SeriesRow(key=UUID(int=number), value=value, type=type, **values | more)
 
 
@@ -48,7 +51,11 @@ def test_counters_and_histograms_add_and_gauges_are_replaced(conn):
         rows = make(1, value), make(2, value, "gauge"), make(3, value, **histogram)
         assert store(conn, *rows) == 0
     assert list_totals(conn) == [(7.5, 0, []), (2.5, 0, []), (7.5, 6, [2, 4])]
-    windows = run(conn, "SELECT seconds, value, count FROM impact_windows ORDER BY series, seconds")
+    windows = run(
+        conn,
+        "SELECT seconds, value, count FROM impact_windows"
+        " WHERE series IN (SELECT key FROM impact_series) ORDER BY series, seconds",
+    )
     totals = [(7.5, 0), (2.5, 0), (7.5, 6)]
     assert windows == [(seconds, *pair) for pair in totals for seconds in (60, 3600)]
 
@@ -88,19 +95,57 @@ def test_old_windows_are_deleted_and_totals_stay(conn):
     store_reports(conn, instances=[("shop", "a", "dev", None, "backend", None, None)])
     store(conn, make(), make(2, app_name="gone"), make(3, environment="gone"))
     run(conn, "UPDATE impact_windows SET starts_at = now() - interval '4 hours'")
-    assert impact_metrics.delete_old_windows(conn, seconds=60, hours=3, chunk=9) == 3
+    assert impact_metrics.delete_old_windows(conn, seconds=60, hours=3, chunk=9) == 6
     assert impact_metrics.delete_old_windows(conn, seconds=3600, hours=5, chunk=9) == 0
     assert impact_metrics.delete_orphaned_series(conn, chunk=9) == 2
+    assert impact_metrics.delete_orphaned_groups(conn, chunk=9) == 2
     assert list_totals(conn) == [(1, 0, [])]
     assert client_applications.delete(conn, "shop")
-    assert count(conn, "impact_series") == 0
+    assert count(conn, "impact_series") == count(conn, "impact_groups") == 0
+
+
+def read_slices(conn, labels, has_buckets=False):
+    """What rules read of all of today's windows."""
+    times = datetime.now(UTC) - timedelta(hours=2), datetime.now(UTC) + timedelta(hours=1)
+    types = ["counter", "gauge", "histogram"]
+    item = SliceItem(0, "purchases", "dev", types, None, labels, 3600, *times)
+    read = impact_metrics.list_bucket_counts if has_buckets else impact_metrics.list_slices
+    return read(conn, [item])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"type": "counter"},
+        {"type": "gauge"},
+        {"type": "histogram", "bounds": [0.5, 1], "count": 3, "buckets": [1, 2]},
+    ],
+)
+def test_group_has_the_sums_of_its_series(conn, values):
+    group_key = UUID(int=1000)
+    for part in (range(3), range(1, 5)):
+        for row in (rows := [make(n, n + 1, group_key=group_key, **values) for n in part]):
+            row.labels = {"user": f"{row.key}", "all": "yes"}
+            for window in row.windows:
+                window.buckets = list(row.buckets)
+        assert store(conn, *rows) == 0
+    for has_buckets in (False, True):
+        group, series = (read_slices(conn, x, has_buckets) for x in ({}, {"all": "yes"}))
+        assert group == series
+    assert read_slices(conn, {})[0]["total"] == 6 + 14
+
+
+def test_group_leaves_out_dropped_series(conn):
+    rows = [make(n, group_key=UUID(int=1000)) for n in (1, 2, 3)]
+    assert store(conn, *rows, app_limit=2) == 1
+    assert read_slices(conn, {})[0]["total"] == 2
 
 
 def test_concurrent_statements_count_once_and_do_not_deadlock(pool):
     errors = []
 
     def store_all(direction):
-        rows = [make(number) for number in range(8)][::direction]
+        rows = [make(n, group_key=UUID(int=1000 + n % 3)) for n in range(8)][::direction]
         for _ in range(25):
             try:
                 with pool.autocommit() as conn:
@@ -116,8 +161,13 @@ def test_concurrent_statements_count_once_and_do_not_deadlock(pool):
     assert errors == []
     with pool.autocommit() as conn:
         assert list_totals(conn) == [(75, 0, [])] * 8
-        ((sums,),) = run(conn, "SELECT sum(value) FROM impact_windows WHERE seconds = 3600")
-        assert sums == 600
+        for table in ("impact_series", "impact_groups"):
+            ((sums,),) = run(
+                conn,
+                f"SELECT sum(w.value) FROM impact_windows w JOIN {table} t ON t.key = w.series"
+                " WHERE seconds = 3600",
+            )
+            assert sums == 600
 
 
 def test_single_transaction_is_rolled_back_as_a_whole(pool):
