@@ -104,6 +104,7 @@ def test_whole_main_job(tab, call, expect, javascript):
     expect(switch).not_to_be_checked()
     assert call("deploys", secret, {}) == 404
 
+    page.locator(".menu summary").click()
     page.get_by_role("link", name="Delete deploys").click()
     expect(page.get_by_role("main")).to_contain_text("2 signals")
     page.get_by_role("button", name="Delete signal endpoint").click()
@@ -138,9 +139,9 @@ def test_secret_is_gone_after_going_back(tab, make, expect):
 
 
 def test_copy_buttons_fill_the_clipboard(tab, make, service):
-    make.endpoint()
+    endpoint = make.endpoint()
     page = tab("ada", permissions=["clipboard-read", "clipboard-write"])
-    page.goto("/admin/signals")
+    page.goto(f"/admin/signals/{endpoint['id']}/log")
     page.locator("[data-copy]").click()
     page.locator("[data-copy]", has_text="Copied").wait_for()
     copied = page.evaluate("navigator.clipboard.readText()")
@@ -149,9 +150,9 @@ def test_copy_buttons_fill_the_clipboard(tab, make, service):
 
 
 def test_copy_buttons_are_hidden_without_javascript(tab, make):
-    make.endpoint()
+    endpoint = make.endpoint()
     page = tab("ada", java_script_enabled=False)
-    page.goto("/admin/signals")
+    page.goto(f"/admin/signals/{endpoint['id']}/log")
     assert not page.locator("[data-copy]").is_visible()
 
 
@@ -256,6 +257,8 @@ def test_user_signs_in_and_works_by_keyboard(tab, make, expect):
     tab_to("button", "Endpoint deploys")
     page.keyboard.press("Space")
     expect(page.get_by_role("switch")).not_to_be_checked()
+    tab_to("summary", "More for deploys")
+    page.keyboard.press("Enter")
     tab_to("a", "Delete deploys")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Delete deploys?")

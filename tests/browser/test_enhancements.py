@@ -36,10 +36,10 @@ def test_slash_goes_to_the_search_field_or_opens_the_search(page):
 
 
 def test_text_is_copied_without_the_clipboard_api(tab, make):
-    make.endpoint("payments")
+    endpoint = make.endpoint("payments")
     page = tab("ada")
     page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
-    page.goto("/admin/signals")
+    page.goto(f"/admin/signals/{endpoint['id']}/log")
     page.evaluate("addEventListener('copy', () => { window.copied = String(getSelection()) })")
     page.get_by_role("button", name="Copy").first.click()
     page.get_by_text("Copied").wait_for()

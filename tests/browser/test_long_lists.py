@@ -1,6 +1,10 @@
 """Sixty flags with long names, long differences and small windows."""
 
+import contextlib
+
 import pytest
+
+from tests.conftest import ADMIN
 
 pytestmark = pytest.mark.browser
 
@@ -85,3 +89,50 @@ def test_a_message_does_not_cover_the_card_that_the_page_jumps_to(tab, flags):
         page.locator("#in-production").bounding_box(),
     )
     assert notice["y"] + notice["height"] <= card["y"]
+
+
+@pytest.fixture
+def full_lists(web, database, flags, names):
+    for number in range(20):
+        body = {"tokenName": f"shop-{number}", "type": "client", "environment": "production"}
+        web.post_json("/api/admin/api-tokens", body, headers=ADMIN)
+    account = web.post_json("/api/admin/service-account", {"username": "robot"}, headers=ADMIN)
+    with contextlib.closing(database.connect()) as conn, conn, conn.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO signal_endpoints (name, description, created_by_user_id)
+               SELECT 'alertmanager-' || n, '', 1 FROM generate_series(10, 29) AS n"""
+        )
+        cursor.execute(
+            """INSERT INTO action_sets (project, name, description, enabled, actor_id, source_id,
+                                        filters, settings, created_by_user_id)
+               SELECT 'default', 'Checkout off while it fails ' || n, '', true, %s, e.id,
+                      '[{"path": "status", "operator": "IN", "values": ["firing"]}]', '{}', 1
+               FROM generate_series(10, 29) AS n, (SELECT min(id) AS id FROM signal_endpoints) e""",
+            (account.json["id"],),
+        )
+
+
+@pytest.mark.parametrize(
+    ("path", "rows"),
+    [
+        ("/admin/features", 14),
+        ("/admin/signals", 15),
+        ("/admin/api-tokens", 15),
+        ("/admin/projects/default/actions", 12),
+    ],
+)
+def test_lists_show_many_rows_in_a_window(tab, full_lists, path, rows):
+    page = tab("ada", viewport={"width": 1280, "height": 900})
+    page.goto(path)
+    bottoms = page.locator("tbody tr").evaluate_all(
+        "rows => rows.map((row) => row.getBoundingClientRect().bottom)"
+    )
+    assert sum(bottom <= 900 for bottom in bottoms) >= rows
+
+
+def test_the_menu_of_a_row_is_in_the_window_and_opens_by_keyboard(tab, full_lists):
+    page = tab("ada", viewport={"width": 1280, "height": 900})
+    page.goto("/admin/signals")
+    page.locator(".menu summary").first.press("Enter")
+    box = page.get_by_role("link", name="Delete alertmanager-10").bounding_box()
+    assert 0 < box["x"] + box["width"] < 1280

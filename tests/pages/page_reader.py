@@ -56,6 +56,16 @@ def find_error(page: webtest.TestResponse, field: str) -> str:
     return message
 
 
+def read_table(page: webtest.TestResponse, id: str) -> dict[str, dict[str, Any]]:
+    """The cells of a list by the name of their row, then by the label of their column."""
+    table = page.html.find(id=id)
+    rows = [row.find_all(["th", "td"]) for row in table.tbody.find_all("tr")] if table else []
+    return {
+        row[0].bdi.get_text(): {cell.get("data-label", "More"): cell for cell in row}
+        for row in rows
+    }
+
+
 def follow(page: webtest.TestResponse, text: str) -> webtest.TestResponse:
     """The page behind the link that a screen reader reads as `text`."""
     for link in page.html.find_all("a", href=True):

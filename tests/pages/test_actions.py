@@ -60,15 +60,15 @@ def alert_or_text(page):
     return " ".join(tag.get_text(" ", strip=True) for tag in page.html.find_all(class_="problem"))
 
 
-def test_card_says_what_a_set_does(ada, web, sets, endpoint, token, send):
+def test_row_says_what_a_set_does(ada, web, sets, endpoint, token, send):
     id = sets.set(description="Payments fail", filters=FILTERS, options=OPTIONS | {"dryRun": False})
     send(endpoint, token, {"status": "FIRING", "n": 5})
     sets.work()
     send(endpoint, token, {"status": "firing", "x": 0})
     sets.work()
     for page in (ada.get(PATH), ada.get("/admin/actions")):
-        card = page.html.find(id=f"set-{id}")
-        text = " ".join(card.get_text(" ").split())
+        (row,) = page.html.find(id="sets-default").tbody.find_all("tr")
+        text = " ".join(row.get_text(" ").split())
         for words in (
             "Payments fail",
             "deploys receives a signal where",

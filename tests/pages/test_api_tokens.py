@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ADMIN
 from tests.delivery.kit import open_access
-from tests.pages.page_reader import alert, crawl, find_error, form_to, heading, notice
+from tests.pages.page_reader import alert, crawl, find_error, form_to, heading, notice, read_table
 
 PATH = "/admin/api-tokens"
 
@@ -38,12 +38,8 @@ def test_the_secret_of_a_new_token_appears_once(ada, web, service):
     pages = crawl(ada)
     assert f"{PATH}/new" in pages
     assert not any(secret[-50:] in document.text for document in pages.values())
-    card = pages[PATH].html.find_all(class_="card")[1]
-    details = {
-        row.dt.get_text(): row.dd.get_text(" ", strip=True)
-        for row in card.find_all("div")
-        if row.dt
-    }
+    row = read_table(pages[PATH], "tokens")["shop"]
+    details = {label: cell.get_text(" ", strip=True) for label, cell in row.items()}
     assert details["Environment"] == "production"
     assert details["Projects"] == "all"
     assert details["Last used"] == "never"

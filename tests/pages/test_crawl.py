@@ -306,6 +306,7 @@ def test_links_lead_to_every_page(site):
         "/admin/actions",
         "/admin/projects/default/actions",
         "/admin/projects/default/actions/new",
+        "/admin/projects/default/actions/#/runs/#/undo-and-disable",
         "/admin/projects/shop/actions",
         "/admin/projects/shop/actions/new",
         "/admin/signals/#/send",

@@ -9,14 +9,14 @@ import webtest
 import yaml
 
 from tests.conftest import ADMIN, Make
-from tests.pages.page_reader import alert, find_error, form_to, heading, notice, sign_in
+from tests.pages.page_reader import alert, find_error, form_to, heading, notice, read_table, sign_in
 
 URL = "http://localhost:80/api/signal-endpoint/"
 BAD_NAMES = ("", " ", "Deploys", "a b", "a/b", "..", "é", "x" * 101, "a\tb", "a.b", "<b>")
 
 
-def cards(page):
-    return page.html.find_all("li", class_="card")
+def list_endpoints(page):
+    return read_table(page, "endpoints")
 
 
 def submit_new(person, *, status=200, **fields):
@@ -35,31 +35,27 @@ def names(read_state):
 
 def test_empty_list_says_what_to_do_next(ada):
     page = ada.get("/admin/signals")
-    assert cards(page) == []
+    assert list_endpoints(page) == {}
     assert page.html.find("a", href="/admin/signals/new")
     assert f"{URL}NAME" in page.html.find(class_="empty").get_text()
 
 
-def test_card_shows_url_tokens_and_signals(ada, web, make, endpoint, token, send):
-    make.token(endpoint, "backup")
+def test_row_shows_signals_and_has_a_menu(ada, make, endpoint, token, send):
     signals = [send(endpoint, token, {"n": n}) for n in range(3)]
     make.endpoint("builds")
     page = ada.get("/admin/signals")
     assert "2 of 5" in page.text
-    card = next(c for c in cards(page) if c.h2.get_text() == "deploys")
-    url = card.find("input", attrs={"readonly": True})
-    assert url["value"] == f"{URL}deploys"
-    assert "needs-script" in card.find("button", attrs={"data-copy": url["id"]})["class"]
-    assert "What the platform team ships" in card.get_text()
-    terms = {row.dt.string: row.dd for row in card.dl.find_all("div")}
-    assert set(re.findall(r"\w+", terms["Tokens"].get_text())) == {"ci", "backup"}
-    assert terms["Last signal"].time["datetime"] == signals[-1]["createdAt"]
-    chart = terms["Last 24 hours"].svg
+    row = list_endpoints(page)["deploys"]
+    assert "What the platform team ships" in row["Name"].get_text()
+    assert row["Last signal"].time["datetime"] == signals[-1]["createdAt"]
+    chart = row["Last 24 hours"].svg
     assert chart["aria-label"] == "3 signals in the last 24 hours"
     assert sum(int(bar["height"]) > 0 for bar in chart.find_all("rect")) in (1, 2)
-    assert [a.get_text() for a in card.find(class_="actions").find_all("a")] == [
+    assert row["Refused"].get_text(strip=True) == "0"
+    assert [a.get_text() for a in row["More"].find_all("a")] == [
         "View signals of deploys",
         "Edit deploys",
+        "Send a test signal to deploys",
         "Delete deploys",
     ]
 
@@ -68,9 +64,11 @@ def test_chart_marks_the_hours_in_which_a_set_ran(ada, endpoint, token, send, se
     sets.set("kill")
     send(endpoint, token, {})
     sets.work()
-    card = next(c for c in cards(ada.get("/admin/signals")) if c.h2.get_text() == "deploys")
-    assert card.svg["aria-label"] == "1 signal and 1 run in the last 24 hours"
-    assert len(card.svg.find_all("path")) == 1
+    row = list_endpoints(ada.get("/admin/signals"))["deploys"]
+    assert row["Runs"].get_text(strip=True) == "1"
+    chart = row["Last 24 hours"].svg
+    assert chart["aria-label"] == "1 signal and 1 run in the last 24 hours"
+    assert len(chart.find_all("path")) == 1
 
 
 def test_sparkline_has_a_bar_for_each_hour_of_24(ada, database, endpoint, token, send):
@@ -85,21 +83,24 @@ def test_sparkline_has_a_bar_for_each_hour_of_24(ada, database, endpoint, token,
                 (ago, id),
             )
     conn.close()
-    chart = cards(ada.get("/admin/signals"))[0].svg
+    chart = list_endpoints(ada.get("/admin/signals"))["deploys"]["Last 24 hours"].svg
     assert chart["aria-label"] == "5 signals in the last 24 hours"
     bars = {int(bar["x"]): int(bar["height"]) for bar in chart.find_all("rect")}
     assert bars == {0: 12, 66: 12, 132: 12, 138: 24}
 
 
 def test_endpoint_without_tokens_links_to_the_token_form(ada, endpoint):
-    link = cards(ada.get("/admin/signals"))[0].find("a", string="Create a token")
+    name = list_endpoints(ada.get("/admin/signals"))["deploys"]["Name"]
+    link = name.find("a", href=re.compile("#tokens"))
     assert link["href"] == f"/admin/signals/{endpoint['id']}#tokens"
     page = ada.get(link["href"])
     assert page.html.find(id="tokens")
 
 
 def test_url_ignores_the_host_header(ada, endpoint):
-    page = ada.get("/admin/signals", headers={"Host": "evil.example"}, expect_errors=True)
+    page = ada.get(
+        f"/admin/signals/{endpoint['id']}", headers={"Host": "evil.example"}, expect_errors=True
+    )
     assert "evil.example" not in page.text
 
 
@@ -108,8 +109,9 @@ def test_url_begins_with_the_public_url(make_service):
     web = webtest.TestApp(make_service(options).app)
     Make(web).endpoint()
     sign_in(web)
-    page = web.get("/admin/signals")
-    url = cards(page)[0].find("input", attrs={"readonly": True})["value"]
+    (row,) = list_endpoints(web.get("/admin/signals")).values()
+    page = web.get(row["Name"].a["href"])
+    url = page.html.find("input", attrs={"readonly": True})["value"]
     assert url == "http://flags.example/api/signal-endpoint/deploys"
 
 
@@ -329,7 +331,7 @@ def test_delete_removes_tokens_and_signals(ada, web, clock, read_state, endpoint
     path = f"/admin/signals/{endpoint['id']}/delete"
     page = form_to(ada.get(path), path).submit(status=303).follow()
     assert notice(page) == "Signal endpoint deleted."
-    assert cards(page) == []
+    assert list_endpoints(page) == {}
     assert names(read_state) == []
     assert read_state()["signals"] == []
     assert read_state()["events"][0]["type"] == "signal-endpoint-deleted"

@@ -8,16 +8,12 @@
 <section>
 <div class="heading">
 <h2><a href="{{url('/admin/projects', project['id'], 'actions')}}"><bdi>{{project["name"]}}</bdi></a></h2>
-% if len(project["cards"]) < limit:
+% if len(project["table"].rows) < limit:
 <a href="{{url('/admin/projects', project['id'], 'actions', 'new')}}">New action set<span class="hidden"> in {{project["id"]}}</span></a>
 % end
 </div>
-% if project["cards"]:
-<ul class="cards">
-% for card in project["cards"]:
-% include("actions/action_sets/card.tpl", card=card)
-% end
-</ul>
+% if project["table"].rows:
+% include("partials/table.tpl", table=project["table"])
 % else:
 <p class="muted">No action sets</p>
 % end

@@ -8,12 +8,12 @@
 <span title="Favorite" aria-label="Favorite" role="img">★</span>
 % end
 <a href="{{url(feature['path'])}}">{{feature["name"]}}</a>
+</div>
+<div class="details">
 <span class="badge">{{feature["type"]}}</span>
 % if feature["stale"]:
 <span class="badge">stale</span>
 % end
-</div>
-<div class="details">
 <a href="?{{feature['project_link']}}">{{feature["project"]}}</a>
 % for tag in feature["tags"]:
 <a class="chip" href="?{{tag['link']}}"><bdi>{{tag["text"]}}</bdi></a>

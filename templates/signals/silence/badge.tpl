@@ -1,3 +1,3 @@
 % if silence:
- <span class="badge {{'wrong' if silence['state'] == 'down' else ''}}">{{"waiting for the first signal" if silence["state"] == "new" else silence["state"]}}</span>
+ <span class="badge {{ {'down': 'wrong', 'late': 'warn'}.get(silence['state'], '') }}">{{"waiting for the first signal" if silence["state"] == "new" else silence["state"]}}</span>
 % end

@@ -62,7 +62,7 @@
 <ul class="rows">
 % for row in silent:
 <li>
-<span class="badge {{'wrong' if row['state'] == 'down' else ''}}">{{row["state"]}}</span>
+<span class="badge {{'wrong' if row['state'] == 'down' else 'warn'}}">{{row["state"]}}</span>
 <a href="{{url('/admin/signals', row['id'], 'log')}}">{{row["name"]}}</a>
 <span>{{"went down" if row["state"] == "down" else "became late"}}
 % include("partials/time.tpl", at=row["since"])

@@ -106,7 +106,7 @@ def check_form(case: Case) -> None:
     response = case.request("POST", f"/api/signal-endpoint/{case.name}", {"form": 1}, token=token)
     (signal,) = response.json["signals"]
     listing = case.request("GET", "/admin/signals", Cookie=session).text
-    assert f">{case.name}</a>" in listing
+    assert f"<bdi>{case.name}</bdi></a>" in listing
     case.admin("DELETE", f"{ENDPOINTS}/{signal['sourceId']}")
 
 

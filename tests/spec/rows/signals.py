@@ -53,7 +53,7 @@ def check_view(case: Case) -> None:
             deploys.send({"told": f"no. {n} <&>"}, token)
         session, _ = open_session(case)
         listing = case.request("GET", "/admin/signals", Cookie=session).text
-        row = listing[listing.index(f">{deploys.name}</a></h2>") :].split('class="card"')[0]
+        row = listing[listing.index(f"<bdi>{deploys.name}</bdi></a>") :].split("</tr>")[0]
         (path,) = re.findall(r'<a href="([^"]+)">View signals', row)
         page = case.request("GET", path, Cookie=session)
         assert page.status == 200

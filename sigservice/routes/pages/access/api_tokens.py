@@ -14,6 +14,7 @@ from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choice
 from sigservice.web.guards import PageGuard
 from sigservice.web.links import make_own_url
 from sigservice.web.router import Router
+from sigservice.web.tables import Cell, Column, make_table
 
 PATH = "/admin/api-tokens"
 NOTICES = {"deleted": "Token deleted. It is no longer valid."}
@@ -33,6 +34,32 @@ TEST_PATHS = {
 TYPE_HINT = "Admin tokens have full access; environment and projects are ignored."
 EXPIRY_HINT = "00:00 UTC on this date. Leave empty for no expiry."
 
+COLUMNS = (
+    Column("Name", lambda row: Cell(row["token_name"])),
+    Column("Type", lambda row: Cell(badges=[row["type"]])),
+    Column("Token", lambda row: Cell(f"{row['secret_prefix']}…")),
+    Column("Environment", lambda row: Cell(row["environment"].replace("*", "all"))),
+    Column(
+        "Projects",
+        lambda row: Cell("all" if "*" in row["projects"] else ", ".join(row["projects"])),
+    ),
+    Column(
+        "Expires",
+        lambda row: Cell(
+            badges=["expired"] if row["has_expired"] else [],
+            at=row["expires_at"],
+            missing="never",
+        ),
+    ),
+    Column("Last used", lambda row: Cell(at=row["seen_at"], missing="never")),
+    Column(
+        "Created",
+        lambda row: Cell(
+            at=row["created_at"], hint=f"by {row['created_by'] or 'the configuration'}"
+        ),
+    ),
+)
+
 router = Router(PageGuard)
 
 
@@ -40,13 +67,20 @@ router = Router(PageGuard)
 def list_api_tokens(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         tokens = api_token_rows.list_all(conn)
+    now = context.clock.now()
+    table = make_table(
+        "tokens",
+        COLUMNS,
+        [row | {"has_expired": row["expires_at"] and row["expires_at"] <= now} for row in tokens],
+        lambda row: [("Delete token", f"{PATH}/{row['id']}/delete")],
+        lambda row: f"{row['token_name']} {row['secret_prefix']}",
+    )
     return respond.page(
         context,
         "access/api_tokens/list",
         identity,
         title="API tokens",
-        tokens=tokens,
-        now=context.clock.now(),
+        table=table,
         notice=respond.find_notice(NOTICES),
     )
 

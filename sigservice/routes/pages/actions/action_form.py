@@ -109,11 +109,11 @@ def save_action_set(
     now = context.clock.now()
     with context.database.transaction() as conn:
         if set_id is None:
-            row = action_sets.create(conn, project, fields, identity, limits, now)
+            action_sets.create(conn, project, fields, identity, limits, now)
         else:
-            row = action_sets.update(conn, project, set_id, fields, identity, limits, now)
+            action_sets.update(conn, project, set_id, fields, identity, limits, now)
     done = "created" if set_id is None else "saved"
-    path = f"/admin/projects/{project}/actions?done={done}#set-{row['id']}"
+    path = f"/admin/projects/{project}/actions?done={done}"
     return respond.redirect(context, path)
 
 

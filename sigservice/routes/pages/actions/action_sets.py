@@ -17,6 +17,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
+from sigservice.web.tables import Cell, Column, Table, make_table
 
 SETS = "/admin/projects/<project>/actions"
 SET = f"{SETS}/<set_id:id>"
@@ -28,7 +29,21 @@ NOTICES = {
     "off": "Action set disabled.",
     "armed": "Action set re-enabled.",
 }
-
+TEMPLATES = "actions/action_sets"
+COLUMNS = (
+    Column(
+        "Name",
+        lambda row: Cell(
+            row["name"],
+            f"/admin/projects/{row['project']}/actions/{row['id']}",
+            hint=row["description"] or "",
+        ),
+    ),
+    Column("When", lambda _: Cell(template=f"{TEMPLATES}/trigger_cell.tpl")),
+    Column("Then", lambda _: Cell(template=f"{TEMPLATES}/actions_cell.tpl")),
+    Column("Last run", lambda _: Cell(template=f"{TEMPLATES}/run_cell.tpl")),
+    Column("State", lambda _: Cell(template=f"{TEMPLATES}/switch_cell.tpl")),
+)
 
 router = Router(PageGuard)
 
@@ -37,9 +52,10 @@ router = Router(PageGuard)
 def list_all_action_sets(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = projects.list_names(conn)
-        cards = _make_cards(conn, action_set_rows.list_all(conn))
+        sets = _describe_sets(conn, action_set_rows.list_all(conn))
     groups = [
-        row | {"cards": [card for card in cards if card["project"] == row["id"]]} for row in rows
+        row | {"table": _make_table(row["id"], [s for s in sets if s["project"] == row["id"]])}
+        for row in rows
     ]
     return respond.page(
         context,
@@ -47,7 +63,7 @@ def list_all_action_sets(context: Context, identity: Identity) -> HTTPResponse:
         identity,
         title="Actions",
         projects=groups,
-        has_sets=bool(cards),
+        has_sets=bool(sets),
         limit=context.config["actions"]["setsPerProjectLimit"],
     )
 
@@ -56,14 +72,14 @@ def list_all_action_sets(context: Context, identity: Identity) -> HTTPResponse:
 def list_action_sets(context: Context, identity: Identity, project: str) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = action_sets.list_of_project(conn, project)
-        cards = _make_cards(conn, rows)
+        table = _make_table(project, _describe_sets(conn, rows))
     return respond.page(
         context,
         "actions/action_sets/list",
         identity,
         title=f"Actions of {project}",
         project=project,
-        cards=cards,
+        table=table,
         limit=context.config["actions"]["setsPerProjectLimit"],
         notice=respond.find_notice(NOTICES),
     )
@@ -110,8 +126,24 @@ def _redirect_to_list(context: Context, project: str, done: str) -> HTTPResponse
     return respond.redirect(context, f"/admin/projects/{project}/actions?done={done}")
 
 
-def _make_cards(conn: Connection, rows: list[Row]) -> list[dict[str, Any]]:
-    """The sets as the cards of a list show them."""
+def _make_table(project: str, rows: list[dict[str, Any]]) -> Table:
+    return make_table(
+        f"sets-{project}", COLUMNS, rows, _make_links, lambda row: f"{row['name']} in {project}"
+    )
+
+
+def _make_links(row: Row) -> list[tuple[str, str]]:
+    path = f"/admin/projects/{row['project']}/actions/{row['id']}"
+    return [
+        ("History", f"{path}/runs"),
+        ("Test", f"{path}/test"),
+        ("Edit", path),
+        ("Delete", f"{path}/delete"),
+    ]
+
+
+def _describe_sets(conn: Connection, rows: list[Row]) -> list[dict[str, Any]]:
+    """The sets as the rows of a list show them."""
     endpoints = {row["id"]: row["name"] for row in signal_endpoints.list_all(conn)}
     accounts = {row["id"]: row for row in service_accounts.list_all(conn)}
     last_runs = action_runs.list_last(conn, [row["id"] for row in rows])

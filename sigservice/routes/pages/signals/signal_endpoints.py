@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from sigservice import senders
@@ -30,6 +31,7 @@ from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, locate_problems, read, to_form
 from sigservice.web.links import make_signal_url
 from sigservice.web.sparkline import build_bars, build_marks
+from sigservice.web.tables import Cell, Column, make_table
 from sigservice.wording import plural
 
 PATH = "/admin/signals"
@@ -65,6 +67,23 @@ TOKEN_FIELD = Field(
 )
 TOKEN_NAME_FIELD = Field("token_name", "Token name", hint="e.g. alertmanager-eu")
 
+COLUMNS = (
+    Column(
+        "Name",
+        lambda row: Cell(
+            row["name"],
+            f"{PATH}/{row['id']}/log",
+            hint=row["description"] or "",
+            template="signals/signal_endpoints/name_cell.tpl",
+        ),
+    ),
+    Column("Last signal", lambda row: Cell(at=row["last_received"], missing="never")),
+    Column("Last 24 hours", lambda _: Cell(template="signals/signal_endpoints/chart_cell.tpl")),
+    Column("Runs", lambda row: Cell(f"{row['runs']:,}")),
+    Column("Refused", lambda row: _make_refused_cell(row)),
+    Column("State", lambda _: Cell(template="signals/signal_endpoints/switch_cell.tpl")),
+)
+
 router = Router(PageGuard)
 
 
@@ -84,11 +103,9 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
         runs = {h["hours_ago"]: h["runs"] for h in run_hours if h["endpoint_id"] == row["id"]}
         total, run_total = sum(counts.values()), sum(runs.values())
         run_text = f" and {plural(run_total, 'run')}" if run_total else ""
-        url = make_signal_url(context, request.environ, row["name"])
         endpoints.append(
             row
             | {
-                "url": Field(f"url-{row['id']}", f"URL of {row['name']}", url),
                 "tokens": [t for t in tokens if t["signal_endpoint_id"] == row["id"]],
                 "last_received": last_received.get((row["id"], None)),
                 "refused": refused.get(row["id"]),
@@ -106,9 +123,27 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
         identity,
         title="Signal endpoints",
         endpoints=endpoints,
+        table=make_table("endpoints", COLUMNS, endpoints, _make_links, itemgetter("name")),
         limit=context.config["signals"]["endpointsLimit"],
         notice=respond.find_notice(NOTICES),
     )
+
+
+def _make_refused_cell(row: Row) -> Cell:
+    refused = row["refused"]
+    if not refused:
+        return Cell("0")
+    return Cell(f"{refused['calls']:,}", f"{PATH}/{row['id']}/refused", refused["last_at"])
+
+
+def _make_links(row: Row) -> list[tuple[str, str]]:
+    path = f"{PATH}/{row['id']}"
+    return [
+        ("View signals of", f"{path}/log"),
+        ("Edit", path),
+        ("Send a test signal to", f"{path}/send"),
+        ("Delete", f"{path}/delete"),
+    ]
 
 
 @router.get(f"{PATH}/new", needs=ADMIN)

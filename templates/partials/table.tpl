@@ -1,0 +1,49 @@
+<table class="list" id="{{table.id}}">
+<thead>
+<tr>
+% for label in table.labels:
+<th scope="col">{{label}}</th>
+% end
+<th><span class="hidden">More</span></th>
+</tr>
+</thead>
+<tbody>
+% for item in table.rows:
+<tr>
+% for index, (label, cell) in enumerate(zip(table.labels, item.cells)):
+<{{"td" if index else "th scope=row"}} data-label="{{label}}">
+% if cell.path:
+<a href="{{url(cell.path)}}"><bdi>{{cell.text}}</bdi></a>
+% elif cell.text:
+<bdi>{{cell.text}}</bdi>
+% end
+% for badge in cell.badges:
+<span class="badge">{{badge}}</span>
+% end
+% if cell.at:
+% include("partials/time.tpl", at=cell.at)
+% end
+% if cell.hint:
+<span class="muted"><bdi>{{cell.hint}}</bdi></span>
+% end
+% if cell.template:
+% include(cell.template, row=item.row)
+% elif not (cell.text or cell.at or cell.badges):
+<span class="muted">{{cell.missing}}</span>
+% end
+</{{"td" if index else "th"}}>
+% end
+<td>
+<details class="menu">
+<summary aria-label="More for {{item.name}}" title="More"><span aria-hidden="true">⋯</span></summary>
+<p>
+% for label, path in item.links:
+<a href="{{url(path)}}">{{label}}<span class="hidden"> {{item.name}}</span></a>
+% end
+</p>
+</details>
+</td>
+</tr>
+% end
+</tbody>
+</table>

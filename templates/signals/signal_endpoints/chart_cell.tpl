@@ -1,0 +1,2 @@
+% include("partials/sparkline.tpl", bars=row["bars"], marks=row["marks"], label=row["chart_label"])
+{{number(row["total"])}}
