@@ -85,7 +85,7 @@ def test_cookies_are_for_the_base_path(web):
 
 
 def test_url_for_senders_holds_the_base_path(ada):
-    page = ada.get(f"{BASE}/admin/signals")
+    page = ada.get(f"{BASE}/admin/signals").click(href=r"\d+/log$", index=0)
     url = page.html.find("input", attrs={"readonly": True})["value"]
     assert url == "http://localhost:80/flags/api/signal-endpoint/e"
 

@@ -85,7 +85,7 @@ def test_the_time_of_a_set_is_shown_in_its_time_zone(ada, sets):
 
 def test_a_card_says_when_a_set_runs(ada, sets, service):
     sets.set(match=CRON)
-    assert "Trigger 0 22 * * FRI (Europe/Berlin) next in" in main(ada.get(PATH))
+    assert "0 22 * * FRI (Europe/Berlin) next in" in main(ada.get(PATH))
 
 
 def test_a_card_says_that_a_set_is_done(ada, sets, service):
