@@ -218,9 +218,11 @@ def test_impact_metrics_are_listed_by_variant(ada, flags, service):
         ("users", "gauge", "disabled", -999, 0),
     ]
     rows = [
-        SeriesRow(UUID(int=n), UUID(int=100 + n), "frontend" if value == -999 else "backend", "production", "shop",
-                  name, type, "Help", {"checkout": variant}, [], value, count, [], 1,
-                  make_windows(value, count))
+        SeriesRow(
+            UUID(int=n), UUID(int=100 + n), "frontend" if value == -999 else "backend",
+            "production", "shop", name, type, "Help", {"checkout": variant}, [], value, count,
+            [], 1, make_windows(value, count),
+        )
         for n, (name, type, variant, value, count) in enumerate(samples)
     ]  # fmt: skip
     with service.context.database.autocommit() as conn:
