@@ -1,6 +1,6 @@
 """Action sets, changes and results in plain English."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -11,6 +11,7 @@ from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_reverts import REVERT
 from sigservice.services.actions.action_set_options import ActionSetOptions
+from sigservice.services.actions.action_sets import Action
 from sigservice.services.actions.schedules import read_schedule
 from sigservice.wording import plural
 
@@ -50,6 +51,19 @@ def describe_action(item: Mapping[str, Any], set_names: Mapping[str, str]) -> st
         return REVERT_RUN if item["action"] == REVERT else str(item["action"])
     other = str(params.get("actionSet", ""))
     return kind.describe(params | {"actionSet": set_names.get(other, other)})
+
+
+def describe_actions(actions: Iterable[Action], set_names: Mapping[str, str]) -> str:
+    """Such as `disable checkout in production, then enable banner in production`; "" if one is not
+    complete."""
+    texts = []
+    for action in actions:
+        kind, params = KINDS.get(action.action), action.executionParams
+        if kind is None or not all(params.get(one.name) for one in kind.parameters):
+            return ""
+        text = describe_action(msgspec.structs.asdict(action), set_names)
+        texts.append(text[:1].lower() + text[1:])
+    return ", then ".join(texts)
 
 
 def describe_schedule(row: Row) -> str:

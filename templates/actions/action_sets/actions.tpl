@@ -1,7 +1,5 @@
-<fieldset id="do">
-<legend>Actions</legend>
-% include("partials/form_field.tpl", field=actor)
-<p><a href="{{url('/admin/service-accounts/new')}}">Create service account</a></p>
+<fieldset id="do" class="sentence">
+<legend>Then</legend>
 % errors = find_errors(problems, "actions")
 <div id="actions">
 % if errors:
@@ -11,10 +9,8 @@
 <fieldset id="actions.{{number}}">
 <legend>Action {{number + 1}}</legend>
 <input type="hidden" name="actions.{{number}}.shown" value="{{row.kind.value}}">
-<div class="actions">
 % include("partials/form_field.tpl", field=row.kind)
 <button class="quiet without-script" id="change-actions.{{number}}" name="do" value="kind" formaction="{{action}}#actions.{{number}}" formnovalidate data-swap="editor">Change action<span class="hidden"> {{number + 1}}</span></button>
-</div>
 <div class="fields">
 % include("partials/form_fields.tpl", fields=row.parameters)
 </div>
@@ -36,5 +32,9 @@
 % if len(actions) < max_actions:
 <p class="actions"><button class="quiet" name="do" value="add-actions" formaction="{{action}}#actions.{{len(actions)}}" formnovalidate data-swap="editor">Add action</button></p>
 % end
+</div>
+<div class="actions">
+% include("partials/form_field.tpl", field=actor)
+<p><a href="{{url('/admin/service-accounts/new')}}">Create service account</a></p>
 </div>
 </fieldset>

@@ -32,16 +32,25 @@
 <p><button type="button" class="quiet needs-script" data-copy="setup">Copy setup</button></p>
 </section>
 % end
+<div class="fields" id="general">
 % include("partials/form_fields.tpl", fields=general)
+</div>
 % include("actions/action_sets/trigger.tpl")
 % include("actions/action_sets/actions.tpl")
+% include("actions/action_sets/undo.tpl")
 <details {{"open" if has_options or problems else ""}}>
 <summary>Options and notifications</summary>
 % include("actions/action_sets/options.tpl")
 % include("partials/growing_section.tpl", section=notifications)
 </details>
+% if not schedule:
+% include("actions/action_sets/replay.tpl")
+% end
 <p class="actions save">
 <button>Save action set</button>
+% if not schedule:
+<button class="quiet" id="replay-button" name="do" value="replay" formaction="{{action}}#replay" formnovalidate data-swap="replay">Replay</button>
+% end
 <a href="{{url('/admin/projects', project, 'actions')}}">Cancel</a>
 </p>
 </form>

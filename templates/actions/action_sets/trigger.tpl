@@ -1,24 +1,21 @@
-<fieldset id="when">
-<legend>Trigger</legend>
+<fieldset id="when" class="sentence">
+<legend>When</legend>
 <input type="hidden" name="shown_trigger" value="{{trigger.value}}">
-<div class="actions">
 % include("partials/form_field.tpl", field=trigger)
 <button class="quiet without-script" id="change-trigger" name="do" value="trigger" formaction="{{action}}#when" formnovalidate data-swap="editor">Change trigger</button>
-</div>
 % if schedule:
 <div class="fields">
 % include("partials/form_fields.tpl", fields=schedule)
 </div>
 % else:
-<div class="actions">
 % include("partials/form_field.tpl", field=source)
 <button class="quiet without-script" id="load-signal" name="do" value="look" formaction="{{action}}#when" formnovalidate data-swap="editor">Load latest signal</button>
-</div>
 % if not has_endpoints:
 <p class="hint">No signal endpoint yet. <a href="{{url('/admin/signals/new')}}">Create signal endpoint</a></p>
 % end
+% include("partials/growing_section.tpl", section=filters)
 % if payload:
-<details id="last" {{"" if filters.rows else "open"}}>
+<details id="last">
 <summary>\\
 % if latest_at:
 Latest signal: {{readable(latest_at)}}\\
@@ -44,6 +41,5 @@ Sample of the template: no signal received yet\\
 <option value="{{path}}"></option>
 % end
 </datalist>
-% include("partials/growing_section.tpl", section=filters)
 % end
 </fieldset>

@@ -13,7 +13,7 @@ from sigservice.routes.pages.actions import action_form_fields as form_fields
 from sigservice.routes.pages.actions import action_form_values as form_values
 from sigservice.routes.pages.actions import schedule_fields
 from sigservice.routes.pages.actions.action_form_fields import Choices
-from sigservice.services.actions import action_choices, action_sets
+from sigservice.services.actions import action_choices, action_sets, action_summaries, set_replays
 from sigservice.services.actions.action_sets import read_limits
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import payload_paths
@@ -57,6 +57,8 @@ def show_action_set(
         else:
             texts = form_values.make_form(row) if row else _make_new_form(endpoints, accounts)
         latest = _load_latest_payload(conn, texts)
+        fields = form_values.read_fields_if_valid(texts, project)
+        replay = fields and set_replays.replay(conn, fields, limits)
     heading = row["name"] if row else "New action set"
     set_names = {str(item["id"]): item["name"] for item in rows}
     is_waiting = bool(entry.form) and not (entry.error or entry.form.get("do"))
@@ -91,6 +93,8 @@ def show_action_set(
         max_actions=limits.actions,
         has_options=form_fields.has_options(texts),
         notifications=form_fields.make_notification_section(texts),
+        replay=replay,
+        would=action_summaries.describe_actions(fields.actions, set_names) if fields else "",
         action=context.prefix + request.environ["PATH_INFO"],
         **form_fields.make_option_fields(texts),
         **latest,

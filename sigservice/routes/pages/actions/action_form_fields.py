@@ -12,6 +12,7 @@ from sigservice.routes.pages.actions.action_form_values import (
     COOLDOWN,
     PARAMS,
     RESOLVED,
+    REVERT_AFTER,
     list_groups,
 )
 from sigservice.routes.pages.actions.schedule_fields import find_trigger
@@ -24,14 +25,15 @@ from sigservice.web.growing_forms import GrowingSection, list_rows, make_section
 Choices = list[tuple[str, str]]
 MAX_SELECT_CHOICES = 100  # above, a text field with suggestions
 FILTERS_HINT = (
-    "All filters must match (max {}). No filters = every signal. If the path is missing the filter "
-    "never matches, even negated. Use EXISTS instead."
+    "All filters must match (max {}). No filters = every signal. * in a path matches any item. "
+    "Several values: one per line. If the path is missing the filter never matches, even negated. "
+    "Use EXISTS instead, which needs no value. At least one filter of an OR group must match."
 )
-VALUES_HINT = (
-    "One value per line (a single value for number, date, semver and regex operators). "
-    "Not needed for EXISTS."
-)
-OPERATOR_CHOICES = [(name, f"{texts[0]} ({name})") for name, texts in OPERATORS.items()]
+OPERATOR_CHOICES = [
+    (name, name if texts[0] == name else f"{texts[0]} ({name})")
+    for name, texts in OPERATORS.items()
+]
+UPDATES_REPLAY = {"data-press": "replay-button"}
 EVENT_LABELS = {"success": "succeeded", "failed": "failed", "suppressed": "was skipped"}
 SUGGESTED_PATHS = {"list": "suggested"}
 GENERAL_FIELDS = [
@@ -59,14 +61,14 @@ OPTION_NUMBERS = [
         hint="Empty = unlimited",
         attributes={"min": 1, "max": 10_000, "step": 1},
     ),
-    Field(
-        f"{AT}restoreAfterMinutes",
-        "Auto-revert after (minutes)",
-        type="number",
-        hint="Reverts the run's changes unless cancelled. Empty = never.",
-        attributes={"min": 1, "max": 43_200, "step": 1},
-    ),
 ]
+REVERT_FIELD = Field(
+    REVERT_AFTER,
+    "Auto-revert after (minutes)",
+    type="number",
+    hint="Reverts the run's changes unless cancelled. Empty = never.",
+    attributes={"min": 1, "max": 43_200, "step": 1},
+)
 LATE_FIELD = Field(
     f"{AT}skipIfLateMinutes",
     "Skip if late by more than (minutes)",
@@ -75,31 +77,34 @@ LATE_FIELD = Field(
     attributes={"min": 1, "max": 43_200, "step": 1},
 )
 RESOLVED_FIELDS = [
-    Field(f"{RESOLVED}path", "Status field", hint="e.g. status", attributes=SUGGESTED_PATHS),
+    Field(
+        f"{RESOLVED}path",
+        "Status field",
+        attributes=SUGGESTED_PATHS | UPDATES_REPLAY | {"placeholder": "e.g. status"},
+    ),
     Field(
         f"{RESOLVED}values",
         "Resolved values",
         type="textarea",
-        hint="One per line, e.g. resolved",
-        attributes={"rows": 2},
+        attributes={"rows": 1, "placeholder": "e.g. resolved"} | UPDATES_REPLAY,
     ),
     Field(
         f"{RESOLVED}key",
         "Correlation field",
-        hint="Same for the firing and the resolved alert, e.g. groupKey or fingerprint",
-        attributes=SUGGESTED_PATHS,
+        attributes=SUGGESTED_PATHS | {"placeholder": "e.g. groupKey"},
     ),
 ]
 PATH_FIELD = Field(
     "path",
     "Path",
-    hint="e.g. status, data.key or alerts[*].labels.severity; * matches any item",
     is_required=True,
-    attributes=SUGGESTED_PATHS,
+    attributes=SUGGESTED_PATHS
+    | UPDATES_REPLAY
+    | {"placeholder": "e.g. status or alerts[*].labels.severity"},
 )
 FILTER_BOXES = [
-    Field("inverted", "Negate (NOT)", type="checkbox"),
-    Field("caseInsensitive", "Case-insensitive", type="checkbox"),
+    Field("inverted", "Negate (NOT)", type="checkbox", attributes=UPDATES_REPLAY),
+    Field("caseInsensitive", "Case-insensitive", type="checkbox", attributes=UPDATES_REPLAY),
 ]
 
 
@@ -121,8 +126,12 @@ def list_tiles(form: Form) -> list[dict[str, Any]]:
 
 
 def has_options(form: Form) -> bool:
-    """Whether the options and notifications aren't those of a blank form."""
-    return any(text for name, text in form.items() if name.startswith(AT))
+    """Whether the options and notifications that are folded aren't those of a blank form."""
+    return any(
+        text
+        for name, text in form.items()
+        if name.startswith(AT) and name != REVERT_AFTER and not name.startswith(RESOLVED)
+    )
 
 
 def make_source_field(form: Form, endpoints: Choices) -> Field:
@@ -142,13 +151,14 @@ def make_actor_field(form: Form, accounts: Choices) -> Field:
 
 def make_filter_section(form: Form, max_filters: int) -> GrowingSection:
     groups = [("", "Required"), *((letter, f"OR group {letter}") for letter in list_groups(form))]
-    operator = Field("operator", "Operator", type="select", choices=OPERATOR_CHOICES)
-    role_hint = "At least one filter of an OR group must match."
-    group = Field("group", "Role", type="select", hint=role_hint, choices=groups)
+    operator = Field(
+        "operator", "Operator", type="select", choices=OPERATOR_CHOICES, attributes=UPDATES_REPLAY
+    )
+    group = Field("group", "Role", type="select", choices=groups, attributes=UPDATES_REPLAY)
 
     def make_row(row: Form) -> list[Field]:
-        size = {"rows": min(10, max(2, row.get("values", "").count("\n") + 2))}
-        values = Field("values", "Values", type="textarea", hint=VALUES_HINT, attributes=size)
+        size = {"rows": min(10, row.get("values", "").strip().count("\n") + 1)}
+        values = Field("values", "Values", type="textarea", attributes=size | UPDATES_REPLAY)
         return [PATH_FIELD, operator, values, group, *FILTER_BOXES]
 
     hint = FILTERS_HINT.format(max_filters)
@@ -229,9 +239,10 @@ def _make_parameter_field(
 
 
 def make_option_fields(form: Form) -> dict[str, Any]:
-    """What templates/actions/action_sets/options.tpl prints."""
+    """What templates/actions/action_sets/options.tpl and undo.tpl print."""
     is_scheduled = find_trigger(form) != "endpoint"
     return {
+        "revert_after": fill([REVERT_FIELD], form),
         "option_checkboxes": fill(OPTION_CHECKBOXES, form),
         "option_numbers": fill([*OPTION_NUMBERS, *([LATE_FIELD] if is_scheduled else [])], form),
         "resolved": [] if is_scheduled else fill(RESOLVED_FIELDS, form),

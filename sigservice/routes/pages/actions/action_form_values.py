@@ -32,6 +32,7 @@ from sigservice.web.growing_forms import list_rows, replace_rows
 AT = "options."
 RESOLVED = f"{AT}restoreWhenResolved."
 COOLDOWN = f"{AT}cooldownSeconds"
+REVERT_AFTER = f"{AT}restoreAfterMinutes"
 BLANK_FILTER = {"operator": "IN"}
 BLANK_ACTION = {"action": "TOGGLE_FEATURE_OFF"}
 PARAMS = "executionParams."
@@ -125,6 +126,14 @@ def read_fields(form: Form, project: str) -> ActionSetFields:
         [f"groups.{letter}" if letter else f"filters.{rows[0][0]}" for letter, rows in groups],
         schedule,
     )
+
+
+def read_fields_if_valid(form: Form, project: str) -> ActionSetFields | None:
+    """None if a field can't be read."""
+    try:
+        return read_fields(form, project)
+    except BadDataError:
+        return None
 
 
 def make_problems(form: Form, details: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

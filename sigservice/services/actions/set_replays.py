@@ -1,0 +1,57 @@
+"""Which of the latest signals of its endpoint an action set matches, without running it."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from sigservice.db.pool import Connection
+from sigservice.repository.signals import signal_endpoints, signals
+from sigservice.services.actions.action_evaluation import is_resolved
+from sigservice.services.actions.action_filters import Matcher, check_filters
+from sigservice.services.actions.action_sets import ActionSetFields, ActionSetLimits
+from sigservice.services.problems import Problems
+from sigservice.services.signals import signal_summaries
+
+SIGNALS, EXAMPLES = 100, 3
+
+
+class MatchingSignal(NamedTuple):
+    id: int
+    created_at: datetime
+    text: str  # its summary in one line
+
+
+class SetReplay(NamedTuple):
+    """`signals` is how many were evaluated, `resolving` how many of them resolve an alert, and
+    `examples` are the newest of `matches`."""
+
+    endpoint_id: int
+    signals: int
+    matches: int
+    resolving: int
+    examples: list[MatchingSignal]
+
+
+def replay(conn: Connection, fields: ActionSetFields, limits: ActionSetLimits) -> SetReplay | None:
+    """The result for the last 100 signals, or those of them that fit one page of the log. None
+    without an endpoint, or if the filters aren't valid. As in an evaluation, a signal that resolves
+    an alert never matches."""
+    problems = Problems()
+    check_filters(fields.filters, problems, max_filters=limits.filters, max_values=limits.values)
+    endpoint = signal_endpoints.find(conn, fields.source_id) if fields.source_id < 2**31 else None
+    if problems.details or endpoint is None:
+        return None
+    matcher, resolved = Matcher(fields.filters), fields.settings.restoreWhenResolved
+    summarizer = signal_summaries.make_summarizer(endpoint)
+    rows = signals.list_for_endpoint(conn, endpoint["id"], before=None, limit=SIGNALS)
+    matches, resolving = 0, 0
+    examples: list[MatchingSignal] = []
+    for row in rows:
+        payload = signal_summaries.decode_payload(row)
+        if resolved is not None and is_resolved(resolved, payload):
+            resolving += 1
+        elif matcher.matches(payload):
+            matches += 1
+            if len(examples) < EXAMPLES:
+                text = summarizer.summarize(payload).text or f"signal {row['id']}"
+                examples.append(MatchingSignal(row["id"], row["created_at"], text))
+    return SetReplay(endpoint["id"], len(rows), matches, resolving, examples)
