@@ -2,6 +2,7 @@
 evaluates a rule. Metric sources are asked outside of transactions, by a job of their own, so that a
 slow one delays no rule on impact metrics."""
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
@@ -14,7 +15,7 @@ from sigservice.services.rules.metric_sources import MAX_SOURCES
 from sigservice.services.rules.prometheus import Answer, PrometheusClient
 from sigservice.services.rules.rule_conditions import PrometheusQuery
 from sigservice.services.rules.rule_evaluation import (
-    Change,
+    Evaluation,
     Lease,
     evaluate_metrics,
     lease_queries,
@@ -24,9 +25,11 @@ from sigservice.services.rules.rule_evaluation import (
 
 def run_once(context: Context) -> int:
     """Evaluates rules on impact metrics. Returns 0, so that nothing is logged but the changes."""
+    start = time.monotonic()
     with context.database.transaction() as conn:
-        changes = evaluate_metrics(conn, context.clock.now())
-    _announce(context, changes)
+        evaluation = evaluate_metrics(conn, context.clock.now())
+    if evaluation.readings:
+        _announce(context, "impactMetric", evaluation, start)
     return 0
 
 
@@ -52,11 +55,12 @@ def _ask_source(context: Context, source: Row | None, leases: Sequence[Lease]) -
     client = PrometheusClient(DeliverySettings.from_config(context.config), context.encryption)
     answer = Answer(reason="The metric source doesn't exist.", is_available=source is not None)
     for (_, query), group in groupby(leases, _get_query):
+        start = time.monotonic()
         if source is not None and answer.is_available:
             answer = client.query(source, query, context.clock.now())
         with context.database.transaction() as conn:
-            changes = store_answer(conn, [*group], answer, context.clock.now())
-        _announce(context, changes)
+            evaluation = store_answer(conn, [*group], answer, context.clock.now())
+        _announce(context, "prometheus", evaluation, start)
 
 
 def _get_query(lease: Lease) -> tuple[str, str]:
@@ -65,10 +69,16 @@ def _get_query(lease: Lease) -> tuple[str, str]:
     return source.source, source.query
 
 
-def _announce(context: Context, changes: Sequence[Change]) -> None:
-    if changes:
+def _announce(context: Context, kind: str, evaluation: Evaluation, start: float) -> None:
+    """Counts, logs, and wakes the job that evaluates the signals."""
+    if evaluation.changes:
         context.signals_waiting.set()
+    metrics = context.telemetry.rules
+    metrics.observe(kind, time.monotonic() - start)
+    for reading in evaluation.readings:
+        result = "value" if reading.value is not None else "error" if reading.error else "unknown"
+        metrics.count_evaluation(kind, result)
     logger = context.get_logger("alert rules")
-    for change in changes:
+    for change in evaluation.changes:
         log = logger.info if change.status == "resolved" else logger.warn
         log("alert rule %s is %s: %s", change.rule, change.status, change.reason)

@@ -13,6 +13,7 @@ from sigservice.telemetry.flags import Flags
 from sigservice.telemetry.instruments import MAX_NAMES, Gauge, Instruments, Names, Reading
 from sigservice.telemetry.internals import Internals
 from sigservice.telemetry.requests import Requests
+from sigservice.telemetry.rule_metrics import RuleMetrics
 from sigservice.telemetry.sign_ins import SignIns
 from sigservice.telemetry.signal_metrics import SignalMetrics
 
@@ -40,6 +41,7 @@ class Telemetry:
         self.requests = Requests(self._instruments, app_names)
         self.flags = Flags(self._instruments, app_names, self.counts.environment_types)
         self.signals = SignalMetrics(self._instruments)
+        self.rules = RuleMetrics(self._instruments)
         self.deliveries = Deliveries(self._instruments)
         self.sign_ins = SignIns(self._instruments)
         self.internals = Internals(self._instruments)

@@ -68,6 +68,12 @@ _GAUGES: tuple[tuple[str, str, tuple[str, ...], Callable[[Row], Samples]], ...] 
     ("action_queue_signals", "Signals that wait for evaluation.", (), _get("queue_signals")),
     ("action_queue_age_seconds", "Age of the oldest of them.", (), _get("queue_seconds")),
     (
+        "alert_rules",
+        "Alert rules by state.",
+        ("state",),
+        lambda row: [((state,), count) for state, count in json.loads(row["alert_rules"]).items()],
+    ),
+    (
         "integration_deliveries_waiting",
         "Events that wait to be sent to integrations.",
         (),

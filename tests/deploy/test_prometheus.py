@@ -109,6 +109,10 @@ def use(service: Process) -> None:
             ],
         },
     )
+    source = {"kind": "impactMetric", "metric": "logins", "measure": "rate"}
+    source["environment"] = "production"
+    rule = {"name": "logins", "endpointId": endpoint_id, "source": source, "below": 1}
+    create("/api/admin/alert-rules", rule)
     assert service.request("POST", "/api/signal-endpoint/deploys", {}, token)[0] == 200
     assert service.request("POST", "/api/signal-endpoint/deploys", b"{", token)[0] == 400
     assert service.request("POST", "/api/signal-endpoint/deploys", {}, "wrong")[0] == 401
@@ -116,6 +120,7 @@ def use(service: Process) -> None:
     secret = create("/api/admin/api-tokens", sdk)["secret"]
     assert service.request("GET", "/api/client/features", secret=secret)[0] == 200
     until(lambda: 'action_runs_total{state="success"}' in scrape(service), "the run")
+    until(lambda: "alert_rule_evaluation_seconds_count{" in scrape(service), "an evaluation")
 
 
 def scrape(service: Process) -> str:

@@ -345,3 +345,18 @@ def test_time_that_several_instances_cover_counts_once_for_the_rate(rules):
         rules.report(ago=ago, logins=60)
     rules.look()
     assert rules.read(rule)["value"] == pytest.approx(180 / 84 * 60, rel=0.02)
+
+
+def test_metrics_count_evaluations_and_rules_by_state(rules):
+    rules.create(name="fires")
+    rules.create(name="is-ok", above=0.99)
+    rules.create(name="is-unknown", minSamples=1000)
+    rules.create(name="is-off", enabled=False)
+    rules.minute(errors=90, requests=100)
+    text = rules.web.get("/internal-backstage/prometheus").text
+    for state in ("ok", "firing", "unknown", "disabled"):
+        assert f'alert_rules{{state="{state}"}} 1.0' in text
+    kind = 'kind="impactMetric"'
+    assert f'alert_rule_evaluations_total{{{kind},result="value"}} 2.0' in text
+    assert f'alert_rule_evaluations_total{{{kind},result="unknown"}} 1.0' in text
+    assert f"alert_rule_evaluation_seconds_count{{{kind}}} 1.0" in text

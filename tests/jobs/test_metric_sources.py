@@ -296,3 +296,14 @@ def test_an_unknown_source_of_a_rule_is_refused(rules):
     source = QUERY | {"source": "gone"}
     answer = rules.web.post_json(PATH, rules.body(source=source), headers=ADMIN, status=400).json
     assert answer["details"][0]["path"] == "source.source"
+
+
+def test_metrics_count_queries_without_a_value_as_errors(rules, prometheus):
+    create(rules, prometheus)
+    look(rules)
+    prometheus.answer = vector()
+    look(rules)
+    text = rules.web.get("/internal-backstage/prometheus").text
+    for result in ("value", "error"):
+        assert f'alert_rule_evaluations_total{{kind="prometheus",result="{result}"}} 1.0' in text
+    assert 'alert_rule_evaluation_seconds_count{kind="prometheus"} 2.0' in text

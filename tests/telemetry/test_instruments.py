@@ -92,7 +92,7 @@ def test_off_means_that_nothing_is_counted_or_registered():
 
 
 def make_telemetry(monotonic):
-    empty = dict.fromkeys(("projects", "environment_types"), "{}")
+    empty = dict.fromkeys(("projects", "environment_types", "alert_rules"), "{}")
     return Telemetry(
         enabled=True,
         with_app_names=True,

@@ -26,6 +26,13 @@ class Change(NamedTuple):
     reason: str
 
 
+class Evaluation(NamedTuple):
+    """Rules that were evaluated together: the reading of each, and the changes."""
+
+    readings: Sequence[Reading]
+    changes: Sequence[Change]
+
+
 class Lease(NamedTuple):
     """A rule that this process may evaluate until then."""
 
@@ -34,12 +41,12 @@ class Lease(NamedTuple):
     until: datetime
 
 
-def evaluate_metrics(conn: Connection, now: datetime) -> list[Change]:
+def evaluate_metrics(conn: Connection, now: datetime) -> Evaluation:
     """Evaluates the rules on impact metrics that are due and that no other process evaluates at the
-    moment. Returns the changes."""
+    moment."""
     rows = alert_rules.claim_due(conn, now)
     if not rows:
-        return []
+        return Evaluation([], [])
     conditions = [read_condition(row) for row in rows]
     slices = read_all(conn, conditions, None, now)
     readings = [measure(c, s, now) for c, s in zip(conditions, slices, strict=True)]
@@ -58,9 +65,9 @@ def lease_queries(conn: Connection, now: datetime) -> list[Lease]:
 
 def store_answer(
     conn: Connection, leases: Sequence[Lease], answer: Answer, now: datetime
-) -> list[Change]:
+) -> Evaluation:
     """Evaluates the rules that have this answer, except those that were changed or leased again
-    meanwhile. Returns the changes."""
+    meanwhile."""
     rows = alert_rules.lock_leased(conn, [lease.id for lease in leases], leases[0].until)
     readings = [read_answer(read_condition(row), answer, now) for row in rows]
     return _store(conn, rows, readings, now)
@@ -68,7 +75,7 @@ def store_answer(
 
 def _store(
     conn: Connection, rows: Sequence[Row], readings: Sequence[Reading], now: datetime
-) -> list[Change]:
+) -> Evaluation:
     items, signals, changes = [], [], []
     for row, reading in zip(rows, readings, strict=True):
         condition = read_condition(row)
@@ -80,7 +87,7 @@ def _store(
             changes.append(Change(row["name"], step.status, reading.reason))
     alert_rules.save_states(conn, items)
     state_signals.store(conn, signals)
-    return changes
+    return Evaluation(readings, changes)
 
 
 def read_state(row: Row) -> RuleState:

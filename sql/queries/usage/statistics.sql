@@ -73,6 +73,11 @@ SELECT
     (SELECT count(*) FROM context_fields) AS context_fields,
     t.admin_tokens, t.client_tokens, t.frontend_tokens,
     a.apps, a.apps_30, a.apps_7,
+    (SELECT jsonb_build_object('ok', count(*) FILTER (WHERE enabled AND state = 'ok'),
+                               'firing', count(*) FILTER (WHERE enabled AND state = 'firing'),
+                               'unknown', count(*) FILTER (WHERE enabled AND state = 'unknown'),
+                               'disabled', count(*) FILTER (WHERE NOT enabled))
+     FROM alert_rules) AS alert_rules,
     q.queue_signals, q.queue_seconds, d.deliveries_waiting, d.deliveries_seconds,
     COALESCE((SELECT max(id) FROM events) - (SELECT event_id FROM audit_log_position), 0)
         AS audit_log_waiting
