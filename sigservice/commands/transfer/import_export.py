@@ -24,9 +24,10 @@ from sigservice.outgoing.proxies import Proxies
 from sigservice.repository.transfer import definitions
 from sigservice.services.identity import SYSTEM
 from sigservice.services.transfer import feature_import, snapshot_import, snapshot_writer, snapshots
+from sigservice.services.transfer.automation_import import AutomationChanges, AutomationImporter
+from sigservice.services.transfer.automations import Export, read_export
 from sigservice.services.transfer.snapshot_import import ImportLimits
 from sigservice.services.transfer.snapshot_writer import ImportChanges
-from sigservice.services.transfer.snapshots import Snapshot
 from sigservice.wording import plural
 
 COMMANDS = ("export", "import")
@@ -100,8 +101,8 @@ def run_command(arguments: argparse.Namespace, context: Context) -> int:
 
 def _export(file: str | None, context: Context) -> int:
     with context.database.transaction(snapshot=True) as conn:
-        snapshot = snapshots.read_snapshot(conn)
-    data = msgspec.json.format(msgspec.json.encode(snapshot), indent=1) + b"\n"
+        export = read_export(conn)
+    data = msgspec.json.format(msgspec.json.encode(export), indent=1) + b"\n"
     if file is None:
         sys.stdout.buffer.write(data)
         return 0
@@ -109,7 +110,7 @@ def _export(file: str | None, context: Context) -> int:
         Path(file).write_bytes(data)
     except OSError as error:
         raise StartError(f"{file} could not be written: {error.strerror}") from error
-    flags, projects = len(snapshot.features), len(snapshot.projects)
+    flags, projects = len(export.features), len(export.projects)
     print(f"{file}: {plural(flags, 'flag')}, {plural(projects, 'project')}")
     return 0
 
@@ -130,14 +131,18 @@ def _import_file(arguments: argparse.Namespace, context: Context, limits: Import
         raise BadDataError(
             "A file with flags of one environment requires --project and --environment."
         )
-    progress = Progress(sys.stderr)
+    progress, automations = Progress(sys.stderr), AutomationChanges()
     with _write_transaction(context, is_dry_run=arguments.dry_run) as conn:
         if is_snapshot:
-            snapshot = _parse_snapshot(value)
-            _start_writing(progress, len(snapshot.features))
+            export = _parse_export(value)
+            _start_writing(progress, len(export.features))
             changes = snapshot_import.import_snapshot(
-                conn, snapshot, SYSTEM, limits, progress.advance
+                conn, export, SYSTEM, limits, progress.advance
             )
+            automations = AutomationImporter(
+                conn, SYSTEM, context.config, context.encryption, context.clock.now()
+            ).write(export)
+            changes.entries += automations.entries
         else:
             document = feature_import.parse_document(value)
             (project,) = arguments.project
@@ -147,7 +152,9 @@ def _import_file(arguments: argparse.Namespace, context: Context, limits: Import
             )
     progress.finish()
     _print_changes(changes, arguments.dry_run)
-    return 0
+    _print_items("Skipped:", automations.skipped)
+    _print_items("Enter again, because a file has no secrets:", automations.secrets)
+    return EXIT_INCOMPLETE if automations.skipped else 0
 
 
 def _start_writing(progress: Progress, count: int) -> None:
@@ -167,13 +174,13 @@ def _write_transaction(context: Context, *, is_dry_run: bool) -> Iterator[Connec
             conn.rollback()
 
 
-def _parse_snapshot(value: dict[str, Any]) -> Snapshot:
+def _parse_export(value: dict[str, Any]) -> Export:
     """Raises BadDataError."""
     version = value.get("version")
     if version != snapshots.VERSION:
         raise BadDataError(f"The file's version is {version}; only version 1 is supported.")
     try:
-        return msgspec.convert(value, Snapshot)
+        return msgspec.convert(value, Export)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at ")
         path = path.strip("`").removeprefix("$.")
@@ -201,8 +208,8 @@ def _import_server(arguments: argparse.Namespace, context: Context, limits: Impo
         for finding in findings
     ]
     _print_changes(changes, arguments.dry_run)
-    _print_skipped("Skipped:", skipped_items)
-    _print_skipped("Never imported:", accounts)
+    _print_items("Skipped:", [(item.name, item.reason) for item in skipped_items])
+    _print_items("Never imported:", [(item.name, item.reason) for item in accounts])
     return EXIT_INCOMPLETE if skipped_items else 0
 
 
@@ -215,8 +222,9 @@ def _print_changes(changes: ImportChanges, is_dry_run: bool) -> None:
     print(f"{len(descriptions)} {'would change; nothing was written' if is_dry_run else 'changed'}")
 
 
-def _print_skipped(title: str, items: Sequence[SkippedItem]) -> None:
+def _print_items(title: str, items: Sequence[tuple[str, str]]) -> None:
+    """Each name with a text."""
     if items:
         print(title)
-    for item in items:
-        print(escape_line(f"  {item.name}: {item.reason}"))
+    for name, text in items:
+        print(escape_line(f"  {name}: {text}"))

@@ -1,0 +1,244 @@
+"""Imports metric sources, alert rules and schedules by the rules of their services.
+
+What exists under the same name changes, nothing is deleted, and an invalid item refuses the whole
+import. Endpoints and service accounts that are missing are created, without tokens.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from sigservice.crypto.encryption import Encryption
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.errors import BadDataError, ExceedsLimitError, NameExistsError, NotFoundError
+from sigservice.repository.access import service_accounts as account_rows
+from sigservice.repository.actions import action_sets as set_rows
+from sigservice.repository.rules import alert_rules as rule_rows
+from sigservice.repository.rules import metric_sources as source_rows
+from sigservice.repository.signals import signal_endpoints as endpoint_rows
+from sigservice.services.access import service_accounts
+from sigservice.services.actions import action_sets, schedules
+from sigservice.services.actions.action_sets import ActionSetFields, read_limits
+from sigservice.services.actions.schedules import NO_SOURCE
+from sigservice.services.channels import MASK, unmask_channels
+from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems
+from sigservice.services.rules import alert_rules, metric_sources
+from sigservice.services.rules.alert_rules import AlertRule
+from sigservice.services.rules.metric_sources import MetricSource, SourceAuth
+from sigservice.services.signals import signal_endpoints
+from sigservice.services.signals.signal_endpoints import Endpoint, check_fields
+from sigservice.services.transfer.automations import (
+    ActorDefinition,
+    AlertRuleDefinition,
+    Export,
+    MetricSourceDefinition,
+    ScheduleDefinition,
+    describe_rule,
+    describe_schedule,
+    describe_source,
+)
+from sigservice.services.transfer.snapshot_writer import ImportChange
+
+
+class Notice(NamedTuple):
+    item: str
+    message: str
+
+
+@dataclass
+class AutomationChanges:
+    """`skipped` is not imported. `secrets` must be entered again."""
+
+    entries: list[ImportChange] = field(default_factory=list)
+    skipped: list[Notice] = field(default_factory=list)
+    secrets: list[Notice] = field(default_factory=list)
+
+
+class AutomationImporter:
+    """Call `write` once, after the projects, environments and flags were imported."""
+
+    def __init__(
+        self,
+        conn: Connection,
+        by: Identity,
+        config: dict[str, Any],
+        encryption: Encryption,
+        now: datetime,
+    ) -> None:
+        self._conn, self._by, self._encryption, self._now = conn, by, encryption, now
+        self._signals, self._limits = config["signals"], read_limits(config)
+        self._policy = self._limits.policy
+        self._changes = AutomationChanges()
+        self._details: list[dict[str, Any]] = []
+
+    def write(self, export: Export) -> AutomationChanges:
+        """Raises BadDataError with all problems, ExceedsLimitError."""
+        if not (export.metricSources or export.alertRules or export.schedules):
+            return self._changes
+        endpoint_rows.lock_all(self._conn)
+        rule_rows.lock_all(self._conn)
+        set_rows.lock(self._conn)
+        self._put_sources(export.metricSources)
+        self._put_rules(export.alertRules)
+        self._put_schedules(export.schedules)
+        if self._details:
+            raise BadDataError(self._details[0]["message"], details=self._details)
+        return self._changes
+
+    def _put_sources(self, items: list[MetricSourceDefinition]) -> None:
+        existing = {row["name"]: row for row in source_rows.list_all(self._conn)}
+        for index, item in enumerate(items):
+            with self._collect(f"metricSources[{index}]"):
+                row = before = existing.get(item.name)
+                if row is None or describe_source(row) != item:
+                    row = self._put_source(item, before)
+                    self._report("metric-source", item.name, before)
+                if row["encrypted_secret"] is None and item.auth.type != "none":
+                    secret = "password" if item.auth.type == "basic" else "token"
+                    self._changes.secrets.append(
+                        Notice(f"metric source {item.name}", f"its {secret}")
+                    )
+
+    def _put_source(self, item: MetricSourceDefinition, before: Row | None) -> Row:
+        auth = SourceAuth(item.auth.type, item.auth.username)
+        new = MetricSource(item.url, item.name, auth, item.headers, item.timeoutSeconds)
+        arguments = (self._by, self._encryption, self._policy)
+        if before is None:
+            return metric_sources.create(self._conn, new, *arguments)
+        return metric_sources.update(self._conn, item.name, new, *arguments)
+
+    def _put_rules(self, items: list[AlertRuleDefinition]) -> None:
+        endpoints = {row["name"]: row["id"] for row in endpoint_rows.list_all(self._conn)}
+        names = {id: name for name, id in endpoints.items()}
+        existing = {row["name"]: row for row in rule_rows.list_all(self._conn)}
+        for index, item in enumerate(items):
+            before = existing.get(item.name)
+            if before is not None and describe_rule(before, names) == item:
+                continue
+            with self._collect(f"alertRules[{index}]", name="endpoint"):
+                if item.endpoint not in endpoints:
+                    endpoints[item.endpoint] = self._create_endpoint(item.endpoint)
+            if item.endpoint not in endpoints:
+                continue
+            with self._collect(f"alertRules[{index}]"):
+                self._put_rule(item, endpoints[item.endpoint], before)
+                self._report("alert-rule", item.name, before)
+
+    def _create_endpoint(self, name: str) -> int:
+        row = signal_endpoints.create(
+            self._conn,
+            check_fields(Endpoint(name)),
+            self._by,
+            limit=self._signals["endpointsLimit"],
+            policy=self._policy,
+        )
+        self._report("signal-endpoint", name, None)
+        return int(row["id"])
+
+    def _put_rule(self, item: AlertRuleDefinition, endpoint_id: int, before: Row | None) -> None:
+        condition = item.get_condition()
+        members = {name: getattr(condition, name) for name in condition.__struct_fields__}
+        rule = AlertRule(**members, name=item.name, endpointId=endpoint_id, enabled=item.enabled)
+        if before is None:
+            limit = self._signals["alertRulesLimit"]
+            alert_rules.create(self._conn, rule, self._by, limit=limit, now=self._now)
+        else:
+            alert_rules.update(self._conn, before["id"], rule, self._by, now=self._now)
+
+    def _put_schedules(self, items: list[ScheduleDefinition]) -> None:
+        accounts = {row["username"]: row for row in account_rows.list_all(self._conn)}
+        by_id = {row["id"]: row for row in accounts.values()}
+        existing = {(row["project"], row["name"]): row for row in set_rows.list_all(self._conn)}
+        for index, item in enumerate(items):
+            before, name = existing.get((item.project, item.name)), f"schedule {item.name}"
+            if before is not None and _is_same(item, before, by_id.get(before["actor_id"])):
+                continue
+            if reason := self._find_obstacle(item, before):
+                self._changes.skipped.append(Notice(name, reason))
+                continue
+            if before is not None:
+                old = msgspec.json.decode(before["settings"]).get("notifications", [])
+                unmask_channels(item.options.notifications, old)
+            self._remove_masked_channels(item)
+            with self._collect(f"schedules[{index}]", project="project", actorId="actor.username"):
+                if item.actor.username not in accounts:
+                    accounts[item.actor.username] = self._create_account(item.actor)
+                self._put_schedule(item, accounts[item.actor.username]["id"], before)
+                self._report("schedule", item.name, before)
+
+    def _find_obstacle(self, item: ScheduleDefinition, before: Row | None) -> str:
+        """Why the schedule can't be imported, "" if it can."""
+        if any(action.action == "RESTORE_ACTION_SET" for action in item.actions):
+            return "it reverts an action set, whose ID is another one here"
+        if before is not None and before["source_id"] != NO_SOURCE:
+            return "the action set of this name is triggered by an endpoint here"
+        problems = Problems()
+        schedules.check_schedule(item.match, problems, after=None)
+        is_valid = not problems.details
+        if is_valid and schedules.find_due_time(item.match, self._now) is None:
+            return "its time has passed"
+        return ""
+
+    def _remove_masked_channels(self, item: ScheduleDefinition) -> None:
+        for channel in [*item.options.notifications]:
+            if MASK in channel.url or MASK in channel.secret:
+                item.options.notifications.remove(channel)
+                notice = Notice(f"schedule {item.name}", f"its notification {channel.url}")
+                self._changes.secrets.append(notice)
+
+    def _create_account(self, actor: ActorDefinition) -> Row:
+        fields = {"username": actor.username, "name": actor.name, "root_role": actor.rootRole}
+        row = service_accounts.create(self._conn, fields, self._by)
+        self._report("service-account", actor.username, None)
+        return row
+
+    def _put_schedule(self, item: ScheduleDefinition, actor_id: int, before: Row | None) -> None:
+        new = ActionSetFields(
+            item.name,
+            item.description,
+            item.enabled,
+            actor_id,
+            NO_SOURCE,
+            [],
+            item.actions,
+            item.options,
+            schedule=item.match,
+        )
+        arguments = (new, self._by, self._limits, self._now)
+        if before is None:
+            action_sets.create(self._conn, item.project, *arguments)
+        else:
+            action_sets.update(self._conn, item.project, before["id"], *arguments)
+
+    @contextmanager
+    def _collect(self, path: str, **names: str) -> Iterator[None]:
+        """Collects the problems of an item, whose fields `names` have other names in the file."""
+        try:
+            yield
+        except ExceedsLimitError:
+            raise
+        except (BadDataError, NotFoundError, NameExistsError) as error:
+            for detail in error.details:
+                field_name = str(detail.get("path", ""))
+                place = ".".join(filter(None, (path, names.get(field_name, field_name))))
+                self._details.append({"message": detail["message"], "path": place})
+
+    def _report(self, kind: str, name: str, before: Row | None) -> None:
+        description = "created" if before is None else "updated"
+        self._changes.entries.append(ImportChange(kind, name, description))
+
+
+def _is_same(item: ScheduleDefinition, row: Row, actor: Row | None) -> bool:
+    if row["source_id"] != NO_SOURCE or actor is None:
+        return False
+    current = describe_schedule(row, actor)
+    return current.actor.username == item.actor.username and item == replace(
+        current, actor=item.actor
+    )

@@ -1,0 +1,232 @@
+"""Metric sources, alert rules and schedules in exported files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import webtest
+
+from sigservice.clock import format_iso
+from tests.conftest import ADMIN
+
+RULES = "/api/admin/alert-rules"
+SOURCES = "/api/admin/metric-sources"
+SETS = "/api/admin/projects/default/actions"
+SECRET = "s3cret-of-prometheus"
+SIGNING_SECRET = "whsec_c2VjcmV0LW9mLWEtd2ViaG9vay1yZWNlaXZlcg=="
+HOOK = "https://hooks.example.com/s3cret-path"
+URL = "https://prometheus.example.com/prom"
+MEMBERS = ("metricSources", "alertRules", "schedules")
+
+
+def post(service, path, body, status=201):
+    return webtest.TestApp(service.app).post_json(path, body, headers=ADMIN, status=status).json
+
+
+def get(service, path):
+    return webtest.TestApp(service.app).get(path, headers=ADMIN).json
+
+
+def make_schedule(actor, **changes):
+    params = {"environment": "production", "featureName": "checkout"}
+    return {
+        "name": "weekend",
+        "description": "Off on Friday evening",
+        "actorId": actor["id"],
+        "match": {"source": "schedule", "cron": "0 22 * * FRI", "timezone": "Europe/Berlin"},
+        "actions": [
+            {"action": "TOGGLE_FEATURE_OFF", "executionParams": params, "sortOrder": 1},
+            {"action": "TOGGLE_FEATURE_ON", "executionParams": params, "sortOrder": 2},
+        ],
+        "options": {"restoreAfterMinutes": 60, "skipIfLateMinutes": 5},
+    } | changes
+
+
+@pytest.fixture
+def source_service(make_service):
+    """A service with two metric sources, two alert rules and a schedule."""
+    service = make_service()
+    auth = {"type": "basic", "username": "ada", "password": SECRET}
+    headers = {"X-Scope-OrgID": "shop"}
+    post(service, SOURCES, {"name": "main", "url": URL, "auth": auth, "headers": headers})
+    post(service, SOURCES, {"name": "open", "url": URL, "timeoutSeconds": 9})
+    endpoint = post(service, "/api/admin/signal-endpoints", {"name": "rules"})
+    metric = {"kind": "impactMetric", "metric": "errors", "per": "requests", "measure": "ratio"}
+    metric |= {"environment": "production", "labels": {"region": "eu"}}
+    rule = {"name": "errors", "endpointId": endpoint["id"], "source": metric, "above": 0.05}
+    post(service, RULES, rule | {"minSamples": 50, "breaches": 2})
+    post(service, "/api/admin/projects/default/features", {"name": "checkout"})
+    account = {"username": "robot", "name": "Robot", "rootRole": "Editor"}
+    actor = post(service, "/api/admin/service-account", account)
+    post(service, SETS, make_schedule(actor))
+    return service
+
+
+@pytest.fixture
+def file(tmp_path):
+    return str(tmp_path / "export.json")
+
+
+def read(file):
+    with open(file) as text:
+        return json.load(text)
+
+
+def write(file, document):
+    with open(file, "w") as text:
+        json.dump(document, text)
+
+
+def test_an_import_into_a_new_installation_exports_the_same_file(
+    source_service, empty, command, file, tmp_path
+):
+    assert command(source_service, "export", file)[0] == 0
+    code, out, err = command(empty, "import", file)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    for line in (
+        "metric-source main: created",
+        "alert-rule errors: created",
+        "signal-endpoint rules: created",
+        "service-account robot: created",
+        "schedule weekend: created",
+    ):
+        assert line in lines
+    second = tmp_path / "second.json"
+    assert command(empty, "export", str(second))[0] == 0
+    document = read(file)
+    assert second.read_bytes() == (tmp_path / "export.json").read_bytes()
+    assert [len(document[name]) for name in MEMBERS] == [2, 1, 1]
+    (scheduled,) = get(empty, "/api/admin/projects/default/scheduled")["scheduled"]
+    assert (scheduled["name"], scheduled["cron"]) == ("weekend", "0 22 * * FRI")
+    (rule,) = get(empty, RULES)["alertRules"]
+    assert (rule["state"], rule["limit"], rule["breaches"]) == ("unknown", 0.05, 2)
+
+
+def test_secrets_are_not_in_the_file_and_must_be_entered_again(
+    source_service, empty, command, file
+):
+    (item,) = get(source_service, SETS)["actions"]
+    channels = [{"type": "webhook", "url": HOOK, "secret": SIGNING_SECRET, "on": ["failed"]}]
+    body = make_schedule({"id": item["actorId"]}, options={"notifications": channels})
+    webtest.TestApp(source_service.app).put_json(f"{SETS}/{item['id']}", body, headers=ADMIN)
+    command(source_service, "export", file)
+    text = json.dumps(read(file))
+    assert SECRET not in text
+    assert "s3cret-path" not in text
+    assert SIGNING_SECRET not in text
+    code, out, _ = command(empty, "import", file)
+    assert code == 0
+    head, _, rest = out.partition("Enter again, because a file has no secrets:\n")
+    assert "schedule weekend: created" in head
+    first, second = rest.splitlines()
+    assert first == "  metric source main: its password"
+    assert second.startswith("  schedule weekend: its notification https://hooks.example.com/")
+    sources = get(empty, SOURCES)["metricSources"]
+    assert [source["auth"]["hasSecret"] for source in sources] == [False, False]
+
+
+def test_an_import_where_everything_exists_keeps_the_secrets(source_service, command, file):
+    (item,) = get(source_service, SETS)["actions"]
+    channels = [{"type": "webhook", "url": HOOK, "on": ["failed"]}]
+    body = make_schedule({"id": item["actorId"]}, options={"notifications": channels})
+    web = webtest.TestApp(source_service.app)
+    web.put_json(f"{SETS}/{item['id']}", body, headers=ADMIN)
+    command(source_service, "export", file)
+    assert command(source_service, "import", file) == (0, "0 changed\n", "")
+    document = read(file)
+    document["metricSources"][0]["timeoutSeconds"] = 7
+    document["alertRules"][0]["breaches"] = 3
+    document["schedules"][0]["match"]["cron"] = "0 21 * * FRI"
+    write(file, document)
+    code, out, err = command(source_service, "import", file)
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "metric-source main: updated",
+        "alert-rule errors: updated",
+        "schedule weekend: updated",
+        "3 changed",
+    ]
+    main = get(source_service, SOURCES)["metricSources"][0]
+    assert (main["timeoutSeconds"], main["auth"]["hasSecret"]) == (7, True)
+    with source_service.context.database.autocommit() as conn:
+        cursor = conn.cursor()
+        cursor.execute("SELECT settings #>> '{notifications,0,url}' FROM action_sets")
+        assert cursor.fetchall() == [(HOOK,)]
+
+
+def test_what_is_not_valid_refuses_the_import_with_each_path(source_service, empty, command, file):
+    command(source_service, "export", file)
+    document = read(file)
+    document["metricSources"][0]["url"] = "ftp://example.com"
+    document["alertRules"][0]["source"]["environment"] = "nowhere"
+    document["alertRules"].append(document["alertRules"][0] | {"name": "b", "endpoint": "A b"})
+    document["schedules"][0]["match"]["cron"] = "99 * * * *"
+    second = document["schedules"][0] | {"name": "other", "project": "nowhere"}
+    document["schedules"].append(second)
+    document["schedules"].append(second | {"actor": {"username": "x y", "rootRole": "Boss"}})
+    write(file, document)
+    code, out, err = command(empty, "import", file)
+    assert (code, out) == (1, "")
+    for path in (
+        "metricSources[0].url",
+        "alertRules[0].source.environment",
+        "alertRules[1].endpoint",
+        "schedules[0].match",
+        "schedules[1]",
+        "schedules[2]",
+    ):
+        assert f"sigservice: {path}" in err
+    assert get(empty, RULES)["alertRules"] == []
+    assert get(empty, "/api/admin/signal-endpoints")["signalEndpoints"] == []
+
+
+def test_a_schedule_whose_time_has_passed_is_skipped(source_service, empty, command, file, clock):
+    (item,) = get(source_service, SETS)["actions"]
+    at = {"source": "schedule", "at": format_iso(clock.now().replace(year=2100))}
+    body = make_schedule({"id": item["actorId"]}, name="once", match=at)
+    post(source_service, SETS, body)
+    command(source_service, "export", file)
+    document = read(file)
+    assert [item["name"] for item in document["schedules"]] == ["once", "weekend"]
+    document["schedules"][0]["match"]["at"] = "2020-01-01T00:00:00Z"
+    write(file, document)
+    code, out, _ = command(empty, "import", file)
+    assert code == 3
+    assert "Skipped:\n  schedule once: its time has passed\n" in out
+    assert [item["name"] for item in get(empty, SETS)["actions"]] == ["weekend"]
+
+
+def test_a_schedule_that_can_not_be_the_same_here_is_skipped(source_service, empty, command, file):
+    command(source_service, "export", file)
+    document = read(file)
+    (schedule,) = document["schedules"]
+    revert = {"action": "RESTORE_ACTION_SET", "executionParams": {"actionSet": "7"}}
+    revert["sortOrder"] = 1
+    document["schedules"] = [schedule, schedule | {"name": "revert", "actions": [revert]}]
+    write(file, document)
+    code, out, _ = command(empty, "import", file)
+    assert code == 3
+    assert "schedule revert: it reverts an action set" in out
+    assert [item["name"] for item in get(empty, SETS)["actions"]] == ["weekend"]
+
+
+def test_a_dry_run_writes_nothing(source_service, empty, command, file):
+    command(source_service, "export", file)
+    code, out, _ = command(empty, "import", file, "--dry-run")
+    assert code == 0
+    assert "alert-rule errors: created" in out
+    assert get(empty, RULES)["alertRules"] == []
+
+
+def test_too_many_rules_refuse_the_import(source_service, empty, command, file):
+    command(source_service, "export", file)
+    document = read(file)
+    rule = document["alertRules"][0]
+    document["alertRules"] = [rule | {"name": f"rule-{number}"} for number in range(51)]
+    write(file, document)
+    code, out, err = command(empty, "import", file)
+    assert (code, out) == (1, "")
+    assert "There can't be more than 50 alert rules." in err
+    assert get(empty, RULES)["alertRules"] == []
