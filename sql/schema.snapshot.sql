@@ -674,6 +674,7 @@ CREATE TABLE public.release_guards (
     rule_state jsonb,
     rule_reason text,
     due_at timestamp with time zone,
+    query_due_at timestamp with time zone,
     CONSTRAINT release_guards_kind_check CHECK ((kind = ANY (ARRAY['signal'::text, 'rule'::text, 'silence'::text]))),
     CONSTRAINT release_guards_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'firing'::text, 'unknown'::text])))
 );
@@ -1401,6 +1402,8 @@ CREATE INDEX refused_calls_endpoint_name_idx ON public.refused_calls USING btree
 CREATE INDEX release_events_release_id_idx ON public.release_events USING btree (release_id, id);
 
 CREATE INDEX release_guards_endpoint_id_idx ON public.release_guards USING btree (endpoint_id) WHERE is_watching;
+
+CREATE INDEX release_guards_query_due_at_idx ON public.release_guards USING btree (query_due_at) WHERE (is_watching AND (query_due_at IS NOT NULL));
 
 CREATE INDEX release_guards_release_id_idx ON public.release_guards USING btree (release_id, "position");
 

@@ -38,6 +38,24 @@ def save_readings(conn: Connection, items: Sequence[Any]) -> None:
     execute(conn, _SQL["save_readings"], items=msgspec.json.encode(items).decode())
 
 
+def lease_due_queries(
+    conn: Connection, now: datetime, until: datetime, busy: Sequence[str]
+) -> list[Row]:
+    """{id, release_id, definition, feature, environment, project} of the guards whose query must be
+    sent, which are due again at `until`; without those of the sources `busy`."""
+    return fetch_all(conn, _SQL["lease_due_queries"], now=now, until=until, busy=list(busy))
+
+
+def list_leased_queries(conn: Connection, ids: Sequence[int], until: datetime) -> list[Row]:
+    """Those of the guards that were not leased again."""
+    return fetch_all(conn, _SQL["list_leased_queries"], ids=list(ids), until=until)
+
+
+def save_answers(conn: Connection, items: Sequence[Any], until: datetime) -> None:
+    text = msgspec.json.encode(items).decode()
+    execute(conn, _SQL["save_answers"], items=text, until=until)
+
+
 def stop_watching(conn: Connection, release_id: int) -> None:
     execute(conn, _SQL["stop_watching"], release_id=release_id)
 

@@ -81,10 +81,10 @@ def claim_due(conn: Connection, now: datetime) -> list[Row]:
     return fetch_all(conn, _SQL["claim_due_alert_rules"], now=now)
 
 
-def lease_due(conn: Connection, now: datetime, until: datetime) -> list[Row]:
+def lease_due(conn: Connection, now: datetime, until: datetime, busy: Sequence[str]) -> list[Row]:
     """{id, condition} of the rules on metric sources that are due, which are due again at
-    `until`."""
-    return fetch_all(conn, _SQL["lease_due_alert_rules"], now=now, until=until)
+    `until`; without those of the sources `busy`."""
+    return fetch_all(conn, _SQL["lease_due_alert_rules"], now=now, until=until, busy=list(busy))
 
 
 def lock_leased(conn: Connection, ids: Sequence[int], until: datetime) -> list[Row]:

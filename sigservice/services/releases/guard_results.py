@@ -9,9 +9,11 @@ from sigservice.services.actions.action_evaluation import find_text, is_resolved
 from sigservice.services.actions.action_filters import Matcher
 from sigservice.services.releases.decision import GuardResult
 from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard
+from sigservice.services.rules.rule_conditions import PrometheusQuery
 from sigservice.services.rules.rule_states import RuleState
 
 REPORT_INTERVAL = timedelta(seconds=60)  # of impact metrics
+QUERY_WINDOW = timedelta(seconds=60)  # of a query that doesn't use the window of its rule
 MAX_DELAY = timedelta(seconds=60)  # of the evaluation of a rule
 MAX_KEYS = 1000  # alerts that fire a guard at the same time
 
@@ -72,16 +74,32 @@ class GuardRecord(msgspec.Struct, kw_only=True):
         )
 
     def _is_overdue(self, now: datetime) -> bool:
-        return self.due_at is not None and now - self.due_at > MAX_DELAY
+        if self.covers_to is None or not isinstance(self.definition, RuleGuard):
+            return False
+        interval = timedelta(seconds=self.definition.rule.everySeconds)
+        return now - self.covers_to > interval + MAX_DELAY
 
 
 def find_delay(definition: Guard) -> timedelta:
-    """From an error until a value that covers it has decided the state: the reports of programs
-    and the evaluations that a breach needs."""
+    """From an error until a value that covers it has decided the state: the reports of programs,
+    which Prometheus doesn't wait for, and the evaluations that a breach needs."""
     if not isinstance(definition, RuleGuard):
         return timedelta(0)
     rule = definition.rule
-    return REPORT_INTERVAL + timedelta(seconds=rule.breaches * rule.everySeconds)
+    evaluations = timedelta(seconds=rule.breaches * rule.everySeconds)
+    return (
+        evaluations if isinstance(rule.source, PrometheusQuery) else REPORT_INTERVAL + evaluations
+    )
+
+
+def find_window(definition: Guard) -> timedelta:
+    """The time that a value covers. The window of a query is in the query."""
+    if not isinstance(definition, RuleGuard):
+        return timedelta(0)
+    source = definition.rule.source
+    if isinstance(source, PrometheusQuery) and "{{window}}" not in source.query:
+        return QUERY_WINDOW
+    return timedelta(minutes=definition.rule.windowMinutes)
 
 
 def compute_result(record: GuardRecord) -> tuple[str, str | None]:

@@ -12,7 +12,7 @@ from sigservice.services.channels import Channel, check_channels
 from sigservice.services.problems import Problems
 from sigservice.services.releases.windows import Window, check_window
 from sigservice.services.rules import rule_conditions
-from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
+from sigservice.services.rules.rule_conditions import Condition
 from sigservice.services.signals.payload_paths import parse_path
 
 MAX_STEPS, MAX_GUARDS = 20, 5
@@ -127,9 +127,6 @@ def _check_guard(guard: Guard, path: str, problems: Problems) -> None:
     if guard.autoResume and guard.effect != "hold":
         problems.add(f"{path}.autoResume", "Only a guard that holds can resume.")
     if isinstance(guard, RuleGuard):
-        # The job reads the values of guards in a transaction, so no source may wait for a network.
-        if not isinstance(guard.rule.source, ImpactMetric):
-            problems.add(f"{path}.rule.source.kind", "Only impact metrics can guard a release.")
         rule_problems = Problems()
         rule_conditions.check(guard.rule, rule_problems)
         for detail in rule_problems.details:

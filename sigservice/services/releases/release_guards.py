@@ -2,8 +2,9 @@
 now, and how long a step must be for them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,11 +17,19 @@ from sigservice.services.actions.action_filters import Filter
 from sigservice.services.actions.action_set_options import ResolvedCondition
 from sigservice.services.problems import Problems
 from sigservice.services.releases import release_signals
-from sigservice.services.releases.guard_results import GuardRecord, compute_result, find_delay
+from sigservice.services.releases.guard_queries import read_query
+from sigservice.services.releases.guard_results import (
+    GuardRecord,
+    compute_result,
+    find_delay,
+    find_window,
+)
 from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard, SilenceGuard
 from sigservice.services.releases.release_rules import make_columns
 from sigservice.services.rules import rule_conditions, rule_preview
-from sigservice.services.rules.rule_readings import measure, read_all
+from sigservice.services.rules.prometheus import Answer
+from sigservice.services.rules.rule_conditions import PrometheusQuery
+from sigservice.services.rules.rule_readings import Reading, measure, read_all
 from sigservice.services.rules.rule_states import RuleState, advance
 
 PREVIEW_HOURS, MAX_SHOWN = 48, 100
@@ -36,15 +45,24 @@ class SenderDefaults(NamedTuple):
 FindDefaults = Callable[[str], SenderDefaults | None]  # by the name of a sender
 
 
+class SourceReadings(NamedTuple):
+    """What metric sources answered before the transaction, by the position of the guard: the values
+    now, or previews. A guard without an answer is evaluated soon."""
+
+    answers: Mapping[int, Answer] = MappingProxyType({})
+    replays: Mapping[int, dict[str, Any]] = MappingProxyType({})
+
+
 class PreparedGuard(NamedTuple):
     """A valid guard with its result now. `endpoint` is None for a rule; `columns` are what is
-    stored of its evaluation."""
+    stored of its evaluation. `replay` is the preview of a query."""
 
     definition: Guard
     endpoint: Row | None
     state: str
     reason: str | None
     columns: dict[str, Any]
+    replay: dict[str, Any] | None = None
 
     def to_item(self, position: int) -> dict[str, Any]:
         """What is stored of it."""
@@ -65,9 +83,11 @@ def prepare(
     guards: Sequence[Guard],
     problems: Problems,
     find_defaults: FindDefaults,
+    readings: SourceReadings,
     now: datetime,
 ) -> list[PreparedGuard]:
-    """Adds unknown endpoints and environments to `problems`."""
+    """Adds unknown endpoints, environments and metric sources to `problems`, and queries that can't
+    have a value."""
     prepared = []
     for index, guard in enumerate(guards):
         path = f"guards[{index}]"
@@ -76,7 +96,14 @@ def prepare(
             rule_conditions.check_references(conn, guard.rule, inner)
             for detail in inner.details:
                 problems.add(f"{path}.rule.{detail['path']}", detail["message"])
-            prepared.append(_evaluate_rule(conn, guard, now))
+            if isinstance(guard.rule.source, PrometheusQuery):
+                answer = readings.answers.get(index)
+                if answer is not None and answer.is_wrong:
+                    problems.add(f"{path}.rule.source.query", str(answer.reason))
+                replay = readings.replays.get(index)
+                prepared.append(_evaluate_query(guard, answer, replay, now))
+            else:
+                prepared.append(_evaluate_rule(conn, guard, now))
             continue
         id = guard.endpointId
         endpoint = release_guards.find_endpoint(conn, id) if 0 < id < 2**31 else None
@@ -104,6 +131,8 @@ def preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str, 
     """What the guard is now, and would have been in the last two days. Raises BadDataError."""
     definition = guard.definition
     kind = {"kind": definition.__struct_config__.tag}
+    if guard.replay is not None:
+        return kind | guard.replay
     if isinstance(definition, RuleGuard):
         return kind | rule_preview.preview_metric(conn, definition.rule, now)
     series: list[dict[str, Any]] = []
@@ -126,8 +155,7 @@ def preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str, 
 
 
 def _find_seconds(guard: Guard) -> float:
-    window = guard.rule.windowMinutes * 60 if isinstance(guard, RuleGuard) else 0
-    return find_delay(guard).total_seconds() + window
+    return (find_delay(guard) + find_window(guard)).total_seconds()
 
 
 def _add_defaults(
@@ -165,9 +193,22 @@ def _evaluate(conn: Connection, guard: SignalGuard | SilenceGuard, endpoint: Row
 
 
 def _evaluate_rule(conn: Connection, guard: RuleGuard, now: datetime) -> PreparedGuard:
-    """A value beyond the limit counts as firing before the release, at the first breach."""
     (slices,) = read_all(conn, [guard.rule], None, now)
-    reading = measure(guard.rule, slices, now)
+    return _evaluate_reading(guard, measure(guard.rule, slices, now), now)
+
+
+def _evaluate_query(
+    guard: RuleGuard, answer: Answer | None, replay: dict[str, Any] | None, now: datetime
+) -> PreparedGuard:
+    reading = read_query(guard, answer or Answer(reason="The query was not sent yet."), now)
+    prepared = _evaluate_reading(guard, reading, now)
+    if answer is None:
+        prepared.columns["query_due_at"] = now
+    return prepared._replace(replay=replay)
+
+
+def _evaluate_reading(guard: RuleGuard, reading: Reading, now: datetime) -> PreparedGuard:
+    """A value beyond the limit counts as firing, at the first breach."""
     state = advance(RuleState("unknown", now), guard.rule, reading, now).state
     columns = make_columns(guard.rule, reading, state)
     is_beyond = reading.value is not None and guard.rule.is_beyond(reading.value)

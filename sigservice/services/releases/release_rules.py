@@ -14,7 +14,7 @@ from sigservice.repository.releases import release_guards
 from sigservice.services import revisions
 from sigservice.services.releases import release_progress
 from sigservice.services.releases.plans import RuleGuard
-from sigservice.services.rules.rule_conditions import Condition
+from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
 from sigservice.services.rules.rule_readings import Reading, measure, read_all
 from sigservice.services.rules.rule_states import RuleState, advance
 
@@ -46,6 +46,8 @@ def evaluate_due(conn: Connection, logger: Logger, clock: Clock, database_now: d
 
 def make_columns(condition: Condition, reading: Reading, state: RuleState) -> dict[str, Any]:
     """What is stored of an evaluation."""
+    is_query = isinstance(condition.source, PrometheusQuery)
+    next_at = reading.stop + timedelta(seconds=condition.everySeconds)
     return {
         "value": reading.value,
         "limit": condition.limit,
@@ -54,7 +56,8 @@ def make_columns(condition: Condition, reading: Reading, state: RuleState) -> di
         "covers_to": reading.stop,
         "rule_state": state,
         "rule_reason": reading.reason,
-        "due_at": reading.stop + timedelta(seconds=condition.everySeconds),
+        "due_at": None if is_query else next_at,
+        "query_due_at": next_at if is_query else None,
     }
 
 

@@ -30,7 +30,7 @@ from sigservice.services.releases.plans import (
     Step,
     check_plan,
 )
-from sigservice.services.releases.release_guards import FindDefaults, PreparedGuard
+from sigservice.services.releases.release_guards import FindDefaults, PreparedGuard, SourceReadings
 from sigservice.services.releases.release_journal import Journal
 from sigservice.services.releases.release_state import find_propagation_seconds, lock_all
 from sigservice.services.releases.windows import Window
@@ -54,12 +54,13 @@ class NewRelease(msgspec.Struct):
 
 
 class Surroundings(NamedTuple):
-    """What a new release needs of the service: the clock, the policy of webhooks and the defaults
-    of senders."""
+    """What a new release needs of the service: the clock, the policy of webhooks, the defaults of
+    senders, and what the metric sources of its guards answered."""
 
     clock: Clock
     policy: AddressPolicy
     find_defaults: FindDefaults
+    readings: SourceReadings = SourceReadings()
 
 
 class _Prepared(NamedTuple):
@@ -246,7 +247,9 @@ def _prepare(
     plan = _make_plan(conn, new)
     check_plan(plan, new.guards, problems, policy=surroundings.policy)
     problems.raise_if_any()
-    guards = release_guards.prepare(conn, new.guards, problems, surroundings.find_defaults, now)
+    guards = release_guards.prepare(
+        conn, new.guards, problems, surroundings.find_defaults, surroundings.readings, now
+    )
     existing = strategies.list_strategies(conn, target)
     strategy = _choose_strategy(new.strategyId, existing, problems)
     plan.createdStrategy = strategy is None

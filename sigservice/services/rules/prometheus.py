@@ -24,13 +24,15 @@ MAX_LISTED = 5  # series that an error lists
 
 class Answer(NamedTuple):
     """`reason` says why there is no value. `labels` are the labels of several series.
-    `is_available` is false if the source didn't answer, so that further queries would fail too."""
+    `is_available` is false if the source didn't answer, so that further queries would fail too.
+    `is_wrong`: the source refused the query, or its result isn't one number."""
 
     value: float | None = None
     reason: str | None = None
     warnings: Sequence[str] = ()
     labels: Sequence[str] = ()
     is_available: bool = True
+    is_wrong: bool = False
 
 
 class PrometheusClient:
@@ -94,7 +96,8 @@ def _read_response(response: post.Response) -> tuple[Any, Answer]:
         body = msgspec.json.decode(response.body)
         if body["status"] != "success":
             text = str(body.get("error", ""))[:300]
-            return None, Answer(reason=f"The source answered {response.status}: {text}")
+            reason = f"The source answered {response.status}: {text}"
+            return None, Answer(reason=reason, is_wrong=response.status == 400)
         data = body["data"]
         warnings = [str(text)[:300] for text in body.get("warnings") or ()][:MAX_LISTED]
         if response.status != 200 or not isinstance(data["result"], list):
@@ -118,7 +121,8 @@ def _read_value(data: Any, warnings: Sequence[str], now: datetime) -> Answer:
     except (ValueError, TypeError, KeyError, IndexError):
         return Answer(reason="The result is neither a number nor one sample.", warnings=warnings)
     if kind not in ("vector", "scalar"):
-        return Answer(reason=f"The result is a {kind!s:.20}, no number.", warnings=warnings)
+        reason = f"The result is a {kind!s:.20}, no number."
+        return Answer(reason=reason, warnings=warnings, is_wrong=True)
     if not isfinite(value):
         return Answer(reason="The value isn't a finite number.", warnings=warnings)
     if now.timestamp() - at > MAX_AGE.total_seconds():
@@ -131,5 +135,7 @@ def _refuse_series(result: Sequence[Any]) -> Answer:
         return Answer(reason="The query has no result.")
     labels = [str(item.get("metric"))[:200] for item in result[:MAX_LISTED]]
     return Answer(
-        reason=f"The query has {len(result)} series, not one: {', '.join(labels)}", labels=labels
+        reason=f"The query has {len(result)} series, not one: {', '.join(labels)}",
+        labels=labels,
+        is_wrong=True,
     )

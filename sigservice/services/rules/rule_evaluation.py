@@ -53,13 +53,13 @@ def evaluate_metrics(conn: Connection, now: datetime) -> Evaluation:
     return _store(conn, rows, readings, now)
 
 
-def lease_queries(conn: Connection, now: datetime) -> list[Lease]:
+def lease_queries(conn: Connection, now: datetime, busy: Sequence[str] = ()) -> list[Lease]:
     """The rules on metric sources that are due, which no other process evaluates before the lease
-    ends."""
+    ends; without those of the sources `busy`."""
     until = now + LEASE
     return [
         Lease(row["id"], read_condition(row), until)
-        for row in alert_rules.lease_due(conn, now, until)
+        for row in alert_rules.lease_due(conn, now, until, busy)
     ]
 
 

@@ -2,24 +2,34 @@
 
 -- name: insert_guards
 INSERT INTO release_guards (release_id, position, kind, endpoint_id, definition, state, since,
-                            reason, keys, rule_state, rule_reason, due_at, value, "limit",
-                            samples, covers_from, covers_to)
+                            reason, keys, rule_state, rule_reason, due_at, query_due_at, value,
+                            "limit", samples, covers_from, covers_to)
 SELECT %(release_id)s, position, kind, endpoint_id, definition, state, %(now)s, reason, keys,
-       rule_state, rule_reason, due_at, value, "limit", samples, covers_from, covers_to
+       rule_state, rule_reason, due_at, query_due_at, value, "limit", samples, covers_from,
+       covers_to
 FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (position integer, kind text, endpoint_id integer, definition jsonb, state text,
            reason text, keys jsonb, rule_state jsonb, rule_reason text, due_at timestamptz,
-           value double precision, "limit" double precision, samples double precision,
+           query_due_at timestamptz, value double precision, "limit" double precision, samples double precision,
            covers_from timestamptz, covers_to timestamptz)
 ORDER BY position;
 
 -- name: update_guards
+-- Locks in the order of IDs, as do save_readings and save_answers.
+WITH locked AS (
+    SELECT id FROM release_guards
+    WHERE id = ANY(ARRAY(SELECT (item ->> 'id')::bigint
+                         FROM jsonb_array_elements(%(items)s::jsonb) item))
+    ORDER BY id
+    FOR UPDATE
+)
 UPDATE release_guards g
 SET state = x.state, since = x.since, reason = x.reason, keys = x.keys,
     ignored_until = x.ignored_until
 FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (id bigint, state text, since timestamptz, reason text, keys jsonb,
            ignored_until timestamptz)
+JOIN locked USING (id)
 WHERE g.id = x.id;
 
 -- name: lock_evaluation
@@ -34,6 +44,13 @@ ORDER BY id;
 
 -- name: save_readings
 -- What update_guards leaves alone, so that an evaluation needs no lock of revisions.
+WITH locked AS (
+    SELECT id FROM release_guards
+    WHERE id = ANY(ARRAY(SELECT (item ->> 'id')::bigint
+                         FROM jsonb_array_elements(%(items)s::jsonb) item))
+    ORDER BY id
+    FOR UPDATE
+)
 UPDATE release_guards g
 SET value = x.value, "limit" = x."limit", samples = x.samples, covers_from = x.covers_from,
     covers_to = x.covers_to, rule_state = x.rule_state, rule_reason = x.rule_reason,
@@ -42,7 +59,52 @@ FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (id bigint, value double precision, "limit" double precision, samples double precision,
            covers_from timestamptz, covers_to timestamptz, rule_state jsonb, rule_reason text,
            due_at timestamptz)
+JOIN locked USING (id)
 WHERE g.id = x.id;
+
+-- name: lease_due_queries
+-- The guards whose query must be sent, of sources that are not `busy`; due again at `until`, in case the
+-- process ends.
+UPDATE release_guards g
+SET query_due_at = %(until)s
+FROM releases r
+JOIN features f ON f.name = r.feature
+WHERE r.id = g.release_id
+  AND g.id = ANY(ARRAY(
+      SELECT id
+      FROM release_guards
+      WHERE is_watching AND query_due_at <= %(now)s
+        AND definition -> 'rule' -> 'source' ->> 'source' <> ALL(%(busy)s)
+      FOR UPDATE SKIP LOCKED
+  ))
+RETURNING g.id, g.release_id, g.definition, r.feature, r.environment, f.project;
+
+-- name: list_leased_queries
+-- Without a lock: only who has the lease writes the state of a rule.
+SELECT id, release_id, definition, state, rule_state
+FROM release_guards
+WHERE id = ANY(%(ids)s) AND is_watching AND query_due_at = %(until)s
+ORDER BY id;
+
+-- name: save_answers
+-- Like save_readings, unless the lease is over.
+WITH locked AS (
+    SELECT id FROM release_guards
+    WHERE id = ANY(ARRAY(SELECT (item ->> 'id')::bigint
+                         FROM jsonb_array_elements(%(items)s::jsonb) item))
+    ORDER BY id
+    FOR UPDATE
+)
+UPDATE release_guards g
+SET value = x.value, "limit" = x."limit", samples = x.samples, covers_from = x.covers_from,
+    covers_to = x.covers_to, rule_state = x.rule_state, rule_reason = x.rule_reason,
+    query_due_at = x.query_due_at
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (id bigint, value double precision, "limit" double precision, samples double precision,
+           covers_from timestamptz, covers_to timestamptz, rule_state jsonb, rule_reason text,
+           query_due_at timestamptz)
+JOIN locked USING (id)
+WHERE g.id = x.id AND g.query_due_at = %(until)s;
 
 -- name: list_signal_guards
 -- Of active releases that watch these endpoints.

@@ -51,7 +51,8 @@ ORDER BY r.id
 FOR UPDATE OF r SKIP LOCKED;
 
 -- name: lease_due_alert_rules
--- Like claim_due_alert_rules for rules on metric sources: due again at `until`, in case the process ends.
+-- Like claim_due_alert_rules for rules on metric sources that are not `busy`: due again at `until`, in case the
+-- process ends.
 UPDATE alert_rules
 SET due_at = %(until)s
 WHERE id = ANY(ARRAY(
@@ -59,6 +60,7 @@ WHERE id = ANY(ARRAY(
     FROM alert_rules r
     WHERE r.enabled
       AND r.condition -> 'source' ->> 'kind' = 'prometheus'
+      AND r.condition -> 'source' ->> 'source' <> ALL(%(busy)s)
       AND (r.due_at <= %(now)s OR r.due_at > %(now)s + interval '1 hour')
       AND (SELECT e.enabled FROM signal_endpoints e WHERE e.id = r.endpoint_id)
     FOR UPDATE OF r SKIP LOCKED

@@ -3,14 +3,21 @@
 from typing import Any
 
 from sigservice.db.statements import Row
+from sigservice.repository.rules import metric_sources
 from sigservice.senders import list_external
 from sigservice.services.channel_delivery import DeliverySettings
-from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import release_commands, releases
+from sigservice.services.releases.guard_queries import (
+    ask_queries,
+    list_queries,
+    preview_queries,
+)
 from sigservice.services.releases.release_commands import CommandBody
-from sigservice.services.releases.release_guards import SenderDefaults
+from sigservice.services.releases.release_guards import SenderDefaults, SourceReadings
 from sigservice.services.releases.releases import NewRelease, Surroundings
+from sigservice.services.rules.prometheus import PrometheusClient
 from sigservice.web import (
     AdminGuard,
     Context,
@@ -29,10 +36,28 @@ RELEASE = f"{RELEASES}/<id:id>"
 router = Router(AdminGuard)
 
 
-def read_surroundings(context: Context) -> Surroundings:
+def read_surroundings(context: Context, readings: SourceReadings | None = None) -> Surroundings:
     """What the service adds to a new release."""
     policy = DeliverySettings.from_config(context.config).policy
-    return Surroundings(context.clock, policy, _find_defaults)
+    return Surroundings(context.clock, policy, _find_defaults, readings or SourceReadings())
+
+
+def ask_sources(
+    context: Context, target: FeatureEnvironment, body: NewRelease, *, is_preview: bool = False
+) -> SourceReadings:
+    """What the metric sources of the guards answer. Call it outside of transactions. Raises
+    NotFoundError."""
+    conditions = list_queries(body.guards, target)
+    if not conditions:
+        return SourceReadings()
+    with context.database.transaction() as conn:
+        get_state(conn, target)
+        sources = {row["name"]: row for row in metric_sources.list_all(conn)}
+    client = PrometheusClient(DeliverySettings.from_config(context.config), context.encryption)
+    now = context.clock.now()
+    if is_preview:
+        return SourceReadings(replays=preview_queries(client, sources, conditions, now))
+    return SourceReadings(answers=ask_queries(client, sources, conditions, now))
 
 
 def _find_defaults(template: str) -> SenderDefaults | None:
@@ -76,8 +101,9 @@ def create_release(
     body: NewRelease,
 ) -> HTTPResponse:
     target = FeatureEnvironment(project, name, environment)
+    surroundings = read_surroundings(context, ask_sources(context, target, body))
     with context.database.transaction() as conn:
-        row = releases.create(conn, target, body, identity, read_surroundings(context))
+        row = releases.create(conn, target, body, identity, surroundings)
     context.outbox_waiting.set()
     location = f"{context.prefix}{request.path.removeprefix(context.base)}/{row['id']}"
     return respond.json(_describe(context, row), 201, location=location)
@@ -93,8 +119,9 @@ def preview_release(
     body: NewRelease,
 ) -> HTTPResponse:
     target = FeatureEnvironment(project, name, environment)
+    readings = ask_sources(context, target, body, is_preview=True)
     with context.database.transaction() as conn:
-        result = releases.preview(conn, target, body, read_surroundings(context))
+        result = releases.preview(conn, target, body, read_surroundings(context, readings))
     return respond.json(result)
 
 

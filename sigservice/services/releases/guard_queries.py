@@ -1,0 +1,149 @@
+"""Guards whose rule is a query of a metric source. A query is sent outside of transactions; what
+its answer causes (a rollback, a hold) is one commit with it, like that of other rules."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sigservice.clock import Clock
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.log import Logger
+from sigservice.repository.releases import release_guards
+from sigservice.services import revisions
+from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.problems import Problems
+from sigservice.services.releases import release_progress
+from sigservice.services.releases.guard_results import find_window
+from sigservice.services.releases.plans import MAX_GUARDS, Guard, RuleGuard
+from sigservice.services.releases.release_rules import make_columns
+from sigservice.services.rules import rule_conditions, rule_preview
+from sigservice.services.rules.prometheus import Answer, PrometheusClient
+from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
+from sigservice.services.rules.rule_evaluation import LEASE
+from sigservice.services.rules.rule_readings import Reading, read_answer
+from sigservice.services.rules.rule_states import RuleState, advance
+
+
+class GuardLease(NamedTuple):
+    """A guard whose query this process may send until then, with the names of its release in the
+    query. `asked_at` is the time that its answer covers, by the clock of the database."""
+
+    id: int
+    condition: Condition
+    until: datetime
+    asked_at: datetime
+
+
+def lease_queries(conn: Connection, now: datetime, busy: Sequence[str]) -> list[GuardLease]:
+    """The guards whose query is due; without those of the sources `busy`."""
+    until = now + LEASE
+    leases = []
+    for row in release_guards.lease_due_queries(conn, now, until, busy):
+        target = FeatureEnvironment(row["project"], row["feature"], row["environment"])
+        condition = fill_query(_read_guard(row).rule, target)
+        leases.append(GuardLease(row["id"], condition, until, now))
+    return leases
+
+
+def store_answer(
+    conn: Connection, logger: Logger, clock: Clock, leases: Sequence[GuardLease], answer: Answer
+) -> int:
+    """Evaluates the guards that have this answer. Returns how many events of releases this
+    caused."""
+    until, asked_at = leases[0].until, leases[0].asked_at
+    items, changed = [], set()
+    for row in release_guards.list_leased_queries(conn, [lease.id for lease in leases], until):
+        guard = _read_guard(row)
+        reading = read_query(guard, answer, asked_at)
+        before = msgspec.json.decode(row["rule_state"], type=RuleState)
+        after = advance(before, guard.rule, reading, asked_at).state
+        items.append({"id": row["id"], **make_columns(guard.rule, reading, after)})
+        if after.state != row["state"]:
+            changed.add(row["release_id"])
+    if changed:
+        revisions.lock(conn)
+    release_guards.save_answers(conn, items, until)
+    return release_progress.progress_safely(conn, sorted(changed), clock, logger) if changed else 0
+
+
+def read_query(guard: RuleGuard, answer: Answer, asked_at: datetime) -> Reading:
+    """The reading of an answer, which covers the window of the query. Warnings are in its
+    reason."""
+    reading = read_answer(guard.rule, answer, asked_at)
+    reason = reading.reason
+    if answer.value is not None and reading.error:
+        reason = f"{reason} Warning: {reading.error}"
+    return reading._replace(start=asked_at - find_window(guard), reason=reason)
+
+
+def list_queries(guards: Sequence[Guard], target: FeatureEnvironment) -> dict[int, Condition]:
+    """The conditions of valid guards that query a metric source, by their position."""
+    conditions = {}
+    for index, guard in enumerate(guards[:MAX_GUARDS]):
+        if isinstance(guard, RuleGuard) and isinstance(guard.rule.source, PrometheusQuery):
+            problems = Problems()
+            rule_conditions.check(guard.rule, problems)
+            if not problems.details:
+                conditions[index] = fill_query(guard.rule, target)
+    return conditions
+
+
+def ask_queries(
+    client: PrometheusClient,
+    sources: Mapping[str, Row],
+    conditions: Mapping[int, Condition],
+    now: datetime,
+) -> dict[int, Answer]:
+    """The answers of sources that exist, one query after the other. A source that doesn't answer
+    isn't asked again."""
+    answers: dict[int, Answer] = {}
+    refused: dict[str, Answer] = {}
+    for index, condition in conditions.items():
+        source, query = _get_query(condition)
+        if source in refused:
+            answers[index] = refused[source]
+        elif source in sources:
+            answers[index] = answer = client.query(sources[source], query, now)
+            if not answer.is_available:
+                refused[source] = answer
+    return answers
+
+
+def preview_queries(
+    client: PrometheusClient,
+    sources: Mapping[str, Row],
+    conditions: Mapping[int, Condition],
+    now: datetime,
+) -> dict[int, dict[str, Any]]:
+    """The previews of sources that exist."""
+    return {
+        index: rule_preview.preview_query(client, sources[_get_query(condition)[0]], condition, now)
+        for index, condition in conditions.items()
+        if _get_query(condition)[0] in sources
+    }
+
+
+def fill_query(condition: Condition, target: FeatureEnvironment) -> Condition:
+    """With the names of the release and the window in the query."""
+    source, query = _get_query(condition)
+    names: Mapping[str, str] = {
+        "environment": target.environment,
+        "project": target.project,
+        "feature": target.feature,
+        "window": f"{condition.windowMinutes}m",
+    }
+    for name, text in names.items():
+        query = query.replace(f"{{{{{name}}}}}", text)
+    return msgspec.structs.replace(condition, source=PrometheusQuery(source, query))
+
+
+def _get_query(condition: Condition) -> tuple[str, str]:
+    assert isinstance(condition.source, PrometheusQuery)
+    return condition.source.source, condition.source.query
+
+
+def _read_guard(row: Row) -> RuleGuard:
+    return msgspec.json.decode(row["definition"], type=RuleGuard)

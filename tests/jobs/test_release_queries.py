@@ -1,0 +1,301 @@
+"""Guards that query Prometheus: they hold, roll back, and delay nothing of other releases."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from sigservice.jobs import metric_sources
+from tests.conftest import ADMIN
+from tests.jobs.release_kit import FLAGS, Releases
+from tests.prometheus_script import serve_prometheus, success, vector
+from tests.table_tests import each
+
+STEPS = [{"rollout": 5, "minutes": 10}, {"rollout": 100}]
+QUERY = 'errors{env="{{environment}}",flag="{{project}}/{{feature}}"}[{{window}}]'
+SOURCES = "/api/admin/metric-sources"
+
+
+@pytest.fixture
+def prometheus():
+    with serve_prometheus() as script:
+        yield script
+
+
+@pytest.fixture
+def kit(make_service, clock, prometheus):
+    service = make_service(environ={"SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1"})
+    kit = Releases(service, clock)
+    add_source(kit, prometheus, "main")
+    return kit
+
+
+def add_source(kit, prometheus, name, **more):
+    kit.post(SOURCES, {"name": name, "url": f"{prometheus.url}/prom/"} | more, 201)
+
+
+def guard(effect="rollBack", query="errors", source="main", **more):
+    names = ("breaches", "everySeconds", "windowMinutes", "above")
+    changes = {name: more.pop(name) for name in names if name in more}
+    source = {"kind": "prometheus", "source": source, "query": query}
+    rule = {"source": source, "above": 0.05, "everySeconds": 30} | changes
+    return {"kind": "rule", "rule": rule, "effect": effect} | more
+
+
+def sample(kit, value):
+    return vector((kit.clock.now().timestamp() + 3600, value))
+
+
+def ask(kit, seconds=30):
+    """Time passes, then the queries that are due are sent."""
+    kit.clock.advance(seconds)
+    for service in kit.services:
+        metric_sources.run_once(service.context)
+    kit.progress()
+
+
+def create(kit, prometheus, *guards, value="0.01", **more):
+    prometheus.answer = sample(kit, value)
+    return kit.create(steps=STEPS, guards=[*guards] or [guard()], **more)
+
+
+def test_a_value_beyond_the_limit_rolls_back_with_value_and_limit(kit, prometheus):
+    release = create(kit, prometheus)
+    prometheus.answer = sample(kit, "0.2")
+    ask(kit)
+    assert kit.state(release) == ("rolledBack", None, 0)
+    event = kit.events(release)[-1]
+    assert event["text"] == (
+        "Rolled back checkout in production from 5% to 0%: The query was 0.2 (limit 0.05)."
+    )
+    assert (event["guard"]["value"], event["guard"]["limit"]) == (0.2, 0.05)
+
+
+def test_a_query_is_sent_with_the_names_of_the_release(kit, prometheus):
+    create(kit, prometheus, guard(query=QUERY, windowMinutes=2))
+    text = 'errors{env="production",flag="default/checkout"}[2m]'
+    ask(kit)
+    assert [query["query"] for _, query, _ in prometheus.requests] == [[text]] * 2
+    assert kit.get(f"{kit.place}/releases")["releases"][0]["guards"][0]["rule"]["source"][
+        "query"
+    ] == (QUERY)
+
+
+def test_a_query_is_sent_at_its_interval_and_not_after_the_end(kit, prometheus):
+    release = create(kit, prometheus, guard(everySeconds=60))
+    del prometheus.requests[:]
+    for _ in range(4):
+        ask(kit)
+    assert len(prometheus.requests) == 2
+    kit.command(release, "stop")
+    ask(kit, 600)
+    assert len(prometheus.requests) == 2
+
+
+def test_a_step_is_taken_when_the_query_covers_it(kit, prometheus):
+    release = create(kit, prometheus)
+    body = {"steps": [{"rollout": 5, "minutes": 1}, {"rollout": 100}], "guards": [guard()]}
+    error = kit.create(status=400, **body) if kit.command(release, "stop") else None
+    assert error["details"][0]["message"] == "The guards need at least 2 minutes for each step."
+    prometheus.answer = sample(kit, "0.01")
+    release = kit.create(steps=[{"rollout": 6, "minutes": 2}, {"rollout": 100}], guards=[guard()])
+    ask(kit)
+    kit.command(release, "advance", status=409)
+    for _ in range(3):
+        ask(kit)
+    assert kit.state(release) == ("running", None, 100)
+
+
+def test_the_window_of_a_query_that_names_it_counts_for_the_shortest_step(kit, prometheus):
+    prometheus.answer = success("matrix", [])
+    guards = [guard(query="rate(errors[{{window}}])", windowMinutes=5)]
+    body = {"steps": STEPS, "guards": guards}
+    preview = kit.post(f"{kit.place}/releases/preview", body)
+    assert preview["shortestStepMinutes"] == 6
+
+
+def test_a_preview_reads_the_query_of_the_last_48_hours(kit, prometheus):
+    start = kit.clock.now().timestamp() - 48 * 3600
+    values = [[start + 600 * n, "0.2" if 100 <= n < 110 else "0.01"] for n in range(289)]
+    prometheus.answer = success("matrix", [{"metric": {}, "values": values}])
+    body = {"steps": STEPS, "guards": [guard()]}
+    (item,) = kit.post(f"{kit.place}/releases/preview", body)["guards"]
+    assert (item["kind"], item["state"], item["value"]) == ("rule", "ok", 0.01)
+    assert sum(point["firing"] for point in item["series"]) == 10
+
+
+def hang(handler):
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+    handler.rfile.read(1)  # until the client closes the connection
+
+
+NO_VALUES = {
+    "NaN": lambda kit: sample(kit, "NaN"),
+    "none": lambda kit: vector(),
+    "two": lambda kit: vector((0, "1"), (0, "2")),
+    "error": lambda kit: {"status": "error", "error": "bad_data: parse error"},
+    "no JSON": lambda kit: b"<html>",
+    "2 MB": lambda kit: b" " * 2_000_000,
+    "hangs": lambda kit: hang,
+}
+
+
+@each("answer", NO_VALUES.values())
+def test_an_answer_without_a_value_is_unknown_and_holds_after_a_time(kit, prometheus, answer):
+    kit.put(f"{SOURCES}/main", {"url": prometheus.url, "timeoutSeconds": 1})
+    release = create(kit, prometheus, noDataMinutes=2)
+    prometheus.answer = answer(kit)
+    ask(kit)
+    (read,) = kit.read(release)["guards"]
+    assert (read["state"], read["value"]) == ("unknown", None)
+    assert kit.event_types(release)[-1] == "guardUnknown"
+    ask(kit, 120)
+    assert kit.state(release)[:2] == ("held", "noData")
+    assert kit.read(release)["heldReason"] == kit.read(release)["guards"][0]["reason"] != ""
+    kit.command(release, "rollback")
+
+
+def test_prometheus_that_is_down_during_a_step_stops_the_steps_until_it_is_up(kit, prometheus):
+    release = create(kit, prometheus)
+    prometheus.status, prometheus.answer = 503, b"down"
+    for _ in range(30):
+        ask(kit)
+    assert kit.state(release) == ("running", None, 5)
+    prometheus.status, prometheus.answer = 200, sample(kit, "0.01")
+    for _ in range(6):
+        ask(kit)
+    assert kit.state(release) == ("running", None, 100)
+    types = ["created", "started", "guardUnknown", "guardOk", "advanced"]
+    assert kit.event_types(release) == types
+
+
+def test_a_firing_query_without_an_answer_keeps_firing_for_its_window(kit, prometheus):
+    release = create(kit, prometheus, guard("hold", windowMinutes=2))
+    prometheus.answer = sample(kit, "0.2")
+    ask(kit)
+    prometheus.status = 503
+    ask(kit)
+    assert kit.read(release)["guards"][0]["state"] == "firing"
+    ask(kit, 120)
+    assert kit.read(release)["guards"][0]["state"] == "unknown"
+    assert kit.state(release) == ("held", "guard", 5)
+
+
+def test_a_source_that_is_deleted_leaves_its_guard_unknown(kit, prometheus):
+    release = create(kit, prometheus)
+    kit.web.delete(f"{SOURCES}/main", headers=ADMIN)
+    ask(kit)
+    assert kit.read(release)["guards"][0]["reason"] == "The metric source doesn't exist."
+
+
+def test_a_source_that_does_not_answer_refuses_no_release(kit, prometheus):
+    prometheus.status = 503
+    release = create(kit, prometheus)
+    assert (release["state"], release["guards"][0]["state"]) == ("running", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "path"),
+    [
+        (200, vector((0, "1"), (0, "2")), "guards[0].rule.source.query"),
+        (400, {"status": "error", "error": "parse error"}, "guards[0].rule.source.query"),
+        (200, None, "guards[0]"),
+    ],
+    ids=["series", "syntax", "firing"],
+)
+def test_a_query_that_is_wrong_or_fires_now_refuses_the_release(
+    kit, prometheus, status, answer, path
+):
+    prometheus.status, prometheus.answer = status, answer or sample(kit, "0.2")
+    error = kit.create(status=400, steps=STEPS, guards=[guard()])
+    assert error["details"][0]["path"] == path
+    assert kit.get(f"{kit.place}/releases")["releases"] == []
+
+
+def test_equal_queries_of_rules_and_guards_are_sent_once(kit, prometheus):
+    endpoint = kit.endpoint()
+    prometheus.answer = sample(kit, "0.01")
+    source = {"kind": "prometheus", "source": "main", "query": "errors"}
+    rule = {"name": "errors", "endpointId": endpoint["id"], "source": source, "above": 0.05}
+    kit.post("/api/admin/alert-rules", rule, 201)
+    create(kit, prometheus, guard(), guard("hold"))
+    del prometheus.requests[:]
+    ask(kit)
+    assert len(prometheus.requests) == 1
+
+
+def test_a_source_that_hangs_delays_neither_steps_nor_other_sources(kit, prometheus):
+    add_source(kit, prometheus, "slow", timeoutSeconds=30)
+    create(kit, prometheus, guard(source="slow"))
+    other = add_flag(kit, "other")
+    watched = kit.post(f"{other}/releases", {"steps": STEPS, "guards": [guard()]}, 201)
+    ramp = kit.post(f"{add_flag(kit, 'ramp')}/releases", {"steps": STEPS}, 201)
+    is_asked, may_end = threading.Event(), threading.Event()
+
+    def answer(handler):
+        if "errors" in handler.path and not is_asked.is_set():
+            is_asked.set()
+            may_end.wait()
+        handler.send_response(200)
+        handler.end_headers()
+
+    prometheus.answer = answer
+    kit.clock.advance(600)
+    thread = threading.Thread(target=metric_sources.run_once, args=(kit.services[0].context,))
+    thread.start()
+    try:
+        assert is_asked.wait(60)
+        kit.progress()
+        path = ramp["url"].partition("/releases/")[2]
+        assert kit.get(f"{ramp_place('ramp')}/releases/{path}")["rollout"] == 100
+        assert watched["state"] == "running"
+    finally:
+        may_end.set()
+        thread.join()
+
+
+def ramp_place(name):
+    return f"{FLAGS}/{name}/environments/production"
+
+
+def add_flag(kit, name):
+    kit.post(FLAGS, {"name": name}, 201)
+    return ramp_place(name)
+
+
+def test_two_processes_send_a_query_and_roll_back_once(kit, prometheus, make_service):
+    kit.services.append(make_service(environ={"SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1"}))
+    release = create(kit, prometheus)
+    del prometheus.requests[:]
+    prometheus.answer = sample(kit, "0.2")
+    ask(kit)
+    assert len(prometheus.requests) == 1
+    assert kit.event_types(release) == ["created", "started", "guardFired", "rolledBack"]
+
+
+def test_a_lease_of_an_ended_process_stops_the_steps_and_ends(kit, prometheus, monkeypatch):
+    release = create(kit, prometheus)
+    with monkeypatch.context() as patch:
+        patch.setattr(metric_sources, "PrometheusClient", None)
+        with pytest.raises(TypeError):
+            ask(kit, 570)
+    kit.clock.advance(30)
+    kit.progress()
+    assert kit.state(release) == ("running", None, 5)  # although the last value was ok
+    prometheus.answer = sample(kit, "0.2")
+    ask(kit, 90)
+    assert kit.state(release) == ("rolledBack", None, 0)
+
+
+def test_no_lock_is_held_while_prometheus_is_asked(kit, prometheus):
+    release = create(kit, prometheus)
+
+    def answer(handler):
+        kit.command(release, "hold")
+        handler.send_response(503)
+        handler.end_headers()
+
+    prometheus.answer = answer
+    ask(kit)
+    assert kit.state(release) == ("held", "person", 5)
