@@ -146,6 +146,22 @@ def split_lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
+def read_pairs(form: Form, name: str) -> dict[str, str]:
+    """The names and values of the lines `name: value`. Raises BadDataError."""
+    pairs = {}
+    for line in split_lines(form.get(name, "")):
+        key, colon, value = line.partition(":")
+        if not colon or not key.strip():
+            raise BadDataError(f"Write {line[:100]} as name: value.", path=name)
+        pairs[key.strip()] = value.strip()
+    return pairs
+
+
+def format_pairs(pairs: Mapping[str, str]) -> str:
+    """The lines from which `read_pairs` makes them."""
+    return "\n".join(f"{name}: {value}" for name, value in pairs.items())
+
+
 def locate_problems(problems: ProblemDetails, form: Form) -> list[dict[str, Any]]:
     """The problems of the API with the names of the controls. An item of a list is a line of its
     textarea, and both `value` and `values` are the control `values`. Each rule that a password

@@ -62,7 +62,15 @@ _SECTIONS = (
     MenuSection(
         "Signals",
         "signal",
-        [MenuGroup("", [MenuItem("/admin/signals", "Signal endpoints", "ADMIN")])],
+        [
+            MenuGroup(
+                "",
+                [
+                    MenuItem("/admin/signals", "Signal endpoints", "ADMIN"),
+                    MenuItem("/admin/alert-rules", "Alert rules"),
+                ],
+            )
+        ],
     ),
     MenuSection(
         "Actions",

@@ -1,10 +1,33 @@
-"""The bars of charts, for inline SVGs of 144 by 24 (24 hours) and 240 by 48 units."""
+"""The bars and lines of charts, for inline SVGs of 144 by 24 (24 hours), 240 by 48 and other
+units."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
 HOURS, STEP, HEIGHT = 24, 6, 24
 WIDE, HALF = 240, 24
+MARGIN = 2  # above and below a line
+
+
+class Point(NamedTuple):
+    """`position` is 0 on the left and 1 on the right; without a value the line has a gap."""
+
+    position: float
+    value: float | None
+    is_firing: bool = False
+
+
+class Line(NamedTuple):
+    """`segments` are the points of polylines, `limit_y` is the height of the limit, and `bands` are
+    {x, width} of the times in which a rule fires."""
+
+    label: str
+    width: int
+    height: int
+    segments: Sequence[str]
+    limit_y: float
+    bands: Sequence[Mapping[str, float]]
 
 
 def build_bars(values_by_hours_ago: Mapping[int, float]) -> list[dict[str, int]]:
@@ -47,3 +70,36 @@ def build_exposure_bars(
                     }
                 )
     return bars
+
+
+def build_line(
+    label: str,
+    points: Sequence[Point],
+    limit: float,
+    *,
+    width: int = STEP * HOURS,
+    height: int = HEIGHT,
+) -> Line:
+    """The line of the values, oldest first, on a scale that has the limit too."""
+    values = [limit, *(point.value for point in points if point.value is not None)]
+    low, high = min(values), max(values)
+
+    def find_y(value: float) -> float:
+        part = (value - low) / (high - low) if high > low else 0.5
+        return round(height - MARGIN - part * (height - 2 * MARGIN), 1)
+
+    segments = []
+    for has_value, group in groupby(points, lambda point: point.value is not None):
+        if has_value:
+            pairs = [(point.position * width, find_y(point.value or 0.0)) for point in group]
+            if len(pairs) == 1:  # a line needs two
+                pairs = [(pairs[0][0] - 1, pairs[0][1]), pairs[0]]
+            segments.append(" ".join(f"{x:.1f},{y}" for x, y in pairs))
+    bands = []
+    for is_firing, group in groupby(points, lambda point: point.is_firing):
+        if is_firing:
+            times = [point.position * width for point in group]
+            bands.append(
+                {"x": round(times[0], 1), "width": round(max(2.0, times[-1] - times[0]), 1)}
+            )
+    return Line(label, width, height, segments, find_y(limit), bands)

@@ -34,6 +34,7 @@
 </{{"td" if index else "th"}}>
 % end
 <td>
+% if item.links:
 <details class="menu">
 <summary aria-label="More for {{item.name}}" title="More"><span aria-hidden="true">⋯</span></summary>
 <p>
@@ -42,6 +43,7 @@
 % end
 </p>
 </details>
+% end
 </td>
 </tr>
 % end

@@ -26,6 +26,7 @@ STATE_PATHS = (
     "/api/admin/projects/default/features",
     "/api/admin/segments",
     "/api/admin/addons",
+    "/api/admin/alert-rules",
     "/api/admin/projects/default/actions",
     "/api/admin/strategies",
     "/api/admin/tag-types",
@@ -136,6 +137,9 @@ def place(
     integration_id = create("addons", **addon, parameters={"url": "http://localhost:9999/"})
     segment_id = flags.create_segment()
     path = f"/api/admin/addons/{integration_id}/deliveries"
+    source = {"kind": "impactMetric", "metric": "errors", "measure": "rate"}
+    source |= {"environment": "production"}
+    rule = {"name": "errors", "endpointId": endpoint["id"], "source": source, "above": 5}
     releases = f"projects/default/features/{name}/environments/production/releases"
     release_id = create(releases, steps=[{"rollout": 100}], strategyId=strategy_id)
     create(f"{releases}/{release_id}/rollback")
@@ -147,6 +151,7 @@ def place(
         "step": 1,
         "command": "undo",
         "set_id": set_id,
+        "rule_id": create("alert-rules", **rule),
         "run_id": sets.runs(set_id)[0]["id"],
         "id": endpoint["id"],
         "token_id": token["id"],

@@ -23,6 +23,7 @@ VIEW_PAGES = (
     "/docs/guide/{name}",
     "/admin/features",
     "/admin/releases",
+    "/admin/alert-rules",
     f"{RELEASES}/{{release_id}}",
     "/admin/features/{name}",
     "/admin/features/{name}/flag",
@@ -74,6 +75,9 @@ ADMIN_PAGES = (
     "/admin/signals/{id}/log",
     "/admin/signals/{id}/log/{signal_id}",
     "/admin/signals/{id}/send",
+    "/admin/alert-rules/new",
+    "/admin/alert-rules/{rule_id}",
+    "/admin/alert-rules/{rule_id}/delete",
     "/admin/actions",
     "/admin/features/{name}/schedule",
     "/admin/projects/{project}/actions",
@@ -133,6 +137,16 @@ ACTION_SET = {
     "actions.0.action": "TOGGLE_FEATURES_OFF_BY_TAG",
     "actions.0.executionParams.environment": "production",
     "actions.0.executionParams.tag": "simple:shop",
+}
+ALERT_RULE = {
+    "name": "failures",
+    "endpointId": "{id}",
+    "source.kind": "impactMetric",
+    "shown_kind": "impactMetric",
+    "source.metric": "failures",
+    "source.measure": "rate",
+    "source.environment": "production",
+    "above": "1",
 }
 EDIT_FORMS = {
     "/admin/integrations/new/{provider}": {
@@ -214,6 +228,11 @@ ADMIN_FORMS = {
     "/admin/signals/{id}/silence": {"schedule": "every", "options.silence.everySeconds": "60"},
     "/admin/signals/{id}/send": {"payload": "[1]"},
     "/admin/signals/{id}/log/{signal_id}/replay": {},
+    "/admin/alert-rules/new": ALERT_RULE,
+    "/admin/alert-rules/{rule_id}": ALERT_RULE,
+    "/admin/alert-rules/{rule_id}/on": {},
+    "/admin/alert-rules/{rule_id}/off": {},
+    "/admin/alert-rules/{rule_id}/delete": {},
     "/admin/features/{name}/schedule": {
         "actions.0.action": "TOGGLE_FEATURE_ON",
         "actions.0.executionParams.environment": "production",
@@ -279,6 +298,7 @@ UNCHANGING = (
     "/admin/features/{name}/environments/{environment}/evaluate",
     "/admin/features/{name}/favorite/remove",
     "/admin/signals/{id}/on",
+    "/admin/alert-rules/{rule_id}/on",
     "/admin/signals/{id}/tokens/{token_id}/previous-secret/delete",
     "/admin/environments/{environment}/off",
     "/admin/projects/{project}/environments/{environment}/off",

@@ -112,6 +112,10 @@ def fill(service: Service, web: webtest.TestApp, clock: FakeClock) -> int:
     body = {"provider": "webhook", "enabled": True, "events": ["*"], "description": "Announce"}
     body |= {"parameters": {"url": "https://hooks.example/"}}
     web.post_json("/api/admin/addons", body, headers=ADMIN)
+    source = {"kind": "impactMetric", "metric": "errors", "measure": "rate"}
+    rule = {"name": "errors", "endpointId": ids[0], "above": 5}
+    rule |= {"source": source | {"environment": "production"}}
+    web.post_json("/api/admin/alert-rules", rule, headers=ADMIN)
     fill_flags(Flags(web))
     fill_actions(service, web, clock, ids[0])
     return ids[0]
@@ -202,6 +206,8 @@ def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
         "/admin/segments/new": {"name": "", "constraints.0.operator": "NUM_EQ"},
         "/admin/segments/1/delete": {},
         f"/admin/signals/{id}/send": {"payload": "{"},
+        "/admin/alert-rules/new": {"name": "a b", "source.labels": "x"},
+        "/admin/alert-rules/1": {"source.measure": "ratio", "above": "x", "breaches": "0"},
         f"{ACTIONS}/new": WRONG_ACTION_SET,
         f"{ACTIONS}/1": {"do": "add-options.notifications"},
         f"{ACTIONS}/1/delete": {},
@@ -345,6 +351,10 @@ def test_links_lead_to_every_page(site):
         "/admin/signals/new",
         "/admin/signals/#",
         "/admin/signals/#/delete",
+        "/admin/alert-rules",
+        "/admin/alert-rules/new",
+        "/admin/alert-rules/#",
+        "/admin/alert-rules/#/delete",
         "/admin/signals/refused",
         "/admin/signals/#/refused",
         "/admin/signals/#/log",
@@ -412,6 +422,7 @@ def test_viewer_sees_only_what_is_allowed(site):
         "/admin/context",
         "/admin/features",
         "/admin/releases",
+        "/admin/alert-rules",
         "/admin/segments",
         "/admin/playground",
         "/admin/search",

@@ -1,4 +1,4 @@
-"""The bars of the 24-hour chart."""
+"""The bars and lines of charts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from sigservice.web.sparkline import HEIGHT, HOURS, STEP, build_bars
+from sigservice.web.sparkline import HEIGHT, HOURS, MARGIN, STEP, Point, build_bars, build_line
 
 
 @pytest.mark.parametrize("signals", [{}, {0: 0}, {5: 0, 6: 0}, {24: 5}, {-1: 5}])
@@ -46,3 +46,26 @@ def test_every_bar_is_on_the_base_line_within_the_chart():
         assert all(bar["y"] + bar["height"] == HEIGHT for bar in bars)
         assert all(2 <= bar["height"] <= HEIGHT for bar in bars)
         assert max(bar["height"] for bar in bars) == HEIGHT
+
+
+def test_a_line_has_a_gap_where_there_is_no_value():
+    points = [Point(0, 0), Point(0.25, 10), Point(0.5, None), Point(0.75, 5)]
+    line = build_line("l", points, 0, width=100, height=24)
+    assert line.segments == ["0.0,22.0 25.0,2.0", "74.0,12.0 75.0,12.0"]
+
+
+def test_the_limit_is_on_the_scale_of_the_line():
+    line = build_line("l", [Point(0, 1), Point(1, 2)], 4, height=104)
+    assert line.limit_y == MARGIN
+    assert line.segments[0].endswith(",68.7")
+
+
+def test_a_line_of_equal_values_is_in_the_middle():
+    line = build_line("l", [Point(0, 7), Point(1, 7)], 7)
+    assert line.limit_y == HEIGHT / 2
+
+
+def test_a_band_covers_the_time_in_which_a_rule_fires():
+    points = [Point(n / 10, 1, n in (2, 3, 4, 8)) for n in range(11)]
+    line = build_line("l", points, 0, width=100)
+    assert line.bands == [{"x": 20.0, "width": 20.0}, {"x": 80.0, "width": 2.0}]

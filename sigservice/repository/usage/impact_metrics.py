@@ -126,3 +126,8 @@ def delete_orphaned_series(conn: Connection, *, chunk: int) -> int:
 
 def delete_orphaned_groups(conn: Connection, *, chunk: int) -> int:
     return execute(conn, _SQL["delete_orphaned_impact_groups"], chunk=chunk)
+
+
+def list_names(conn: Connection, *, limit: int) -> list[Row]:
+    """{name, type} of the first metrics by name."""
+    return fetch_all(conn, _SQL["list_impact_metric_names"], limit=limit)

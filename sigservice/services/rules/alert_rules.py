@@ -53,7 +53,7 @@ def get(conn: Connection, id: int) -> Row:
 
 def create(conn: Connection, new: AlertRule, by: Identity, *, limit: int, now: datetime) -> Row:
     """Raises BadDataError, NameExistsError, ExceedsLimitError."""
-    _check(conn, new)
+    check(conn, new)
     alert_rules.lock_all(conn)
     try:
         id = alert_rules.insert(
@@ -82,7 +82,7 @@ def create(conn: Connection, new: AlertRule, by: Identity, *, limit: int, now: d
 def update(conn: Connection, id: int, new: AlertRule, by: Identity, *, now: datetime) -> Row:
     """Replaces the rule. Raises NotFoundError, BadDataError, NameExistsError."""
     before = _require(alert_rules.lock(conn, id))
-    _check(conn, new)
+    check(conn, new)
     return _change(conn, before, new, by, now)
 
 
@@ -170,7 +170,8 @@ def build_state_item(row: Row, state: RuleState, reading: Reading | None) -> dic
     }
 
 
-def _check(conn: Connection, new: AlertRule) -> None:
+def check(conn: Connection, new: AlertRule) -> None:
+    """Raises BadDataError."""
     problems = Problems()
     problems.check_name(new.name)
     rule_conditions.check(new, problems)

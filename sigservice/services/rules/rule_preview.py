@@ -18,6 +18,8 @@ from sigservice.services.usage.impact_windows import HOUR, MINUTE, MINUTES_KEPT,
 
 HOURS = 48
 QUERY_STEP = 600  # seconds
+RECENT_HOURS = 2
+RECENT_STEP = 300  # seconds
 NO_SAMPLE = "The query has no result."
 
 
@@ -53,6 +55,23 @@ def preview_query(
         point = Answer(value, None if value is not None else answer.reason or NO_SAMPLE)
         readings.append((read_answer(condition, point, at), QUERY_STEP))
     return _simulate(condition, readings)
+
+
+def list_recent_values(
+    conn: Connection, conditions: Sequence[Condition], now: datetime
+) -> list[list[float | None]]:
+    """The values of each condition on an impact metric in the last two hours, one for each five
+    minutes, oldest first."""
+    if not conditions:
+        return []
+    count = RECENT_HOURS * HOUR // RECENT_STEP
+    times = [now - timedelta(seconds=RECENT_STEP * ago) for ago in range(count, -1, -1)]
+    longest = timedelta(minutes=max(condition.windowMinutes for condition in conditions))
+    all_slices = read_all(conn, conditions, times[0] - longest, now)
+    return [
+        [measure(condition, slices, at).value for at in times]
+        for condition, slices in zip(conditions, all_slices, strict=True)
+    ]
 
 
 def _simulate(condition: Condition, readings: Sequence[tuple[Reading, int]]) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def _find_value(condition: Condition, metric: Sums, per: Sums) -> tuple[float | 
         value = metric.total / metric.samples if metric.samples else None
     else:
         return _find_percentile(metric.buckets, metric.samples, PERCENTILES[measure])
-    return value, f"{_describe(source)} can't be divided by 0."
+    return value, f"{describe_source(source)} can't be divided by 0."
 
 
 def _find_percentile(
@@ -139,13 +139,15 @@ def _explain_silence(condition: Condition) -> str:
 
 
 def _explain_value(condition: Condition, value: float, samples: float) -> str:
+    name = describe_source(_get_metric(condition))
     return (
-        f"{_describe(_get_metric(condition))} was {value:,.4g} (limit {condition.limit:,.4g}) over "
+        f"{name} was {value:,.4g} (limit {condition.limit:,.4g}) over "
         f"{plural(condition.windowMinutes, 'minute')}, {_count(samples)}."
     )
 
 
-def _describe(source: ImpactMetric) -> str:
+def describe_source(source: ImpactMetric) -> str:
+    """For example "errors per requests"."""
     if source.measure == "ratio":
         return f"{source.metric} per {source.per}"
     return f"{source.metric} ({source.measure})"

@@ -17,7 +17,7 @@ RETURNING id;
 SELECT id, name, endpoint_id, enabled, condition, created_at, created_by_user_id, state, since, streak, has_fired,
        unknown_since, value, samples, window_from, window_to, reason, evaluated_at, last_error
 FROM alert_rules
-WHERE %(id)s::integer IS NULL OR id = %(id)s
+WHERE %(id)s::bigint IS NULL OR id = %(id)s
 ORDER BY name;
 
 -- name: lock_alert_rule

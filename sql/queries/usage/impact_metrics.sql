@@ -245,3 +245,11 @@ WHERE ctid = ANY(ARRAY(
     LIMIT %(chunk)s
     FOR UPDATE OF g SKIP LOCKED
 ));
+
+-- name: list_impact_metric_names
+-- The names that the forms of alert rules suggest.
+SELECT name, min(type) AS type
+FROM impact_groups
+GROUP BY name
+ORDER BY name
+LIMIT %(limit)s;

@@ -1,10 +1,14 @@
 """Alert rules, JSON: list, create, read, replace, enable, disable, delete, preview."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError
 from sigservice.repository.rules import alert_rules as rule_rows
 from sigservice.services.channel_delivery import DeliverySettings
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.rules import alert_rules, metric_sources
 from sigservice.services.rules.alert_rules import AlertRule
 from sigservice.services.rules.prometheus import PrometheusClient
@@ -14,42 +18,55 @@ from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PATH = "/api/admin/alert-rules"
 
+Checkable = TypeVar("Checkable", bound=Condition)
+
 router = Router(AdminGuard)
 
 
-@router.get(PATH, needs=ADMIN)
+@router.get(PATH, needs=VIEW)
 def list_alert_rules(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = rule_rows.list_all(conn)
     return respond.json({"alertRules": [alert_rules.to_json(row) for row in rows]})
 
 
-def _find_source(context: Context, condition: Condition) -> Row | None:
+def _find_source(
+    context: Context, condition: Checkable, check: Callable[[Connection, Checkable], None]
+) -> Row | None:
     """The metric source of the condition, None for impact metrics. Raises BadDataError."""
     with context.database.autocommit() as conn:
-        check_condition(conn, condition)
+        check(conn, condition)
         if isinstance(condition.source, PrometheusQuery):
             return metric_sources.get(conn, condition.source.source)
     return None
 
 
-def _check_query(context: Context, condition: Condition) -> None:
-    """Raises BadDataError for a query with several series. A source that doesn't answer is no
-    error: the rule is unknown then."""
-    source = _find_source(context, condition)
-    if source is not None and isinstance(condition.source, PrometheusQuery):
-        answer = _make_client(context).query(source, condition.source.query, context.clock.now())
+def check_query(context: Context, rule: AlertRule) -> None:
+    """Raises BadDataError for a query with several series, and for other problems of the rule. A
+    source that doesn't answer is no error: the rule is unknown then."""
+    source = _find_source(context, rule, alert_rules.check)
+    if source is not None and isinstance(rule.source, PrometheusQuery):
+        answer = make_client(context).query(source, rule.source.query, context.clock.now())
         if answer.labels:
             raise BadDataError(str(answer.reason), path="source.query")
 
 
-def _make_client(context: Context) -> PrometheusClient:
+def preview_condition(context: Context, condition: Condition) -> dict[str, Any]:
+    """What would have happened in the last 48 hours. Raises BadDataError."""
+    now, source = context.clock.now(), _find_source(context, condition, check_condition)
+    if source is not None:
+        return preview_query(make_client(context), source, condition, now)
+    with context.database.transaction(snapshot=True) as conn:
+        return preview_metric(conn, condition, now)
+
+
+def make_client(context: Context) -> PrometheusClient:
     return PrometheusClient(DeliverySettings.from_config(context.config), context.encryption)
 
 
 @router.post(PATH, needs=ADMIN, takes=AlertRule)
 def create_alert_rule(context: Context, identity: Identity, body: AlertRule) -> HTTPResponse:
-    _check_query(context, body)
+    check_query(context, body)
     limit, now = context.config["signals"]["alertRulesLimit"], context.clock.now()
     with context.database.transaction() as conn:
         row = alert_rules.create(conn, body, identity, limit=limit, now=now)
@@ -59,14 +76,10 @@ def create_alert_rule(context: Context, identity: Identity, body: AlertRule) -> 
 
 @router.post(f"{PATH}/preview", needs=ADMIN, takes=Condition)
 def preview_alert_rule(context: Context, identity: Identity, body: Condition) -> HTTPResponse:
-    now, source = context.clock.now(), _find_source(context, body)
-    if source is not None:
-        return respond.json(preview_query(_make_client(context), source, body, now))
-    with context.database.transaction(snapshot=True) as conn:
-        return respond.json(preview_metric(conn, body, now))
+    return respond.json(preview_condition(context, body))
 
 
-@router.get(f"{PATH}/<id:id>", needs=ADMIN)
+@router.get(f"{PATH}/<id:id>", needs=VIEW)
 def get_alert_rule(context: Context, identity: Identity, id: int) -> HTTPResponse:
     with context.database.autocommit() as conn:
         return respond.json(alert_rules.to_json(alert_rules.get(conn, id)))
@@ -76,7 +89,7 @@ def get_alert_rule(context: Context, identity: Identity, id: int) -> HTTPRespons
 def replace_alert_rule(
     context: Context, identity: Identity, id: int, body: AlertRule
 ) -> HTTPResponse:
-    _check_query(context, body)
+    check_query(context, body)
     with context.database.transaction() as conn:
         row = alert_rules.update(conn, id, body, identity, now=context.clock.now())
     context.signals_waiting.set()

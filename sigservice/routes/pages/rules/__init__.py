@@ -1,0 +1,1 @@
+"""Alert rules and metric sources."""

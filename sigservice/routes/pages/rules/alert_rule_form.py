@@ -1,0 +1,290 @@
+"""The form of an alert rule, with what would have happened in the last 48 hours beside it."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+from sigservice.clock import parse_iso
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.repository.projects import environments
+from sigservice.repository.rules import metric_sources
+from sigservice.repository.signals import signal_endpoints
+from sigservice.repository.usage import impact_metrics
+from sigservice.routes.admin.rules.alert_rules import check_query, preview_condition
+from sigservice.routes.pages.rules.alert_rules import (
+    BREADCRUMBS,
+    ICONS,
+    NOTICES,
+    ONE,
+    PATH,
+    describe_state,
+)
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.rules import alert_rules
+from sigservice.services.rules.alert_rules import AlertRule
+from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
+from sigservice.services.rules.rule_preview import HOURS
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web.form_pages import shows_errors_in
+from sigservice.web.forms import (
+    NO_ENTRY,
+    Entry,
+    Field,
+    Form,
+    fill,
+    format_pairs,
+    make_choices,
+    read,
+    read_pairs,
+    to_form,
+)
+from sigservice.web.sparkline import Point, build_line
+
+KIND, SHOWN_KIND = "source.kind", "shown_kind"
+KINDS = [("impactMetric", "An impact metric"), ("prometheus", "A query of a metric source")]
+MEASURES = [
+    ("rate", "Counter: per minute"),
+    ("ratio", "Counter: ratio to another counter"),
+    ("average", "Gauge or histogram: average"),
+    ("p50", "Histogram: median (p50)"),
+    ("p95", "Histogram: p95"),
+    ("p99", "Histogram: p99"),
+]
+MAX_NAMES = 500
+CHART_LABEL = "Values of the last 48 hours, and the limit"
+CHART_WIDTH, CHART_HEIGHT = 320, 96
+METRIC_FIELDS = [
+    Field("source.metric", "Metric", is_required=True, attributes={"list": "metrics"}),
+    Field("source.measure", "Measure", type="select", choices=MEASURES),
+    Field(
+        "source.per",
+        "Per counter",
+        hint="Only for a ratio, such as checkout_requests.",
+        attributes={"list": "metrics"},
+    ),
+    Field("source.appName", "Application", hint="Empty: all applications."),
+    Field(
+        "source.labels",
+        "Labels",
+        type="textarea",
+        hint="Optional. Only series that have them, one per line, such as region: eu",
+    ),
+]
+QUERY_FIELD = Field(
+    "source.query",
+    "Query",
+    type="textarea",
+    hint="An instant query with one series as its result, such as sum(rate(errors[5m])).",
+    is_required=True,
+)
+LIMIT_FIELDS = [
+    Field(
+        "above", "Fires above", hint="One of the two limits.", attributes={"inputmode": "decimal"}
+    ),
+    Field("below", "Fires below", attributes={"inputmode": "decimal"}),
+    Field(
+        "windowMinutes",
+        "Window (minutes)",
+        type="number",
+        hint="1 to 1440. A firing rule without a value is unknown after this time.",
+        attributes={"min": 1, "max": 1440},
+    ),
+    Field(
+        "minSamples",
+        "Samples at least",
+        type="number",
+        hint="With fewer, the rule is unknown.",
+        attributes={"min": 0},
+    ),
+    Field(
+        "breaches",
+        "Evaluations in a row",
+        type="number",
+        hint="So many beyond the limit fire, and so many within it resolve.",
+        attributes={"min": 1, "max": 100},
+    ),
+    Field(
+        "everySeconds",
+        "Seconds between evaluations",
+        type="number",
+        hint="15 to 3600. SDKs report once a minute.",
+        attributes={"min": 15, "max": 3600},
+    ),
+]
+BLANK = {
+    "enabled": "on",
+    KIND: "impactMetric",
+    "source.measure": "ratio",
+    "windowMinutes": "5",
+    "minSamples": "50",
+    "breaches": "2",
+    "everySeconds": "30",
+}
+
+router = Router(PageGuard)
+
+
+@router.get(f"{PATH}/new", needs=ADMIN)
+@router.get(ONE, needs=ADMIN)
+def show_alert_rule(
+    context: Context,
+    identity: Identity,
+    rule_id: int | None = None,
+    entry: Entry = NO_ENTRY,
+    preview: Mapping[str, Any] | None = None,
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        row = None if rule_id is None else alert_rules.get(conn, rule_id)
+        choices = _list_choices(conn)
+        names = impact_metrics.list_names(conn, limit=MAX_NAMES)
+    form = entry.form or (_to_form(row) if row else _make_new_form(choices))
+    if row and not entry.form and isinstance(alert_rules.read_condition(row).source, ImpactMetric):
+        preview = preview_condition(context, alert_rules.read_condition(row))
+    heading = f"Alert rule {row['name']}" if row else "New alert rule"
+    return respond.page(
+        context,
+        "rules/alert_rules/form",
+        identity,
+        entry=entry,
+        title=heading,
+        breadcrumbs=BREADCRUMBS,
+        notice=respond.find_notice(NOTICES),
+        row=row,
+        badge=describe_state(row) if row else None,
+        general=fill(_make_general_fields(choices["endpoints"]), form),
+        has_endpoints=bool(choices["endpoints"]),
+        kind=_make_kind_field(form),
+        source=fill(_make_source_fields(form, choices), form),
+        has_sources=bool(choices["sources"]),
+        is_query=_is_query(form),
+        limits=fill(LIMIT_FIELDS, form),
+        names=names,
+        action=context.prefix + request.environ["PATH_INFO"],
+        preview=_describe_preview(preview, context.clock.now()) if preview else None,
+    )
+
+
+@router.post(f"{PATH}/new", needs=ADMIN)
+@router.post(ONE, needs=ADMIN)
+@shows_errors_in(show_alert_rule)
+def save_alert_rule(
+    context: Context, identity: Identity, form: Form, rule_id: int | None = None
+) -> HTTPResponse:
+    if form.get("do") == "source" or form.get(SHOWN_KIND) != form.get(KIND):
+        return show_alert_rule(context, identity, rule_id, Entry(form))
+    source = _read_source(form)
+    if form.get("do") == "preview":
+        preview = preview_condition(context, read(form, Condition, source=source))
+        return show_alert_rule(context, identity, rule_id, Entry(form), preview)
+    body, now = read(form, AlertRule, source=source), context.clock.now()
+    check_query(context, body)
+    with context.database.transaction() as conn:
+        if rule_id is None:
+            limit = context.config["signals"]["alertRulesLimit"]
+            row = alert_rules.create(conn, body, identity, limit=limit, now=now)
+        else:
+            row = alert_rules.update(conn, rule_id, body, identity, now=now)
+    context.signals_waiting.set()
+    done = "created" if rule_id is None else "saved"
+    return respond.redirect(context, f"{PATH}/{row['id']}?done={done}")
+
+
+def _list_choices(conn: Connection) -> dict[str, Any]:
+    return {
+        "endpoints": [(str(row["id"]), row["name"]) for row in signal_endpoints.list_all(conn)],
+        "environments": make_choices(row["name"] for row in environments.list_all(conn)),
+        "sources": make_choices(row["name"] for row in metric_sources.list_all(conn)),
+    }
+
+
+def _make_new_form(choices: Mapping[str, Any]) -> Form:
+    """The query may name an endpoint."""
+    return BLANK | {
+        "endpointId": read_query(request.environ).get("endpoint", "")
+        or (choices["endpoints"][0][0] if len(choices["endpoints"]) == 1 else "")
+    }
+
+
+def _to_form(row: Row) -> Form:
+    rule = alert_rules.describe_settings(row)
+    labels = rule["source"].pop("labels", {})
+    return to_form(rule) | {"source.labels": format_pairs(labels)}
+
+
+def _find_kind(form: Form) -> str:
+    return "prometheus" if form.get(KIND) == "prometheus" else "impactMetric"
+
+
+def _is_query(form: Form) -> bool:
+    return _find_kind(form) == "prometheus"
+
+
+def _make_kind_field(form: Form) -> Field:
+    attributes = {"data-press": "change-source"}
+    return Field(KIND, "Compares", _find_kind(form), "select", choices=KINDS, attributes=attributes)
+
+
+def _make_general_fields(endpoints: Sequence[tuple[str, str]]) -> list[Field]:
+    return [
+        Field("name", "Name", is_required=True, hint="Letters, digits, and - . _ ~"),
+        Field(
+            "endpointId",
+            "Signal endpoint",
+            type="select",
+            choices=[("", "–"), *endpoints],
+            hint="Stores the signals of the rule; action sets match them there.",
+            is_required=True,
+        ),
+        Field("enabled", "Enabled", type="checkbox"),
+    ]
+
+
+def _make_source_fields(form: Form, choices: Mapping[str, Any]) -> list[Field]:
+    if _is_query(form):
+        source = Field("source.source", "Metric source", type="select", choices=choices["sources"])
+        return [source, QUERY_FIELD]
+    environment = Field(
+        "source.environment", "Environment", type="select", choices=choices["environments"]
+    )
+    return [*METRIC_FIELDS[:3], environment, *METRIC_FIELDS[3:]]
+
+
+def _read_source(form: Form) -> dict[str, Any]:
+    """The member `source` of the API. Raises BadDataError."""
+    names = ("source", "query") if _is_query(form) else ("metric", "measure", "environment")
+    source: dict[str, Any] = {name: form.get(f"source.{name}", "").strip() for name in names}
+    if not _is_query(form):
+        optional = {
+            name: form.get(f"source.{name}", "").strip() or None for name in ("per", "appName")
+        }
+        source |= optional | {"labels": read_pairs(form, "source.labels")}
+    return source | {"kind": _find_kind(form)}
+
+
+def _describe_preview(preview: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """The preview with a `chart`, the `points` of its table and the `periods` in which it fires."""
+    start = now - timedelta(hours=HOURS)
+    points = [point | {"time": parse_iso(point["at"])} for point in preview["series"]]
+    line = [
+        Point((point["time"] - start) / timedelta(hours=HOURS), point["value"], point["firing"])
+        for point in points
+    ]
+    periods = []
+    for is_firing, group in groupby(points, lambda point: bool(point["firing"])):
+        if is_firing:
+            times = [point["time"] for point in group]
+            periods.append({"start": times[0], "stop": times[-1]})
+    count = sum(point["value"] is not None for point in points)
+    return {
+        **preview,
+        "icon": ICONS[preview["state"]],
+        "points": points[::-1],
+        "periods": periods[::-1],
+        "has_values": count > 0,
+        "gaps": len(points) - count,
+        "chart": build_line(
+            CHART_LABEL, line, preview["limit"], width=CHART_WIDTH, height=CHART_HEIGHT
+        ),
+    }

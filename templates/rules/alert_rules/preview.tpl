@@ -1,0 +1,40 @@
+<section id="preview" class="side">
+<h2>What would have happened in the last 48 hours</h2>
+% if not preview:
+<p class="hint">“Preview” evaluates the rule over what is stored: by minute for the last two hours, by hour before.</p>
+% else:
+<p><strong><span aria-hidden="true">{{preview["icon"]}}</span> {{preview["state"]}}</strong> now: <bdi>{{preview["reason"]}}</bdi></p>
+% if preview["has_values"]:
+% include("partials/line_chart.tpl", chart=preview["chart"])
+<p class="axis"><span>48 h ago</span><span>limit {{preview["limit"]}} dashed</span><span>now</span></p>
+% end
+% if preview["periods"]:
+<p>Fires {{plural(len(preview["periods"]), "time")}}:</p>
+<ul>
+% for period in preview["periods"]:
+<li>{{readable(period["start"])}} to {{readable(period["stop"])}}</li>
+% end
+</ul>
+% else:
+<p>Never fires.</p>
+% end
+% if preview["gaps"]:
+<p class="hint">No value at {{preview["gaps"]}} of {{plural(len(preview["points"]), "point")}}.</p>
+% end
+% if preview["has_values"]:
+<details>
+<summary>Show as table</summary>
+<table>
+<thead><tr><th scope="col">At</th><th scope="col">Value</th><th scope="col">Samples</th><th scope="col">Fires</th></tr></thead>
+<tbody>
+% for point in preview["points"]:
+% if point["value"] is not None:
+<tr><td>{{readable(point["time"])}}</td><td>{{point["value"]}}</td><td>{{point["samples"]}}</td><td>{{"yes" if point["firing"] else "no"}}</td></tr>
+% end
+% end
+</tbody>
+</table>
+</details>
+% end
+% end
+</section>

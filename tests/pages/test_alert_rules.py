@@ -1,0 +1,258 @@
+"""Pages of alert rules."""
+
+from __future__ import annotations
+
+import pytest
+import webtest
+
+from tests.conftest import ADMIN, Cast, sign_in_by_json
+from tests.jobs.rules_kit import PATH as API
+from tests.jobs.rules_kit import RATIO, Rules
+from tests.pages.page_reader import alert, find_error, follow, form_to, heading, notice, read_table
+from tests.prometheus_script import serve_prometheus, success, vector
+from tests.routes.sdk import Sdk
+
+PATH = "/admin/alert-rules"
+NEW = f"{PATH}/new"
+SOURCES = "/api/admin/metric-sources"
+TEXTS = {
+    "name": "checkout-errors",
+    "source.metric": "errors",
+    "source.per": "requests",
+    "source.environment": "development",
+    "above": "0,05",
+}
+
+
+@pytest.fixture
+def prometheus():
+    with serve_prometheus() as script:
+        yield script
+
+
+@pytest.fixture
+def rules(make_service, database, clock):
+    return Rules(Sdk(make_service, database, SERVICE_WEBHOOK_ALLOWED_HOSTS="127.0.0.1"), clock)
+
+
+@pytest.fixture
+def page(rules) -> webtest.TestApp:
+    return sign_in_by_json(rules.sdk.service, "ada")
+
+
+@pytest.fixture
+def new_form(page):
+    form = form_to(page.get(NEW), NEW)
+    for name, text in TEXTS.items():
+        form[name] = text
+    return form
+
+
+def list_rules(rules):
+    return rules.web.get(API, headers=ADMIN).json["alertRules"]
+
+
+def read_text(element):
+    return " ".join(element.get_text(" ").split())
+
+
+def choose_query(form):
+    """The form after the button that changes the source, as without JavaScript."""
+    form["source.kind"] = "prometheus"
+    return form_to(form.submit("do", value="source", status=200), NEW)
+
+
+def add_source(rules, prometheus):
+    body = {"name": "main", "url": prometheus.url}
+    rules.web.post_json(SOURCES, body, headers=ADMIN, status=201)
+
+
+def test_the_form_creates_a_rule_on_an_impact_metric(rules, new_form):
+    new_form["source.labels"] = "region: eu\nplan: pro: 2"
+    new_form["source.appName"] = "shop"
+    page = new_form.submit(status=303).follow()
+    assert notice(page) == "Alert rule created."
+    (rule,) = list_rules(rules)
+    labels = {"region": "eu", "plan": "pro: 2"}
+    assert rule["source"] == RATIO | {"labels": labels, "appName": "shop"}
+    assert (rule["name"], rule["above"], rule["below"]) == ("checkout-errors", 0.05, None)
+    assert (rule["endpointId"], rule["enabled"]) == (rules.endpoint["id"], True)
+
+
+def test_a_rule_that_is_saved_again_stays_as_it_is(rules, page):
+    labels = {"region": "eu", "a": "b"}
+    rule = rules.create(source=RATIO | {"labels": labels}, windowMinutes=60, everySeconds=15)
+    form_to(page.get(f"{PATH}/{rule['id']}"), f"{PATH}/{rule['id']}").submit(status=303)
+    assert rules.read(rule) == rule
+
+
+def test_the_form_creates_a_rule_on_a_query(rules, page, prometheus):
+    add_source(rules, prometheus)
+    form = choose_query(form_to(page.get(NEW), NEW))
+    assert "source.metric" not in form.fields
+    form["name"], form["source.query"], form["below"] = "up", "sum(up)", "3"
+    prometheus.answer = vector((rules.clock.now().timestamp(), "4"))
+    form.submit(status=303)
+    (rule,) = list_rules(rules)
+    assert rule["source"] == {"kind": "prometheus", "source": "main", "query": "sum(up)"}
+    assert (rule["above"], rule["below"]) == (None, 3)
+
+
+def test_another_source_is_not_saved_before_its_fields_are_there(rules, new_form):
+    new_form["source.kind"] = "prometheus"
+    page = new_form.submit(status=200)
+    assert "source.query" in form_to(page, NEW).fields
+    assert list_rules(rules) == []
+
+
+def test_several_series_are_a_problem_of_the_query(rules, page, prometheus):
+    add_source(rules, prometheus)
+    form = choose_query(form_to(page.get(NEW), NEW))
+    form["name"], form["source.query"], form["above"] = "up", "up", "3"
+    prometheus.answer = vector((0, "1"), (0, "2"))
+    assert "job-1" in find_error(form.submit(status=400), "source.query")
+
+
+def test_problems_are_beside_their_fields(new_form):
+    new_form["name"], new_form["source.per"] = "a b", ""
+    new_form["below"], new_form["windowMinutes"] = "1", "0"
+    page = new_form.submit(status=400)
+    assert find_error(page, "source.per").startswith("A ratio needs")
+    assert find_error(page, "above") == "Enter either above or below."
+    assert find_error(page, "windowMinutes") == "Must be 1 to 1440."
+    assert find_error(page, "name")
+    new_form["source.labels"] = "region"
+    assert find_error(new_form.submit(status=400), "source.labels") == (
+        "Write region as name: value."
+    )
+
+
+@pytest.mark.parametrize("text", ["nan", "1e400", "many", "1e300"])
+def test_a_limit_that_is_no_number_is_a_problem(rules, new_form, text):
+    new_form["above"] = text
+    assert find_error(new_form.submit(status=400), "above")
+    assert list_rules(rules) == []
+
+
+def test_the_preview_says_what_would_have_happened(rules, new_form):
+    for minute, errors in enumerate((1, 20, 20, 1, 1, 1, 1, 1)):
+        rules.report(errors=errors, requests=100, ago=60 * (40 - 5 * minute), seconds=300)
+    new_form["breaches"] = "1"
+    new_form["name"] = ""
+    page = new_form.submit("do", value="preview", status=200)
+    preview = page.html.find(id="preview")
+    assert "Fires 1 time" in read_text(preview)
+    assert len(preview.find_all("rect")) == 1
+    assert preview.find("polyline") is not None
+    assert "0.2" in read_text(preview.find("table"))
+    assert form_to(page, NEW)["source.metric"].value == "errors"
+    assert list_rules(rules) == []
+
+
+def test_the_page_of_a_rule_has_its_preview(rules, page):
+    rule = rules.create()
+    rules.minute(errors=9, requests=100)
+    answer = page.get(f"{PATH}/{rule['id']}")
+    assert heading(answer) == "Alert rule checkout-errors"
+    preview = read_text(answer.html.find(id="preview"))
+    assert "✕ firing now: errors per requests was 0.09 (limit 0.05)" in preview
+    assert "firing since" in read_text(answer.html.find("main"))
+
+
+def test_a_preview_without_reports_says_so(new_form):
+    preview = new_form.submit("do", value="preview", status=200).html.find(id="preview")
+    assert "unknown now: No reports of requests in development" in read_text(preview)
+    assert preview.find("svg") is None
+
+
+def test_the_preview_of_a_query_asks_for_48_hours(rules, page, prometheus):
+    add_source(rules, prometheus)
+    start = rules.clock.now().timestamp() - 48 * 3600
+    values = [[start + 600 * n, "9" if 10 <= n < 20 else "1"] for n in range(289)]
+    prometheus.answer = success("matrix", [{"metric": {}, "values": values}])
+    form = choose_query(form_to(page.get(NEW), NEW))
+    form["source.query"], form["above"] = "up", "3"
+    preview = form.submit("do", value="preview", status=200).html.find(id="preview")
+    assert "Fires 1 time" in read_text(preview)
+
+
+def test_the_list_shows_state_value_limit_and_chart(rules, page):
+    rules.create()
+    rules.create(
+        name="quiet", source=RATIO | {"metric": "none", "per": "nothing"}, above=None, below=1
+    )
+    for _ in range(10):
+        rules.minute(errors=9, requests=100)
+    table = read_table(page.get(PATH), "alert-rules")
+    row = table["checkout-errors"]
+    assert "✕ firing" in read_text(row["State"])
+    assert "errors per requests was 0.09" in read_text(row["State"])
+    assert read_text(row["Value"]) == "0.09 fires above 0.05"
+    assert read_text(row["Name"]) == "checkout-errors errors per requests in development"
+    assert row["Last 2 hours"].find("polyline") is not None
+    assert "unknown" in read_text(table["quiet"]["State"])
+    assert read_text(table["quiet"]["Value"]) == "no value fires below 1"
+    assert table["quiet"]["Last 2 hours"].find("svg") is None
+
+
+def test_a_rule_is_disabled_and_enabled_in_the_list(rules, page):
+    rule = rules.create()
+    answer = form_to(page.get(PATH), f"{PATH}/{rule['id']}/off").submit(status=303).follow()
+    assert notice(answer) == "Alert rule disabled."
+    assert rules.read(rule)["enabled"] is False
+    form_to(answer, f"{PATH}/{rule['id']}/on").submit(status=303)
+    assert rules.read(rule)["enabled"] is True
+
+
+def test_a_rule_is_deleted_after_a_question(rules, page):
+    rule = rules.create()
+    rules.minute(errors=9, requests=100)
+    question = follow(page.get(f"{PATH}/{rule['id']}"), "Delete this alert rule")
+    assert "the signal “resolved” is stored" in question.text
+    answer = form_to(question, f"{PATH}/{rule['id']}/delete").submit(status=303).follow()
+    assert notice(answer) == "Alert rule deleted."
+    assert rules.statuses() == ["firing", "resolved"]
+    assert list_rules(rules) == []
+
+
+@pytest.mark.parametrize("id", ["0", "99", "2147483648", "9223372036854775808", "9" * 19])
+def test_an_id_that_no_rule_has_is_not_found(rules, page, id):
+    for path in (f"{PATH}/{id}", f"{PATH}/{id}/delete"):
+        page.get(path, status=404)
+        page.post(path, {"csrf": page.csrf, "name": "a"}, status=404)
+    page.post(f"{PATH}/{id}/on", {"csrf": page.csrf}, status=404)
+    rules.web.get(f"{API}/{id}", headers=ADMIN, status=404)
+    rules.web.put_json(f"{API}/{id}", rules.body(), headers=ADMIN, status=404)
+    rules.web.delete(f"{API}/{id}", headers=ADMIN, status=404)
+
+
+def test_viewers_read_rules_and_change_none(rules):
+    rule = rules.create()
+    Cast(rules.sdk.service)
+    vera = sign_in_by_json(rules.sdk.service, "vera")
+    answer = vera.get(PATH)
+    assert "checkout-errors" in read_table(answer, "alert-rules")
+    assert answer.html.find("main").find("form") is None
+    assert answer.html.find("main").find("a", href=f"{PATH}/{rule['id']}") is None
+    vera.get(API)
+    vera.get(f"{API}/{rule['id']}")
+    for path in (NEW, f"{PATH}/{rule['id']}", f"{PATH}/{rule['id']}/delete"):
+        vera.get(path, status=403)
+    vera.post(f"{PATH}/{rule['id']}/off", {"csrf": vera.csrf}, status=403)
+
+
+def test_metrics_that_were_reported_are_suggested(rules, page):
+    rules.report(errors=1, requests=9)
+    options = page.get(NEW).html.find(id="metrics").find_all("option")
+    assert [option["value"] for option in options] == ["errors", "requests"]
+
+
+def test_the_limit_of_rules_is_a_problem_of_the_form(make_service, database, clock):
+    rules = Rules(Sdk(make_service, database, SERVICE_ALERT_RULES_LIMIT="1"), clock)
+    page = sign_in_by_json(rules.sdk.service, "ada")
+    rules.create()
+    assert "New alert rule" not in page.get(PATH).text
+    form = form_to(page.get(NEW), NEW)
+    for name, text in (TEXTS | {"name": "b"}).items():
+        form[name] = text
+    assert "more than 1 alert rule" in alert(form.submit(status=400))
