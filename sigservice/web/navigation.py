@@ -94,7 +94,7 @@ _SECTIONS = (
                 "",
                 [
                     MenuItem("/admin/applications", "Applications"),
-                    MenuItem("/admin/events", "Audit log", "ADMIN"),
+                    MenuItem("/admin/events", "Audit log"),
                 ],
             )
         ],

@@ -104,7 +104,7 @@ def _list_flag_pages() -> Iterator[CaseTuple]:
     yield "projects/project_status", "count_for_status", project
     yield "projects/project_status", "count_events_by_day", project
     yield "system/home", "find_first_steps", {}
-    yield "system/home", "list_flags_of_alerts", {"limit": 20, "feature": None}
+    yield "system/home", "list_flags_of_alerts", {"limit": 20, "features": None, "payloads": True}
     yield "system/home", "list_newest_runs", {"limit": 20}
     yield "system/home", "list_stale_flags", {"limit": 10}
     yield "system/home", "list_silent_endpoints", {}

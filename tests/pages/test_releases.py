@@ -61,7 +61,7 @@ def test_a_page_says_why_a_release_rolled_back(kit, ed):
     kit.signal("firing")
     page = ed.get("/admin/features/checkout")
     assert "rolled back at 0%" in page.text
-    assert "Alert checkout fires at alertmanager" in page.text
+    assert "An alert fires at alertmanager" in page.text
 
 
 def test_a_replay_shows_what_would_have_happened_and_keeps_the_form(kit, ed):

@@ -14,10 +14,15 @@ def find_first_steps(conn: Connection) -> Row:
     return row
 
 
-def list_flags_of_alerts(conn: Connection, *, limit: int, feature: str | None = None) -> list[Row]:
+def list_flags_of_alerts(
+    conn: Connection, *, limit: int, features: list[str] | None = None, payloads: bool = True
+) -> list[Row]:
     """One row for each flag and environment that a run for an alert switched and that no run has
-    reverted, newest first, of one flag or of all; `enabled` is the state that the alert keeps."""
-    return fetch_all(conn, _SQL["list_flags_of_alerts"], limit=limit, feature=feature)
+    reverted, newest first, of some flags or of all; `enabled` is the state that the alert keeps.
+    `payload` is NULL without `payloads`."""
+    return fetch_all(
+        conn, _SQL["list_flags_of_alerts"], limit=limit, features=features, payloads=payloads
+    )
 
 
 def list_newest_runs(conn: Connection, *, limit: int) -> list[Row]:

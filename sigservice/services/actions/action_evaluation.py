@@ -38,6 +38,7 @@ BATCH = 100
 BATCH_BYTES = 1_000_000
 PORTION_BYTES = 4_000_000
 MAX_COMPILED_SETS = 1000
+OTHER_ALERT_FIRES = "Another alert of this set still fires"
 
 
 @dataclass
@@ -304,7 +305,7 @@ def _resolve_alert(
         batch.alerts.record(compiled_set.row["id"], key, is_firing=False)
     others = firing - {key}
     if others:
-        reason = f"Another alert of this set still fires: {min(others)[:200]}"
+        reason = f"{OTHER_ALERT_FIRES}: {min(others)[:200]}"
         batch.runs.append(run | {"state": "suppressed", "reason": reason})
         return {"verdict": "suppressed", "because": reason}
     batch.runs.append(run)

@@ -1,5 +1,6 @@
 """Runs of action sets: reading, undoing and reverting them. run_batches.py performs them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -10,10 +11,14 @@ from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, NotFoundError, describe_fault
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.services.actions import action_reverts, notifications
-from sigservice.services.actions.action_evaluation import add_states
+from sigservice.services.actions.action_evaluation import OTHER_ALERT_FIRES, add_states
 from sigservice.services.actions.schedules import read_cause
-from sigservice.services.identity import Identity
+from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.system import events
+
+# What users who aren't admins read of a run's copies of its signal and set.
+SIGNAL_MEMBERS = ("id", "source", "sourceId", "createdAt")
+SET_MEMBERS = ("id", "name", "project", "actions")
 
 
 def fail_run(conn: Connection, run_id: int, error_id: str) -> None:
@@ -80,8 +85,19 @@ def is_reverted_by_action(run: Row) -> bool:
     return bool(run["restored_by_run_id"] == run["id"])
 
 
-def to_json(row: Row) -> dict[str, Any]:
-    """The JSON of a run: an `actionSetEvent` of Unleash with more fields."""
+def find_reason(row: Row, by: Identity) -> str | None:
+    """Why the run failed or was suppressed. Only admins read the key of another alert in it, which
+    is a value of a payload."""
+    reason: str | None = row["reason"]
+    if reason and reason.startswith(OTHER_ALERT_FIRES) and not by.has_permission(ADMIN):
+        return f"{OTHER_ALERT_FIRES}."
+    return reason
+
+
+def to_json(row: Row, by: Identity) -> dict[str, Any]:
+    """The JSON of a run: an `actionSetEvent` of Unleash with more fields. Only admins get the
+    payload, the token of its sender and the settings of the set."""
+    is_admin = by.has_permission(ADMIN)
     end = row["finished_at"]
     seconds = (end - row["created_at"]).total_seconds() if end else None
     return {
@@ -90,10 +106,10 @@ def to_json(row: Row) -> dict[str, Any]:
         "signalId": row["signal_id"],
         "createdAt": format_iso(row["created_at"]),
         "state": row["state"],
-        "signal": msgspec.Raw(row["signal"].encode()) if row["signal"] else None,
-        "actionSet": msgspec.Raw(row["action_set"].encode()),
+        "signal": _copy_members(row["signal"], SIGNAL_MEMBERS, is_admin),
+        "actionSet": _copy_members(row["action_set"], SET_MEMBERS, is_admin),
         "cause": read_cause(row),
-        "reason": row["reason"],
+        "reason": find_reason(row, by),
         "dryRun": row["dry_run"],
         "finishedAt": format_iso(end) if end else None,
         "durationMs": round(seconds * 1000, 1) if seconds is not None else None,
@@ -101,6 +117,14 @@ def to_json(row: Row) -> dict[str, Any]:
         "restoredByRunId": row["restored_by_run_id"],
         "restoreDueAt": format_iso(row["restore_due_at"]) if row["restore_due_at"] else None,
     }
+
+
+def _copy_members(text: str | None, members: Sequence[str], is_admin: bool) -> Any:
+    """The stored JSON object; only its `members` unless the user is an admin."""
+    if text is None or is_admin:
+        return text and msgspec.Raw(text.encode())
+    document = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    return {name: document[name] for name in members if name in document}
 
 
 def _insert_reverts(conn: Connection, runs: list[Row], *, cause: str) -> list[int]:

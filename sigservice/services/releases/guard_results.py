@@ -155,10 +155,10 @@ def match_signal(
     if not matcher.matches(payload):
         return None
     alert_key = find_text(payload, resolved.key) if resolved is not None else None
-    label = f"alert {alert_key[:100]}" if alert_key else "an alert"
-    sentence = f"{label} fires at {signal['endpoint']} (signal {signal['id']})."
+    # Without the key, a value of the payload: everyone reads the events of releases.
+    sentence = f"An alert fires at {signal['endpoint']} (signal {signal['id']})."
     key = alert_key if alert_key is not None else f"signal {signal['id']}"
-    return AlertChange(guard_id, key, sentence[0].upper() + sentence[1:])
+    return AlertChange(guard_id, key, sentence)
 
 
 def apply_alert(record: GuardRecord, change: AlertChange) -> None:

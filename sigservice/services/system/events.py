@@ -110,6 +110,13 @@ def restrict_to_readable(identity: Identity, event_filter: EventFilter) -> Event
     return replace(event_filter, families=list(OPEN_FAMILIES), projects_only=True)
 
 
+def list_readable_types(conn: Connection, identity: Identity) -> list[str]:
+    """The types of stored events that `identity` may read."""
+    families = restrict_to_readable(identity, EventFilter()).families
+    types = events.list_types(conn)
+    return [type for type in types if families is None or type.partition("-")[0] in families]
+
+
 @dataclass(frozen=True)
 class EventPage:
     """`next_before` is the `before` of the next older page, None on the last one.

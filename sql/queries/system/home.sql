@@ -11,12 +11,13 @@ SELECT EXISTS (SELECT 1 FROM features) AS flag,
 
 -- name: list_flags_of_alerts
 -- Flags that a run for an alert switched, which is not reverted, and that still have the state that
--- the run gave them: of the newest 100 runs of each set, newest first; of one flag if `feature` isn't
--- NULL. `payload` is the one of the signal. BETWEEN: see list_firing_alerts.
+-- the run gave them: of the newest 100 runs of each set, newest first; of some flags if `features` isn't
+-- NULL. `payload`, with `payloads`, is the one of the signal. BETWEEN: see list_firing_alerts.
 SELECT DISTINCT ON (r.id, c.change ->> 'feature', c.change ->> 'environment')
        r.id, r.action_set_id, r.project, r.signal_id, r.correlation, r.created_at, s.name, s.source_id,
        c.change ->> 'feature' AS feature, c.change ->> 'environment' AS environment, e.enabled,
-       (r.signal -> 'payload')::text AS payload
+       (r.signal ->> 'createdAt')::timestamptz AS signal_created_at,
+       CASE WHEN %(payloads)s THEN (r.signal -> 'payload')::text END AS payload
 FROM action_sets s
 CROSS JOIN LATERAL (
     SELECT id, action_set_id, project, signal_id, correlation, created_at, action_set, signal
@@ -36,7 +37,7 @@ CROSS JOIN LATERAL jsonb_path_query(r.action_set, '$.actions[*].changes[*] ? (@.
 JOIN feature_environments e ON e.feature = c.change ->> 'feature'
      AND e.environment = c.change ->> 'environment'
      AND e.enabled = (c.change ->> 'after')::boolean
-WHERE %(feature)s::text IS NULL OR e.feature = %(feature)s
+WHERE %(features)s::text[] IS NULL OR e.feature = ANY(%(features)s)
 ORDER BY r.id DESC, c.change ->> 'feature', c.change ->> 'environment'
 LIMIT %(limit)s;
 

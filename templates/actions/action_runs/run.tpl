@@ -1,7 +1,10 @@
 % if run["reason"]:
 <p>{{run["reason"]}}</p>
 % end
-% if run["signal_id"] and run["source_id"]:
+% is_admin = identity.has_permission("ADMIN")
+% if run["signal_id"] and not is_admin:
+<p class="muted">Signal {{run["signal_id"]}}</p>
+% elif run["signal_id"] and run["source_id"]:
 <p><a href="{{url('/admin/signals', run['source_id'], 'log', run['signal_id'])}}">Signal {{run["signal_id"]}}</a></p>
 % elif run["signal_id"]:
 <p class="muted">Signal {{run["signal_id"]}} has expired.</p>
@@ -35,7 +38,11 @@
 % elif run["restored_by_run_id"]:
 <p>Reverted by <a href="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['restored_by_run_id'])}}">Run {{run["restored_by_run_id"]}}</a>.</p>
 % end
-% if run["restore_due_at"]:
+% if run["restore_due_at"] and not is_admin:
+<p>Auto-revert
+% include("partials/time.tpl", at=run["restore_due_at"])
+</p>
+% elif run["restore_due_at"]:
 <form method="post" action="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['id'], 'cancel-restore')}}" class="inline">
 % include("partials/csrf.tpl")
 Auto-revert
@@ -43,6 +50,6 @@ Auto-revert
 <button class="quiet">Cancel auto-revert<span class="hidden"> of run {{run["id"]}}</span></button>
 </form>
 % end
-% if run["can_undo"]:
+% if run["can_undo"] and is_admin:
 <p class="actions"><a href="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['id'], 'undo')}}">Undo run {{run["id"]}} …</a></p>
 % end

@@ -1,7 +1,7 @@
 % rebase("layout.tpl", title=title, live=False)
 % if row:
 <p><a href="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs')}}">Runs of {{row["name"]}}</a></p>
-% else:
+% elif identity.has_permission("ADMIN"):
 <p><a href="{{url('/admin/projects', project, 'actions')}}">Actions of {{project}}</a></p>
 % end
 <h1>Run {{run["id"]}} of <bdi>{{run["name"]}}</bdi></h1>

@@ -19,14 +19,12 @@
 <p class="problem">{{"Enabled" if is_on else "Disabled"}} for an alert
 % include("partials/time.tpl", at=alert["created_at"])
 by
-% if identity.has_permission("ADMIN"):
 <a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'])}}">run {{alert["id"]}} of <bdi>{{alert["name"]}}</bdi></a>.
+% if identity.has_permission("ADMIN"):
 % if alert["signal_id"] and alert["source_id"]:
 <a href="{{url('/admin/signals', alert['source_id'], 'log', alert['signal_id'])}}">Signal {{alert["signal_id"]}}</a> ·
 % end
 <a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'], 'undo')}}">Undo …</a>
-% else:
-run {{alert["id"]}} of <bdi>{{alert["name"]}}</bdi>.
 % end
 </p>
 % end

@@ -78,9 +78,7 @@ never
 </li>
 % end
 </ul>
-% if identity.has_permission("ADMIN"):
 <p><a href="{{url('/admin/events?feature=' + row['name'])}}">View full audit log</a></p>
-% end
 </section>
 % if can_edit:
 <section>

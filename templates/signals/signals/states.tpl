@@ -1,6 +1,1 @@
-% if summary.status:
-<span class="chip {{'wrong' if summary.status == 'firing' else ''}}">{{summary.status}}</span>
-% end
-% if summary.severity:
-<span class="chip">{{summary.severity}}</span>
-% end
+% include("signals/signals/words.tpl", status=summary.status, severity=summary.severity)

@@ -19,7 +19,7 @@
 % include("system/events/sentence.tpl", event=event)
 </summary>
 <p class="muted">{{event["label"]}} · <code>{{event["type"]}}</code> · event {{event["id"]}}
-% if event["ip"]:
+% if event["ip"] and has_addresses:
 · {{event["ip"]}}
 % end
 </p>

@@ -1,8 +1,6 @@
-% if event["run"] and identity.has_permission("ADMIN"):
+% if event["run"]:
 <a href="{{url('/admin/projects', event['project'], 'actions', event['run']['actionSetId'], 'runs', event['run']['id'])}}">run {{event["run"]["id"]}} of <bdi>{{event["run"]["actionSet"]}}</bdi></a>
-% if "signalId" in event["run"]:
+% if "signalId" in event["run"] and identity.has_permission("ADMIN"):
 <a href="{{url('/admin/signals', event['run']['signalEndpointId'], 'log', event['run']['signalId'])}}">signal {{event["run"]["signalId"]}}</a>
 % end
-% elif event["run"]:
-<span>run {{event["run"]["id"]}} of <bdi>{{event["run"]["actionSet"]}}</bdi></span>
 % end

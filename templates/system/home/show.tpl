@@ -21,6 +21,7 @@
 <p class="hint">Turn features on or off at runtime – per environment, user or percentage – without deploying, and let alerts switch them. <a href="{{url('/docs/guide/quickstart')}}">Quickstart</a></p>
 </section>
 % end
+% is_admin = identity.has_permission("ADMIN")
 % if alert_flags:
 <section id="alerts">
 <h2>Alerts that switch flags right now</h2>
@@ -31,15 +32,14 @@
 <span class="badge wrong">{{"enabled" if row["enabled"] else "disabled"}}</span>
 <a href="{{url(row['path'])}}#events">{{row["feature"]}}</a>
 <span>in {{row["environment"]}}</span>
-% if identity.has_permission("ADMIN"):
 <span>by <a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'])}}">run {{row["id"]}} of <bdi>{{row["name"]}}</bdi></a></span>
+<span>{{"still firing" if row["is_firing"] else "no longer firing"}}</span>
+% if is_admin:
 <a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'], 'undo')}}">Undo<span class="hidden"> run {{row["id"]}}</span></a>
 % if row["summary"]:
 <a href="{{url('/admin/signals', row['source_id'], 'log', row['signal_id'])}}">signal {{row["signal_id"]}}</a>
 % include("signals/signals/summary.tpl", summary=row["summary"])
 % end
-% else:
-<span>by run {{row["id"]}} of <bdi>{{row["name"]}}</bdi></span>
 % end
 </li>
 % end
@@ -63,7 +63,11 @@
 % for row in silent:
 <li>
 <span class="badge {{'wrong' if row['state'] == 'down' else 'warn'}}">{{row["state"]}}</span>
+% if is_admin:
 <a href="{{url('/admin/signals', row['id'], 'log')}}">{{row["name"]}}</a>
+% else:
+<bdi>{{row["name"]}}</bdi>
+% end
 <span>{{"went down" if row["state"] == "down" else "became late"}}
 % include("partials/time.tpl", at=row["since"])
 </span>
@@ -95,11 +99,8 @@
 % end
 </ul>
 % end
-% if identity.has_permission("ADMIN"):
 <p><a href="{{url('/admin/events')}}">Audit log</a></p>
-% end
 </section>
-% if identity.has_permission("ADMIN"):
 <section id="signals">
 <h2>Recent signals</h2>
 % if not signals:
@@ -109,18 +110,21 @@
 % for signal in signals:
 <li>
 % include("partials/time.tpl", at=signal["created_at"])
+% if is_admin:
 <a href="{{url('/admin/signals', signal['endpoint_id'], 'log')}}">{{signal["endpoint_name"]}}</a>
 % include("signals/signals/sender.tpl", signal=signal)
 % include("signals/signals/summary.tpl", summary=signal["summary"])
+% else:
+<bdi>{{signal["endpoint_name"]}}</bdi>
+% include("signals/signals/words.tpl", status=signal["status"], severity=signal["severity"])
+% end
 </li>
 % end
 </ul>
 % end
 </section>
-% end
 </div>
 <div class="side">
-% if identity.has_permission("ADMIN"):
 <section id="runs">
 <h2>Recent runs</h2>
 % if not runs:
@@ -132,7 +136,7 @@
 % include("actions/action_runs/state.tpl", run=run)
 <a href="{{url('/admin/projects', run['project'], 'actions', run['action_set_id'], 'runs', run['id'])}}"><bdi>{{run["name"]}}</bdi><span class="hidden"> run {{run["id"]}}</span></a>
 % include("partials/time.tpl", at=run["created_at"])
-% if run["can_undo"]:
+% if run["can_undo"] and is_admin:
 <a href="{{url('/admin/projects', run['project'], 'actions', run['action_set_id'], 'runs', run['id'], 'undo')}}">Undo<span class="hidden"> run {{run["id"]}}</span></a>
 % end
 </li>
@@ -140,7 +144,6 @@
 </ul>
 % end
 </section>
-% end
 <section id="stale">
 <h2>Flags to clean up</h2>
 % if not stale:

@@ -6,7 +6,7 @@ import msgspec
 
 from sigservice.repository.actions import action_runs as action_run_rows
 from sigservice.services.actions import action_runs, action_sets, dry_runs
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.signals import signal_storage
 from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
 from sigservice.web.paging import read_paging
@@ -25,7 +25,7 @@ class DryRunBody(msgspec.Struct):
 router = Router(AdminGuard)
 
 
-@router.get(f"{SET}/events", needs=ADMIN)
+@router.get(f"{SET}/events", needs=VIEW)
 def list_runs(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
     page = read_paging(read_query(request.environ))
     with context.database.transaction() as conn:
@@ -37,15 +37,16 @@ def list_runs(context: Context, identity: Identity, project: str, id: int) -> HT
             limit=page.limit,
             offset=page.offset,
         )
-    return respond.json({"actionSetEvents": [action_runs.to_json(row) for row in rows]})
+    return respond.json({"actionSetEvents": [action_runs.to_json(row, identity) for row in rows]})
 
 
-@router.get(RUN, needs=ADMIN)
+@router.get(RUN, needs=VIEW)
 def show_run(
     context: Context, identity: Identity, project: str, id: int, run_id: int
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        return respond.json(action_runs.to_json(action_runs.get(conn, project, id, run_id)))
+        row = action_runs.get(conn, project, id, run_id)
+    return respond.json(action_runs.to_json(row, identity))
 
 
 @router.post(f"{RUN}/undo", needs=ADMIN)

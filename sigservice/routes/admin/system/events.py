@@ -9,7 +9,7 @@ from typing import Any
 from sigservice.errors import BadDataError
 from sigservice.repository.system import events as event_rows
 from sigservice.repository.system.events import EventFilter
-from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.services.identity import VIEW, Identity
 from sigservice.services.system import event_export, events
 from sigservice.services.system.event_export import FORMATS
 from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
@@ -39,7 +39,7 @@ def _render_list(
     )
 
 
-@router.get("/api/admin/events", needs=ADMIN)
+@router.get("/api/admin/events", needs=VIEW)
 def list_events(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
     projects = [query["project"]] if query.get("project") else None

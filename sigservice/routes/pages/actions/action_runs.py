@@ -12,7 +12,7 @@ from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signals
 from sigservice.services.actions import action_runs, action_sets, action_summaries
 from sigservice.services.actions.schedules import read_cause
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form
@@ -45,7 +45,7 @@ CAUSES = {
 router = Router(PageGuard)
 
 
-@router.get(RUNS, needs=ADMIN)
+@router.get(RUNS, needs=VIEW)
 def list_runs(context: Context, identity: Identity, project: str, set_id: int) -> HTTPResponse:
     before = read_paging(read_query(request.environ)).before
     with context.database.transaction() as conn:
@@ -60,7 +60,7 @@ def list_runs(context: Context, identity: Identity, project: str, set_id: int) -
         title=f"Runs of {row['name']} in {project}",
         project=project,
         row=row,
-        runs=[_make_view(run, names) for run in page],
+        runs=[_make_view(run, names, identity) for run in page],
         older=f"before={page[-1]['id']}" if len(runs) > PAGE_SIZE else "",
         newest="",
         at_newest=before is None,
@@ -68,7 +68,7 @@ def list_runs(context: Context, identity: Identity, project: str, set_id: int) -
     )
 
 
-@router.get(RUN, needs=ADMIN)
+@router.get(RUN, needs=VIEW)
 def show_run(
     context: Context,
     identity: Identity,
@@ -82,7 +82,7 @@ def show_run(
         run = action_runs.get(conn, project, set_id, run_id)
         row = set_rows.find(conn, project, set_id)
         names = _map_names(set_rows.list_of_project(conn, project))
-        view = _make_view(run, names)
+        view = _make_view(run, names, identity)
         source = view["source_id"]
         signal = source and signals.find(conn, source, run["signal_id"])
     return respond.page(
@@ -94,7 +94,7 @@ def show_run(
         project=project,
         row=row,
         run=view | {"source_id": source if signal else None},
-        payload=_format_payload(run),
+        payload=_format_payload(run) if identity.has_permission(ADMIN) else "",
         notice=respond.find_notice(NOTICES),
     )
 
@@ -104,7 +104,7 @@ def undo_run(
     context: Context, conn: Connection, identity: Identity, project: str, set_id: int, run_id: int
 ) -> Confirmation:
     run = action_runs.get(conn, project, set_id, run_id)
-    view, path = _make_view(run, {}), _make_path(project, set_id, run_id)
+    view, path = _make_view(run, {}, identity), _make_path(project, set_id, run_id)
     can_undo = view["can_undo"]
     body: Body = [UNDO]
     if not can_undo:
@@ -169,7 +169,7 @@ def _map_names(rows: list[Row]) -> dict[str, str]:
     return {str(row["id"]): row["name"] for row in rows}
 
 
-def _make_view(run: Row, names: dict[str, str]) -> dict[str, Any]:
+def _make_view(run: Row, names: dict[str, str], by: Identity) -> dict[str, Any]:
     """A run as the templates show it, with descriptions of its actions."""
     copy = msgspec.json.decode(run["action_set"])
     signal = msgspec.json.decode(run["signal"]) if run["signal"] else {}
@@ -191,7 +191,7 @@ def _make_view(run: Row, names: dict[str, str]) -> dict[str, Any]:
         "state": run["state"],
         "dry_run": run["dry_run"],
         "cause": CAUSES[read_cause(run)],
-        "reason": run["reason"],
+        "reason": action_runs.find_reason(run, by),
         "created_at": run["created_at"],
         "duration": f"{seconds * 1000:.0f} ms" if seconds is not None else "",
         "signal_id": run["signal_id"],

@@ -11,7 +11,7 @@ from sigservice.repository.flags import features as feature_rows
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import projects
 from sigservice.repository.releases import releases
-from sigservice.repository.system import events, home
+from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
 from sigservice.routes.pages.flags import feature_fields
 from sigservice.routes.pages.flags.environment_cards import make_cards
@@ -20,7 +20,7 @@ from sigservice.routes.pages.flags.release_views import make_release_view
 from sigservice.routes.pages.flags.usage_charts import read_usage
 from sigservice.routes.pages.system.events import make_event_view
 from sigservice.services import strategy_summaries
-from sigservice.services.actions import scheduled_sets
+from sigservice.services.actions import held_flags, scheduled_sets
 from sigservice.services.flags import dependencies, feature_view, features
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.system import events as event_service
@@ -136,7 +136,7 @@ def show_feature(
         scheduled = scheduled_sets.list_views_of_flag(conn, row["project"], name, tags)
         parents = [] if row["archived_at"] else _list_parents(conn, row, feature)
         types = feature_rows.list_types(conn)
-        alerts = home.list_flags_of_alerts(conn, limit=MAX_ALERTS, feature=name)
+        alerts = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS, features=[name])
         release_rows = releases.list_newest(conn, feature=name, limit=MAX_RELEASES)
         asks_first = row["project"] in projects.list_confirming(conn)
     texts, open_form = entry.form, _name_form(entry.form)

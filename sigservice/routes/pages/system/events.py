@@ -7,8 +7,7 @@ import msgspec
 
 from sigservice.db.statements import Row
 from sigservice.repository.projects import environments, projects
-from sigservice.repository.system import events as event_rows
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.system import event_export, events
 from sigservice.services.system.event_sentences import compare_lines, describe_event
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
@@ -39,7 +38,7 @@ LABELS = {
 router = Router(PageGuard)
 
 
-@router.get("/admin/events", needs=ADMIN)
+@router.get("/admin/events", needs=VIEW)
 def list_events(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
     before = read_paging(query).before
@@ -47,8 +46,9 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
     applied = {name: value for name, value in filters.items() if value}
     search = _to_search(applied)
     with context.database.transaction(bulkhead="search") as conn:
-        page = events.list_page(conn, read_event_filter(search), before=before, limit=PAGE_SIZE)
-        types = event_rows.list_types(conn)
+        filter = events.restrict_to_readable(identity, read_event_filter(search))
+        page = events.list_page(conn, filter, before=before, limit=PAGE_SIZE)
+        types = events.list_readable_types(conn, identity)
         project_rows = projects.list_names(conn)
         environment_names = environments.list_enabled_names(conn)
     fields = _make_fields(filters, types, project_rows, environment_names)
@@ -64,6 +64,7 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
         older=urlencode(applied | {"before": page.next_before}) if page.next_before else "",
         newest=urlencode(applied),
         at_newest=before is None,
+        has_addresses=identity.has_permission(ADMIN),
         searched_to_end=page.searched_to_end,
         exports=[
             (name.upper(), urlencode(search | {"format": name})) for name in event_export.FORMATS

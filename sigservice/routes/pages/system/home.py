@@ -10,8 +10,9 @@ from sigservice.repository.system import events as event_repository
 from sigservice.repository.system import home
 from sigservice.repository.system.events import EventFilter
 from sigservice.routes.pages.system.events import make_event_view
-from sigservice.services.actions import scheduled_sets
+from sigservice.services.actions import held_flags, scheduled_sets
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
+from sigservice.services.signals import signal_state_list
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 from sigservice.services.system import events
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
@@ -43,12 +44,16 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         stale = home.list_stale_flags(conn, limit=MAX_STALE)
         readable = events.restrict_to_readable(identity, EventFilter())
         changes = event_repository.list_newest(conn, readable, limit=RECENT_CHANGES)
-        recent = _list_recent_signals(conn) if is_admin else []
-        alert_flags = _list_alert_flags(conn, is_admin=is_admin)
-        runs = home.list_newest_runs(conn, limit=RECENT_RUNS) if is_admin else []
+        recent = (
+            _list_recent_signals(conn)
+            if is_admin
+            else signal_state_list.list_signal_states(conn, limit=RECENT_SIGNALS)
+        )
+        alert_flags = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS)
+        runs = home.list_newest_runs(conn, limit=RECENT_RUNS)
         scheduled = scheduled_sets.list_views(conn, None, limit=MAX_SCHEDULED)
         release_rows = releases.list_newest(conn, states=("held", "running"), limit=MAX_RELEASES)
-        silent = home.list_silent_endpoints(conn) if is_admin else []
+        silent = home.list_silent_endpoints(conn)
     steps = [
         {"label": label, "path": path, "done": done[key], "allowed": identity.has_permission(needs)}
         for key, label, path, needs in STEPS
@@ -60,7 +65,7 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         title="Home",
         steps=steps if not all(done.values()) else [],
         done_count=sum(done.values()),
-        alert_flags=alert_flags,
+        alert_flags=[row | {"path": flag_path(row["feature"])} for row in alert_flags],
         silent=silent,
         scheduled=scheduled,
         releases=[_describe_release(row) for row in release_rows],
@@ -71,22 +76,6 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         signals=recent,
         notice=respond.find_notice(NOTICES),
     )
-
-
-def _list_alert_flags(conn: Connection, *, is_admin: bool) -> list[Row]:
-    """The flags that alerts keep, with the summaries of their signals for admins only."""
-    rows = home.list_flags_of_alerts(conn, limit=MAX_ALERTS)
-    summarizers = make_summarizers(signal_endpoints.list_all(conn)) if rows and is_admin else {}
-    return [
-        row
-        | {
-            "path": flag_path(row["feature"]),
-            "summary": summarize_row(summarizers[row["source_id"]], row)
-            if row["source_id"] in summarizers and row["payload"]
-            else None,
-        }
-        for row in rows
-    ]
 
 
 def _describe_release(row: Row) -> dict[str, Any]:
@@ -100,6 +89,7 @@ def _describe_release(row: Row) -> dict[str, Any]:
 
 
 def _list_recent_signals(conn: Connection) -> list[Row]:
+    """With summaries and tokens, for admins."""
     endpoints = signal_endpoints.list_all(conn)
     rows = signals.list_all(conn, from_time=None, to_time=None, before=None, limit=RECENT_SIGNALS)
     summarizers = make_summarizers(endpoints)

@@ -1,0 +1,68 @@
+"""The flags that alerts hold on or off, with what a user may read of each alert: all users when and
+by which run, only admins what the signal says."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sigservice.clock import format_iso
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.repository.actions import action_runs
+from sigservice.repository.signals import signal_endpoints
+from sigservice.repository.system import home
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.signals.signal_summaries import (
+    Summarizer,
+    make_summarizers,
+    summarize_row,
+)
+
+
+def list_held_flags(
+    conn: Connection, by: Identity, *, limit: int, features: list[str] | None = None
+) -> list[Row]:
+    """One row for each flag and environment, newest first: `is_firing`, `endpoint` (its name) and,
+    for admins, the `summary` of the signal."""
+    is_admin = by.has_permission(ADMIN)
+    rows = home.list_flags_of_alerts(conn, limit=limit, features=features, payloads=is_admin)
+    if not rows:
+        return []
+    endpoints = signal_endpoints.list_all(conn)
+    names = {endpoint["id"]: endpoint["name"] for endpoint in endpoints}
+    summarizers = make_summarizers(endpoints) if is_admin else {}
+    sets = sorted({row["action_set_id"] for row in rows})
+    firing = {
+        (alert["action_set_id"], alert["correlation"])
+        for alert in action_runs.list_firing_alerts(conn, sets)
+    }
+    return [
+        row
+        | {
+            "is_firing": (row["action_set_id"], row["correlation"]) in firing,
+            "endpoint": names.get(row["source_id"]),
+            "summary": _summarize(row, summarizers),
+        }
+        for row in rows
+    ]
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    """An alert of the admin API; `summary` is null unless the user is an admin."""
+    return {
+        "project": row["project"],
+        "feature": row["feature"],
+        "environment": row["environment"],
+        "enabled": row["enabled"],
+        "since": format_iso(row["created_at"]),
+        "isFiring": row["is_firing"],
+        "runId": row["id"],
+        "actionSet": {"id": row["action_set_id"], "name": row["name"]},
+        "signalId": row["signal_id"],
+        "signalEndpoint": {"id": row["source_id"], "name": row["endpoint"]},
+        "summary": row["summary"].fields if row["summary"] else None,
+    }
+
+
+def _summarize(row: Row, summarizers: Mapping[int, Summarizer]) -> Any:
+    summarizer = summarizers.get(row["source_id"])
+    return summarize_row(summarizer, row) if summarizer and row["payload"] else None

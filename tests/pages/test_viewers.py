@@ -1,0 +1,195 @@
+"""Users without ADMIN see alerts, runs, states of signals and changes, and never what a signal
+says, a token or an address."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from sigservice.jobs import actions
+from tests.architecture.test_permissions import documented
+from tests.conftest import ADMIN
+from tests.jobs.release_kit import RESOLVED, Releases
+from tests.pages.guards import VIEW_PAGES, at
+
+VALUE = "hunter2"  # in each payload, also as the key of each alert
+ADDRESS = "203.0.113.9"
+FIRING = {"path": "status", "operator": "IN", "values": ["firing"]}
+RUN_PAGES = "/admin/projects/default/actions"
+
+
+class Incident:
+    """Two alerts switch `banner` off and roll back a release of `checkout`; one is resolved."""
+
+    def __init__(self, service, clock) -> None:
+        self.kit = kit = Releases(service, clock)
+        self.web, self.clock = kit.web, clock
+        self.endpoint = kit.endpoint("alertmanager")
+        self.token = kit.token
+        self.release = kit.create(guards=[kit.guard(self.endpoint)])
+        kit.post("/api/admin/projects/default/features", {"name": "banner"}, 201)
+        place = "/api/admin/projects/default/features/banner/environments/production"
+        self.web.post(f"{place}/on", headers=ADMIN, extra_environ={"REMOTE_ADDR": ADDRESS})
+        account = kit.post(
+            "/api/admin/service-account", {"username": "robot", "rootRole": "Editor"}, 201
+        )["id"]
+        off = {"environment": "production", "featureName": "banner"}
+        self.set_id = kit.post(
+            "/api/admin/projects/default/actions",
+            {
+                "name": "Banner off",
+                "actorId": account,
+                "match": {
+                    "source": "signal-endpoint",
+                    "sourceId": self.endpoint["id"],
+                    "filters": [FIRING],
+                },
+                "actions": [
+                    {"action": "TOGGLE_FEATURE_OFF", "sortOrder": 1, "executionParams": off}
+                ],
+                "options": {"restoreWhenResolved": RESOLVED},
+            },
+            201,
+        )["id"]
+        for status, key in (("firing", "a"), ("firing", "b"), ("resolved", "b")):
+            self.signal(status, key)
+
+    def signal(self, status, key):
+        self.kit.alert(status, f"{VALUE}-{key}", summary=f"{VALUE} fails", severity="critical")
+        actions.run_once(self.kit.services[0].context)
+
+    @property
+    def runs(self):
+        return f"{RUN_PAGES}/{self.set_id}/runs"
+
+    @property
+    def events(self):
+        return f"/api/admin/projects/default/actions/{self.set_id}/events"
+
+
+@pytest.fixture
+def incident(service, clock):
+    return Incident(service, clock)
+
+
+def read(page):
+    return " ".join(page.html.find("main").get_text(" ").split())
+
+
+def test_a_viewer_lists_the_alerts_that_hold_flags(incident, vera):
+    (alert,) = vera.get("/api/admin/alerts").json["alerts"]
+    assert alert["since"].endswith("Z")
+    assert {name: alert[name] for name in alert if name not in ("since", "runId", "signalId")} == {
+        "project": "default",
+        "feature": "banner",
+        "environment": "production",
+        "enabled": False,
+        "isFiring": True,
+        "actionSet": {"id": incident.set_id, "name": "Banner off"},
+        "signalEndpoint": {"id": incident.endpoint["id"], "name": "alertmanager"},
+        "summary": None,
+    }
+    assert vera.get("/api/admin/alerts?feature=checkout").json == {"alerts": []}
+
+
+def test_an_admin_also_gets_what_the_signal_says(incident, ada):
+    (alert,) = ada.get("/api/admin/alerts").json["alerts"]
+    assert VALUE in str(alert["summary"])
+
+
+def test_a_viewer_lists_the_states_of_signals(incident, vera):
+    states = vera.get("/api/admin/signal-states").json
+    assert [row["status"] for row in states["signals"]] == ["resolved", "firing", "firing"]
+    assert {row["severity"] for row in states["signals"]} == {"critical"}
+    assert states["silentEndpoints"] == []
+    older = vera.get(f"/api/admin/signal-states?before={states['signals'][1]['id']}").json
+    assert older["signals"] == states["signals"][2:]
+
+
+def test_a_viewer_reads_runs_without_the_payload_and_its_sender(incident, vera):
+    runs = vera.get(incident.events).json["actionSetEvents"]
+    assert [run["state"] for run in runs] == ["suppressed", "success", "success"]
+    assert runs[0]["reason"] == "Another alert of this set still fires."
+    assert set(runs[1]["signal"]) == {"id", "source", "sourceId", "createdAt"}
+    assert set(runs[1]["actionSet"]) == {"id", "name", "project", "actions"}
+    assert vera.get(f"{incident.events}/{runs[1]['id']}").json == runs[1]
+
+
+def test_an_admin_reads_which_alert_still_fires(incident, ada):
+    assert VALUE in ada.get(incident.events).json["actionSetEvents"][0]["reason"]
+
+
+@pytest.mark.parametrize("name", ["vera", "ed"])
+def test_the_home_page_has_alerts_runs_and_states_for_everyone(incident, cast, name):
+    page = cast.signed_in(name).get("/")
+    (alert,) = page.html.find(id="alerts").find_all("li")
+    text = " ".join(alert.get_text(" ").split())
+    assert "disabled banner in production by run" in text
+    assert "still firing" in text
+    assert "Undo" not in text
+    signals = page.html.find(id="signals").find_all("li")
+    assert "alertmanager resolved critical" in " ".join(signals[0].get_text(" ").split())
+    run = page.html.find(id="runs").find("a")["href"]
+    assert page.goto(run, status=200).html.find("h1")
+
+
+def test_a_viewer_opens_runs_without_payloads(incident, vera):
+    page = vera.get(incident.runs)
+    assert "Another alert of this set still fires." in read(page)
+    run = incident.web.get(incident.events, headers=ADMIN).json["actionSetEvents"][-1]
+    text = read(vera.get(f"{incident.runs}/{run['id']}"))
+    assert "Disabled banner in production" in text or "banner" in text
+    assert "Payload of the signal" not in text
+    assert "Undo" not in text
+
+
+def test_a_viewer_reads_the_audit_log_of_flags(incident, vera):
+    page = vera.get("/admin/events")
+    assert "robot disabled banner in production" in read(page)
+    assert "action set" not in read(page)
+    types = [option[0] for option in page.forms[1]["type"].options]
+    assert "feature-environment-disabled" in types
+    assert not [type for type in types if type.startswith(("actions", "signal", "user", "api"))]
+    events = vera.get("/api/admin/events").json["events"]
+    assert {event["ip"] for event in events} == {None}
+
+
+def test_filters_of_the_audit_log_find_nothing_of_admins(incident, vera, ada):
+    path = "/admin/events?type=signal-endpoint-created"
+    assert ada.get(path).html.find("ol", class_="log")
+    assert not vera.get(path).html.find("ol", class_="log")
+    for text in (VALUE, ADDRESS, incident.token):
+        assert not vera.get("/admin/events", {"query": text}).html.find("ol", class_="log")
+        page = vera.get("/api/admin/search/events", {"query": text}).json
+        assert (page["events"], page["total"]) == ([], 0)
+
+
+def test_no_response_for_a_viewer_has_a_payload_a_token_or_an_address(incident, cast):
+    (run,) = incident.web.get(incident.events, headers=ADMIN).json["actionSetEvents"][-1:]
+    names = {
+        "project": "default",
+        "environment": "production",
+        "name": "checkout",
+        "release_id": incident.release["id"],
+        "id": incident.release["id"],
+        "set_id": incident.set_id,
+        "run_id": run["id"],
+    }
+    pages = [at(path, names) for path in VIEW_PAGES]
+    routes = [path for path, needs in documented().items() if needs == "VIEW"]
+    braces = re.compile(r"{(\w+)}")
+    pages += [
+        path.format(**{"type": "simple", "value": "shop", "field": "plan"} | names)
+        for path in routes
+        if path.startswith("/api/") and set(braces.findall(path)) <= set(names) | {"type", "value"}
+    ]
+    pages += [incident.events, "/admin/features/banner", "/admin/events?feature=banner"]
+    pages += [f"/admin/search?q={word}" for word in ("alertmanager", "Banner")]
+    for user in ("vera", "ed"):
+        browser = cast.signed_in(user)
+        for path in pages:
+            response = browser.get(path, expect_errors=True)
+            assert response.status_int in (200, 404), path
+            for secret in (VALUE, ADDRESS, incident.token):
+                assert secret not in response.text, (path, secret)
