@@ -36,8 +36,10 @@ class Receiver:
     address: str = "127.0.0.1"
     answers: list[tuple[int, dict[str, str]]] = field(default_factory=lambda: [(204, {})])
     requests: list[ReceivedRequest] = field(default_factory=list)
+    connections: int = 0
     tunnels: list[str] = field(default_factory=list)
     hold: threading.Event | None = None  # answers wait for it
+    keeps_connections: bool = False
     body: bytes = b""
     length: int | None = None  # that the answers promise; None: of the body
 
@@ -49,6 +51,12 @@ class Receiver:
 
 class _Handler(BaseHTTPRequestHandler):
     receiver: Receiver
+
+    def setup(self) -> None:
+        super().setup()
+        self.receiver.connections += 1
+        if self.receiver.keeps_connections:
+            self.protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
         one = self.receiver

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sigservice.clock import Clock
+from sigservice.concurrency.burst import Burst
 from sigservice.concurrency.limiter import Limiter
 from sigservice.config.oidc import is_enabled
 from sigservice.context import Context, public_prefix
@@ -35,6 +36,7 @@ from sigservice.repository.usage import impact_metrics, statistics
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.access.oidc.provider import Provider
+from sigservice.services.actions import integration_delivery
 from sigservice.services.actions.action_kinds.table import add_kinds
 from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.releases import release_actions
@@ -69,7 +71,7 @@ LIMIT_LABELS = {
 }
 
 
-SIGNAL_WAIT_SECONDS, REPORT_WAIT_SECONDS = 2.0, 0.5
+SIGNAL_WAIT_SECONDS, REPORT_WAIT_SECONDS, DELIVERY_WAIT_SECONDS = 2.0, 0.5, 10.0
 MAX_GROUP_BYTES = 1_000_000  # one group has more only if one item has
 EDGE_VALIDATIONS_PER_MINUTE = 60
 OWN_PASSWORDS_PER_MINUTE = 20
@@ -168,6 +170,14 @@ def build_context(
             telemetry,
             REPORT_WAIT_SECONDS,
         ),
+        delivery_commits=GroupCommit(
+            database,
+            integration_delivery.settle,
+            max_waiting=MAX_WAITING,
+            max_bytes=MAX_GROUP_BYTES,
+            wait_seconds=DELIVERY_WAIT_SECONDS,
+        ),
+        change_burst=Burst(clock.monotonic),
         impact_exposition=CachedExposition(
             lambda: _write_impact_metrics(database), clock.monotonic
         ),

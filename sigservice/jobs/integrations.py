@@ -1,8 +1,9 @@
 """Sends events to the receivers of integrations, in order: a thread for each integration that has
 something to send, so that a slow receiver delays no other.
 
-A delivery is claimed in one transaction, sent outside of any, and settled in another. After a kill
-the claim expires and the delivery is sent again with the same ID.
+A thread claims the next deliveries of its integration, and sends one after the other. The result of
+each is stored before the next one is sent, together with the results of other integrations. After
+a kill the claim expires and what was not stored is sent again with the same ID.
 """
 
 import threading
@@ -12,48 +13,62 @@ from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import describe_fault
 from sigservice.log import log_error
+from sigservice.outgoing.post import HttpConnection
 from sigservice.repository.actions import integrations as integration_rows
-from sigservice.services import outbox
 from sigservice.services.actions import integration_delivery, integrations
-from sigservice.services.actions.integration_delivery import CLAIM_DURATION, Outcome, Settings
+from sigservice.services.actions.integration_delivery import (
+    CLAIM_DURATION,
+    Outcome,
+    Settings,
+    Settlement,
+)
 from sigservice.services.channel_delivery import DeliveryResult
 
-# While changes are made, senders use at most this part of the time of a processor, so that a burst
-# of changes takes as long as without integrations.
-_BUSY_SHARE = 0.01
+MAX_CLAIMED = 25
+# A delivery that starts later could end after its claim.
+_MAX_BATCH_SECONDS = 4.0
+# During a burst of changes, senders use at most this part of the time of a processor, so that it
+# takes as long as without integrations.
+_BURST_SHARE = 0.01
 _MAX_PAUSE_SECONDS = 1.5
 
 
 def run_once(context: Context) -> int:
     """Starts a sender for each integration whose next delivery is due; returns 0."""
+    with context.database.autocommit() as conn:
+        context.change_burst.observe(integration_rows.is_burst(conn))
+    batches: dict[int, list[Row]] = {}
     for row in _claim(context, busy=list(context.integration_senders)):
-        context.integration_senders.add(row["subject_id"])
+        batches.setdefault(row["subject_id"], []).append(row)
+    for id, rows in batches.items():
+        context.integration_senders.add(id)
         # Not a thread of a pool: the process would wait for it at its end.
         threading.Thread(
-            target=_send_in_order, args=(context, row), name="integration", daemon=True
+            target=_send_in_order, args=(context, id, rows), name="integration", daemon=True
         ).start()
     return 0
 
 
 def _claim(context: Context, *, id: int | None = None, busy: list[int]) -> list[Row]:
-    now = context.clock.now()
+    now, limit = context.clock.now(), 1 if context.change_burst.lasts else MAX_CLAIMED
     with context.database.autocommit() as conn:
-        return integration_rows.claim(conn, now=now, until=now + CLAIM_DURATION, id=id, busy=busy)
+        return integration_rows.claim(
+            conn, now=now, until=now + CLAIM_DURATION, limit=limit, id=id, busy=busy
+        )
 
 
-def _send_in_order(context: Context, row: Row) -> None:
+def _send_in_order(context: Context, id: int, rows: list[Row]) -> None:
     """Until nothing is due. An error of the database ends it: the claim expires."""
-    id, rows = row["subject_id"], [row]
     try:
-        while rows:
-            started_at = time.thread_time()
-            outcome = _deliver(context, rows[0])
-            _settle(context, rows[0], outcome)
-            if rows[0]["is_busy"]:
-                cpu_seconds = time.thread_time() - started_at
-                pause = cpu_seconds * len(context.integration_senders) / _BUSY_SHARE
-                context.stopping.wait(min(pause, _MAX_PAUSE_SECONDS))
-            rows = [] if context.stopping.is_set() else _claim(context, id=id, busy=[])
+        with HttpConnection() as connection:
+            while rows:
+                started_at = time.thread_time()
+                _send_batch(context, rows, connection)
+                if context.change_burst.lasts:
+                    cpu_seconds = time.thread_time() - started_at
+                    pause = cpu_seconds * len(context.integration_senders) / _BURST_SHARE
+                    context.change_burst.wait(min(pause, _MAX_PAUSE_SECONDS))
+                rows = [] if context.stopping.is_set() else _claim(context, id=id, busy=[])
     except Exception as error:  # noqa: BLE001  the next run continues
         if not context.stopping.is_set():
             logger = context.get_logger("integrations")
@@ -62,20 +77,34 @@ def _send_in_order(context: Context, row: Row) -> None:
         context.integration_senders.discard(id)
 
 
-def _deliver(context: Context, row: Row) -> Outcome:
+def _send_batch(context: Context, rows: list[Row], connection: HttpConnection) -> None:
+    """Until one has to wait, the time is over, or the integration was changed: the rest is due for
+    the next claim."""
     settings = Settings.from_config(context.config, context.encryption)
+    ends_at = time.monotonic() + _MAX_BATCH_SECONDS
+    for position, row in enumerate(rows, 1):
+        can_continue = _settle(context, row, _deliver(context, row, settings, connection))
+        if not can_continue or context.stopping.is_set() or time.monotonic() > ends_at:
+            if rest := rows[position:]:
+                with context.database.autocommit() as conn:
+                    integration_rows.release(conn, rest)
+            return
+
+
+def _deliver(context: Context, row: Row, settings: Settings, connection: HttpConnection) -> Outcome:
     try:
-        return integration_delivery.deliver(row, settings, context.clock.now())
+        return integration_delivery.deliver(row, settings, context.clock.now(), connection)
     except Exception as error:  # noqa: BLE001  a bug must not block the queue
         logger = context.get_logger("integrations")
         error_id = log_error(logger, f"delivery {row['id']} failed", error)
         return Outcome(DeliveryResult(describe_fault(error_id)), {})
 
 
-def _settle(context: Context, row: Row, outcome: Outcome) -> None:
-    with context.database.autocommit() as conn:
-        now, payload = context.clock.now(), outcome.payload
-        state = outbox.settle(conn, row, outcome.result, now, payload)
+def _settle(context: Context, row: Row, outcome: Outcome) -> bool:
+    """Whether the next delivery of the same claim can follow."""
+    settlement = Settlement(row, outcome, context.clock.now())
+    version = context.delivery_commits.store(settlement)
+    state = settlement.state
     result = "failed" if state == "waiting" else state
     context.telemetry.deliveries.count_integration(row["provider"], result)
     logger = context.get_logger("integrations")
@@ -87,3 +116,4 @@ def _settle(context: Context, row: Row, outcome: Outcome) -> None:
         with context.database.transaction() as conn:
             reason = "The receiver responded with status 410: it wants no further events."
             integrations.disable(conn, row["subject_id"], reason)
+    return state != "waiting" and not outcome.is_gone and version == row["version"]

@@ -1,7 +1,11 @@
-"""One POST or GET to an external web server: checked, bounded in time and size, no redirects."""
+"""A POST or GET to an external web server: checked, bounded in time and size, no redirects."""
 
+from __future__ import annotations
+
+import math
 import socket
 import threading
+import time
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -13,6 +17,7 @@ from urllib3.exceptions import (
     HTTPError,
     LocationParseError,
     NewConnectionError,
+    ProtocolError,
     ProxyError,
     ReadTimeoutError,
     SSLError,
@@ -52,11 +57,6 @@ class Response(NamedTuple):
     date: str = ""
 
 
-class _Limits(NamedTuple):
-    seconds: float
-    max_bytes: int
-
-
 class Target(NamedTuple):
     """The parts of a URL."""
 
@@ -89,171 +89,192 @@ def parse_target(url: str, policy: AddressPolicy) -> Target:
     return Target(parts, parts.scheme, host, port)
 
 
-def post(
-    url: str,
-    body: bytes,
-    headers: Mapping[str, str],
-    *,
-    policy: AddressPolicy,
-    proxies: Proxies,
-    seconds: float = TOTAL_SECONDS,
-    max_bytes: int = MAX_BYTES,
-    ca_file: str | None = None,
-) -> Response:
-    """Takes at most `seconds`. `ca_file` replaces the certificate authorities of the system. Raises
-    DestinationError, DeliveryError."""
-    limits = _Limits(seconds, max_bytes)
-    return _request(url, body, headers, policy, proxies, limits, ca_file)
+def post(url: str, body: bytes, headers: Mapping[str, str], **options: Any) -> Response:
+    """One request: HttpConnection.request has the options, and what it raises."""
+    with HttpConnection() as connection:
+        return connection.request(url, body, headers, **options)
 
 
-def get(
-    url: str,
-    *,
-    policy: AddressPolicy,
-    proxies: Proxies,
-    headers: Mapping[str, str] = MappingProxyType({}),
-    seconds: float = TOTAL_SECONDS,
-    max_bytes: int = MAX_BYTES,
-    ca_file: str | None = None,
-) -> Response:
+def get(url: str, *, headers: Mapping[str, str] = MappingProxyType({}), **options: Any) -> Response:
     """Like `post`."""
-    return _request(url, None, headers, policy, proxies, _Limits(seconds, max_bytes), ca_file)
+    with HttpConnection() as connection:
+        return connection.request(url, None, headers, **options)
 
 
-def _request(
-    url: str,
-    body: bytes | None,
-    headers: Mapping[str, str],
-    policy: AddressPolicy,
-    proxies: Proxies,
-    limits: _Limits,
-    ca_file: str | None,
-) -> Response:
-    """Without a body it is a GET."""
-    target = parse_target(url, policy)
-    try:
-        proxy = proxies.find(target.scheme, target.host, target.port)
-        if proxy:
-            check_through_proxy(target.host, target.port, policy)
-            return _send_through_proxy(proxy, target, body, headers, limits, ca_file)
-        return _send_directly(target, body, headers, policy, limits, ca_file)
-    except socket.gaierror:
-        raise DeliveryError("The hostname can't be resolved.") from None
-    except (HTTPError, OSError, ValueError) as error:
-        raise DeliveryError(_describe_error(error, limits.seconds)) from None
+class HttpConnection:
+    """Sends requests, one after another, and keeps the connection for the next one if that goes to
+    the same server. For one thread."""
 
+    def __init__(self) -> None:
+        self._key: object = None  # what the connection can be used for
+        self._pool: HTTPConnectionPool | None = None
+        self._urlopen: Callable[..., Any] = lambda: None
+        self._opened: list[HTTPConnection] = []
+        self._ends_at, self._is_timed_out = math.inf, False
+        self._closed = threading.Event()
+        self._watch: threading.Thread | None = None
 
-def _send_directly(
-    target: Target,
-    body: bytes | None,
-    headers: Mapping[str, str],
-    policy: AddressPolicy,
-    limits: _Limits,
-    ca_file: str | None,
-) -> Response:
-    """Connects to the address that was checked, so that a second look-up can't change it."""
-    addresses = resolve(target.host, target.port, policy)
-    headers = {"Host": target.url.netloc or "", **headers}
-    for n, address in enumerate(addresses, 1):
-        pool: HTTPConnectionPool
-        if target.scheme == "https":
-            pool = HTTPSConnectionPool(
-                address,
-                target.port,
-                server_hostname=target.host,
-                assert_hostname=target.host,
-                ca_certs=ca_file,
-            )
-        else:
-            pool = HTTPConnectionPool(address, target.port)
+    def __enter__(self) -> HttpConnection:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._closed.set()
+        self._drop()
+
+    def request(
+        self,
+        url: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        *,
+        policy: AddressPolicy,
+        proxies: Proxies,
+        seconds: float = TOTAL_SECONDS,
+        max_bytes: int = MAX_BYTES,
+        ca_file: str | None = None,
+    ) -> Response:
+        """Takes at most `seconds`. Without a body it is a GET. `ca_file` replaces the certificate
+        authorities of the system. Raises DestinationError, DeliveryError."""
+        target = parse_target(url, policy)
+        self._ends_at, self._is_timed_out = time.monotonic() + seconds, False
+        if self._watch is None:
+            self._watch = threading.Thread(target=self._cut_late, name="request", daemon=True)
+            self._watch.start()
         try:
-            return _send(pool, pool.urlopen, target.url.request_uri, body, headers, limits)
-        except (ConnectTimeoutError, NewConnectionError):
-            if n == min(len(addresses), 2):
-                raise
-    raise DeliveryError("The hostname has no address.")
+            proxy = proxies.find(target.scheme, target.host, target.port)
+            if proxy:
+                check_through_proxy(target.host, target.port, policy)
+            key = (proxy, target.scheme, target.host, target.port, policy, ca_file)
+            send = _Request(target, body, headers, seconds, max_bytes)
+            if key == self._key and self._is_open():
+                try:
+                    return self._send(send, is_proxied=bool(proxy))
+                except ProtocolError as error:
+                    if self._is_timed_out or not isinstance(error.args[-1], ConnectionError):
+                        raise  # else the server had closed a connection that it didn't use
+            return self._connect(key, proxy, send, policy, ca_file)
+        except socket.gaierror:
+            raise DeliveryError("The hostname can't be resolved.") from None
+        except (HTTPError, OSError, ValueError) as error:
+            self._drop()
+            if self._is_timed_out:
+                raise DeliveryError(f"No response within {seconds:.0f} s.") from None
+            raise DeliveryError(_describe_error(error, seconds)) from None
+        finally:
+            self._ends_at = math.inf
 
+    def _connect(
+        self,
+        key: object,
+        proxy: str,
+        request: _Request,
+        policy: AddressPolicy,
+        ca_file: str | None,
+    ) -> Response:
+        """Connects to the address that was checked, so that a second look-up can't change it."""
+        target = request.target
+        if proxy:
+            self._use_proxy(key, proxy, target, ca_file)
+            return self._send(request, is_proxied=True)
+        addresses = resolve(target.host, target.port, policy)
+        for n, address in enumerate(addresses, 1):
+            pool: HTTPConnectionPool
+            if target.scheme == "https":
+                pool = HTTPSConnectionPool(
+                    address,
+                    target.port,
+                    server_hostname=target.host,
+                    assert_hostname=target.host,
+                    ca_certs=ca_file,
+                )
+            else:
+                pool = HTTPConnectionPool(address, target.port)
+            self._use(key, pool, pool.urlopen)
+            try:
+                return self._send(request, is_proxied=False)
+            except (ConnectTimeoutError, NewConnectionError):
+                if n == min(len(addresses), 2):
+                    raise
+        raise DeliveryError("The hostname has no address.")
 
-def _send_through_proxy(
-    proxy: str,
-    target: Target,
-    body: bytes | None,
-    headers: Mapping[str, str],
-    limits: _Limits,
-    ca_file: str | None,
-) -> Response:
-    """The proxy resolves the name again, possibly to another address."""
-    try:
-        manager = proxy_rules.make_manager(proxy, ca_certs=ca_file)
-    except (HTTPError, ValueError):
-        raise DeliveryError("The configured proxy can't be used.") from None
-    pool = manager.connection_from_host(target.url.host, target.port, target.scheme)
-    return _send(pool, manager.urlopen, target.url.url, body, headers, limits)
+    def _use_proxy(self, key: object, proxy: str, target: Target, ca_file: str | None) -> None:
+        """The proxy resolves the name again, possibly to another address."""
+        try:
+            manager = proxy_rules.make_manager(proxy, ca_certs=ca_file)
+        except (HTTPError, ValueError):
+            raise DeliveryError("The configured proxy can't be used.") from None
+        pool = manager.connection_from_host(target.url.host, target.port, target.scheme)
+        self._use(key, pool, manager.urlopen)
 
+    def _use(self, key: object, pool: HTTPConnectionPool, urlopen: Callable[..., Any]) -> None:
+        self._drop()
+        connection_class: Any = pool.ConnectionCls
 
-def _send(
-    pool: HTTPConnectionPool,
-    urlopen: Callable[..., Any],
-    target: str,
-    body: bytes | None,
-    headers: Mapping[str, str],
-    limits: _Limits,
-) -> Response:
-    """Closes the connection when the time is over, so that a slow server can't prolong it."""
-    connections: list[HTTPConnection] = []
-    connection_class: Any = pool.ConnectionCls
+        def connect(**options: Any) -> HTTPConnection:
+            self._opened.append(connection_class(**options))
+            return self._opened[-1]
 
-    def connect(**options: Any) -> HTTPConnection:
-        connections.append(connection_class(**options))
-        return connections[-1]
+        pool.ConnectionCls = connect  # type: ignore[assignment]
+        self._key, self._pool, self._urlopen = key, pool, urlopen
 
-    pool.ConnectionCls = connect  # type: ignore[assignment]
-    is_timed_out = threading.Event()
+    def _is_open(self) -> bool:
+        """Only the first connection is kept: its address was checked."""
+        return len(self._opened) == 1 and self._opened[0].is_connected
 
-    def time_out() -> None:
-        is_timed_out.set()
-        for connection in connections:
-            _shut_down(connection)
-
-    timer = threading.Timer(limits.seconds, time_out)
-    timer.daemon = True
-    timer.start()
-    try:
-        response: HTTPResponse = urlopen(
-            "GET" if body is None else "POST",
-            target,
-            body=body,
+    def _send(self, request: _Request, *, is_proxied: bool) -> Response:
+        url = request.target.url
+        headers = request.headers if is_proxied else {"Host": url.netloc or "", **request.headers}
+        response: HTTPResponse = self._urlopen(
+            "GET" if request.body is None else "POST",
+            url.url if is_proxied else url.request_uri,
+            body=request.body,
             headers=headers,
             redirect=False,
             retries=False,
-            timeout=Timeout(connect=CONNECT_SECONDS, total=limits.seconds),
+            timeout=Timeout(connect=CONNECT_SECONDS, total=request.seconds),
             preload_content=False,
             decode_content=False,
         )
-        if is_timed_out.is_set():  # headers that were cut look like a response
+        if self._is_timed_out:  # headers that were cut look like a response
             raise HTTPError
         content, is_complete = b"", False
         try:
-            content = response.read(limits.max_bytes)
+            content = response.read(request.max_bytes)
             is_complete = not response.read(1)  # raises if the server promised more
         except (HTTPError, OSError):
             pass  # the status is known
+        if not is_complete:
+            self._drop()
         fields = response.headers
         return Response(
             response.status,
             fields.get("Retry-After", ""),
             content,
-            is_complete and not is_timed_out.is_set(),
+            is_complete and not self._is_timed_out,
             fields.get("Date", ""),
         )
-    except (HTTPError, OSError, ValueError):
-        if is_timed_out.is_set():
-            raise DeliveryError(f"No response within {limits.seconds:.0f} s.") from None
-        raise
-    finally:
-        timer.cancel()
-        for connection in connections:
+
+    def _cut_late(self) -> None:
+        """Closes the connection when the time of a request is over, so that a slow server can't
+        prolong it. A thread of its own: it costs as much for one request as for many."""
+        while not self._closed.wait(max(0.0, min(self._ends_at - time.monotonic(), 1.0))):
+            if time.monotonic() >= self._ends_at:
+                self._is_timed_out, self._ends_at = True, math.inf
+                for connection in self._opened:
+                    _shut_down(connection)
+
+    def _drop(self) -> None:
+        self._key, opened, self._opened = None, self._opened, []
+        for connection in opened:
             connection.close()
+
+
+class _Request(NamedTuple):
+    target: Target
+    body: bytes | None
+    headers: Mapping[str, str]
+    seconds: float
+    max_bytes: int
 
 
 def _shut_down(connection: HTTPConnection) -> None:

@@ -37,10 +37,8 @@ def settle(
     error: str | None,
     due_at: datetime,
     now: datetime,
-    payload: str | None = None,
 ) -> bool:
-    """`result` is sent, waiting or given up; returns False if a later attempt has begun. A
-    `payload` replaces the stored one."""
+    """`result` is sent, waiting or given up; returns False if a later attempt has begun."""
     count = execute(
         conn,
         _SQL["settle_message"],
@@ -50,7 +48,6 @@ def settle(
         error=error,
         due_at=due_at,
         now=now,
-        payload=payload,
     )
     return count > 0
 

@@ -37,18 +37,9 @@ def settle(
     row: Row,
     outcome: DeliveryResult,
     now: datetime,
-    payload: str | None = None,
 ) -> str:
-    """Stores and returns the result of an attempt: sent, waiting or given up. A `payload` replaces
-    the stored one."""
-    due_at = now + max(_draw_retry_delay(row["attempts"]), outcome.pause)
-    expires_at, result = row["expires_at"], "waiting"
-    if not outcome.error:
-        result = "sent"
-    elif outcome.is_final or (
-        due_at >= expires_at if expires_at else row["attempts"] >= MAX_ATTEMPTS
-    ):
-        result = "given up"
+    """Stores and returns the result of an attempt: sent, waiting or given up."""
+    result, due_at = choose_result(row, outcome, now)
     outbox.settle(
         conn,
         row["id"],
@@ -57,9 +48,18 @@ def settle(
         error=outcome.error[:500] or None,
         due_at=due_at,
         now=now,
-        payload=payload,
     )
     return result
+
+
+def choose_result(row: Row, outcome: DeliveryResult, now: datetime) -> tuple[str, datetime]:
+    """Sent, waiting or given up, and when the next attempt would be due."""
+    due_at = now + max(_draw_retry_delay(row["attempts"]), outcome.pause)
+    if not outcome.error:
+        return "sent", due_at
+    expires_at = row["expires_at"]
+    is_late = due_at >= expires_at if expires_at else row["attempts"] >= MAX_ATTEMPTS
+    return "given up" if outcome.is_final or is_late else "waiting", due_at
 
 
 def describe_state(row: Row) -> str:

@@ -32,8 +32,7 @@ RETURNING m.id, m.kind, m.message_id, m.subject_id, m.user_id, m.target, m.paylo
 UPDATE outbox
 SET sent_at = CASE WHEN %(result)s = 'sent' THEN %(now)s::timestamptz END,
     given_up_at = CASE WHEN %(result)s = 'given up' THEN %(now)s::timestamptz END,
-    due_at = %(due_at)s, last_error = %(error)s,
-    payload = coalesce(%(payload)s::jsonb, payload)
+    due_at = %(due_at)s, last_error = %(error)s
 WHERE id = %(id)s AND attempts = %(attempts)s AND sent_at IS NULL AND given_up_at IS NULL;
 
 -- name: retry_message

@@ -9,6 +9,7 @@ import pytest
 
 from sigservice.jobs import integrations as job
 from sigservice.jobs import retention
+from sigservice.repository.actions import integrations
 from tests.conftest import ADMIN
 from tests.integrations_kit import ADDONS, ENVIRON, FEATURES, Integrations, make_body
 from tests.receiver import receiving
@@ -191,15 +192,78 @@ def test_a_killed_sender_delays_its_integration_until_its_claim_ends(kit, receiv
     assert kit.states(id) == [("sent", None)]
 
 
-def test_senders_know_whether_changes_are_made_right_now(kit, rows):
+def test_during_a_burst_of_changes_a_sender_claims_one_delivery_at_a_time(kit, rows):
+    context = kit.service.context
     kit.create()
-    kit.flag()
-    (row,) = job._claim(kit.service.context, busy=[])
-    assert row["is_busy"] is True
+    for number in range(10):
+        kit.flag(f"f{number}")
+    rows("UPDATE events SET created_at = clock_timestamp() + interval '1 minute' RETURNING id")
+    with context.database.autocommit() as conn:
+        context.change_burst.observe(integrations.is_burst(conn))
+    assert len(job._claim(context, busy=[])) == 1
     rows("UPDATE events SET created_at = now() - interval '1 s' RETURNING id")
+    with context.database.autocommit() as conn:
+        context.change_burst.observe(integrations.is_burst(conn))
     kit.clock.advance(35)
-    (row,) = job._claim(kit.service.context, busy=[])
-    assert row["is_busy"] is False
+    assert len(job._claim(context, busy=[])) == 10
+
+
+def test_one_connection_carries_all_events_of_a_queue(kit, receiver):
+    receiver.keeps_connections = True
+    kit.create()
+    for number in range(30):
+        kit.flag(f"f{number}")
+    kit.run()
+    assert len(receiver.requests) == 30
+    assert receiver.connections == 1
+
+
+def test_a_changed_integration_stops_what_was_claimed_before(kit, receiver):
+    id = kit.create()
+    for number in range(5):
+        kit.flag(f"f{number}")
+    receiver.hold = threading.Event()
+    job.run_once(kit.service.context)
+    until(lambda: receiver.requests, "the first request")
+    kit.call("put", f"{ADDONS}/{id}", make_body(f"{receiver.url}/new"), 200)
+    receiver.hold.set()
+    until(lambda: len(receiver.requests) == 5, "all events")
+    kit.run()
+    assert [one.path for one in receiver.requests] == ["/hook"] + ["/new"] * 4
+    assert [state for state, _ in kit.states(id)] == ["sent"] * 5
+
+
+def test_a_failure_releases_what_was_claimed_with_it(kit, receiver, rows):
+    kit.create()
+    receiver.answers = [(503, {}), (204, {})]
+    for number in range(3):
+        kit.flag(f"f{number}")
+    kit.run()
+    assert rows("SELECT attempts, due_at <= now() FROM outbox ORDER BY id") == [
+        (1, False),
+        (0, True),
+        (0, True),
+    ]
+
+
+def test_deliveries_that_a_killed_process_had_claimed_lose_no_attempt(kit, receiver, rows):
+    kit.create()
+    kit.flag("f1")
+    kit.flag("f2")
+    for _ in range(10):
+        assert len(job._claim(kit.service.context, busy=[])) == 2  # and the process dies
+        kit.clock.advance(35)
+    assert rows("SELECT DISTINCT attempts FROM outbox") == [(0,)]
+    kit.run()
+    assert [one["featureName"] for one in kit.bodies()] == ["f1", "f2"]
+
+
+def test_two_processes_never_claim_from_one_queue_at_the_same_time(kit):
+    kit.create()
+    for number in range(30):
+        kit.flag(f"f{number}")
+    assert len(job._claim(kit.service.context, busy=[])) == job.MAX_CLAIMED
+    assert job._claim(kit.service.context, busy=[]) == []
 
 
 def test_a_disabled_integration_drops_what_waits(kit, receiver):

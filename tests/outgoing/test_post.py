@@ -10,7 +10,7 @@ import pytest
 
 from sigservice.outgoing import post as module
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
-from sigservice.outgoing.post import DeliveryError, get, post
+from sigservice.outgoing.post import DeliveryError, HttpConnection, get, post
 from sigservice.outgoing.proxies import Proxies
 from tests.receiver import CERTIFICATE, receiving
 from tests.waiting import DEADLINE_SECONDS, take_time
@@ -205,3 +205,62 @@ class listening:
     def __exit__(self, *error):
         self._socket.close()
         self._thread.join(DEADLINE_SECONDS)
+
+
+def send(connection, url, policy=HERE, **more):
+    options = {"policy": policy, "proxies": Proxies(), **more}
+    return connection.request(url, b"{}", HEADERS, **options)
+
+
+def test_a_connection_is_kept_for_the_next_request_to_the_same_server(receiver):
+    receiver.keeps_connections = True
+    with HttpConnection() as connection:
+        assert [send(connection, f"{receiver.url}/{n}").status for n in range(3)] == [204] * 3
+    assert receiver.connections == 1
+
+
+def test_a_connection_is_not_kept_for_another_policy(receiver):
+    receiver.keeps_connections = True
+    with HttpConnection() as connection:
+        send(connection, receiver.url)
+        with pytest.raises(DestinationError):
+            send(connection, receiver.url, AddressPolicy())
+    assert len(receiver.requests) == 1
+
+
+def test_a_kept_connection_that_the_server_closes_is_replaced_at_once(receiver):
+    receiver.keeps_connections = True
+    receiver.answers = [(204, {}), (0, {}), (204, {})]
+    with HttpConnection() as connection:
+        assert [send(connection, receiver.url).status for _ in range(2)] == [204, 204]
+    assert (receiver.connections, len(receiver.requests)) == (2, 3)
+
+
+def test_a_kept_connection_has_the_time_limit_of_each_request(receiver):
+    receiver.keeps_connections = True
+    with HttpConnection() as connection:
+        assert send(connection, receiver.url).status == 204
+        receiver.hold = threading.Event()
+        with pytest.raises(DeliveryError, match="No response"):
+            send(connection, receiver.url, seconds=0.2)
+        receiver.hold.set()
+        assert send(connection, receiver.url).status == 204
+
+
+def test_a_name_is_resolved_again_for_a_new_connection_only(receiver, monkeypatch):
+    real, resolved = socket.getaddrinfo, []
+
+    def getaddrinfo(host, *args, **more):
+        if host == "hooks.example":
+            resolved.append(host)
+            host = "127.0.0.1"
+        return real(host, *args, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    policy = AddressPolicy(False, ("127.0.0.1",))
+    receiver.keeps_connections = True
+    receiver.answers = [(204, {}), (204, {"Connection": "close"}), (204, {})]
+    with HttpConnection() as connection:
+        for _ in range(3):
+            send(connection, f"http://hooks.example:{receiver.port}/", policy)
+    assert len(resolved) == 2

@@ -46,6 +46,7 @@ def disable(conn: Connection, id: int, reason: str) -> bool:
 def delete(conn: Connection, id: int) -> None:
     """With its deliveries."""
     execute(conn, _SQL["delete_integration"], id=id)
+    delete_waiting(conn, id)
     execute(conn, _SQL["delete_deliveries"], id=id)
 
 
@@ -62,11 +63,31 @@ def claim(
     *,
     now: datetime,
     until: datetime,
+    limit: int,
     id: int | None = None,
     busy: Sequence[int] = (),
 ) -> list[Row]:
-    """The next due delivery of each integration, or of one, with the integration's parameters."""
-    return fetch_all(conn, _SQL["claim_deliveries"], now=now, until=until, id=id, busy=list(busy))
+    """The next deliveries of each integration whose first one is due, or of one integration: by
+    integration and in order, with its parameters and `version`. `attempts` counts the next one."""
+    values = {"now": now, "until": until, "limit": limit, "id": id, "busy": list(busy)}
+    return fetch_all(conn, _SQL["claim_deliveries"], **values)
+
+
+def settle(conn: Connection, items: str) -> dict[int, str | None]:
+    """`items` is a JSON array. Returns the version of the integration by ID of the delivery, for
+    those that were stored; None if it was deleted."""
+    rows = fetch_all(conn, _SQL["settle_deliveries"], items=items)
+    return {row["id"]: row["version"] for row in rows}
+
+
+def release(conn: Connection, rows: Sequence[Row]) -> None:
+    """Of one claim."""
+    ids, due_at = [row["id"] for row in rows], rows[0]["due_at"]
+    execute(conn, _SQL["release_deliveries"], ids=ids, due_at=due_at)
+
+
+def is_burst(conn: Connection) -> bool:
+    return bool(fetch_value(conn, _SQL["is_burst"]))
 
 
 def list_deliveries(

@@ -1,6 +1,7 @@
 """Sends one event to the receiver of an integration, and its test."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,12 +9,16 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from sigservice.clock import format_iso
 from sigservice.crypto.encryption import Encryption, EncryptionError
+from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.log import escape_line
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.outgoing.retry_after import parse_retry_after
+from sigservice.repository.actions import integrations as integration_rows
+from sigservice.services import outbox
 from sigservice.services.actions import integration_messages, integrations, mustache
 from sigservice.services.actions.integration_messages import Message, Request
 from sigservice.services.channel_delivery import MAX_RETRY_PAUSE, DeliveryResult, DeliverySettings
@@ -51,12 +56,41 @@ class Outcome:
     channels: dict[str, str]
     is_gone: bool = False
 
+
+class Settlement:
+    """The result of an attempt, to be stored: `state` is sent, waiting or given up."""
+
+    def __init__(self, row: Row, outcome: Outcome, now: datetime) -> None:
+        self.id = row["id"]
+        self.state, due_at = outbox.choose_result(row, outcome.result, now)
+        self.json = msgspec.json.encode(
+            {
+                "id": self.id,
+                "attempts": row["attempts"],
+                "result": self.state,
+                "now": format_iso(now),
+                "due_at": due_at.isoformat(),
+                "error": outcome.result.error[:500] or None,
+                "payload": {"channels": outcome.channels},
+            }
+        )
+
     @property
-    def payload(self) -> str:
-        return msgspec.json.encode({"channels": self.channels}).decode()
+    def size(self) -> int:
+        return len(self.json)
 
 
-def deliver(row: Row, settings: Settings, now: datetime) -> Outcome:
+def settle(conn: Connection, settlements: Sequence[Settlement]) -> list[str | None]:
+    """The version of the integration of each; None if it or the delivery was deleted, or a later
+    attempt was stored."""
+    items = b"[%s]" % b",".join(one.json for one in settlements)
+    versions = integration_rows.settle(conn, items.decode())
+    return [versions.get(one.id) for one in settlements]
+
+
+def deliver(
+    row: Row, settings: Settings, now: datetime, connection: post.HttpConnection
+) -> Outcome:
     """Sends a claimed delivery. Takes up to 30 seconds, so call it without a transaction."""
     settled: dict[str, str] = msgspec.json.decode(row["payload"]).get("channels", {})
     if row["attempts"] == 1:  # a retry after it was given up
@@ -81,7 +115,7 @@ def deliver(row: Row, settings: Settings, now: datetime) -> Outcome:
         return _refuse(f"The parameter {error.args[0]} is missing.", settled)
     if not requests:
         return _refuse("The event has no channel to go to.", settled)
-    return _send_all(requests, settled, row["provider"], settings, now)
+    return _send_all(requests, settled, row["provider"], settings, now, connection)
 
 
 def make_test_row(row: Row, by: Identity, now: datetime) -> Row:
@@ -113,6 +147,7 @@ def _send_all(
     provider: str,
     settings: Settings,
     now: datetime,
+    connection: post.HttpConnection,
 ) -> Outcome:
     """Skips the channels that are settled. One that is given up doesn't stop the others."""
     started_at, failure, is_gone, settled = time.monotonic(), DeliveryResult(), False, dict(settled)
@@ -122,7 +157,7 @@ def _send_all(
         if time.monotonic() - started_at > _START_SECONDS:
             failure = DeliveryResult("There was no time for all channels.")
             break
-        result, is_gone = _send(request, provider, settings, now)
+        result, is_gone = _send(request, provider, settings, now, connection)
         if result.error and not result.is_final:
             failure = result
         else:
@@ -133,7 +168,11 @@ def _send_all(
 
 
 def _send(
-    request: Request, provider: str, settings: Settings, now: datetime
+    request: Request,
+    provider: str,
+    settings: Settings,
+    now: datetime,
+    connection: post.HttpConnection,
 ) -> tuple[DeliveryResult, bool]:
     """The result, and whether the receiver wants no further events."""
     policy = settings.delivery.policy
@@ -141,7 +180,7 @@ def _send(
         hosts = (urlsplit(request.url).hostname or "", "0.0.0.0/0", "::/0")
         policy = AddressPolicy(allow_private=True, allowed_hosts=hosts)
     try:
-        response = post.post(
+        response = connection.request(
             request.url,
             request.body,
             request.headers,

@@ -59,9 +59,14 @@ DELETE FROM integrations WHERE id = %(id)s;
 DELETE FROM outbox WHERE kind = 'integration' AND subject_id = %(id)s;
 
 -- name: delete_waiting_deliveries
--- Of an integration that is disabled.
+-- Of an integration that is disabled or deleted. Locks them in the order in which they are claimed.
 DELETE FROM outbox
-WHERE kind = 'integration' AND subject_id = %(id)s AND sent_at IS NULL AND given_up_at IS NULL;
+WHERE id IN (
+    SELECT id FROM outbox
+    WHERE kind = 'integration' AND subject_id = %(id)s AND sent_at IS NULL AND given_up_at IS NULL
+    ORDER BY id
+    FOR UPDATE
+);
 
 -- name: delete_orphaned_deliveries
 -- Of changes that ran while their integration was disabled or deleted.
@@ -74,35 +79,75 @@ WHERE id IN (
 );
 
 -- name: claim_deliveries
--- The first waiting delivery of each integration, if it is due and its integration is not `busy`. The
--- claim ends at `until`, so that another process sends it if the first was killed. A process that chose
--- the same row waits for its lock and finds that it isn't due any longer. `is_busy` says whether any
--- process has recorded an event within half a second.
-UPDATE outbox m
-SET attempts = m.attempts + 1, due_at = %(until)s
-FROM (
-    SELECT i.provider, i.parameters, i.secrets, head.id, e.id AS event_id, e.type, e.created_by,
-           e.created_by_user_id, e.created_at, e.project, e.environment, e.feature_name, e.data,
-           e.pre_data, e.tags
+-- Up to `limit` waiting deliveries of each integration, in order, if the first one is due and its
+-- integration is not `busy`. The claim ends at `until`, so that another process sends them if the first
+-- was killed. A process that chose the same first row finds that it is locked or not due any longer.
+-- num_nulls: a partial index of waiting messages that the statistics believe empty must not replace the
+-- primary key.
+WITH heads AS MATERIALIZED (
+    SELECT i.id AS integration_id, i.provider, i.parameters, i.secrets, i.xmin::text AS version, h.id
     FROM integrations i
     CROSS JOIN LATERAL (
-        SELECT o.id, o.due_at, o.event_id FROM outbox o
+        SELECT o.id FROM outbox o
         WHERE o.kind = 'integration' AND o.subject_id = i.id AND o.sent_at IS NULL
           AND o.given_up_at IS NULL
         ORDER BY o.id
         LIMIT 1
-    ) head
-    LEFT JOIN events e ON e.id = head.event_id
-    WHERE i.enabled AND head.due_at <= %(now)s AND NOT i.id = ANY(%(busy)s)
-      AND (%(id)s::integer IS NULL OR i.id = %(id)s)
-) first
-WHERE m.id = first.id AND m.due_at <= %(now)s AND m.sent_at IS NULL AND m.given_up_at IS NULL
-RETURNING m.id, m.message_id, m.subject_id, m.payload, m.attempts, m.expires_at, m.last_error,
-          first.provider, first.parameters, first.secrets, first.event_id, first.type,
-          first.created_by, first.created_by_user_id, first.created_at, first.project,
-          first.environment, first.feature_name, first.data, first.pre_data, first.tags,
-          (SELECT newest.created_at > clock_timestamp() - interval '0.5 s'
-           FROM events newest ORDER BY newest.id DESC LIMIT 1) AS is_busy;
+    ) oldest
+    JOIN outbox h ON h.id = oldest.id
+    WHERE i.enabled AND NOT i.id = ANY(%(busy)s) AND (%(id)s::integer IS NULL OR i.id = %(id)s)
+      AND h.due_at <= %(now)s AND num_nulls(h.sent_at, h.given_up_at) = 2
+    FOR UPDATE OF h SKIP LOCKED
+), claimed AS (
+    UPDATE outbox m
+    SET due_at = %(until)s
+    FROM (
+        SELECT h.integration_id, h.provider, h.parameters, h.secrets, h.version, following.id
+        FROM heads h
+        CROSS JOIN LATERAL (
+            SELECT o.id FROM outbox o
+            WHERE o.kind = 'integration' AND o.subject_id = h.integration_id AND o.sent_at IS NULL
+              AND o.given_up_at IS NULL AND o.id >= h.id AND o.due_at <= %(now)s
+            ORDER BY o.id
+            LIMIT %(limit)s
+        ) following
+    ) batch
+    WHERE m.id = batch.id AND m.due_at <= %(now)s AND num_nulls(m.sent_at, m.given_up_at) = 2
+    RETURNING m.id, m.message_id, m.subject_id, m.payload, m.attempts + 1 AS attempts, m.due_at,
+              m.expires_at, m.last_error, m.event_id, batch.provider, batch.parameters,
+              batch.secrets, batch.version
+)
+SELECT c.id, c.message_id, c.subject_id, c.payload, c.attempts, c.due_at, c.expires_at, c.last_error,
+       c.provider, c.parameters, c.secrets, c.version, e.id AS event_id, e.type, e.created_by,
+       e.created_by_user_id, e.created_at, e.project, e.environment, e.feature_name, e.data,
+       e.pre_data, e.tags
+FROM claimed c
+LEFT JOIN events e ON e.id = c.event_id
+ORDER BY c.subject_id, c.id;
+
+-- name: settle_deliveries
+-- Stores the results of attempts, unless later ones were stored or the deliveries were deleted. Returns
+-- the version of each one's integration.
+UPDATE outbox m
+SET attempts = x.attempts,
+    sent_at = CASE WHEN x.result = 'sent' THEN x.now END,
+    given_up_at = CASE WHEN x.result = 'given up' THEN x.now END,
+    due_at = x.due_at, last_error = x.error, payload = x.payload
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (id bigint, attempts integer, result text, now timestamptz, due_at timestamptz, error text,
+           payload jsonb)
+WHERE m.id = x.id AND m.attempts = x.attempts - 1 AND num_nulls(m.sent_at, m.given_up_at) = 2
+RETURNING m.id, (SELECT i.xmin::text FROM integrations i WHERE i.id = m.subject_id) AS version;
+
+-- name: release_deliveries
+-- Those that were claimed until `due_at` and not sent.
+UPDATE outbox SET due_at = 'epoch'
+WHERE id = ANY(%(ids)s) AND due_at = %(due_at)s AND num_nulls(sent_at, given_up_at) = 2;
+
+-- name: is_burst
+-- Whether any process has recorded ten events within half a second.
+SELECT coalesce((SELECT e.created_at > clock_timestamp() - interval '0.5 s'
+                 FROM events e ORDER BY e.id DESC OFFSET 9 LIMIT 1), false);
 
 -- name: list_deliveries
 -- Newest first. `attempted_only` leaves out those that were never tried.

@@ -8,6 +8,7 @@ from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, NotFoundError
+from sigservice.outgoing.post import HttpConnection
 from sigservice.repository import outbox as message_rows
 from sigservice.repository.actions import integrations as integration_rows
 from sigservice.services import outbox
@@ -107,7 +108,8 @@ def send_test(context: Context, identity: Identity, id: int) -> dict[str, str]:
     now = context.clock.now()
     test = integration_delivery.make_test_row(row, identity, now)
     settings = Settings.from_config(context.config, context.encryption)
-    error = integration_delivery.deliver(test, settings, now).result.error
+    with HttpConnection() as receiver:
+        error = integration_delivery.deliver(test, settings, now, receiver).result.error
     details = error or "The receiver accepted the test."
     return {"state": "failed" if error else "success", "stateDetails": details}
 
