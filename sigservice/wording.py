@@ -1,6 +1,23 @@
-"""Numbers with their nouns in messages and pages."""
+"""Numbers with their nouns, and durations, in messages and pages."""
+
+from datetime import timedelta
 
 
 def plural(count: int, noun: str) -> str:
     """For example `1 flag` or `1,234 flags`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def spell_duration(duration: timedelta) -> str:
+    """In its two largest units, such as `2 h 10 min`; seconds only below a minute."""
+    seconds = max(0, int(duration.total_seconds()))
+    if seconds < 60:
+        return f"{seconds} s"
+    minutes = seconds // 60
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = divmod(hours, 24)
+    return f"{days} d {hours} h" if hours else f"{days} d"

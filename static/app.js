@@ -14,6 +14,7 @@ function addDialogs() {
   document.body.insertAdjacentHTML("beforeend", `<div id="toast" aria-live="polite" aria-atomic="true"></div>
 <dialog id="confirm-dialog" aria-labelledby="confirm-question"><form method="dialog"><p id="confirm-question"></p>
 <p class="actions"><button value="yes">Continue</button><button class="quiet">Cancel</button></p></form></dialog>
+<dialog id="question-dialog" aria-labelledby="question-title"></dialog>
 <dialog id="palette" aria-label="Search"><input type="search" maxlength="200" autocomplete="off"
 aria-label="Search flags, endpoints and pages" placeholder="Search flags, endpoints and pages">
 <div id="palette-results"></div></dialog>`);
@@ -123,6 +124,28 @@ function askFirst(form, button) {
   dialog.showModal();
 }
 
+// The page of a question, as a dialog: a[data-dialog] leads to it.
+async function askInDialog(link) {
+  const answer = await fetch(link.href, { headers: { Accept: "text/html" } });
+  const question = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("question");
+  if (!answer.ok || !question) return location.assign(link.href);
+  const dialog = $("#question-dialog");
+  dialog.replaceChildren(question);
+  dialog.showModal();
+  $($(".danger", dialog) ? "[data-cancel]" : ".field input, [data-cancel]", dialog)?.focus();
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-dialog]");
+  if (link && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    askInDialog(link).catch(() => location.assign(link.href));
+  } else if (event.target.closest("dialog [data-cancel]")) {
+    event.preventDefault();
+    event.target.closest("dialog").close();
+  }
+});
+
 document.addEventListener("submit", (event) => {
   const form = event.target, button = event.submitter;
   if (button?.dataset.confirm && !form.elements.confirmed) {
@@ -195,17 +218,20 @@ document.addEventListener("click", (event) => {
   if (event.target.id === "palette") event.target.close(); // its backdrop
 });
 
-// Live refresh: fetches this page again and swaps the list; what is open stays open.
+// Live refresh: fetches this page again and swaps its live parts; what is open stays open. Only changes
+// of data-announce are announced.
 const REFRESH_MS = 5000;
 
 async function refresh() {
-  const list = $("[data-live]");
-  if (!list || document.hidden || !getSelection().isCollapsed) return;
+  if (document.hidden || !getSelection().isCollapsed) return;
   const answer = await fetch(location.href, { headers: { Accept: "text/html", "X-Live-Refresh": "1" } });
   if (answer.redirected) return location.reload(); // signed out: the sign-in page leads back here
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const fresh = page.getElementById(list.id);
+  for (const list of $$("[data-live]")) refreshPart(list, page.getElementById(list.id));
+}
+
+function refreshPart(list, fresh) {
   if (!fresh || fresh.innerHTML === list.dataset.last) return;
   list.dataset.last = fresh.innerHTML;
   for (const open of $$("details[open]", list)) {
@@ -213,9 +239,15 @@ async function refresh() {
   }
   const at = document.activeElement, inside = list.contains(at) && at.closest("details")?.id;
   const mark = inside ? `#${inside} ${at.localName}` : list.contains(at) && at.rel ? `a[rel=${at.rel}]` : "";
+  const focused = list.contains(at) && at, listStates = () => $$("[data-announce]", list).map((part) => part.dataset.announce);
+  const before = listStates();
+  list.className = fresh.className;
   list.replaceChildren(...fresh.childNodes);
   enhance(list);
-  if (mark) $(mark, list)?.focus({ preventScroll: true });
+  const changed = before.length ? listStates().filter((text) => !before.includes(text)) : [];
+  if (changed.length) showToast(changed.join(". "));
+  const target = mark ? $(mark, list) : focused && findAlike(focused);
+  target?.focus({ preventScroll: true });
 }
 
 addDialogs();

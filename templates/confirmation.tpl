@@ -1,5 +1,6 @@
 % rebase("layout.tpl", title=title, live=False)
-<h1><bdi>{{confirmation.title}}</bdi></h1>
+<section id="question" aria-labelledby="question-title">
+<h1 id="question-title"><bdi>{{confirmation.title}}</bdi></h1>
 % include("partials/problems.tpl")
 % for part in confirmation.body:
 % if isinstance(part, str):
@@ -17,14 +18,16 @@
 % end
 % end
 % if confirmation.button:
-<form method="post" action="{{action}}" class="actions">
+<form method="post" action="{{action}}" id="question-form">
 % include("partials/csrf.tpl")
+% include("partials/form_fields.tpl", fields=confirmation.fields)
 % for name, value in confirmation.hidden.items():
 <input type="hidden" name="{{name}}" value="{{value}}">
 % end
-<button class="{{"danger" if confirmation.is_dangerous else ""}}">{{confirmation.button}}</button>
-<a href="{{url(confirmation.cancel_path)}}">{{confirmation.cancel}}</a>
+<p class="actions"><button class="{{"danger" if confirmation.is_dangerous else ""}}">{{confirmation.button}}</button>
+<a href="{{url(confirmation.cancel_path)}}" data-cancel>{{confirmation.cancel}}</a></p>
 </form>
 % else:
 <p><a href="{{url(confirmation.cancel_path)}}">{{confirmation.cancel}}</a></p>
 % end
+</section>

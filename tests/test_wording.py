@@ -1,8 +1,10 @@
-"""Numbers with their nouns."""
+"""Numbers with their nouns, and durations."""
+
+from datetime import timedelta
 
 import pytest
 
-from sigservice.wording import plural
+from sigservice.wording import plural, spell_duration
 
 
 @pytest.mark.parametrize(
@@ -10,3 +12,11 @@ from sigservice.wording import plural
 )
 def test_plural_has_an_s_unless_there_is_one(count: int, text: str):
     assert plural(count, "flag") == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(-5, "0 s"), (59, "59 s"), (720, "12 min"), (7860, "2 h 11 min"), (180_000, "2 d 2 h")],
+)
+def test_a_duration_has_its_largest_units(seconds: int, text: str):
+    assert spell_duration(timedelta(seconds=seconds)) == text

@@ -11,7 +11,8 @@ from sigservice.context import Context
 from sigservice.errors import AppError, RateLimitError
 from sigservice.services.identity import Identity
 from sigservice.web import respond
-from sigservice.web.forms import NO_ENTRY, Entry, Field, Form
+from sigservice.web.body import read_query
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, locate_problems
 from sigservice.web.growing_forms import GrowingSection
 from sigservice.web.router import Router
 
@@ -80,7 +81,8 @@ def render_form(
 class Confirmation:
     """What a page asks: `perform` makes the change, and `done` is where the response leads then.
     `body` has paragraphs, and lists of texts with the path of a link or "". Without a `button`
-    nothing can be done, and the body says why. `hidden` are fields that the form sends."""
+    nothing can be done, and the body says why. `hidden` are fields that the form sends, and
+    `fields` those that the user fills in."""
 
     title: str
     body: Body
@@ -91,32 +93,43 @@ class Confirmation:
     cancel: str = "Cancel"
     is_dangerous: bool = True
     hidden: Mapping[str, str] = field(default_factory=dict)
+    fields: Sequence[Field] = ()
     breadcrumbs: Breadcrumbs = ()
     after_commit: Callable[[], Any] = lambda: None
 
 
-def confirms(router: Router, path: str, *, needs: str) -> Callable[[Handler], Any]:
+def confirms(
+    router: Router, path: str, *, needs: str, has_form: bool = False
+) -> Callable[[Handler], Any]:
     """Declares the two routes of a change that a page asks about first. The decorated function gets
     the context, a connection in a transaction, the identity and the parts of the path, and returns
-    the Confirmation."""
+    the Confirmation. With `has_form` it also gets the `form`: what was submitted, before that the
+    query."""
 
     def declare(describe: Callable[..., Confirmation]) -> Callable[..., Confirmation]:
         def show(
-            context: Context, identity: Identity, error: AppError | None = None, **parts: Any
+            context: Context,
+            identity: Identity,
+            error: AppError | None = None,
+            entered: Form | None = None,
+            **parts: Any,
         ) -> HTTPResponse:
+            if has_form:
+                parts["form"] = entered or read_query(request.environ)
             with context.database.transaction() as conn:
                 confirmation = describe(context, conn, identity, **parts)
-            return render_confirmation(context, identity, confirmation, error)
+            return render_confirmation(context, identity, confirmation, error, form=entered or {})
 
         def perform(context: Context, identity: Identity, form: Form, **parts: Any) -> HTTPResponse:
+            own = {"form": form} if has_form else {}
             try:
                 with context.database.transaction() as conn:
-                    confirmation = describe(context, conn, identity, **parts)
+                    confirmation = describe(context, conn, identity, **own, **parts)
                     confirmation.perform()
             except AppError as error:
                 if not is_correctable(error):
                     raise
-                return show(context, identity, error, **parts)
+                return show(context, identity, error, form, **parts)
             confirmation.after_commit()
             return respond.redirect(context, confirmation.done)
 
@@ -135,6 +148,7 @@ def render_confirmation(
     confirmation: Confirmation,
     error: AppError | None = None,
     action: str = "",
+    form: Form | None = None,
 ) -> HTTPResponse:
     """The form is sent to `action`, by default to the path of the page."""
     return respond.page(
@@ -142,9 +156,16 @@ def render_confirmation(
         "confirmation",
         identity,
         form_error=error,
-        problems=[{"message": error.message}] if error else [],
+        problems=_list_problems(error, form or {}) if error else [],
         title=confirmation.title,
         breadcrumbs=confirmation.breadcrumbs,
         confirmation=confirmation,
         action=context.prefix + (action or request.environ["PATH_INFO"]),
     )
+
+
+def _list_problems(error: AppError, form: Form) -> list[dict[str, Any]]:
+    """Those of fields, or the message."""
+    located = locate_problems(error.details, form)
+    has_fields = any(problem.get("path") in form for problem in located)
+    return located if has_fields else [{"message": error.message}]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
+Chart = dict[str, Any]
 HOURS, STEP, HEIGHT = 24, 6, 24
 WIDE, HALF = 240, 24
 MARGIN = 2  # above and below a line
@@ -45,6 +46,24 @@ def build_bars(values_by_hours_ago: Mapping[int, float]) -> list[dict[str, int]]
 def build_marks(hours_ago: Iterable[int]) -> list[int]:
     """The x of a mark above the bar of each hour."""
     return sorted((HOURS - 1 - ago) * STEP for ago in hours_ago if 0 <= ago < HOURS)
+
+
+def build_guard_chart(points: Iterable[tuple[float | None, bool]], limit: float | None) -> Chart:
+    """The bars of (value, is_broken), oldest first, and the height of the limit. A point without a
+    value has a bar if it is broken."""
+    items = list(points)[-HOURS:]
+    values = [value for value, _ in items if value is not None]
+    highest = max([*values, limit if values and limit is not None else 0], default=0) or 1
+    bars = []
+    for position, (value, is_broken) in enumerate(items, HOURS - len(items)):
+        part = is_broken if value is None else max(0.0, value) / highest
+        height = max(2, round((HEIGHT - 2) * part)) if value is not None or is_broken else 0
+        if height:
+            x, y = position * STEP, HEIGHT - height
+            bars.append({"x": x, "y": y, "height": height, "is_broken": is_broken})
+    has_line = bool(values) and limit is not None and 0 <= limit <= highest
+    line = HEIGHT - round((HEIGHT - 2) * (limit or 0) / highest) if has_line else None
+    return {"bars": bars, "limit_y": line}
 
 
 def build_exposure_bars(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.conftest import Cast
 from tests.jobs.release_kit import Releases
 from tests.jobs.rules_kit import RATIO, Rules
 from tests.routes.sdk import Sdk
@@ -152,3 +153,14 @@ def test_no_step_is_taken_on_a_value_whose_evaluation_is_overdue(kit, rules, min
     rules.report(errors=0, requests=100)
     kit.wait(1)
     assert kit.state(release) == ("running", None, 100)
+
+
+def test_the_page_of_a_flag_has_the_values_of_the_last_hour(kit, rules, minute):
+    rules.report(errors=1, requests=100)
+    kit.create(steps=STEPS, guards=[guard("hold", windowMinutes=2)])
+    for errors in (1, 1, 1, 40, 40, 40):
+        minute(errors=errors, requests=100)
+    page = Cast(rules.sdk.service).signed_in("ed").get("/admin/features/checkout")
+    chart = page.html.select_one("svg.sparkline[aria-label^='Last hour']")
+    assert chart["aria-label"] == "Last hour: broken at 2 of 24 points"
+    assert len(chart.select("rect.broken")) == 2

@@ -6,7 +6,16 @@ import random
 
 import pytest
 
-from sigservice.web.sparkline import HEIGHT, HOURS, MARGIN, STEP, Point, build_bars, build_line
+from sigservice.web.sparkline import (
+    HEIGHT,
+    HOURS,
+    MARGIN,
+    STEP,
+    Point,
+    build_bars,
+    build_guard_chart,
+    build_line,
+)
 
 
 @pytest.mark.parametrize("signals", [{}, {0: 0}, {5: 0, 6: 0}, {24: 5}, {-1: 5}])
@@ -69,3 +78,15 @@ def test_a_band_covers_the_time_in_which_a_rule_fires():
     points = [Point(n / 10, 1, n in (2, 3, 4, 8)) for n in range(11)]
     line = build_line("l", points, 0, width=100)
     assert line.bands == [{"x": 20.0, "width": 20.0}, {"x": 80.0, "width": 2.0}]
+
+
+def test_a_chart_of_a_guard_has_its_limit_and_its_broken_points():
+    chart = build_guard_chart([(None, False), (0.05, False), (0.1, True)], 0.05)
+    assert chart["limit_y"] == 13
+    assert [(bar["height"], bar["is_broken"]) for bar in chart["bars"]] == [(11, False), (22, True)]
+
+
+def test_a_chart_of_a_guard_without_values_shows_when_it_was_broken():
+    chart = build_guard_chart([(None, False), (None, True)], None)
+    assert [bar["is_broken"] for bar in chart["bars"]] == [True]
+    assert chart["limit_y"] is None

@@ -71,6 +71,12 @@ def list_events(conn: Connection, release_id: int) -> list[Row]:
     return fetch_all(conn, _SQL["list_release_events"], release_id=release_id)
 
 
+def list_guard_events(conn: Connection, release_ids: Sequence[int], since: datetime) -> list[Row]:
+    """{guard_id, type, created_at}, oldest first."""
+    sql = _SQL["list_guard_events"]
+    return fetch_all(conn, sql, release_ids=list(release_ids), since=since)
+
+
 def read_time(conn: Connection) -> datetime:
     """Of the transaction, by the clock of the database."""
     moment: datetime = fetch_value(conn, _SQL["read_time"])

@@ -210,7 +210,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "watchMinutes": plan["watchMinutes"],
         "noDataMinutes": plan["noDataMinutes"],
         "notifications": plan["notifications"],
-        "guards": [_guard_to_json(guard) for guard in _decode(row["guards"])],
+        "guards": [_guard_to_json(guard) for guard in list_guards(row)],
         "startAt": _format(row["start_at"]),
         "createdAt": format_iso(row["created_at"]),
         "createdBy": row["created_by"],
@@ -218,6 +218,12 @@ def to_json(row: Row) -> dict[str, Any]:
         "finishedAt": _format(row["finished_at"]),
         "warnings": _decode(row["warnings"]),
     }
+
+
+def list_guards(row: Row) -> list[dict[str, Any]]:
+    """The stored guards of a release, with the name of the `endpoint` of each."""
+    guards: list[dict[str, Any]] = _decode(row["guards"])
+    return guards
 
 
 def _start(conn: Connection, id: int, by: Identity, clock: Clock, *, is_scheduled: bool) -> None:

@@ -11,19 +11,30 @@ VALUES (%(feature)s, %(environment)s, %(strategy_id)s, %(plan)s::jsonb, %(warnin
 RETURNING id;
 
 -- name: list_releases
--- Newest first; a parameter that is NULL doesn't filter.
+-- Newest first; a parameter that is NULL doesn't filter. `last_…` is the event that put the release into
+-- its state, where one did.
 SELECT r.id, r.feature, r.environment, f.project, r.strategy_id, r.plan, r.warnings, r.state,
        r.held_by, r.held_reason, r.held_guard_id, r.step, r.rollout, r.start_rollout,
        r.rolled_back_from, r.start_at, r.entered_at, r.due_at, r.evidence_at, r.resumed_at,
        r.propagation_seconds, r.auto_resumes, r.created_at, r.created_by, r.created_by_user_id,
-       r.finished_at, r.content, guards.items AS guards
+       r.finished_at, r.content, guards.items AS guards, last.created_at AS last_at,
+       last.actor AS last_actor, last.reason AS last_reason, last.guard IS NOT NULL AS last_by_guard
 FROM releases r
 JOIN features f ON f.name = r.feature
 CROSS JOIN LATERAL (
-    SELECT coalesce(json_agg(to_json(g) ORDER BY g.position), '[]') AS items
+    SELECT coalesce(json_agg(to_jsonb(g) || jsonb_build_object('endpoint', e.name)
+                             ORDER BY g.position), '[]') AS items
     FROM release_guards g
+    LEFT JOIN signal_endpoints e ON e.id = g.endpoint_id
     WHERE g.release_id = r.id
 ) guards
+LEFT JOIN LATERAL (
+    SELECT v.created_at, v.actor, v.reason, v.guard
+    FROM release_events v
+    WHERE v.release_id = r.id AND v.type IN ('held', 'rolledBack', 'finished', 'stopped')
+    ORDER BY v.id DESC
+    LIMIT 1
+) last ON true
 WHERE (%(id)s::bigint IS NULL OR r.id = %(id)s)
   AND (%(feature)s::text IS NULL OR r.feature = %(feature)s)
   AND (%(environment)s::text IS NULL OR r.environment = %(environment)s)
@@ -112,6 +123,14 @@ ORDER BY position;
 SELECT id, created_at, type, step, rollout, actor, reason, text, guard
 FROM release_events
 WHERE release_id = %(release_id)s
+ORDER BY id;
+
+-- name: list_guard_events
+-- Changes of the states of guards, oldest first.
+SELECT (guard->>'id')::bigint AS guard_id, type, created_at
+FROM release_events
+WHERE release_id = ANY(%(release_ids)s) AND created_at > %(since)s
+  AND type IN ('guardFired', 'guardUnknown', 'guardOk')
 ORDER BY id;
 
 -- name: find_poll_interval

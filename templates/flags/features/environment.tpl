@@ -28,8 +28,12 @@ by
 % end
 </p>
 % end
-% if environment["release"]:
-% include("releases/panel.tpl", release=environment["release"])
+% release = environment["release"]
+% if release:
+% include("releases/panel.tpl", release=release)
+% end
+% if can_edit and environment["rollout"] and not (release and release["is_active"]):
+<p class="offer"><span>Release in steps: let guards watch while you raise {{environment["rollout"]}} to 100%.</span> <a class="button quiet" href="{{url(environment["release_form"])}}">New release<span class="hidden"> in {{name}}</span></a></p>
 % end
 % if environment["strategies"]:
 % if len(environment["strategies"]) > 1:
@@ -51,8 +55,8 @@ by
 <p class="actions">
 % if can_edit:
 <a href="{{url(path, 'environments', name, 'strategies', 'new')}}">Add strategy<span class="hidden"> in {{name}}</span></a>
-% if not environment["release"] or environment["release"]["state"] not in ("scheduled", "running", "held"):
-<a href="{{url(environment['release_form'])}}">New release<span class="hidden"> in {{name}}</span></a>
+% if not environment["rollout"] and not (release and release["is_active"]):
+<a href="{{url(environment['release_form'])}}">Gradual release …<span class="hidden"> in {{name}}</span></a>
 % end
 % end
 % if can_edit and identity.has_permission("ADMIN"):

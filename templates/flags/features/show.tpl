@@ -1,4 +1,4 @@
-% rebase("layout.tpl", title=title, live=False)
+% rebase("layout.tpl", title=title, live=is_live)
 <div class="heading">
 <h1>{{row["name"]}}</h1>
 % if not row["archived_at"]:
@@ -34,6 +34,9 @@
 </form>
 % end
 % include("actions/scheduled/list.tpl", scheduled=scheduled)
+% if is_live:
+% include("releases/freeze.tpl", freeze=freeze)
+% end
 % for environment in environments:
 % include("flags/features/environment.tpl", environment=environment)
 % end

@@ -23,7 +23,11 @@
 % end
 </form>
 % end
+% if strategy["release"]:
+<a href="{{url(strategy['release']['path'])}}">moved by release {{strategy["release"]["id"]}}</a>
+% else:
 <a href="{{url(strategy['path'])}}">Edit<span class="hidden"> {{strategy["label"]}}</span></a>
+% end
 <form method="post" action="{{url(strategy['path'], 'on' if strategy['disabled'] else 'off')}}" data-swap="environments events">
 % include("partials/csrf.tpl")
 <button class="quiet">{{"Enable" if strategy["disabled"] else "Disable"}}<span class="hidden"> {{strategy["label"]}}</span></button>

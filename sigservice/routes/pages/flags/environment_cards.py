@@ -10,6 +10,7 @@ from sigservice.routes.pages.flags.usage_charts import Usage
 from sigservice.services import strategy_summaries
 from sigservice.web.helpers import join_path
 
+ROLLOUT_TYPE = "flexibleRollout"
 BUILT_IN = "default"  # the environment that each database begins with
 
 
@@ -30,6 +31,9 @@ def make_cards(
     path = join_path("/admin/features", feature["name"], "environments")
     for environment in feature["environments"]:
         name = environment["name"]
+        release = newest_releases.get(name)
+        mover = release if release and release["state"] == "running" else None
+        moved_id = mover["strategyId"] if mover else None
         query = urlencode({"flag": feature["name"], "environment": name})
         cards.append(
             environment
@@ -40,6 +44,7 @@ def make_cards(
                         "chips": strategy_summaries.list_strategy_chips(strategy, segment_names),
                         "label": f"strategy {number} in {name}",
                         "path": join_path(path, name, "strategies", strategy["id"]),
+                        "release": mover if strategy["id"] == moved_id else None,
                         "is_first": number == 1,
                         "is_last": number == len(environment["strategies"]),
                     }
@@ -49,13 +54,20 @@ def make_cards(
                 "variants": strategy_summaries.summarize_variants(environment["variants"]),
                 "question": ask_for_switch(feature["name"], environment) if asks_first else "",
                 "alerts": [alert for alert in alerts if alert["environment"] == name],
-                "release": newest_releases.get(name),
+                "release": release,
+                "rollout": _find_rollout(environment["strategies"]),
                 "release_form": join_path(path, name, "releases", "new"),
                 "chart": usage.make_chart(name, now),
                 "playground": f"/admin/playground?{query}",
             }
         )
     return sorted(cards, key=_is_built_in_and_empty)
+
+
+def _find_rollout(strategies: Sequence[Mapping[str, Any]]) -> str:
+    """The percentage of the first gradual rollout that a release can move, "" without any."""
+    rollouts = [s for s in strategies if s["name"] == ROLLOUT_TYPE and not s["disabled"]]
+    return f"{rollouts[0]['parameters'].get('rollout', 0)}%" if rollouts else ""
 
 
 def _is_built_in_and_empty(card: Mapping[str, Any]) -> bool:

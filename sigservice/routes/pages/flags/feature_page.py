@@ -1,6 +1,7 @@
 """The page of one flag, to which every form on it redirects."""
 
 import re
+from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -16,13 +17,15 @@ from sigservice.repository.system.events import EventFilter
 from sigservice.routes.pages.flags import feature_fields
 from sigservice.routes.pages.flags.environment_cards import make_cards
 from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
-from sigservice.routes.pages.flags.release_views import make_release_view
 from sigservice.routes.pages.flags.usage_charts import read_usage
+from sigservice.routes.pages.release_views import NOTICES as RELEASE_NOTICES
+from sigservice.routes.pages.release_views import is_recent, make_release_view
 from sigservice.routes.pages.system.events import make_event_view
 from sigservice.services import strategy_summaries
 from sigservice.services.actions import held_flags, scheduled_sets
 from sigservice.services.flags import dependencies, feature_view, features
-from sigservice.services.identity import VIEW, Identity
+from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.releases import freeze, guard_history
 from sigservice.services.system import events as event_service
 from sigservice.services.usage import impact_metrics
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
@@ -59,7 +62,7 @@ NOTICES = {
     "parent": "Parent flag added.",
     "no-parent": "Parent flag removed.",
     "scheduled": "Change scheduled.",
-}
+} | RELEASE_NOTICES
 BULK_CHANGES = {
     "stale": "marked as stale",
     "active": "marked as active",
@@ -121,6 +124,7 @@ def show_feature(
     context: Context, identity: Identity, name: str, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
     """`entry` is one of the forms on the page."""
+    now = context.clock.now()
     with context.database.transaction() as conn:
         row = find_feature(conn, name)
         feature = feature_view.build_view(conn, row["project"], name, identity.user_id)
@@ -137,7 +141,9 @@ def show_feature(
         parents = [] if row["archived_at"] else _list_parents(conn, row, feature)
         types = feature_rows.list_types(conn)
         alerts = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS, features=[name])
-        release_rows = releases.list_newest(conn, feature=name, limit=MAX_RELEASES)
+        release_rows = _list_releases(conn, name, now)
+        history = guard_history.read_last_hour(conn, release_rows, now)
+        frozen = freeze.read_freeze(conn)
         asks_first = row["project"] in projects.list_confirming(conn)
     texts, open_form = entry.form, _name_form(entry.form)
     details = texts if open_form == "Edit" else to_form(features.to_json(row))
@@ -148,6 +154,8 @@ def show_feature(
         entry=entry,
         title=f"{open_form or 'Flag'} {name}",
         open_form=open_form,
+        freeze=frozen,
+        is_live=not open_form and any(row["finished_at"] is None for row in release_rows),
         notice=find_notice(),
         undo=find_undo(f"in-{read_query(request.environ).get('in', '')} events"),
         breadcrumbs=[("Flags", "/admin/features")],
@@ -163,16 +171,22 @@ def show_feature(
             feature,
             segment_names,
             usage,
-            context.clock.now(),
+            now,
             alerts=alerts,
             asks_first=asks_first,
             newest_releases={
-                row["environment"]: make_release_view(row, can_edit=identity.has_permission("EDIT"))
-                for row in reversed(release_rows)
+                row["environment"]: make_release_view(
+                    row,
+                    now,
+                    can_edit=identity.has_permission(EDIT),
+                    back="flag",
+                    history=history,
+                )
+                for row in release_rows
             },
         ),
         usage_fields=usage.make_fields() if usage.app_names else [],
-        impact=make_impact_rows(impact, context.clock.now()),
+        impact=make_impact_rows(impact, now),
         dependencies=[
             dependency | {"summary": strategy_summaries.summarize_parent(dependency)}
             for dependency in feature["dependencies"]
@@ -184,6 +198,13 @@ def show_feature(
         clone_fields=fill([feature_fields.CLONE_FIELD], texts),
         events=[make_event_view(row) for row in event_rows],
     )
+
+
+def _list_releases(conn: Connection, name: str, now: datetime) -> list[Row]:
+    """The newest of each environment, unless it ended long ago."""
+    rows = releases.list_newest(conn, feature=name, limit=MAX_RELEASES)
+    newest = {row["environment"]: row for row in reversed(rows)}
+    return [row for row in newest.values() if is_recent(row, now)]
 
 
 def _name_form(form: Form) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 from sigservice.db.pool import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.flags import segments as segments_repository
+from sigservice.repository.releases import releases
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.routes.pages.flags.strategy_draft import render_draft
 from sigservice.routes.pages.flags.strategy_form import (
@@ -45,6 +46,9 @@ def show_strategy(
         target = find_target(conn, name, environment)
         choices = load_choices(conn)
         strategy, number = _find_strategy(conn, target, strategy_id)
+        running = releases.list_newest(
+            conn, feature=name, environment=environment, states=["running"], limit=1
+        )
     heading = f"Strategy {number}" if number else "New strategy"
     texts = entry.form or make_form(strategy, choices, name)
     parts = make_form_parts(context, texts, choices, target.project, entry.error)
@@ -57,6 +61,7 @@ def show_strategy(
         heading=heading,
         breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
         flag_environment=target,
+        release=next((row for row in running if row["strategy_id"] == strategy_id), None),
         path=flag_path(name),
         action=context.prefix + request.environ["PATH_INFO"],
         **parts,

@@ -1,0 +1,82 @@
+"""What pages show of the guards of a release."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from sigservice.db.statements import Row
+from sigservice.services.actions.action_filters import Filter
+from sigservice.services.actions.action_summaries import describe_filter
+from sigservice.services.releases import releases
+from sigservice.services.releases.guard_history import History
+from sigservice.web.sparkline import build_guard_chart
+
+# Icon, word and class of a result.
+RESULTS = {
+    "ok": ("✓", "ok", "finished"),
+    "firing": ("✕", "broken", "rolled-back"),
+    "unknown": ("–", "no data", "muted"),
+}
+
+
+def describe_guards(row: Row, release: Mapping[str, Any], history: History) -> list[dict[str, Any]]:
+    """The rows of the table of guards."""
+    stored = {guard["id"]: guard for guard in releases.list_guards(row)}
+    return [
+        _describe_guard(guard, stored[guard["id"]]["endpoint"], history)
+        for guard in release["guards"]
+    ]
+
+
+def name_guard(guard: Mapping[str, Any], endpoint: str | None) -> str:
+    """Such as `Alerts of alertmanager: commonLabels.service is checkout`."""
+    if guard["kind"] == "rule":
+        source = guard["rule"]["source"]
+        if source["kind"] == "prometheus":
+            return f"Query of {source['source']}: {source['query']}"
+        per = f" per {source['per']}" if source.get("per") else f" ({source['measure']})"
+        return f"{source['metric']}{per}"
+    place = endpoint or "a deleted endpoint"
+    if guard["kind"] == "silence":
+        return f"Silence of {place}"
+    filters = [msgspec.convert(item, Filter) for item in guard.get("filters") or []]
+    texts = ", ".join(describe_filter(one) for one in filters if one.path)
+    return f"Alerts of {place}: {texts}" if texts else f"Alerts of {place}"
+
+
+def _describe_guard(
+    guard: Mapping[str, Any], endpoint: str | None, history: History
+) -> dict[str, Any]:
+    icon, word, style = RESULTS[guard["state"]]
+    value, limit, points = guard["value"], guard["limit"], history.get(guard["id"])
+    effect = "rolls back" if guard["effect"] == "rollBack" else "holds"
+    now, limit_text = _describe_value(guard)
+    return {
+        "icon": icon,
+        "word": word,
+        "style": style,
+        "name": name_guard(guard, endpoint),
+        "now": now if value is None else f"{value:,.4g}",
+        "limit": limit_text,
+        "effect": f"dry run: {effect}" if guard.get("dryRun") else effect,
+        "reason": (guard["reason"] or "") if guard["state"] != "ok" else "",
+        "chart": build_guard_chart(points, limit) if points else None,
+        "chart_label": f"Last hour: broken at {sum(p.is_broken for p in points)} of {len(points)}"
+        " points"
+        if points
+        else "",
+    }
+
+
+def _describe_value(guard: Mapping[str, Any]) -> tuple[str, str]:
+    """(what a guard without a value is now, its limit)."""
+    is_broken, is_ok = guard["state"] == "firing", guard["state"] == "ok"
+    if guard["kind"] == "signal":
+        return "firing" if is_broken else "none" if is_ok else "–", "none firing"
+    if guard["kind"] == "silence":
+        return "down" if is_broken else "up" if is_ok else "–", "not down"
+    rule = guard["rule"]
+    if rule.get("above") is not None:
+        return "–", f"at most {rule['above']:,.4g}"
+    return "–", f"at least {rule.get('below') or 0:,.4g}"

@@ -1,0 +1,192 @@
+"""What pages show of a release: its state, steps, guards and the commands that it allows."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from sigservice.clock import parse_iso
+from sigservice.db.statements import Row
+from sigservice.routes.pages.guard_views import describe_guards
+from sigservice.routes.pages.release_sentences import (
+    describe_window,
+    explain_state,
+    make_headline,
+    name_next,
+)
+from sigservice.services.releases import releases
+from sigservice.services.releases.guard_history import History
+from sigservice.web.helpers import join_path
+from sigservice.wording import spell_duration
+
+# Icon, word and class of a state.
+STATES = {
+    "scheduled": ("◷", "scheduled", "muted"),
+    "running": ("▶", "running", "running"),
+    "held": ("‖", "on hold", "held"),
+    "finished": ("✓", "finished", "finished"),
+    "rolledBack": ("⟲", "rolled back", "rolled-back"),
+    "stopped": ("■", "stopped", "muted"),
+}
+LABELS = {
+    "start": "Start now",
+    "hold": "Hold",
+    "resume": "Continue",
+    "adopt": "Continue from {present}",
+    "restore": "Restore {rollout}",
+    "ignore": "Continue",
+    "advance": "Go to {next} now",
+    "finish": "Finish now",
+    "rollback": "Roll back to {start}",
+    "stop": "Stop",
+    "undo": "Undo the rollback",
+}
+DIRECT = ("start", "hold", "resume")  # commands without a question
+SHOWN_DAYS = 14  # a release that has ended longer ago isn't on the page of its flag
+NOTICES = {
+    "created": "Release created.",
+    "release-start": "Release started.",
+    "release-hold": "Release held.",
+    "release-resume": "Release continued.",
+    "release-adopt": "Release continued.",
+    "release-restore": "Release continued.",
+    "release-ignore": "Release continued. The guard is ignored for a while.",
+    "release-advance": "Release moved on.",
+    "release-rollback": "Release rolled back.",
+    "release-stop": "Release stopped.",
+    "release-undo": "Rollback undone.",
+}
+
+
+def make_release_view(
+    row: Row,
+    now: datetime,
+    *,
+    can_edit: bool,
+    back: str = "",
+    history: History | None = None,
+) -> dict[str, Any]:
+    """The values of templates/releases/panel.tpl. `back` is the page that a command returns to."""
+    release = releases.to_json(row)
+    icon, word, style = STATES[release["state"]]
+    place = ("/admin/features", row["feature"], "environments", row["environment"], "releases")
+    path = join_path(*place, row["id"])
+    is_active = release["state"] in releases.ACTIVE
+    return {
+        **release,
+        "path": path,
+        "icon": icon,
+        "word": word,
+        "style": style,
+        "is_active": is_active,
+        "place": f"{row['feature']} in {row['environment']}",
+        "headline": make_headline(release, row, now),
+        "sentences": explain_state(release, row, now),
+        "begin_at": row["start_at"] or row["created_at"],
+        "ended_at": row["finished_at"],
+        "last_at": row["last_at"],
+        "window_text": describe_window(release["window"]),
+        "track": list_steps(release, now),
+        "guard_rows": describe_guards(row, release, history or {}),
+        "guard_summary": _count_guards(release["guards"]) if is_active else "",
+        "back": back,
+        "commands": _make_commands(release, path, back) if can_edit else [],
+        "again": join_path(*place, "new") + "?" + urlencode({"like": row["id"]})
+        if can_edit and not is_active
+        else "",
+    }
+
+
+def is_recent(row: Row, now: datetime) -> bool:
+    """Whether the page of the flag still shows the release."""
+    ended_at = row["finished_at"]
+    return ended_at is None or now - ended_at < timedelta(days=SHOWN_DAYS)
+
+
+def list_steps(release: Mapping[str, Any], now: datetime) -> list[dict[str, Any]]:
+    """Each with `part`, how much of its time is over in percent, and texts."""
+    entered_at = parse_iso(release["stepEnteredAt"] or "")
+    is_over = release["state"] in ("finished", "rolledBack", "stopped")
+    steps = []
+    for number, step in enumerate(release["steps"]):
+        is_present = entered_at is not None and number == release["step"]
+        is_past = entered_at is not None and number < release["step"]
+        minutes = step.get("minutes") or release["watchMinutes"]
+        time, part = spell_duration(timedelta(minutes=minutes)), 100 if is_past else 0
+        if release["state"] == "finished":
+            is_past, is_present, part = True, False, 100
+        if is_present and not is_over:
+            ran = now - entered_at  # type: ignore[operator]  # the present step was entered
+            total = timedelta(minutes=minutes)
+            part = min(100, int(100 * (ran / total))) if minutes else 100
+            time = f"{spell_duration(min(ran, total))} of {time}" if ran < total else f"{time} over"
+        if not step.get("minutes"):
+            time = f"watched {time}" if not is_present or is_over else f"watched: {time}"
+        icon, word = STATES[release["state"]][:2]
+        steps.append(
+            {
+                "rollout": step["rollout"],
+                "is_present": is_present,
+                "icon": "✓" if is_past else icon if is_present else "○",
+                "word": "done" if is_past else word if is_present else "to come",
+                "part": part,
+                "time": time + (", then holds" if step.get("waitForPerson") else ""),
+            }
+        )
+    return steps
+
+
+def fill_label(name: str, release: Mapping[str, Any]) -> str:
+    """The label of a command, without what follows when it asks first."""
+    is_last = release["step"] == len(release["steps"]) - 1
+    return LABELS["finish" if name == "advance" and is_last else name].format(
+        next=name_next(release),
+        rollout=f"{release['steps'][release['step']]['rollout']}%",
+        present="the new percentage",
+        start=f"{release['startRollout']}%",
+    )
+
+
+def _make_commands(release: Mapping[str, Any], path: str, back: str) -> list[dict[str, Any]]:
+    names = _list_commands(release)
+    query = f"?{urlencode({'back': back})}" if back else ""
+    return [
+        {
+            "name": name,
+            "label": fill_label(name, release) + ("" if name in DIRECT else " …"),
+            "path": join_path(path, "steps", release["step"] + 1, name),
+            "query": query,
+            "is_direct": name in DIRECT,
+            "is_first": number == 0,
+        }
+        for number, name in enumerate(names)
+    ]
+
+
+def _list_commands(release: Mapping[str, Any]) -> list[str]:
+    state, held_by = release["state"], release["heldBy"]
+    if state == "scheduled":
+        return ["start", "stop"]
+    if state == "running":
+        return ["hold", "advance", "rollback", "stop"]
+    if state == "rolledBack":
+        return ["undo"]
+    if state != "held":
+        return []
+    if held_by == "edit":
+        return ["adopt", "restore", "rollback", "stop"]
+    if held_by == "step":
+        return ["advance", "rollback", "stop"]
+    states = {guard["state"] for guard in release["guards"] if not guard.get("dryRun")}
+    has_problem = "firing" in states or (held_by == "noData" and "unknown" in states)
+    go_on = "ignore" if has_problem else "resume"
+    return [go_on, *(["advance"] if held_by == "person" else []), "rollback", "stop"]
+
+
+def _count_guards(guards: Sequence[Mapping[str, Any]]) -> str:
+    states = [guard["state"] for guard in guards]
+    words = {"firing": "broken", "unknown": "no data"}
+    problems = [f"{states.count(state)} {word}" for state, word in words.items() if state in states]
+    if problems:
+        return ", ".join(problems)
+    return f"{len(states)} ok" if states else "no guards"

@@ -1,0 +1,191 @@
+"""The commands of a release on pages, and the questions before the dangerous ones."""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from sigservice.clock import parse_iso
+from sigservice.db.pool import Connection
+from sigservice.errors import NotFoundError
+from sigservice.routes.pages.release_sentences import name_next
+from sigservice.routes.pages.release_views import fill_label
+from sigservice.routes.pages.releases.releases import RELEASE, find_target, make_breadcrumbs
+from sigservice.services.identity import EDIT, Identity
+from sigservice.services.releases import release_commands, releases
+from sigservice.services.releases.release_commands import CommandBody
+from sigservice.web import Context, PageGuard, Router
+from sigservice.web.form_pages import Confirmation, confirms
+from sigservice.web.forms import Field, Form, fill, read
+from sigservice.web.helpers import join_path
+from sigservice.web.links import flag_path
+from sigservice.wording import spell_duration
+
+DEFAULT_IGNORE_MINUTES = "30"
+BODIES: dict[str, tuple[str, dict[str, Any]]] = {
+    "adopt": ("resume", {"adopt": True}),
+    "restore": ("resume", {"adopt": False}),
+    "ignore": ("resume", {}),
+}
+REASON = Field("reason", "Why?", hint="Shown in the audit log.", attributes={"maxlength": 500})
+MINUTES = Field(
+    "ignoreMinutes",
+    "For at most (minutes)",
+    type="number",
+    attributes={"min": 1, "max": release_commands.MAX_IGNORE_MINUTES, "step": 1},
+)
+
+router = Router(PageGuard)
+
+
+class Question(NamedTuple):
+    """What a person is asked before a command. `fields` are what they can add."""
+
+    title: str
+    text: str
+    button: str
+    fields: tuple[Field, ...] = (REASON,)
+    is_dangerous: bool = False
+
+
+@confirms(router, f"{RELEASE}/steps/<step:id>/<command>", needs=EDIT, has_form=True)
+def run_command(
+    context: Context,
+    conn: Connection,
+    identity: Identity,
+    name: str,
+    environment: str,
+    release_id: int,
+    step: int,
+    command: str,
+    form: Form,
+) -> Confirmation:
+    """`step` counts from 1, so that a question about an earlier step changes nothing. `back` of the
+    form is the page that asked."""
+    if command not in QUESTIONS:
+        raise NotFoundError("There is no such command.")
+    target = find_target(conn, name, environment)
+    release = releases.to_json(releases.get(conn, target, release_id))
+    if not 1 <= step <= len(release["steps"]):
+        raise NotFoundError("The release has no such step.")
+    now = context.clock.now()
+    question = QUESTIONS[command]({**release, "label": fill_label(command, release), "now": now})
+    api_command, members = BODIES.get(command, (command, {}))
+    path = join_path("/admin/features", name, "environments", environment, "releases", release_id)
+    back = form.get("back", "")
+    pages = {"flag": flag_path(name), "list": "/admin/releases", "home": "/"}
+    page = pages.get(back, path)
+    place = f"#in-{environment}" if back == "flag" else ""
+    texts = {"ignoreMinutes": DEFAULT_IGNORE_MINUTES} | form
+
+    def perform() -> None:
+        entered = {field.name: texts.get(field.name, "") for field in question.fields}
+        body = read(entered, CommandBody, step=step - 1, **members)
+        release_commands.run_command(
+            conn, target, release_id, api_command, body, identity, context.clock
+        )
+
+    return Confirmation(
+        title=question.title,
+        body=[question.text],
+        button=question.button,
+        cancel_path=page,
+        perform=perform,
+        done=f"{page}?done=release-{command}{place}",
+        is_dangerous=question.is_dangerous,
+        breadcrumbs=make_breadcrumbs(name),
+        after_commit=context.outbox_waiting.set,
+        hidden={"back": back} if back in pages else {},
+        fields=fill(question.fields, texts),
+    )
+
+
+def _ask_hold(release: Mapping[str, Any]) -> Question:
+    text = f"{_where(release)} stays at {release['rollout']}% until a person continues. Guards"
+    return Question(f"Hold at {release['rollout']}%?", f"{text} still act.", "Hold")
+
+
+def _ask_start(release: Mapping[str, Any]) -> Question:
+    first = f"{release['steps'][0]['rollout']}%"
+    return Question(f"Start now with {first}?", f"{_where(release)} goes to {first}.", "Start now")
+
+
+def _ask_resume(release: Mapping[str, Any]) -> Question:
+    text = f"{_where(release)} is at {release['rollout']}%. The release goes on with its steps."
+    return Question("Continue the release?", text, "Continue")
+
+
+def _ask_ignore(release: Mapping[str, Any]) -> Question:
+    problems = [guard for guard in release["guards"] if guard["state"] != "ok"]
+    is_broken = any(guard["state"] == "firing" for guard in problems)
+    reasons = " ".join(guard["reason"] for guard in problems[:3] if guard["reason"])
+    return Question(
+        f"Continue although a guard {'is broken' if is_broken else 'has no data'}?",
+        f"{reasons} The guard is ignored until it is ok again, for at most the minutes below.",
+        "Continue",
+        (MINUTES, REASON),
+        is_dangerous=is_broken,
+    )
+
+
+def _ask_advance(release: Mapping[str, Any]) -> Question:
+    target, number = name_next(release), release["step"] + 1
+    entered_at = parse_iso(release["stepEnteredAt"] or "")
+    ran = spell_duration(release["now"] - entered_at) if entered_at else "0 s"
+    minutes = release["steps"][release["step"]].get("minutes") or release["watchMinutes"]
+    time = f"Step {number} has run {ran} of {spell_duration(timedelta(minutes=minutes))}."
+    states = {guard["state"] for guard in release["guards"] if not guard.get("dryRun")}
+    guards = "Guards are ok." if states <= {"ok"} else "Not all guards are ok."
+    if not target:
+        text = f"{time} {guards} The release ends, and nothing watches the flag after it."
+        return Question("Finish now?", text, "Finish")
+    text = f"{time} {guards} More users get the feature at once: {target} instead of"
+    return Question(f"Go to {target} now?", f"{text} {release['rollout']}%.", f"Go to {target}")
+
+
+def _ask_rollback(release: Mapping[str, Any]) -> Question:
+    before, after = f"{release['rollout']}%", f"{release['startRollout']}%"
+    text = f"{_where(release)} goes from {before} to {after} at once. Users lose the feature."
+    title = f"Roll back to {after} of users?"
+    return Question(title, f"{text} The release ends.", "Roll back", is_dangerous=True)
+
+
+def _ask_stop(release: Mapping[str, Any]) -> Question:
+    text = f"{_where(release)} stays at {release['rollout']}%. The release ends, and nothing"
+    title = f"Stop at {release['rollout']}%?"
+    return Question(title, f"{text} watches it.", "Stop", is_dangerous=True)
+
+
+def _ask_undo(release: Mapping[str, Any]) -> Question:
+    text = f"{_where(release)} goes back to its percentage before the rollback. The release stays"
+    return Question("Undo the rollback?", f"{text} rolled back: nothing watches it.", "Undo")
+
+
+def _ask_adopt(release: Mapping[str, Any]) -> Question:
+    text = f"The change of {_where(release)} stays, and the release goes on from its percentage."
+    return Question(f"{release['label']}?", text, "Continue")
+
+
+def _ask_restore(release: Mapping[str, Any]) -> Question:
+    rollout = f"{release['steps'][release['step']]['rollout']}%"
+    text = f"{_where(release)} goes back to {rollout}, the percentage of the step, with the same"
+    return Question(
+        f"Restore {rollout}?", f"{text} users as before. The release goes on.", "Restore"
+    )
+
+
+def _where(release: Mapping[str, Any]) -> str:
+    return f"{release['feature']} in {release['environment']}"
+
+
+QUESTIONS: dict[str, Callable[[Mapping[str, Any]], Question]] = {
+    "start": _ask_start,
+    "hold": _ask_hold,
+    "resume": _ask_resume,
+    "adopt": _ask_adopt,
+    "restore": _ask_restore,
+    "ignore": _ask_ignore,
+    "advance": _ask_advance,
+    "rollback": _ask_rollback,
+    "stop": _ask_stop,
+    "undo": _ask_undo,
+}

@@ -1,0 +1,87 @@
+"""What guards were in the last hour, for the charts of pages: values of impact metrics, else the
+states that events recorded."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.repository.releases import releases as release_rows
+from sigservice.services.releases import releases
+from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
+from sigservice.services.rules.rule_readings import measure, read_all
+
+SLOTS = 24
+SLOT = timedelta(seconds=150)
+_STATES = {"guardFired": "firing", "guardUnknown": "unknown", "guardOk": "ok"}
+
+
+class GuardPoint(NamedTuple):
+    """A guard at a time. `value` is None if there is none."""
+
+    value: float | None
+    is_broken: bool
+
+
+History = Mapping[int, Sequence[GuardPoint]]  # by the ID of the guard, oldest first
+
+
+def read_last_hour(conn: Connection, rows: Sequence[Row], now: datetime) -> History:
+    """Of the guards of releases under way: two statements, however many there are."""
+    active = [row for row in rows if row["state"] in releases.ACTIVE]
+    guards = [guard for row in active for guard in releases.list_guards(row)]
+    times = [now - SLOT * ago for ago in reversed(range(SLOTS))]
+    if not guards:
+        return {}
+    metrics = {
+        guard["id"]: msgspec.convert(guard["definition"]["rule"], Condition)
+        for guard in guards
+        if guard["kind"] == "rule"
+    }
+    metrics = {
+        id: condition
+        for id, condition in metrics.items()
+        if isinstance(condition.source, ImpactMetric)
+    }
+    ids = [row["id"] for row in active]
+    events = release_rows.list_guard_events(conn, ids, times[0] - SLOT)
+    return {
+        guard["id"]: _list_states(guard, events, times)
+        for guard in guards
+        if guard["id"] not in metrics
+    } | _read_values(conn, metrics, times)
+
+
+def _read_values(
+    conn: Connection, metrics: Mapping[int, Condition], times: Sequence[datetime]
+) -> dict[int, list[GuardPoint]]:
+    if not metrics:
+        return {}
+    longest = max(condition.windowMinutes for condition in metrics.values())
+    start = times[0] - timedelta(minutes=longest)
+    slices = read_all(conn, [*metrics.values()], start, times[-1])
+    points = {}
+    for (id, condition), part in zip(metrics.items(), slices, strict=True):
+        values = [measure(condition, part, at).value for at in times]
+        points[id] = [
+            GuardPoint(value, value is not None and condition.is_beyond(value)) for value in values
+        ]
+    return points
+
+
+def _list_states(
+    guard: Mapping[str, Any], events: Sequence[Row], times: Sequence[datetime]
+) -> list[GuardPoint]:
+    changes = [event for event in events if event["guard_id"] == guard["id"]]
+    first = "ok" if changes else guard["state"]
+    states = [
+        next(
+            (_STATES[c["type"]] for c in reversed(changes) if c["created_at"] <= at),
+            first,
+        )
+        for at in times
+    ]
+    return [GuardPoint(None, state == "firing") for state in states]

@@ -1,0 +1,19 @@
+<div class="actions commands">
+% for command in release["commands"]:
+% if command["is_direct"]:
+<form method="post" action="{{url(command["path"])}}">
+% include("partials/csrf.tpl")
+<input type="hidden" name="back" value="{{release["back"]}}">
+<button class="{{"" if command["is_first"] else "quiet"}}">{{command["label"]}}<span class="hidden">: release {{release["id"]}}</span></button>
+</form>
+% else:
+<a class="button {{"" if command["is_first"] and release["is_active"] else "quiet"}}" href="{{url(command["path"])}}{{command["query"]}}" data-dialog>{{command["label"]}}<span class="hidden"> release {{release["id"]}}</span></a>
+% end
+% end
+% if release["again"]:
+<a class="button quiet" href="{{url(release["again"])}}">Start again …<span class="hidden"> like release {{release["id"]}}</span></a>
+% end
+% if release["back"]:
+<a href="{{url(release["path"])}}">Details<span class="hidden"> of release {{release["id"]}}</span></a>
+% end
+</div>
