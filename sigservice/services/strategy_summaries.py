@@ -54,6 +54,22 @@ def list_strategy_chips(strategy: Mapping[str, Any], segment_names: Mapping[int,
     return chips
 
 
+def summarize_rollouts(strategies: Sequence[Mapping[str, Any]]) -> str:
+    """The percentages of the enabled strategies of one environment, such as `25%` or `25–75%`; ""
+    if none of them has a percentage."""
+    if not strategies:
+        return "100%"
+    texts = [
+        _find_percentage(strategy["name"], strategy["parameters"])
+        for strategy in strategies
+        if not strategy["disabled"]
+    ]
+    percentages = sorted({int(text) for text in texts if text is not None and text.isdigit()})
+    if len(percentages) > 1:
+        return f"{percentages[0]}–{percentages[-1]}%"
+    return f"{percentages[0]}%" if percentages else ""
+
+
 def summarize_segment(segment: Mapping[str, Any]) -> str:
     """`segment` is in the format of the admin API."""
     return " · ".join(map(summarize_constraint, segment["constraints"])) or "100% of users"
@@ -82,15 +98,13 @@ def summarize_parent(parent: Mapping[str, Any]) -> str:
 
 
 def _list_rollout_chips(name: str, parameters: Mapping[str, str]) -> list[str]:
-    if name == "default":
-        return ["100% of users"]
-    if name == "flexibleRollout":
-        stickiness = parameters.get("stickiness") or "default"
-        return _list_percentage_chips(parameters.get("rollout"), stickiness, parameters)
-    if name.startswith("gradualRollout"):
+    percentage = _find_percentage(name, parameters)
+    if percentage is not None:
         kind = name.removeprefix("gradualRollout")
-        stickiness = kind[:1].lower() + kind[1:]
-        return _list_percentage_chips(parameters.get("percentage"), stickiness, parameters)
+        stickiness = parameters.get("stickiness") or "default"
+        if kind != name:
+            stickiness = kind[:1].lower() + kind[1:]
+        return _list_percentage_chips(percentage, stickiness, parameters)
     if name in _LISTS:
         field, parameter = _LISTS[name]
         texts = map(str.strip, (parameters.get(parameter) or "").split(","))
@@ -100,11 +114,20 @@ def _list_rollout_chips(name: str, parameters: Mapping[str, str]) -> list[str]:
     return [f"custom strategy {name}", *pairs]
 
 
+def _find_percentage(name: str, parameters: Mapping[str, str]) -> str | None:
+    """None for a strategy without one. A missing percentage counts as 0."""
+    if name == "default":
+        return "100"
+    if name == "flexibleRollout":
+        return parameters.get("rollout") or "0"
+    if name.startswith("gradualRollout"):
+        return parameters.get("percentage") or "0"
+    return None
+
+
 def _list_percentage_chips(
-    percentage: str | None, stickiness: str, parameters: Mapping[str, str]
+    percentage: str, stickiness: str, parameters: Mapping[str, str]
 ) -> list[str]:
-    """A missing percentage counts as 0."""
-    percentage = percentage or "0"
     if percentage in ("0", "100"):
         return [f"{percentage}% of users"]
     noun, sticky = _ROLLOUTS.get(stickiness, ("users", f"sticky on {stickiness}"))

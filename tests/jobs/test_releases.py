@@ -48,7 +48,7 @@ def test_an_alert_rolls_back_in_the_transaction_that_evaluates_it(kit):
     assert kit.state(release) == ("rolledBack", None, 0)
     event = kit.events(release)[-1]
     assert event["type"] == "rolledBack"
-    assert event["text"].startswith("Rolled back checkout in production from 50% to 0%: Alert ")
+    assert event["text"].startswith("Rolled back checkout in production from 50% to 0%: An alert ")
 
 
 def test_nothing_starts_again_after_a_rollback_although_the_alert_is_resolved(kit):

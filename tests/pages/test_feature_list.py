@@ -54,7 +54,7 @@ def test_row_shows_metadata_and_states(vera, flags, database):
     cells = [cell.get_text(strip=True) for cell in row.select(".state")]
     assert dict(zip(heads[3:], cells, strict=True)) == {
         "development": "off",
-        "production": "on",
+        "production": "on100%",
         "default": "off",
     }
     assert not page.html.find(role="switch")

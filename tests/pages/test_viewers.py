@@ -134,6 +134,43 @@ def test_the_home_page_has_alerts_runs_and_states_for_everyone(incident, cast, n
     assert page.goto(run, status=200).html.find("h1")
 
 
+def test_the_page_of_a_flag_names_the_alert_for_admins_only(incident, ada, vera):
+    incident.clock.advance(18.5 * 60)
+    pages = [user.get("/admin/features/banner") for user in (ada, vera)]
+    problems = [page.html.find(id="in-production").find("div", "problem") for page in pages]
+    texts = [" ".join(problem.get_text(" ").split()) for problem in problems]
+    run = incident.web.get(incident.events, headers=ADMIN).json["actionSetEvents"][-1]
+    set_name = f"run {run['id']} of Banner off"
+    assert f"by alert {VALUE} fails" in texts[0]
+    assert texts[1].startswith("⚠ Disabled by an alert of alertmanager, 18 min ago")
+    for text in texts:
+        assert "It is still firing." in text
+        assert set_name in text
+
+
+def test_a_state_that_no_alert_holds_says_who_switched_it(incident, ada):
+    place = "/api/admin/projects/default/features/banner/environments/production"
+    incident.web.post(f"{place}/on", headers=ADMIN)
+    incident.signal("resolved", "a")
+    card = ada.get("/admin/features/banner").html.find(id="in-production")
+    assert not card.find("div", class_="problem")
+    assert "On:" in card.get_text()
+
+
+def test_the_list_says_which_states_alerts_hold_and_the_percentages(incident, vera):
+    incident.clock.advance(18.5 * 60)
+    rows = {
+        row.th.a.string: " ".join(
+            row.find("td", attrs={"data-environment": "production"}).get_text(" ").split()
+        )
+        for row in vera.get("/admin/features").html.select("#flag-table tbody tr")
+    }
+    assert rows == {
+        "banner": "off alert of banner in production , 18 min ago",
+        "checkout": "on 0%",
+    }
+
+
 def test_a_viewer_opens_runs_without_payloads(incident, vera):
     page = vera.get(incident.runs)
     assert "Another alert of this set still fires." in read(page)

@@ -120,6 +120,22 @@ def test_strategy_summary_joins_rollout_constraints_segments_and_variants():
     )
 
 
+@pytest.mark.parametrize(
+    ("rollouts", "summary"), [((), "100%"), ((25,), "25%"), ((75, 25, 50), "25–75%"), ((0,), "0%")]
+)
+def test_rollouts_are_a_percentage_or_a_range(rollouts, summary):
+    rows = [strategy(parameters={"rollout": str(rollout)}, disabled=False) for rollout in rollouts]
+    assert strategy_summaries.summarize_rollouts(rows) == summary
+
+
+def test_disabled_strategies_and_lists_of_users_have_no_percentage():
+    rows = [
+        strategy(parameters={"rollout": "10"}, disabled=True),
+        strategy("userWithId", parameters={"userIds": "ada"}, disabled=False),
+    ]
+    assert strategy_summaries.summarize_rollouts(rows) == ""
+
+
 def test_segment_summary_joins_its_constraints():
     two = [constraint("IN", ["DE"]), constraint("NUM_LT", value="9", field="age")]
     summary = strategy_summaries.summarize_segment({"constraints": two})

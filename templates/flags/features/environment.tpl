@@ -16,16 +16,34 @@
 % end
 </div>
 % for alert in environment["alerts"]:
-<p class="problem">{{"Enabled" if is_on else "Disabled"}} for an alert
+<div class="problem">
+<p>⚠ {{"Enabled" if is_on else "Disabled"}} by \\
+% if alert["summary"] and alert["summary"].fields:
+alert <bdi>{{alert["summary"].fields[0].text}}</bdi>,\\
+% for field in alert["summary"].fields[1:2]:
+ “<bdi>{{field.text}}</bdi>”,\\
+% end
+% else:
+an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
+% end
+
 % include("partials/time.tpl", at=alert["created_at"])
-by
-<a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'])}}">run {{alert["id"]}} of <bdi>{{alert["name"]}}</bdi></a>.
+. {{"It is still firing." if alert["is_firing"] else "It is no longer firing."}}</p>
+<p>
+<a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'])}}">run {{alert["id"]}} of <bdi>{{alert["name"]}}</bdi></a>
 % if identity.has_permission("ADMIN"):
+·
 % if alert["signal_id"] and alert["source_id"]:
-<a href="{{url('/admin/signals', alert['source_id'], 'log', alert['signal_id'])}}">Signal {{alert["signal_id"]}}</a> ·
+<a href="{{url('/admin/signals', alert['source_id'], 'log', alert['signal_id'])}}">signal {{alert["signal_id"]}}</a> ·
 % end
 <a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'], 'undo')}}">Undo …</a>
 % end
+</p>
+</div>
+% end
+% if environment["change"] and not environment["alerts"]:
+<p class="muted">{{"On" if is_on else "Off"}}: <bdi>{{environment["change"]["created_by"]}}</bdi> switched it
+% include("partials/time.tpl", at=environment["change"]["created_at"])
 </p>
 % end
 % release = environment["release"]

@@ -44,6 +44,15 @@
 % else:
 <strong>{{"on" if cell["is_on"] else "off"}}</strong>
 % end
+% if cell and not feature["archived"] and (cell["alert"] or cell["rollout"]):
+<span class="why">
+% if cell["alert"]:
+<a href="{{url('/admin/projects', cell['alert']['project'], 'actions', cell['alert']['action_set_id'], 'runs', cell['alert']['id'])}}">alert<span class="hidden"> of {{cell["label"]}}</span></a>,
+% include("partials/time.tpl", at=cell["alert"]["created_at"])
+% end
+{{cell["rollout"]}}
+</span>
+% end
 </td>
 % end
 </tr>

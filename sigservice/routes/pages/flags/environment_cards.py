@@ -21,12 +21,13 @@ def make_cards(
     now: datetime,
     *,
     alerts: Sequence[Row],
+    switches: Sequence[Row],
     asks_first: bool,
     newest_releases: Mapping[str, dict[str, Any]],
 ) -> list[dict[str, Any]]:
-    """`alerts` are the runs that keep the flag on or off for an alert; `asks_first` is the
-    project's setting for production environments; `newest_releases` are the views of releases by
-    environment."""
+    """`alerts` are the runs that keep the flag on or off for an alert; `switches` are the newest
+    events that switched it, newest first; `asks_first` is the project's setting for production
+    environments; `newest_releases` are the views of releases by environment."""
     cards = []
     path = join_path("/admin/features", feature["name"], "environments")
     for environment in feature["environments"]:
@@ -56,6 +57,7 @@ def make_cards(
                 "alerts": [alert for alert in alerts if alert["environment"] == name],
                 "release": release,
                 "rollout": _find_rollout(environment["strategies"]),
+                "change": next((row for row in switches if row["environment"] == name), None),
                 "release_form": join_path(path, name, "releases", "new"),
                 "chart": usage.make_chart(name, now),
                 "playground": f"/admin/playground?{query}",

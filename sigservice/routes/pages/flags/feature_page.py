@@ -40,6 +40,8 @@ FLAG = "/admin/features/<name>"
 TABLE = "flag-table"
 MAX_EVENTS = 10
 MAX_ALERTS = 20
+MAX_SWITCHES = 50
+SWITCHES = ("feature-environment-enabled", "feature-environment-disabled")
 MAX_PARENTS = 200
 MAX_RELEASES = 100  # of which the newest of each environment are shown
 NOTICES = {
@@ -132,6 +134,9 @@ def show_feature(
         impact = impact_metrics.summarize(conn, name, "day")
         filter = event_service.restrict_to_readable(identity, EventFilter(features=[name]))
         event_rows = events.list_newest(conn, filter, limit=MAX_EVENTS)
+        switches = events.list_newest(
+            conn, EventFilter(features=[name], types=[*SWITCHES]), limit=MAX_SWITCHES
+        )
         segment_ids = {
             id for e in feature["environments"] for s in e["strategies"] for id in s["segments"]
         }
@@ -173,6 +178,7 @@ def show_feature(
             usage,
             now,
             alerts=alerts,
+            switches=switches,
             asks_first=asks_first,
             newest_releases={
                 row["environment"]: make_release_view(

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from sigservice.clock import parse_iso
 from sigservice.routes.pages.flags.environment_cards import BUILT_IN, ask_for_switch
+from sigservice.routes.pages.flags.state_reasons import Reasons
 from sigservice.web.links import flag_path
 
 MAX_PREVIEW = 200
@@ -25,7 +26,11 @@ def order_environments(features: Sequence[Json]) -> list[str]:
 
 
 def make_row(
-    feature: Json, environments: Sequence[str], confirming: AbstractSet[str], page: dict[str, str]
+    feature: Json,
+    environments: Sequence[str],
+    confirming: AbstractSet[str],
+    page: dict[str, str],
+    reasons: Reasons,
 ) -> Json:
     """`confirming` are the projects that ask before a switch in production; `page` is the query of
     the list without its place."""
@@ -39,7 +44,7 @@ def make_row(
         "tags": [_make_tag(tag, page) for tag in feature["tags"]],
         "project_link": urlencode(page | {"project": feature["project"]}),
         "cells": [
-            _make_cell(feature["name"], states[name], asks) if name in states else None
+            _make_cell(feature["name"], states[name], asks, reasons) if name in states else None
             for name in environments
         ],
     }
@@ -50,13 +55,15 @@ def _make_tag(tag: Json, page: dict[str, str]) -> Json:
     return {"text": text, "link": urlencode(page | {"tag": text})}
 
 
-def _make_cell(name: str, state: Json, asks: bool) -> Json:
+def _make_cell(name: str, state: Json, asks: bool, reasons: Reasons) -> Json:
     environment, is_on = state["name"], state["enabled"]
     return {
         "label": f"{name} in {environment}",
         "is_on": is_on,
         "path": ("/admin/features", name, "environments", environment, "off" if is_on else "on"),
         "confirm": ask_for_switch(name, state) if asks else "",
+        "rollout": reasons.rollouts.get((name, environment), "100%") if is_on else "",
+        "alert": reasons.alerts.get((name, environment)),
     }
 
 

@@ -19,6 +19,7 @@ from sigservice.routes.pages.flags.feature_page import (
     find_undo,
     show_feature,
 )
+from sigservice.routes.pages.flags.state_reasons import read_reasons
 from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.features import Metadata
@@ -47,6 +48,7 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
         rows, total, offset = _find_page(conn, filter, identity.user_id)
         environment_names = environments.list_enabled_names(conn)
         confirming = projects.list_confirming(conn)
+        reasons = read_reasons(conn, identity, [row["name"] for row in rows])
         fields = feature_fields.make_filter_fields(
             filters, projects.list_names(conn), feature_rows.list_types(conn), environment_names
         )
@@ -64,7 +66,7 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
         chips=make_chips(fields, page),
         environments=columns,
         heads=feature_table.make_heads(columns, sort, is_descending, page),
-        features=[feature_table.make_row(row, columns, confirming, page) for row in rows],
+        features=[feature_table.make_row(row, columns, confirming, page, reasons) for row in rows],
         changes=feature_fields.make_bulk_fields(columns),
         count=_count(offset, len(rows), total),
         is_filtered=bool(applied),
