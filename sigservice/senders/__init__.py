@@ -76,12 +76,18 @@ def load_senders(folder: Path) -> Mapping[str, Sender]:
     return MappingProxyType({sender.name: sender for sender in senders})
 
 
-def find_endpoint_options(name: str) -> EndpointOptions:
-    """Of the sender with this name. Raises BadDataError for an unknown one."""
+def find_external(name: str) -> Sender:
+    """A sender that isn't the service itself. Raises BadDataError for an unknown one."""
     external = list_external()
     if name not in external:
         raise BadDataError(f"The template must be one of {', '.join(external)}.", path="template")
-    return external[name].endpoint_options
+    return external[name]
+
+
+def check_name(name: str | msgspec.UnsetType | None) -> None:
+    """Raises BadDataError for the name of an unknown sender."""
+    if isinstance(name, str):
+        find_external(name)
 
 
 def list_external() -> dict[str, Sender]:

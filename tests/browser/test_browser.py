@@ -121,11 +121,11 @@ def test_whole_main_job(tab, call, expect, javascript):
 def test_secret_is_gone_after_going_back(tab, make, expect):
     endpoint = make.endpoint()
     page = tab("ada")
-    page.goto(f"/admin/signals/{endpoint['id']}")
+    page.goto(f"/admin/signals/{endpoint['id']}/tokens")
     page.get_by_label("Token name").fill("ci")
     page.get_by_role("button", name="Create token").click()
     secret = page.get_by_label("Token", exact=True).input_value()
-    page.get_by_role("link", name="Back to deploys").click()
+    page.get_by_role("link", name="Settings", exact=True).last.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("deploys")
     assert secret not in page.content()
     with contextlib.suppress(Exception):  # Chromium asks before it sends a form again
@@ -141,8 +141,8 @@ def test_secret_is_gone_after_going_back(tab, make, expect):
 def test_copy_buttons_fill_the_clipboard(tab, make, service):
     endpoint = make.endpoint()
     page = tab("ada", permissions=["clipboard-read", "clipboard-write"])
-    page.goto(f"/admin/signals/{endpoint['id']}/log")
-    page.locator("[data-copy]").click()
+    page.goto(f"/admin/signals/{endpoint['id']}/setup")
+    page.get_by_role("button", name="Copy Webhook URL").click()
     page.locator("[data-copy]", has_text="Copied").wait_for()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied == f"{service.url}/api/signal-endpoint/deploys"
@@ -152,8 +152,8 @@ def test_copy_buttons_fill_the_clipboard(tab, make, service):
 def test_copy_buttons_are_hidden_without_javascript(tab, make):
     endpoint = make.endpoint()
     page = tab("ada", java_script_enabled=False)
-    page.goto(f"/admin/signals/{endpoint['id']}/log")
-    assert not page.locator("[data-copy]").is_visible()
+    page.goto(f"/admin/signals/{endpoint['id']}/setup")
+    assert not page.locator("[data-copy=setup]").is_visible()
 
 
 def test_live_refresh_shows_the_newest_first_and_keeps_scroll_and_text(tab, log, call, expect):

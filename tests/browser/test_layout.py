@@ -147,7 +147,11 @@ def fill(make, flags, call):
             "/admin/events",
             "/admin/signals?done=on",
             "/admin/signals/new",
-            here,
+            f"{here}/setup",
+            f"{here}/tokens",
+            f"{here}/silence",
+            f"{here}/refused",
+            f"{here}/settings",
             f"{here}/delete",
             f"{here}/tokens/{token['id']}/delete",
             f"{here}/log",
@@ -242,7 +246,7 @@ def test_secret_can_be_read_in_full_on_a_phone(tab, make):
     """It is shown once, so the field is as large as the secret."""
     endpoint = make.endpoint()
     page = tab("ada", viewport={"width": 360, "height": 740})
-    page.goto(f"/admin/signals/{endpoint['id']}")
+    page.goto(f"/admin/signals/{endpoint['id']}/tokens")
     page.get_by_label("Token name").fill("ci")
     page.get_by_role("button", name="Create token").click()
     secret = page.locator("#secret")

@@ -156,6 +156,7 @@ def place(
         "id": endpoint["id"],
         "token_id": token["id"],
         "signal_id": signal_id,
+        "sample": "firing",
         "api_token_id": create("api-tokens", tokenName="shop", type="client"),
         "user_id": create("user-admin", username="bo"),
         "account_id": account,

@@ -85,7 +85,7 @@ def test_cookies_are_for_the_base_path(web):
 
 
 def test_url_for_senders_holds_the_base_path(ada):
-    page = ada.get(f"{BASE}/admin/signals").click(href=r"\d+/log$", index=0)
+    page = ada.get(f"{BASE}/admin/signals").click(href=r"\d+/setup$", index=0)
     url = page.html.find("input", attrs={"readonly": True})["value"]
     assert url == "http://localhost:80/flags/api/signal-endpoint/e"
 
@@ -107,8 +107,8 @@ def test_work_goes_on_below_the_base_path(ada):
     form["name"], form["token"] = "second", "later"
     page = form.submit(status=303).follow()
     assert notice(page) == "Signal endpoint created."
-    action = page.request.path
-    form = form_to(page, action)
+    action = page.request.path.removesuffix("/setup")
+    form = form_to(ada.get(f"{action}/settings"), f"{action}/settings")
     form["name"] = "third"
     assert notice(form.submit(status=303).follow()) == "Signal endpoint saved."
     assert action.startswith(f"{BASE}/admin/signals/")

@@ -178,8 +178,8 @@ def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
     """The pages that no link leads to."""
     forms = {
         "/admin/signals/new": {"name": "A B", "token": "now"},
-        f"/admin/signals/{id}": {"name": ""},
-        f"/admin/signals/{id}/tokens": {"token_name": ""},
+        f"/admin/signals/{id}/settings": {"name": ""},
+        f"/admin/signals/{id}/tokens": {"name": ""},
         "/admin/api-tokens/new": {"tokenName": "", "type": "client", "projects": "some"},
         "/admin/users/new": {"username": "a b"},
         "/admin/service-accounts/new": {"rootRole": "none"},
@@ -222,9 +222,9 @@ def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
     growing = {"csrf": ada.csrf, "do": "add-constraints", "constraints.0.operator": "IN"}
     for path in ("/admin/segments/new", "/admin/features/new/environments/default/strategies/new"):
         pages[f"POST {path} do"] = ada.post(path, growing).html
-    created = ada.post(f"/admin/signals/{id}/tokens", {"csrf": ada.csrf, "token_name": "new"})
+    created = ada.post(f"/admin/signals/{id}/tokens", {"csrf": ada.csrf, "name": "new"})
     pages["token created"] = created.html
-    pages["no CSRF"] = ada.post(f"/admin/signals/{id}", {}, status=403).html
+    pages["no CSRF"] = ada.post(f"/admin/signals/{id}/settings", {}, status=403).html
     browser = webtest.TestApp(ada.app)
     pages["GET /sign-in"] = browser.get("/sign-in?done=signed-out").html
     pages["POST /sign-in"] = sign_in(browser, password="x", status=401).html
@@ -349,7 +349,9 @@ def test_links_lead_to_every_page(site):
         "/admin/segments/#/delete",
         "/admin/signals",
         "/admin/signals/new",
-        "/admin/signals/#",
+        "/admin/signals/#/setup",
+        "/admin/signals/#/tokens",
+        "/admin/signals/#/settings",
         "/admin/signals/#/delete",
         "/admin/alert-rules",
         "/admin/alert-rules/new",

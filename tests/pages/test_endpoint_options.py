@@ -40,7 +40,7 @@ INVALID = [
 
 @pytest.fixture
 def path(endpoint):
-    return f"/admin/signals/{endpoint['id']}"
+    return f"/admin/signals/{endpoint['id']}/settings"
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def sentences(page):
 def test_an_event_has_an_author_and_both_states(ada, endpoint):
     description = "What the platform team ships"
     fields = {"csrf": ada.csrf, "name": "ships", "description": description, "enabled": "on"}
-    ada.post(f"/admin/signals/{endpoint['id']}", fields)
+    ada.post(f"/admin/signals/{endpoint['id']}/settings", fields)
     page = ada.get("/admin/events")
     assert heading(page) == "Audit log"
     row = rows(page)[0]

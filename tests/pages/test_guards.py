@@ -182,7 +182,7 @@ def test_token_of_another_endpoint_is_not_found(ada, make, place, read_state):
     other = make.endpoint("other")
     before = read_state()
     other_id = f"/admin/signals/{other['id']}/tokens/{place['token_id']}"
-    fields = {"csrf": ada.csrf, "token_name": "mine"}
+    fields = {"csrf": ada.csrf, "name": "mine"}
     ada.get(f"{other_id}/delete", status=404)
     ada.post(other_id, fields, status=404)
     ada.post(f"{other_id}/delete", fields, status=404)

@@ -65,7 +65,7 @@ def test_the_navigation_marks_the_current_page(ada, endpoint):
         ("/admin/segments/new", "Segments"),
         ("/admin/integrations", "Integrations"),
         ("/admin/signals", "Signals"),
-        (f"/admin/signals/{endpoint['id']}", "Signals"),
+        (f"/admin/signals/{endpoint['id']}/setup", "Signals"),
         ("/admin/applications", "Applications"),
         ("/admin/events", "Audit log"),
         ("/admin/projects/default/actions", "Actions"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sigservice.jobs import buffers
+from tests.pages.page_reader import heading
 
 URL = "/api/signal-endpoint/"
 
@@ -27,4 +28,5 @@ def test_the_list_of_endpoints_counts_them(ada, web, make, service):
     web.post(f"{URL}deploys", status=401)
     buffers.store_refused_calls(service.context)
     page = ada.get("/admin/signals").click(href=r"\d+/refused$")
-    assert page.html.h1.string == "Refused calls: deploys"
+    assert heading(page) == "deploys"
+    assert page.html.find(class_="tabs").find("a", string="Refused 1")["aria-current"] == "page"

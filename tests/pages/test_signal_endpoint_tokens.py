@@ -15,9 +15,9 @@ SECRET = re.compile(r"signal_[A-Za-z0-9_-]{43}")
 
 
 def create(person, endpoint, name, status=200):
-    path = f"/admin/signals/{endpoint['id']}"
-    form = form_to(person.get(path), f"{path}/tokens")
-    form["token_name"] = name
+    path = f"/admin/signals/{endpoint['id']}/tokens"
+    form = form_to(person.get(path), path)
+    form["name"] = name
     return form.submit(status=status)
 
 
@@ -38,8 +38,8 @@ def tokens(read_state):
 
 def test_new_endpoint_with_a_token_now_shows_its_secret(ada, read_state):
     page = create_with_endpoint(ada)
-    assert notice(page) == "Signal endpoint created."
-    assert heading(page) == "Token ci created"
+    assert notice(page) == "Token ci created."
+    assert heading(page) == "builds"
     assert SECRET.fullmatch(secret_of(page))
     assert page.headers["Cache-Control"] == "no-store"
     assert "see it again" in page.text
@@ -114,9 +114,9 @@ def test_database_has_a_hash_of_the_secret(ada, database, endpoint):
 def test_repeated_form_creates_one_token_and_shows_no_secret(ada, read_state, endpoint):
     """The browser repeats the form when the page with the secret is reloaded."""
     first = secret_of(create(ada, endpoint, "ci"))
-    fields = {"csrf": ada.csrf, "token_name": "ci"}
+    fields = {"csrf": ada.csrf, "name": "ci"}
     page = ada.post(f"/admin/signals/{endpoint['id']}/tokens", fields, status=409)
-    assert find_error(page, "token_name") == "The name ci already exists."
+    assert find_error(page, "name") == "The name ci already exists."
     assert not SECRET.search(page.text)
     assert first not in page.text
     assert len(tokens(read_state)) == 1
@@ -147,24 +147,23 @@ def test_invalid_name_of_another_token_is_an_error_and_stays(
 ):
     before = read_state()
     page = create(ada, endpoint, name, status=status)
-    assert find_error(page, "token_name")
+    assert find_error(page, "name")
     assert heading(page) == "deploys"
-    assert form_to(page, f"/admin/signals/{endpoint['id']}/tokens")["token_name"].value == name
-    assert form_to(page, f"/admin/signals/{endpoint['id']}")["name"].value == "deploys"
+    assert form_to(page, f"/admin/signals/{endpoint['id']}/tokens")["name"].value == name
     assert read_state() == before
 
 
 def test_limit_of_tokens_is_on_the_page_and_in_the_error(ada, make, read_state, endpoint):
     for n in range(5):
         make.token(endpoint, f"t{n}")
-    path = f"/admin/signals/{endpoint['id']}"
+    path = f"/admin/signals/{endpoint['id']}/tokens"
     page = ada.get(path)
     assert "5 of 5" in page.text
     assert "Delete a token to add another" in page.text
-    assert not page.html.find("form", action=f"{path}/tokens")
+    assert not page.html.find("form", action=path)
     before = read_state()
-    fields = {"csrf": ada.csrf, "token_name": "sixth"}
-    page = ada.post(f"{path}/tokens", fields, status=400)
+    fields = {"csrf": ada.csrf, "name": "sixth"}
+    page = ada.post(path, fields, status=400)
     assert "can't have more than 5 tokens" in alert(page)
     assert read_state() == before
 
@@ -172,7 +171,7 @@ def test_limit_of_tokens_is_on_the_page_and_in_the_error(ada, make, read_state, 
 def test_links_of_the_limit_error_lead_to_elements(ada, make, endpoint):
     for n in range(5):
         make.token(endpoint, f"t{n}")
-    fields = {"csrf": ada.csrf, "token_name": "sixth"}
+    fields = {"csrf": ada.csrf, "name": "sixth"}
     page = ada.post(f"/admin/signals/{endpoint['id']}/tokens", fields, status=400)
     for link in page.html.find(role="alert").find_all("a"):
         assert page.html.find(id=link["href"].removeprefix("#")), link
@@ -181,10 +180,10 @@ def test_links_of_the_limit_error_lead_to_elements(ada, make, endpoint):
 def test_tokens_show_their_last_signal(ada, make, endpoint, token, send):
     make.token(endpoint, "unused")
     signal = send(endpoint, token, {})
-    cards = ada.get(f"/admin/signals/{endpoint['id']}").html.find(id="tokens").find_all("li")
+    cards = ada.get(f"/admin/signals/{endpoint['id']}/tokens").html.find(id="tokens").find_all("li")
     terms = {}
     for card in cards:
-        name = card.h3.bdi.get_text()
+        name = card.h2.bdi.get_text()
         terms[name] = {row.dt.string: row.dd for row in card.dl.find_all("div")}
     assert terms["ci"]["Last signal"].time["datetime"] == signal["createdAt"]
     assert terms["unused"]["Last signal"].get_text(strip=True) == "never"
@@ -228,7 +227,7 @@ def test_delete_page_names_the_consequences(ada, endpoint, token):
     assert "deploys" in text
     assert "can't be undone" in text
     cancel = page.html.find("a", string="Cancel")["href"]
-    assert cancel == f"/admin/signals/{endpoint['id']}"
+    assert cancel == f"/admin/signals/{endpoint['id']}/tokens"
 
 
 def test_deleted_token_is_rejected_and_its_signals_stay(

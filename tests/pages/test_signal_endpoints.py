@@ -9,7 +9,16 @@ import webtest
 import yaml
 
 from tests.conftest import ADMIN, Make
-from tests.pages.page_reader import alert, find_error, form_to, heading, notice, read_table, sign_in
+from tests.pages.page_reader import (
+    alert,
+    find_error,
+    follow,
+    form_to,
+    heading,
+    notice,
+    read_table,
+    sign_in,
+)
 
 URL = "http://localhost:80/api/signal-endpoint/"
 BAD_NAMES = ("", " ", "Deploys", "a b", "a/b", "..", "é", "x" * 101, "a\tb", "a.b", "<b>")
@@ -37,7 +46,7 @@ def test_empty_list_says_what_to_do_next(ada):
     page = ada.get("/admin/signals")
     assert list_endpoints(page) == {}
     assert page.html.find("a", href="/admin/signals/new")
-    assert f"{URL}NAME" in page.html.find(class_="empty").get_text()
+    assert "how to configure the sender" in page.html.find(class_="empty").get_text()
 
 
 def test_row_shows_signals_and_has_a_menu(ada, make, endpoint, token, send):
@@ -54,6 +63,7 @@ def test_row_shows_signals_and_has_a_menu(ada, make, endpoint, token, send):
     assert row["Refused"].get_text(strip=True) == "0"
     assert [a.get_text() for a in row["More"].find_all("a")] == [
         "View signals of deploys",
+        "Set up the sender of deploys",
         "Edit deploys",
         "Send a test signal to deploys",
         "Delete deploys",
@@ -91,15 +101,17 @@ def test_sparkline_has_a_bar_for_each_hour_of_24(ada, database, endpoint, token,
 
 def test_endpoint_without_tokens_links_to_the_token_form(ada, endpoint):
     name = list_endpoints(ada.get("/admin/signals"))["deploys"]["Name"]
-    link = name.find("a", href=re.compile("#tokens"))
-    assert link["href"] == f"/admin/signals/{endpoint['id']}#tokens"
-    page = ada.get(link["href"])
-    assert page.html.find(id="tokens")
+    link = name.find("a", href=re.compile("/tokens$"))
+    path = f"/admin/signals/{endpoint['id']}/tokens"
+    assert link["href"] == path
+    assert form_to(ada.get(path), path)
 
 
 def test_url_ignores_the_host_header(ada, endpoint):
     page = ada.get(
-        f"/admin/signals/{endpoint['id']}", headers={"Host": "evil.example"}, expect_errors=True
+        f"/admin/signals/{endpoint['id']}/setup",
+        headers={"Host": "evil.example"},
+        expect_errors=True,
     )
     assert "evil.example" not in page.text
 
@@ -110,7 +122,7 @@ def test_url_begins_with_the_public_url(make_service):
     Make(web).endpoint()
     sign_in(web)
     (row,) = list_endpoints(web.get("/admin/signals")).values()
-    page = web.get(row["Name"].a["href"])
+    page = follow(web.get(row["Name"].a["href"]), "Setup")
     url = page.html.find("input", attrs={"readonly": True})["value"]
     assert url == "http://flags.example/api/signal-endpoint/deploys"
 
@@ -159,7 +171,9 @@ def test_new_form_is_enabled_and_creates_a_token(ada):
 def test_endpoint_without_a_token_is_created(ada, read_state):
     answer = submit_new(ada, name="builds", description=" The CI ", status=303)
     (endpoint,) = read_state()["signalEndpoints"]
-    assert answer.headers["Location"].endswith(f"/admin/signals/{endpoint['id']}?done=created")
+    assert answer.headers["Location"].endswith(
+        f"/admin/signals/{endpoint['id']}/setup?done=created"
+    )
     assert notice(answer.follow()) == "Signal endpoint created."
     assert (endpoint["name"], endpoint["description"], endpoint["enabled"]) == (
         "builds",
@@ -257,7 +271,7 @@ def test_limit_of_endpoints_is_on_the_page_and_in_the_error(ada, make, read_stat
 
 
 def test_edit_form_shows_the_endpoint_and_saves_it(ada, read_state, endpoint):
-    path = f"/admin/signals/{endpoint['id']}"
+    path = f"/admin/signals/{endpoint['id']}/settings"
     page = ada.get(path)
     assert heading(page) == "deploys"
     form = form_to(page, path)
@@ -267,7 +281,7 @@ def test_edit_form_shows_the_endpoint_and_saves_it(ada, read_state, endpoint):
     form["name"], form["description"], form["enabled"] = "ships", "", False
     page = form.submit(status=303).follow()
     assert notice(page) == "Signal endpoint saved."
-    assert page.html.find(id="call-url")["value"] == f"{URL}ships"
+    assert follow(page, "Setup").html.find(id="call-url")["value"] == f"{URL}ships"
     (row,) = read_state()["signalEndpoints"]
     assert (row["name"], row["description"], row["enabled"]) == ("ships", None, False)
     event = read_state()["events"][0]
@@ -277,7 +291,7 @@ def test_edit_form_shows_the_endpoint_and_saves_it(ada, read_state, endpoint):
 
 def test_saving_without_a_change_records_nothing(ada, read_state, endpoint):
     before = read_state()
-    path = f"/admin/signals/{endpoint['id']}"
+    path = f"/admin/signals/{endpoint['id']}/settings"
     form_to(ada.get(path), path).submit(status=303)
     assert read_state() == before
 
@@ -288,7 +302,7 @@ def test_invalid_name_in_the_edit_form_is_an_error_and_stays(
 ):
     make.endpoint("other")
     before = read_state()
-    path = f"/admin/signals/{endpoint['id']}"
+    path = f"/admin/signals/{endpoint['id']}/settings"
     form = form_to(ada.get(path), path)
     form["name"], form["description"], form["enabled"] = name, "kept", False
     page = form.submit(status=status)
@@ -311,7 +325,8 @@ def test_delete_page_names_tokens_and_signals(ada, make, endpoint, token, send):
     text = page.html.find("main").get_text(" ", strip=True)
     for part in ("2 tokens", "ci", "backup", "2 signals", "disable"):
         assert part in text
-    assert page.html.find("a", string="Cancel")["href"] == "/admin/signals"
+    cancel = page.html.find("a", string="Cancel")["href"]
+    assert cancel == f"/admin/signals/{endpoint['id']}/settings"
 
 
 def test_delete_page_lists_what_is_deleted(ada, endpoint):
@@ -351,7 +366,8 @@ def test_unknown_notice_in_the_url_is_not_shown(ada):
 def test_form_shows_an_endpoint_created_by_the_api(ada, web):
     body = {"name": "api", "description": None, "enabled": False}
     endpoint = web.post_json("/api/admin/signal-endpoints", body, headers=ADMIN).json
-    form = form_to(ada.get(f"/admin/signals/{endpoint['id']}"), f"/admin/signals/{endpoint['id']}")
+    path = f"/admin/signals/{endpoint['id']}/settings"
+    form = form_to(ada.get(path), path)
     assert (form["description"].value, form["enabled"].checked) == ("", False)
 
 

@@ -16,7 +16,6 @@ from tests.pages.page_reader import (
     find_error,
     follow,
     form_to,
-    heading,
     notice,
     sign_in,
 )
@@ -34,7 +33,9 @@ def base(endpoint):
 
 def open_form(person, base, kind, name="sender"):
     """The form of a new token, reached through the choice of its kind."""
-    choice = follow(person.get(base), "Create a token with a signature, an expiry or addresses")
+    choice = follow(
+        person.get(f"{base}/tokens"), "Create a token with a signature, an expiry or addresses"
+    )
     form = form_to(choice, f"{base}/tokens/new")
     form["kind"] = kind
     form = form_to(form.submit(), f"{base}/tokens/new")
@@ -50,7 +51,7 @@ def read_tokens(web, endpoint):
 def read_card(page, name):
     """{term: text} of a token on the page of its endpoint, and its badges."""
     cards = page.html.find(id="tokens").find_all("li")
-    (card,) = [card for card in cards if card.h3.bdi.get_text() == name]
+    (card,) = [card for card in cards if card.h2.bdi.get_text() == name]
     terms = {row.dt.string: " ".join(row.dd.get_text().split()) for row in card.dl.find_all("div")}
     return terms | {"badges": [badge.get_text() for badge in card.find_all(class_="badge")]}
 
@@ -70,7 +71,7 @@ def test_each_kind_of_token_has_a_form_that_creates_it(ada, web, endpoint, base,
     if kind == "generic":
         form["signature.header"], form["signature.prefix"] = "X-Sig", "v1="
     page = form.submit(status=200)
-    assert heading(page) == "Token sender created"
+    assert notice(page) == "Token sender created."
     assert page.headers["Cache-Control"] == "no-store"
     check_accessibility(page)
     (token,) = read_tokens(web, endpoint)
@@ -79,7 +80,7 @@ def test_each_kind_of_token_has_a_form_that_creates_it(ada, web, endpoint, base,
     has_secret = page.html.find(id="secret") is not None
     assert has_secret == (kind not in {*SENDERS_OWN, "aws-sns"})
     assert "secret-of-the-sender" not in page.text
-    edit = follow(ada.get(base), "Edit token sender")
+    edit = follow(ada.get(f"{base}/tokens"), "Edit token sender")
     check_accessibility(edit)
     form_to(edit, f"{base}/tokens/{token['id']}").submit(status=303)
     (after,) = read_tokens(web, endpoint)
@@ -190,7 +191,7 @@ def test_expiry_and_addresses_are_on_the_page(ada, clock, base):
     form["expiresAt"] = at.strftime(DATE_TIME)
     form["allowedAddresses"] = "10.0.0.0/8\n2001:db8::1"
     form.submit()
-    page = ada.get(base)
+    page = ada.get(f"{base}/tokens")
     card = read_card(page, "sender")
     assert card["Type"] == "Bearer token"
     assert card["Expires"] == "in 3 d"
@@ -199,9 +200,9 @@ def test_expiry_and_addresses_are_on_the_page(ada, clock, base):
     assert card["badges"] == ["expires in 3 days"]
     clock.advance(3 * 86_400 - 3600)
     sign_in(ada)
-    assert read_card(ada.get(base), "sender")["badges"][0].startswith("expires in")
+    assert read_card(ada.get(f"{base}/tokens"), "sender")["badges"][0].startswith("expires in")
     clock.advance(2 * 3600)
-    assert read_card(ada.get(base), "sender")["badges"] == ["expired"]
+    assert read_card(ada.get(f"{base}/tokens"), "sender")["badges"] == ["expired"]
 
 
 def test_an_unchanged_form_keeps_the_seconds_of_the_expiry(ada, web, endpoint, base):
@@ -230,19 +231,19 @@ def test_restrictions_can_be_removed(ada, web, endpoint, base):
 
 
 def test_use_and_disuse_are_on_the_page(ada, rows, clock, base, token):
-    assert "Last used" not in read_card(ada.get(base), "ci")
+    assert "Last used" not in read_card(ada.get(f"{base}/tokens"), "ci")
     statement = "INSERT INTO signal_token_uses VALUES (%s, %s, '10.0.0.1', 7)"
     rows(statement, token["id"], clock.now())
-    card = read_card(ada.get(base), "ci")
+    card = read_card(ada.get(f"{base}/tokens"), "ci")
     assert card["Last used"].endswith("just now from 10.0.0.1, 7 times in total")
     assert card["badges"] == []
     clock.advance(30 * 86_400 + 3600)  # the database has a clock of its own
     sign_in(ada)
-    assert read_card(ada.get(base), "ci")["badges"] == ["unused for 30 days"]
+    assert read_card(ada.get(f"{base}/tokens"), "ci")["badges"] == ["unused for 30 days"]
 
 
 def rotate(person, base, token, **fields):
-    page = follow(person.get(base), "Replace secret of token ci")
+    page = follow(person.get(f"{base}/tokens"), "Replace secret of token ci")
     check_accessibility(page)
     form = form_to(page, f"{base}/tokens/{token['id']}/rotate")
     for name, text in fields.items():
@@ -254,12 +255,12 @@ def test_a_replaced_secret_is_shown_once_and_the_grace_period_on_the_page(
     ada, web, clock, base, token
 ):
     page = rotate(ada, base, token, graceHours="2")
-    assert heading(page) == "Secret of ci replaced"
+    assert notice(page) == "Secret of ci replaced."
     assert "previous secret is valid until" in page.text
     assert page.headers["Cache-Control"] == "no-store"
     secret = page.html.find(id="secret").get_text()
     assert secret != token["token"]
-    page = ada.get(base)
+    page = ada.get(f"{base}/tokens")
     assert secret not in page.text
     path = f"{base}/tokens/{token['id']}/previous-secret/delete"
     assert "The previous secret is valid until" in page.text
@@ -274,7 +275,7 @@ def test_a_replaced_secret_is_shown_once_and_the_grace_period_on_the_page(
 def test_without_a_grace_period_the_page_mentions_none(ada, base, token):
     page = rotate(ada, base, token, graceHours="0")
     assert "previous secret is valid" not in page.text
-    assert "previous secret is valid" not in ada.get(base).text
+    assert "previous secret is valid" not in ada.get(f"{base}/tokens").text
 
 
 @each("hours", ["", "-1", "1.5", "721", "9" * 30, "²"])
@@ -292,10 +293,10 @@ def test_the_next_secret_of_the_sender_is_not_shown(ada, base):
     form = open_form(ada, base, "slack", "ci")
     form["secret"] = "secret-of-the-sender"
     form.submit()
-    page = follow(ada.get(base), "Replace secret of token ci")
+    page = follow(ada.get(f"{base}/tokens"), "Replace secret of token ci")
     form = next(form for form in page.forms.values() if form.action.endswith("/rotate"))
     assert find_error(form.submit(status=400), "secret") == "Enter the secret of the sender."
     form["secret"] = "next-secret-of-the-sender"
     page = form.submit(status=200)
-    assert heading(page) == "Secret of ci replaced"
+    assert notice(page) == "Secret of ci replaced."
     assert "next-secret" not in page.text

@@ -43,13 +43,12 @@ def payloads(page):
     return [json.loads(row.pre.get_text()) for row in rows(page)]
 
 
-def test_empty_log_shows_how_to_send_a_signal(log):
+def test_empty_log_leads_to_the_setup(log, endpoint):
     page = log()
-    assert heading(page) == "Signals: deploys"
+    assert heading(page) == "deploys"
     assert rows(page) == []
-    text = page.html.find(class_="empty").get_text()
-    assert "curl" in text
-    assert "http://localhost:80/api/signal-endpoint/deploys" in text
+    link = page.html.find(class_="empty").a["href"]
+    assert link == f"/admin/signals/{endpoint['id']}/setup"
 
 
 def test_signal_shows_time_token_and_formatted_payload(log, endpoint, token, send):
@@ -62,13 +61,6 @@ def test_signal_shows_time_token_and_formatted_payload(log, endpoint, token, sen
     assert json.loads(pretty) == {"type": "deploy", "data": {"n": 1, "ok": True}}
     assert '\n    "n": 1' in pretty
     assert row.details["id"] == f"signal-{signal['id']}"
-
-
-def test_page_has_the_url_and_a_link_to_the_settings(log, endpoint):
-    page = log()
-    url = page.html.find("input", attrs={"readonly": True})
-    assert url["value"] == "http://localhost:80/api/signal-endpoint/deploys"
-    assert page.html.find("a", string="Settings")["href"].endswith(str(endpoint["id"]))
 
 
 def test_any_json_value_is_shown(log, web, clock, endpoint, token):
@@ -280,7 +272,9 @@ def test_signal_that_triggered_no_set_shows_a_message(log, endpoint, token, send
 
 def test_user_sends_a_test_signal_and_replays_it(ada, log, flags, sets, endpoint):
     sets.set()
-    page = follow(ada.get(f"/admin/signals/{endpoint['id']}"), "Send a test signal")
+    page = ada.get(f"/admin/signals/{endpoint['id']}/setup")
+    assert "kill checkout" in page.html.find("main").get_text()
+    page = follow(page, "Send another payload")
     assert "kill checkout" in page.html.find("main").get_text()
     form = form_to(page, f"/admin/signals/{endpoint['id']}/send")
     for text, status in (("{", 400), ("", 400), ("[1] x", 400), ("1" * 102_401, 413)):

@@ -84,7 +84,7 @@ def test_notifications_are_added_and_masked_secrets_survive(silence, browser, ro
 
 def test_the_form_of_the_endpoint_keeps_the_rule(silence, browser):
     endpoint = silence.make.endpoint("backup", options={"silence": {"everySeconds": 60}})
-    page = browser.get(f"/admin/signals/{endpoint['id']}")
+    page = browser.get(f"/admin/signals/{endpoint['id']}/settings")
     form = next(form for form in page.forms.values() if "description" in form.fields)
     form["description"] = "Nightly"
     form.submit(status=303)

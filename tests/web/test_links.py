@@ -111,7 +111,7 @@ def test_no_answer_repeats_a_made_up_host(service, cast):
     forged = {"Host": "evil.example", "X-Forwarded-Host": "evil.example"}
     id = endpoint["id"]
     for path in (
-        "/", "/sign-in", "/profile", "/admin/signals", f"/admin/signals/{id}",
+        "/", "/sign-in", "/profile", "/admin/signals", f"/admin/signals/{id}/setup",
         f"/admin/signals/{id}/log", "/admin/signals/new", f"{PATH}/{id}", "/nowhere",
         "/api/nowhere", "/api/admin/user", "/admin/signals//",
     ):  # fmt: skip

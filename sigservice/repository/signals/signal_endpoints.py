@@ -16,6 +16,7 @@ class EndpointValues(TypedDict):
     description: str | None
     enabled: bool
     options: str
+    template: str | None
 
 
 def lock_all(conn: Connection) -> None:
@@ -27,11 +28,10 @@ def insert(
     *,
     created_by_user_id: int,
     limit: int,
-    template: str | None = None,
     **values: Unpack[EndpointValues],
 ) -> Row | None:
     """None if the limit is reached. Raises UniqueViolation for a duplicate name."""
-    creation = {"created_by_user_id": created_by_user_id, "limit": limit, "template": template}
+    creation = {"created_by_user_id": created_by_user_id, "limit": limit}
     return fetch_one(conn, _SQL["insert_signal_endpoint"], **creation, **values)
 
 

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from sigservice.clock import format_iso
 from sigservice.db.errors import UniqueViolation
@@ -34,13 +35,14 @@ _NAME = re.compile(r"[a-z0-9_-]{1,100}")
 
 
 class Endpoint(msgspec.Struct):
-    """Without `enabled` and `options` they stay as they are. A new endpoint is enabled and has
-    default options."""
+    """Without `enabled`, `options` and `template` they stay as they are. A new endpoint is enabled
+    and has default options. `template` is the sender that the endpoint is for."""
 
     name: str
     enabled: bool | None = None
     description: str | None = None
     options: EndpointOptions | None = None
+    template: str | msgspec.UnsetType | None = UNSET
 
 
 def check_fields(new: Endpoint, *, token_name: str | None = None) -> Endpoint:
@@ -68,10 +70,8 @@ def create(
     *,
     limit: int,
     policy: AddressPolicy,
-    template: str | None = None,
 ) -> Row:
-    """`policy` is the policy of notifications, `template` the sender that the endpoint is for,
-    which says what fires and resolves an alert. Raises ExceedsLimitError, NameExistsError,
+    """`policy` is the policy of notifications. Raises ExceedsLimitError, NameExistsError,
     BadDataError (channels of notifications)."""
     _check_channels(fields, None, policy)
     signal_endpoints.lock_all(conn)
@@ -82,7 +82,7 @@ def create(
             description=fields.description,
             enabled=fields.enabled is not False,
             options=_encode(fields.options or EndpointOptions()),
-            template=template,
+            template=fields.template or None,
             created_by_user_id=by.user_id,
             limit=limit,
         )
@@ -121,6 +121,8 @@ def update(
         new["enabled"] = fields.enabled
     if fields.options is not None:
         new["options"] = _encode(fields.options)
+    if fields.template is not UNSET:
+        new["template"] = fields.template
     return _change(conn, before, new, by)
 
 
@@ -163,6 +165,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "description": row["description"],
         "enabled": row["enabled"],
         "options": mask_options(parse_options(row["options"])),
+        "template": row["template"],
         "createdAt": format_iso(row["created_at"]),
         "createdByUserId": row["created_by_user_id"],
     }
@@ -185,7 +188,8 @@ def _encode(options: EndpointOptions) -> str:
 
 def _change(conn: Connection, before: Row, new: dict[str, Any], by: Identity) -> Row:
     """`new` has the columns that may change."""
-    columns = {name: before[name] for name in ("name", "description", "enabled", "options")} | new
+    names = ("name", "description", "enabled", "options", "template")
+    columns = {name: before[name] for name in names} | new
     try:
         row = _require(signal_endpoints.update(conn, before["id"], **columns))
     except UniqueViolation as error:

@@ -11,16 +11,16 @@ INSERT INTO signal_endpoints (name, description, enabled, options, template, cre
 SELECT %(name)s, %(description)s, %(enabled)s, %(options)s::jsonb, %(template)s,
        %(created_by_user_id)s, floor(extract(epoch FROM clock_timestamp()) * 1000)
 WHERE (SELECT count(*) FROM signal_endpoints) < %(limit)s
-RETURNING id, name, description, enabled, options, created_at, created_by_user_id;
+RETURNING id, name, description, enabled, options, template, created_at, created_by_user_id;
 
 -- name: find_signal_endpoint
-SELECT id, name, description, enabled, options, created_at, created_by_user_id
+SELECT id, name, description, enabled, options, template, created_at, created_by_user_id
 FROM signal_endpoints
 WHERE id = %(id)s;
 
 -- name: lock_signal_endpoint
 -- Serializes changes of one endpoint and of its tokens; doesn't block signals.
-SELECT id, name, description, enabled, options, created_at, created_by_user_id
+SELECT id, name, description, enabled, options, template, created_at, created_by_user_id
 FROM signal_endpoints
 WHERE id = %(id)s
 FOR NO KEY UPDATE;
@@ -33,7 +33,7 @@ ORDER BY id
 FOR NO KEY UPDATE;
 
 -- name: list_signal_endpoints
-SELECT id, name, description, enabled, options, created_at, created_by_user_id
+SELECT id, name, description, enabled, options, template, created_at, created_by_user_id
 FROM signal_endpoints
 ORDER BY id;
 
@@ -64,9 +64,9 @@ ORDER BY e.id;
 -- name: update_signal_endpoint
 UPDATE signal_endpoints
 SET name = %(name)s, description = %(description)s, enabled = %(enabled)s,
-    options = %(options)s::jsonb
+    options = %(options)s::jsonb, template = %(template)s
 WHERE id = %(id)s
-RETURNING id, name, description, enabled, options, created_at, created_by_user_id;
+RETURNING id, name, description, enabled, options, template, created_at, created_by_user_id;
 
 -- name: bump_signal_endpoint_version
 -- To the time in milliseconds, or by one where that is not more, so that a version that is lost with a

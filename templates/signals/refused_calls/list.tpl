@@ -1,10 +1,9 @@
 % rebase("layout.tpl", title=title, live=False)
 % if endpoint:
-<p><a href="{{url('/admin/signals', endpoint['id'])}}">{{endpoint["name"]}}</a></p>
+% include("signals/signal_endpoints/heading.tpl")
 % else:
-<p><a href="{{url('/admin/signals')}}">Signal endpoints</a></p>
-% end
 <h1>{{title}}</h1>
+% end
 <p class="hint">Calls that stored no signal, counted by caller and reason. New ones appear after a few seconds.</p>
 % if not calls:
 <p class="empty">No calls were refused.</p>

@@ -1,17 +1,18 @@
-<section id="tokens">
-<h2>Tokens</h2>
-<p class="hint">{{len(tokens)}} of {{token_limit}} tokens. Give each sender its own token to tell their signals apart.</p>
+% rebase("layout.tpl", title=title, live=False)
+% include("signals/signal_endpoints/heading.tpl")
+% include("partials/problems.tpl")
+<p class="hint">{{len(tokens)}} of {{limit}} tokens. Give each sender its own token to tell their signals apart.</p>
 % if tokens:
-<ul class="cards">
+<ul class="cards" id="tokens">
 % for token in tokens:
 <li class="card">
-<h3><bdi>{{token["name"]}}</bdi>
+<h2><bdi>{{token["name"]}}</bdi>
 % for text in (token["expiry"], token["disuse"]):
 % if text:
 <span class="badge">{{text}}</span>
 % end
 % end
-</h3>
+</h2>
 <dl>
 <div><dt>Type</dt><dd>{{token["kind"]}}</dd></div>
 % if token["secret_prefix"]:
@@ -63,14 +64,13 @@ from {{token["used_from"]}},
 % end
 </ul>
 % end
-% if len(tokens) < token_limit:
+% if len(tokens) < limit:
 <form method="post" action="{{url('/admin/signals', endpoint['id'], 'tokens')}}">
 % include("partials/csrf.tpl")
-% include("partials/form_fields.tpl", fields=token_fields)
+% include("partials/form_fields.tpl")
 <button>Create token</button>
 </form>
 <p><a href="{{url('/admin/signals', endpoint['id'], 'tokens', 'new')}}">Create a token with a signature, an expiry or addresses</a></p>
 % else:
 <p>Delete a token to add another.</p>
 % end
-</section>

@@ -1,5 +1,4 @@
 % rebase("layout.tpl", title=title, live=False)
-<p><a href="{{url('/admin/signals', endpoint['id'])}}">{{endpoint["name"]}}</a></p>
 <h1>New token of <bdi>{{endpoint["name"]}}</bdi></h1>
 % include("partials/problems.tpl")
 % if fields:

@@ -9,11 +9,7 @@
 % if not endpoints:
 <section class="empty">
 <h2>No signal endpoints yet</h2>
-<p>Create an endpoint with a token, then send a signal:</p>
-<pre tabindex="0"><code>curl -X POST '{{own_url()}}/api/signal-endpoint/NAME' \
-  -H 'Authorization: Bearer TOKEN' \
-  -H 'Content-Type: application/json' \
-  -d '{"type": "test"}'</code></pre>
+<p>Create an endpoint with a token. Its page shows how to configure the sender, and sends samples.</p>
 </section>
 % else:
 % include("partials/table.tpl")

@@ -1,4 +1,4 @@
 % include("signals/silence/badge.tpl", silence=row["silence"])
 % if not row["tokens"]:
-<a href="{{url('/admin/signals', row['id'])}}#tokens">Create a token<span class="hidden"> for {{row["name"]}}</span></a>
+<a href="{{url('/admin/signals', row['id'], 'tokens')}}">Create a token<span class="hidden"> for {{row["name"]}}</span></a>
 % end

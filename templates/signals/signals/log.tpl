@@ -1,13 +1,5 @@
 % rebase("layout.tpl", title=title, live=live)
-<div class="heading">
-<h1>Signals: {{endpoint["name"]}}\\
-% include("signals/silence/badge.tpl", silence=silence)
-</h1>
-<a href="{{url('/admin/signals', endpoint['id'], 'refused')}}">Refused calls</a>
-<a href="{{url('/admin/signals', endpoint['id'], 'send')}}">Send a test signal</a>
-<a href="{{url('/admin/signals', endpoint['id'])}}">Settings</a>
-</div>
-% include("partials/copy_field.tpl", field=call_url)
+% include("signals/signal_endpoints/heading.tpl")
 % include("partials/problems.tpl")
 <form method="get" class="inline" role="search">
 % for field in filters:
@@ -38,11 +30,7 @@
 % if not signals and at_newest and not is_filtered:
 <section class="empty">
 <h2>No signals yet</h2>
-<p>This page refreshes automatically. Send a signal:</p>
-<pre tabindex="0"><code>curl -X POST '{{call_url.value}}' \
-  -H 'Authorization: Bearer TOKEN' \
-  -H 'Content-Type: application/json' \
-  -d '{"type": "test"}'</code></pre>
+<p>This page refreshes automatically. <a href="{{url('/admin/signals', endpoint['id'], 'setup')}}">Set up the sender or send a sample</a></p>
 </section>
 % elif not signals:
 <p class="empty">No signals match.</p>

@@ -1,5 +1,4 @@
 % rebase("layout.tpl", title=title, live=False)
-<p><a href="{{url('/admin/signals', endpoint['id'])}}">{{endpoint["name"]}}</a></p>
 <h1>Send a test signal to {{endpoint["name"]}}</h1>
 <p class="hint">Matching action sets will run.</p>
 % include("partials/problems.tpl")
@@ -12,6 +11,6 @@
 % include("partials/form_fields.tpl")
 <p class="actions">
 <button>Send test signal</button>
-<a href="{{url('/admin/signals', endpoint['id'], 'log')}}">Cancel</a>
+<a href="{{url('/admin/signals', endpoint['id'], 'setup')}}">Cancel</a>
 </p>
 </form>

@@ -1,11 +1,6 @@
 % rebase("layout.tpl", title=title, live=False)
-<p><a href="{{url('/admin/signals', endpoint['id'])}}">{{endpoint["name"]}}</a></p>
-<div class="heading">
-<h1>Silence: {{endpoint["name"]}}\\
-% include("signals/silence/badge.tpl", silence=silence)
-</h1>
-<a href="{{url('/admin/signals', endpoint['id'], 'log')}}">View signals</a>
-</div>
+% silence = endpoint["silence"]
+% include("signals/signal_endpoints/heading.tpl")
 <p class="hint">An endpoint that expects signals is late, then down, when none arrives in time. Action sets with the template “Silence of the endpoint” run when it is down.</p>
 % if silence:
 <dl>

@@ -6,7 +6,7 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.signals import signal_endpoint_tokens, silence_checks
 from sigservice.repository.signals import signal_endpoints as signal_endpoint_rows
-from sigservice.senders import find_endpoint_options
+from sigservice.senders import check_name, find_external
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoint_tokens as token_service
@@ -21,12 +21,10 @@ PATH = "/api/admin/signal-endpoints"
 class NewEndpoint(Endpoint):
     """The template fills absent options."""
 
-    template: str | None = None
-
     def apply_template(self) -> None:
         """Raises BadDataError for an unknown template."""
-        if self.template is not None:
-            options = find_endpoint_options(self.template)
+        if isinstance(self.template, str):
+            options = find_external(self.template).endpoint_options
             self.options = options if self.options is None else self.options
 
 
@@ -75,7 +73,6 @@ def create_signal_endpoint(context: Context, identity: Identity, body: NewEndpoi
             identity,
             limit=context.config["signals"]["endpointsLimit"],
             policy=DeliverySettings.from_config(context.config).policy,
-            template=body.template,
         )
         endpoint = _describe(context, conn, row)
     return respond.json(endpoint, 201, location=f"{context.prefix}{PATH}/{row['id']}")
@@ -91,6 +88,7 @@ def get_signal_endpoint(context: Context, identity: Identity, id: int) -> HTTPRe
 def replace_signal_endpoint(
     context: Context, identity: Identity, id: int, body: Endpoint
 ) -> HTTPResponse:
+    check_name(body.template)
     with context.database.transaction() as conn:
         policy = DeliverySettings.from_config(context.config).policy
         new = signal_endpoints.check_fields(body)

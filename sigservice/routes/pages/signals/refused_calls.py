@@ -1,29 +1,29 @@
 """Refused calls of signal endpoints, pages: of one endpoint, and of names that no endpoint has."""
 
 from sigservice.repository.signals import refused_calls
+from sigservice.routes.pages.signals.endpoint_tabs import ONE, PATH, find_endpoint, render_tab
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.services.signals import signal_endpoints
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 
 router = Router(PageGuard)
 
 
-@router.get("/admin/signals/<id:id>/refused", needs=ADMIN)
+@router.get(f"{ONE}/refused", needs=ADMIN)
 def list_refused_calls_of_endpoint(context: Context, identity: Identity, id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
-        endpoint = signal_endpoints.get(conn, id)
+        endpoint = find_endpoint(conn, id)
         rows = refused_calls.list_of_endpoint(conn, id)
-    return respond.page(
+    return render_tab(
         context,
         "signals/refused_calls/list",
         identity,
-        title=f"Refused calls: {endpoint['name']}",
-        endpoint=endpoint,
+        endpoint,
+        "refused",
         calls=rows,
     )
 
 
-@router.get("/admin/signals/refused", needs=ADMIN)
+@router.get(f"{PATH}/refused", needs=ADMIN)
 def list_refused_calls_of_unknown_names(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = refused_calls.list_of_endpoint(conn, None)
@@ -32,6 +32,7 @@ def list_refused_calls_of_unknown_names(context: Context, identity: Identity) ->
         "signals/refused_calls/list",
         identity,
         title="Refused calls of unknown endpoints",
+        breadcrumbs=[("Signal endpoints", PATH)],
         endpoint=None,
         calls=rows,
     )

@@ -4,7 +4,8 @@ from typing import Any
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import AppError, ExceedsLimitError
+from sigservice.repository.signals import signal_endpoint_tokens as token_rows
+from sigservice.repository.signals import signals
 from sigservice.routes.admin.signals.signal_endpoint_tokens import (
     NewTokenBody,
     RotationBody,
@@ -12,11 +13,15 @@ from sigservice.routes.admin.signals.signal_endpoint_tokens import (
     rotate_token_of,
 )
 from sigservice.routes.pages.signals import signal_token_form
-from sigservice.routes.pages.signals.signal_endpoints import (
-    render_secret,
-    show_signal_endpoint,
+from sigservice.routes.pages.signals.endpoint_setup import render_secret
+from sigservice.routes.pages.signals.endpoint_tabs import (
+    ONE,
+    find_endpoint,
+    make_breadcrumbs,
+    render_tab,
 )
 from sigservice.routes.pages.signals.signal_token_form import BEARER, INSTRUCTIONS, KINDS
+from sigservice.routes.pages.signals.signal_token_list import describe_token
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoint_tokens, signal_endpoints
 from sigservice.services.signals.signal_endpoint_tokens import (
@@ -28,7 +33,7 @@ from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, re
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read
 
-PATH = "/admin/signals/<id:id>/tokens"
+PATH = f"{ONE}/tokens"
 TOKEN_PATH = f"{PATH}/<token_id:id>"
 GRACE_FIELD = Field(
     "graceHours",
@@ -41,29 +46,48 @@ ROTATION = (
     "The next page shows the new secret. Give it to the sender within the grace period. A secret "
     "that was replaced before ends now."
 )
+NOTICES = {
+    "saved": "Token saved.",
+    "grace-ended": "The grace period has ended. Senders with the previous secret get 401.",
+    "deleted": "Token deleted. Senders that use it get 401.",
+}
+NAME_FIELD = Field("name", "Token name", hint="e.g. alertmanager-eu", is_required=True)
 
 router = Router(PageGuard)
 
 
-@router.post(PATH, needs=ADMIN)
-@shows_errors_in(show_signal_endpoint)
-def create_token(context: Context, identity: Identity, id: int, form: Form) -> HTTPResponse:
-    try:
-        with context.database.transaction() as conn:
-            endpoint = signal_endpoints.get(conn, id)
-            fields = TokenFields(form.get("token_name", ""))
-            token, secret = create_token_of(context, conn, id, fields, identity)
-    except AppError as error:
-        if not isinstance(error, ExceedsLimitError):  # the page has another field `name`
-            error.details = [detail | {"path": "token_name"} for detail in error.details]
-        raise
-    return render_secret(context, identity, endpoint, token, secret)
-
-
-# The POST answers with a page; reloading its URL leads back to the form.
 @router.get(PATH, needs=ADMIN)
-def redirect_to_tokens(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    return respond.redirect(context, f"/admin/signals/{id}#tokens")
+def show_tokens(
+    context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        endpoint = find_endpoint(conn, id)
+        tokens = token_rows.list_for_endpoint(conn, id)
+        last_received = signals.find_last_received(conn)
+    now = context.clock.now()
+    return render_tab(
+        context,
+        "signals/signal_endpoint_tokens/list",
+        identity,
+        endpoint,
+        "tokens",
+        entry=entry,
+        tokens=[
+            describe_token(token, last_received.get((id, token["id"])), now) for token in tokens
+        ],
+        limit=context.config["signals"]["tokensPerEndpointLimit"],
+        fields=fill([NAME_FIELD], entry.form),
+        notice=respond.find_notice(NOTICES),
+    )
+
+
+@router.post(PATH, needs=ADMIN)
+@shows_errors_in(show_tokens)
+def create_token(context: Context, identity: Identity, id: int, form: Form) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        fields = TokenFields(form.get("name", ""))
+        token, secret = create_token_of(context, conn, id, fields, identity)
+    return render_secret(context, identity, id, token, secret)
 
 
 @router.get(f"{PATH}/new", needs=ADMIN)
@@ -81,6 +105,7 @@ def show_new_token(
         context,
         "signals/signal_endpoint_tokens/new",
         identity,
+        breadcrumbs=make_breadcrumbs(endpoint, "tokens"),
         endpoint=endpoint,
         kind=Field("kind", "Type", kind or BEARER, "select", choices=tuple(KINDS.items())),
         kind_label=KINDS.get(kind, ""),
@@ -96,10 +121,9 @@ def show_new_token(
 def create_token_of_kind(context: Context, identity: Identity, id: int, form: Form) -> HTTPResponse:
     body = read(form, NewTokenBody)
     with context.database.transaction() as conn:
-        endpoint = signal_endpoints.get(conn, id)
         fields = body.make_fields()
         token, secret = create_token_of(context, conn, id, fields, identity, body.secret)
-    return _render_secret(context, identity, endpoint, token, "" if body.secret else secret)
+    return _render_secret(context, identity, id, token, "" if body.secret else secret)
 
 
 @router.get(TOKEN_PATH, needs=ADMIN)
@@ -116,7 +140,7 @@ def show_token(
         entry=entry,
         title=f"Token {token['name']} of {endpoint['name']}",
         heading=f"Token {token['name']}",
-        breadcrumbs=_make_breadcrumbs(endpoint),
+        breadcrumbs=make_breadcrumbs(endpoint, "tokens"),
         intro=KINDS[kind],
         button="Save",
     )
@@ -131,7 +155,7 @@ def update_token(
         before = signal_endpoint_tokens.lock(conn, id, token_id)
         fields = signal_token_form.read_changes(form, before)
         signal_endpoint_tokens.update(conn, id, token_id, fields, identity, now=context.clock.now())
-    return respond.redirect(context, f"/admin/signals/{id}?done=token-saved")
+    return respond.redirect(context, f"/admin/signals/{id}/tokens?done=saved")
 
 
 @router.get(f"{TOKEN_PATH}/rotate", needs=ADMIN)
@@ -149,7 +173,7 @@ def show_rotation(
         entry=entry,
         title=f"Replace the secret of {token['name']} of {endpoint['name']}",
         heading=f"Replace the secret of {token['name']}",
-        breadcrumbs=_make_breadcrumbs(endpoint),
+        breadcrumbs=make_breadcrumbs(endpoint, "tokens"),
         intro=ROTATION,
         button="Replace secret",
     )
@@ -163,12 +187,11 @@ def rotate_token(
     hours = form.get("graceHours", "").strip() or "none"  # no default: a secret ends with it
     body = read(form | {"graceHours": hours}, RotationBody)
     with context.database.transaction() as conn:
-        endpoint = signal_endpoints.get(conn, id)
         token, secret = rotate_token_of(context, conn, id, token_id, body, identity)
     return _render_secret(
         context,
         identity,
-        endpoint,
+        id,
         token,
         "" if body.secret else secret,
         title=f"Secret of {token['name']} replaced",
@@ -182,7 +205,7 @@ def end_grace_period(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         signal_endpoint_tokens.delete_previous_secret(conn, id, token_id, identity)
-    return respond.redirect(context, f"/admin/signals/{id}?done=grace-ended")
+    return respond.redirect(context, f"/admin/signals/{id}/tokens?done=grace-ended")
 
 
 @confirms(router, f"{TOKEN_PATH}/delete", needs=ADMIN)
@@ -198,9 +221,10 @@ def delete_token(
             "get 401. Existing signals are kept. This can't be undone."
         ],
         "Delete token",
-        f"/admin/signals/{id}",
+        f"/admin/signals/{id}/tokens",
         lambda: signal_endpoint_tokens.delete(conn, id, token_id, identity),
-        f"/admin/signals/{id}?done=token-deleted",
+        f"/admin/signals/{id}/tokens?done=deleted",
+        breadcrumbs=make_breadcrumbs(endpoint, "tokens"),
     )
 
 
@@ -210,15 +234,8 @@ def _find(context: Context, id: int, token_id: int) -> tuple[Row, Row]:
         return signal_endpoints.get(conn, id), signal_endpoint_tokens.get(conn, id, token_id)
 
 
-def _make_breadcrumbs(endpoint: Row) -> list[tuple[str, str]]:
-    path = "/admin/signals"
-    return [("Signal endpoints", path), (endpoint["name"], f"{path}/{endpoint['id']}")]
-
-
 def _render_secret(
-    context: Context, identity: Identity, endpoint: Row, token: Row, secret: str, **more: Any
+    context: Context, identity: Identity, id: int, token: Row, secret: str, **more: Any
 ) -> HTTPResponse:
     instructions = INSTRUCTIONS.get(signal_token_form.find_kind(token), "")
-    return render_secret(
-        context, identity, endpoint, token, secret, instructions=instructions, **more
-    )
+    return render_secret(context, identity, id, token, secret, instructions=instructions, **more)

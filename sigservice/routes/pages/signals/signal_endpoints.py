@@ -1,9 +1,7 @@
 """Signal endpoints, pages: list, create, edit, enable, disable, delete."""
 
 from dataclasses import replace
-from datetime import datetime
 from operator import itemgetter
-from typing import Any
 
 from sigservice import senders
 from sigservice.db.pool import Connection
@@ -19,8 +17,14 @@ from sigservice.repository.signals import signal_endpoints as signal_endpoint_ro
 from sigservice.routes.admin.signals.signal_endpoint_tokens import create_token_of
 from sigservice.routes.admin.signals.signal_endpoints import NewEndpoint
 from sigservice.routes.pages.signals import endpoint_options_form
-from sigservice.routes.pages.signals.signal_token_list import describe_token
-from sigservice.senders import Sender
+from sigservice.routes.pages.signals.endpoint_setup import render_secret
+from sigservice.routes.pages.signals.endpoint_tabs import (
+    ONE,
+    PATH,
+    find_endpoint,
+    make_breadcrumbs,
+    render_tab,
+)
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
@@ -34,18 +38,12 @@ from sigservice.web.sparkline import build_bars, build_marks
 from sigservice.web.tables import Cell, Column, make_table
 from sigservice.wording import plural
 
-PATH = "/admin/signals"
-ONE = f"{PATH}/<id:id>"
 MAX_COUNT = 10_000
 NOTICES = {
-    "created": "Signal endpoint created.",
     "saved": "Signal endpoint saved.",
     "deleted": "Signal endpoint deleted.",
     "on": "Signal endpoint enabled.",
     "off": "Signal endpoint disabled.",
-    "token-saved": "Token saved.",
-    "grace-ended": "The grace period has ended. Senders with the previous secret get 401.",
-    "token-deleted": "Token deleted. Senders that use it get 401.",
 }
 FIELDS = [
     Field(
@@ -58,6 +56,20 @@ FIELDS = [
     Field("description", "Description", hint="Optional. What sends here."),
     Field("enabled", "Enabled", type="checkbox"),
 ]
+SENDER_FIELD = Field(
+    "template",
+    "Sender",
+    type="select",
+    hint="Presets the rate limit, the idempotency key and the summary. You can change them "
+    "later. Senders that aren't listed work without presets.",
+    choices=[
+        ("", "No presets"),
+        *((key, item.title) for key, item in senders.list_external().items()),
+    ],
+)
+SENDER_HINT = (
+    "What Setup shows, and what fires and resolves an alert in a release. The options below stay."
+)
 TOKEN_FIELD = Field(
     "token",
     "Token",
@@ -77,6 +89,7 @@ COLUMNS = (
             template="signals/signal_endpoints/name_cell.tpl",
         ),
     ),
+    Column("Sender", lambda row: Cell(_find_sender_title(row))),
     Column("Last signal", lambda row: Cell(at=row["last_received"], missing="never")),
     Column("Last 24 hours", lambda _: Cell(template="signals/signal_endpoints/chart_cell.tpl")),
     Column("Runs", lambda row: Cell(f"{row['runs']:,}")),
@@ -140,7 +153,8 @@ def _make_links(row: Row) -> list[tuple[str, str]]:
     path = f"{PATH}/{row['id']}"
     return [
         ("View signals of", f"{path}/log"),
-        ("Edit", path),
+        ("Set up the sender of", f"{path}/setup"),
+        ("Edit", f"{path}/settings"),
         ("Send a test signal to", f"{path}/send"),
         ("Delete", f"{path}/delete"),
     ]
@@ -153,12 +167,12 @@ def show_new_signal_endpoint(
     texts = entry.form or {"enabled": "on", "token": "now"}
     return respond.page(
         context,
-        "signals/signal_endpoints/form",
+        "signals/signal_endpoints/new",
         identity,
         entry=entry,
         title="New signal endpoint",
-        endpoint=None,
-        fields=fill([_make_sender_field(), *FIELDS], texts),
+        breadcrumbs=[("Signal endpoints", PATH)],
+        fields=fill([SENDER_FIELD, *FIELDS], texts),
         call_url=_make_url_field(context, texts.get("name") or "NAME"),
         token_fields=fill([TOKEN_FIELD, TOKEN_NAME_FIELD], texts),
     )
@@ -177,66 +191,45 @@ def create_signal_endpoint(context: Context, identity: Identity, form: Form) -> 
             identity,
             limit=limits["endpointsLimit"],
             policy=DeliverySettings.from_config(context.config).policy,
-            template=body.template or None,
         )
         if token_name is not None:
             fields = TokenFields(token_name)
             token, secret = create_token_of(context, conn, endpoint["id"], fields, identity)
     if token_name is None:
-        return respond.redirect(context, f"{PATH}/{endpoint['id']}?done=created")
-    return render_secret(
-        context,
-        identity,
-        endpoint,
-        token,
-        secret,
-        notice=NOTICES["created"],
-        sender=senders.SENDERS.get(body.template or ""),
-    )
+        return respond.redirect(context, f"{PATH}/{endpoint['id']}/setup?done=created")
+    return render_secret(context, identity, endpoint["id"], token, secret)
 
 
-@router.get(ONE, needs=ADMIN)
-def show_signal_endpoint(
+@router.get(f"{ONE}/settings", needs=ADMIN)
+def show_settings(
     context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
-    """The form of an endpoint, with its tokens and the form of a new token; `entry` is either."""
     with context.database.transaction() as conn:
-        endpoint = signal_endpoints.get(conn, id)
-        tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
-        last_received = signals.find_last_received(conn)
+        endpoint = find_endpoint(conn, id)
     options = parse_options(endpoint["options"])
     existing = to_form(endpoint) | endpoint_options_form.make_form(options)
-    texts = entry.form if "name" in entry.form else existing | entry.form
-    limits, now = context.config["signals"], context.clock.now()
+    texts = entry.form or existing
     problems = locate_problems(entry.error.details, texts) if entry.error else []
-    return respond.page(
+    return render_tab(
         context,
-        "signals/signal_endpoints/form",
+        "signals/signal_endpoints/settings",
         identity,
-        form=texts,
+        endpoint,
+        "settings",
         entry=entry,
-        title=f"Signal endpoint {endpoint['name']}",
-        endpoint=endpoint,
-        fields=fill(FIELDS, texts),
-        call_url=_make_url_field(context, endpoint["name"]),
-        option_groups=endpoint_options_form.make_groups(texts, limits),
+        fields=fill([*FIELDS, replace(SENDER_FIELD, hint=SENDER_HINT)], texts),
+        option_groups=endpoint_options_form.make_groups(texts, context.config["signals"]),
         are_options_open=endpoint_options_form.has_problems(problems),
-        tokens=[
-            describe_token(token, last_received.get((id, token["id"])), now) for token in tokens
-        ],
-        token_limit=limits["tokensPerEndpointLimit"],
-        token_fields=fill([replace(TOKEN_NAME_FIELD, is_required=True)], texts),
         notice=respond.find_notice(NOTICES),
     )
 
 
-@router.post(ONE, needs=ADMIN)
-@shows_errors_in(show_signal_endpoint)
-def update_signal_endpoint(
-    context: Context, identity: Identity, id: int, form: Form
-) -> HTTPResponse:
+@router.post(f"{ONE}/settings", needs=ADMIN)
+@shows_errors_in(show_settings)
+def update_settings(context: Context, identity: Identity, id: int, form: Form) -> HTTPResponse:
     own = {name: text for name, text in form.items() if "." not in name}
     body = read(own, signal_endpoints.Endpoint)
+    senders.check_name(body.template)
     policy = DeliverySettings.from_config(context.config).policy
     with context.database.transaction() as conn:
         existing = parse_options(signal_endpoints.lock(conn, id)["options"])
@@ -244,7 +237,7 @@ def update_signal_endpoint(
         signal_endpoints.update(
             conn, id, signal_endpoints.check_fields(body), identity, policy=policy
         )
-    return respond.redirect(context, f"{PATH}/{id}?done=saved")
+    return respond.redirect(context, f"{PATH}/{id}/settings?done=saved")
 
 
 @router.post(f"{ONE}/<is_enabled:switch>", needs=ADMIN)
@@ -290,46 +283,10 @@ def delete_signal_endpoint(
         f"Delete {endpoint['name']}?",
         [*body, text],
         "Delete signal endpoint",
-        PATH,
+        f"{PATH}/{id}/settings",
         lambda: signal_endpoints.delete(conn, id, identity),
         f"{PATH}?done=deleted",
-    )
-
-
-def render_secret(
-    context: Context,
-    identity: Identity,
-    endpoint: Row,
-    token: Row,
-    secret: str,
-    *,
-    sender: Sender | None = None,
-    title: str = "",
-    instructions: str = "",
-    grace_ends_at: datetime | None = None,
-    **more: Any,
-) -> HTTPResponse:
-    """A new token with its secret, as the response to the POST: no URL shows the secret again.
-    `secret` is "" if the sender generated it.
-
-    With a `sender`, how to configure it; `instructions` say so for a signing sender.
-    `grace_ends_at` is the time until which the replaced secret is valid.
-    """
-    call_url = make_signal_url(context, request.environ, endpoint["name"])
-    return respond.page(
-        context,
-        "signals/signal_endpoint_tokens/created",
-        identity,
-        title=title or f"Token {token['name']} created",
-        endpoint=endpoint,
-        token=token,
-        secret=secret,
-        instructions=instructions,
-        grace_ends_at=grace_ends_at,
-        call_url=call_url,
-        sender=sender,
-        setup=sender.fill_setup(call_url, secret) if sender else "",
-        **more,
+        breadcrumbs=make_breadcrumbs(endpoint),
     )
 
 
@@ -337,15 +294,6 @@ def _make_url_field(context: Context, name: str) -> Field:
     return Field("call-url", "Webhook URL", make_signal_url(context, request.environ, name))
 
 
-def _make_sender_field() -> Field:
-    return Field(
-        "template",
-        "Sender",
-        type="select",
-        hint="Presets the rate limit, the idempotency key and the summary. You can change them "
-        "later. Senders that aren't listed work without presets.",
-        choices=[
-            ("", "No presets"),
-            *((key, item.title) for key, item in senders.list_external().items()),
-        ],
-    )
+def _find_sender_title(row: Row) -> str:
+    sender = senders.SENDERS.get(row["template"] or "")
+    return sender.title if sender else ""

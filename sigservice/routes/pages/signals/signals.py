@@ -9,8 +9,15 @@ import msgspec
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError
 from sigservice.repository.actions import action_sets
-from sigservice.repository.signals import signal_endpoint_tokens, silence_checks
+from sigservice.repository.signals import signal_endpoint_tokens
 from sigservice.routes.pages.signals import signal_log_filter
+from sigservice.routes.pages.signals.endpoint_setup import find_sender
+from sigservice.routes.pages.signals.endpoint_tabs import (
+    ONE,
+    find_endpoint,
+    make_breadcrumbs,
+    render_tab,
+)
 from sigservice.services.actions import signal_outcomes
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import (
@@ -31,13 +38,11 @@ from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query,
 from sigservice.web.filter_chips import make_chips
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
-from sigservice.web.links import make_signal_url
 from sigservice.web.paging import read_paging
 from sigservice.web.signal_filters import read_signal_filter
 
 PAGE_SIZE, MAX_PAGE_SIZE = 20, 100
 MAX_PAYLOAD = 20_000  # characters of a payload in the log; a page of 100 kB payloads is megabytes
-SAMPLE = '{\n  "type": "test"\n}'
 PAYLOAD_FIELD = Field(
     "payload", "Payload", type="textarea", hint="Any JSON value.", attributes={"rows": 12}
 )
@@ -46,7 +51,7 @@ NOTICES = {"sent": "Test signal sent.", "replayed": "Signal replayed."}
 router = Router(PageGuard)
 
 
-@router.get("/admin/signals/<id:id>/log", needs=ADMIN)
+@router.get(f"{ONE}/log", needs=ADMIN)
 def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
     query = read_query(request.environ)
     page_request = read_paging(query, PAGE_SIZE)
@@ -57,8 +62,7 @@ def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
     except BadDataError as problem:
         filter, error = SignalFilter(), problem
     with context.database.transaction(bulkhead="search" if filter.is_search else "") as conn:
-        endpoint = signal_endpoints.get(conn, id)
-        check = silence_checks.find_all(conn, id).get(id)
+        endpoint = find_endpoint(conn, id)
         tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
         fields = signal_log_filter.make_fields(values, tokens)
         page = SignalPage([], None)
@@ -75,16 +79,15 @@ def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
     newest = urlencode(values)
     at_newest, is_paused = page_request.before is None, query.get("live") == "off"
     is_live = at_newest and not filter.is_search and not error and not is_paused
-    url = make_signal_url(context, request.environ, endpoint["name"])
-    return respond.page(
+    return render_tab(
         context,
         "signals/signals/log",
         identity,
+        endpoint,
+        "log",
         status=error.status if error else 200,
         problems=signal_log_filter.name_fields(error.details) if error else [],
         title=f"{'Problem: ' if error else ''}Signals: {endpoint['name']}",
-        endpoint=endpoint,
-        silence=signal_endpoints.describe_silence(endpoint, check),
         is_filtered=bool(values),
         signals=[
             _abbreviate(row, summarizer) | {"evaluation": evaluations[row["id"]]}
@@ -100,14 +103,12 @@ def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
         export_queries={
             name: urlencode(parameters | {"format": name}) for name in signal_export.FORMATS
         },
-        call_url=Field("call-url", "Webhook URL", url),
         chips=make_chips([*fields["filters"], *fields["more_filters"]], values, {"value": "path"}),
-        breadcrumbs=[("Signal endpoints", "/admin/signals")],
         **fields,
     )
 
 
-@router.get("/admin/signals/<id:id>/log/<signal_id:id>", needs=ADMIN)
+@router.get(f"{ONE}/log/<signal_id:id>", needs=ADMIN)
 def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
@@ -120,7 +121,7 @@ def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -
         "signals/signals/show",
         identity,
         title=f"Signal {signal_id}",
-        breadcrumbs=[("Signal endpoints", "/admin/signals"), (f"Signals: {endpoint['name']}", log)],
+        breadcrumbs=make_breadcrumbs(endpoint),
         log_path=f"{context.prefix}{log}",
         tree=build_tree(decode_payload(row)),
         make_query=lambda node: urlencode({"path": node.path, "value": node.text}),
@@ -136,13 +137,14 @@ def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -
     )
 
 
-@router.get("/admin/signals/<id:id>/send", needs=ADMIN)
+@router.get(f"{ONE}/send", needs=ADMIN)
 def show_test_signal(
     context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         triggered_sets = action_sets.list_of_endpoint(conn, id)
+    sample = format_payload(msgspec.json.encode(find_sender(endpoint).samples.firing).decode())
     return respond.page(
         context,
         "signals/signals/send",
@@ -150,14 +152,15 @@ def show_test_signal(
         entry=entry,
         problems=[{"message": entry.error.message, "path": "payload"}] if entry.error else [],
         title=f"Send a test signal to {endpoint['name']}",
+        breadcrumbs=make_breadcrumbs(endpoint, "setup"),
         endpoint=endpoint,
         triggered_sets=triggered_sets,
-        fields=fill([PAYLOAD_FIELD], entry.form or {"payload": SAMPLE}),
+        fields=fill([PAYLOAD_FIELD], entry.form or {"payload": sample}),
     )
 
 
 @router.post(
-    "/admin/signals/<id:id>/send",
+    f"{ONE}/send",
     needs=ADMIN,
     form_limit=lambda config: 4 * config["signals"]["payloadLimit"] + 1000,
 )
@@ -171,7 +174,7 @@ def send_test_signal(context: Context, identity: Identity, id: int, form: Form) 
     return respond.redirect(context, f"/admin/signals/{id}/log/{row['id']}?done=sent")
 
 
-@router.post("/admin/signals/<id:id>/log/<signal_id:id>/replay", needs=ADMIN)
+@router.post(f"{ONE}/log/<signal_id:id>/replay", needs=ADMIN)
 def replay_signal(
     context: Context, identity: Identity, id: int, signal_id: int, form: Form
 ) -> HTTPResponse:

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 
 from sigservice.repository import outbox as outbox_repository
-from sigservice.repository.signals import silence_checks
 from sigservice.routes.pages.signals import silence_form
+from sigservice.routes.pages.signals.endpoint_tabs import ONE, find_endpoint, render_tab
 from sigservice.services import outbox
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.channels import mask_channel
@@ -19,7 +19,7 @@ from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.growing_forms import GROWING_FORM
 
-PATH = "/admin/signals/<id:id>/silence"
+PATH = f"{ONE}/silence"
 MAX_LISTED = 20
 NOTICES = {"saved": "Saved. The state follows within five seconds."}
 
@@ -31,18 +31,16 @@ def show_silence(
     context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
-        endpoint = signal_endpoints.get(conn, id)
-        check = silence_checks.find_all(conn, id).get(id)
+        endpoint = find_endpoint(conn, id)
         rows = outbox_repository.list_newest(conn, KIND, id, limit=MAX_LISTED)
     rule = parse_options(endpoint["options"]).silence
-    return respond.page(
+    return render_tab(
         context,
         "signals/silence/form",
         identity,
+        endpoint,
+        "silence",
         entry=entry,
-        title=f"Silence: {endpoint['name']}",
-        endpoint=endpoint,
-        silence=signal_endpoints.describe_silence(endpoint, check),
         notifications=[_describe_notification(row) for row in rows],
         notice=respond.find_notice(NOTICES),
         **silence_form.make_parts(entry.form or silence_form.make_form(rule)),

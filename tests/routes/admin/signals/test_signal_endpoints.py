@@ -44,6 +44,34 @@ def test_template_fills_absent_options(web):
     assert answer.json["details"][0]["path"] == "template"
 
 
+def test_an_endpoint_has_its_template(web, make):
+    assert make.endpoint("plain")["template"] is None
+    path = f"{PATH}/{make.endpoint('alerts', template='alertmanager')['id']}"
+    assert web.get(path, headers=ADMIN).json["template"] == "alertmanager"
+
+
+def test_replace_keeps_an_absent_template(web, make):
+    path = f"{PATH}/{make.endpoint('alerts', template='alertmanager')['id']}"
+    assert web.put_json(path, {"name": "a"}, headers=ADMIN).json["template"] == "alertmanager"
+
+
+def test_replace_changes_the_template_and_no_options(web, make):
+    endpoint = make.endpoint("alerts", template="alertmanager")
+    path = f"{PATH}/{endpoint['id']}"
+    for template in ("grafana", None):
+        body = {"name": "alerts", "template": template}
+        answer = web.put_json(path, body, headers=ADMIN).json
+        assert (answer["template"], answer["options"]) == (template, endpoint["options"])
+
+
+def test_replace_refuses_an_unknown_template(web, make):
+    path = f"{PATH}/{make.endpoint('alerts')['id']}"
+    for template in ("alert-manager", "", "silence"):
+        body = {"name": "alerts", "template": template}
+        answer = web.put_json(path, body, headers=ADMIN, status=400)
+        assert answer.json["details"][0]["path"] == "template", template
+
+
 def test_list_has_tokens_without_secrets(web, make):
     endpoint = make.endpoint()
     token = make.token(endpoint)

@@ -1,0 +1,136 @@
+"""Setup of an endpoint, page: how its sender is configured, samples of what the sender sends, and
+the secret of a new token."""
+
+import shlex
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from sigservice.db.statements import Row
+from sigservice.errors import NotFoundError
+from sigservice.repository.actions import action_sets
+from sigservice.repository.signals import signal_endpoint_tokens
+from sigservice.routes.pages.signals.endpoint_tabs import ONE, PATH, find_endpoint, render_tab
+from sigservice.senders import SENDERS, Sender
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.signals import signal_endpoints, signal_storage
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
+from sigservice.web.forms import Field, Form
+from sigservice.web.guide import GUIDE_PATH
+from sigservice.web.links import make_signal_url
+
+NOTICES = {"created": "Signal endpoint created."}
+SAMPLES = {"firing": "Firing", "resolved": "Resolved"}
+PLACEHOLDER = "SIGNAL_TOKEN"
+
+router = Router(PageGuard)
+
+
+@router.get(f"{ONE}/setup", needs=ADMIN)
+def show_setup(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    return _render_setup(context, identity, id, notice=respond.find_notice(NOTICES))
+
+
+@router.post(f"{ONE}/samples/<sample>", needs=ADMIN)
+def send_sample(
+    context: Context, identity: Identity, id: int, sample: str, form: Form
+) -> HTTPResponse:
+    limit = context.config["signals"]["payloadLimit"]
+    with context.database.transaction() as conn:
+        sender = find_sender(signal_endpoints.get(conn, id))
+        if (payload := list_samples(sender).get(sample)) is None:
+            raise NotFoundError("Sample not found.")
+        row = signal_storage.send(conn, id, msgspec.json.encode(payload), identity, limit=limit)
+    context.signals_waiting.set()
+    return respond.redirect(context, f"{PATH}/{id}/log/{row['id']}?done=sent")
+
+
+def render_secret(
+    context: Context,
+    identity: Identity,
+    id: int,
+    token: Row,
+    secret: str,
+    *,
+    title: str = "",
+    instructions: str = "",
+    grace_ends_at: datetime | None = None,
+) -> HTTPResponse:
+    """A new token with its secret, as the response to the POST: no URL shows the secret again.
+    `secret` is "" if the sender generated it. `instructions` say how to configure a signing sender.
+    `grace_ends_at` is the time until which the replaced secret is valid."""
+    title = title or f"Token {token['name']} created"
+    return _render_setup(
+        context,
+        identity,
+        id,
+        title=title,
+        notice=f"{title}.",
+        secret=secret,
+        instructions=instructions,
+        grace_ends_at=grace_ends_at,
+    )
+
+
+def find_sender(endpoint: Row) -> Sender:
+    """The sender that the endpoint is for; Scripts and CI, which send any JSON, if it isn't listed
+    or unknown."""
+    return SENDERS.get(endpoint["template"] or "generic") or SENDERS["generic"]
+
+
+def list_samples(sender: Sender) -> dict[str, dict[str, Any]]:
+    """The payloads of the samples by name."""
+    samples = {name: getattr(sender.samples, name) for name in SAMPLES}
+    return {name: payload for name, payload in samples.items() if payload is not None}
+
+
+def _render_setup(
+    context: Context,
+    identity: Identity,
+    id: int,
+    *,
+    secret: str = "",
+    instructions: str = "",
+    grace_ends_at: datetime | None = None,
+    **values: Any,
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        endpoint = find_endpoint(conn, id)
+        tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
+        triggered_sets = action_sets.list_of_endpoint(conn, id)
+    sender = find_sender(endpoint)
+    token = "" if instructions else secret  # a secret that signs is not sent
+    call_url = make_signal_url(context, request.environ, endpoint["name"])
+    return render_tab(
+        context,
+        "signals/endpoint_setup/show",
+        identity,
+        endpoint,
+        "setup",
+        has_tokens=bool(tokens),
+        triggered_sets=triggered_sets,
+        sender=sender,
+        guide_path=f"{GUIDE_PATH}/{sender.page.removeprefix('docs/').removesuffix('.md')}",
+        scheme=sender.signature.scheme if sender.signature else "",
+        call_url=Field("call-url", "Webhook URL", call_url),
+        setup=sender.fill_setup(call_url, token),
+        has_placeholder=not token and PLACEHOLDER in sender.setup,
+        command=_make_command(call_url, token, sender.samples.firing),
+        samples=[(name, SAMPLES[name]) for name in list_samples(sender)],
+        secret=secret,
+        instructions=instructions,
+        grace_ends_at=grace_ends_at,
+        **values,
+    )
+
+
+def _make_command(url: str, token: str, payload: Any) -> str:
+    """A command that sends the payload as the sender does."""
+    lines = (
+        f"curl -X POST {shlex.quote(url)}",
+        f"-H 'Authorization: Bearer {token or PLACEHOLDER}'",
+        "-H 'Content-Type: application/json'",
+        f"-d {shlex.quote(msgspec.json.encode(payload).decode())}",
+    )
+    return " \\\n  ".join(lines)

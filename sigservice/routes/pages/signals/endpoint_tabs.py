@@ -1,0 +1,66 @@
+"""The page of a signal endpoint: its heading, and a tab for each of its topics."""
+
+from typing import Any
+
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.repository.signals import refused_calls, silence_checks
+from sigservice.services.identity import Identity
+from sigservice.services.signals import signal_endpoints
+from sigservice.web import Context, HTTPResponse, respond
+from sigservice.web.tabs import make_tabs
+
+PATH = "/admin/signals"
+ONE = f"{PATH}/<id:id>"
+TABS = {
+    "log": "Signals",
+    "setup": "Setup",
+    "tokens": "Tokens",
+    "silence": "Silence",
+    "refused": "Refused",
+    "settings": "Settings",
+}
+
+
+def find_endpoint(conn: Connection, id: int) -> Row:
+    """The endpoint with what its heading shows. Raises NotFoundError."""
+    endpoint = signal_endpoints.get(conn, id)
+    check = silence_checks.find_all(conn, id).get(id)
+    refused = {row["endpoint_id"]: row["calls"] for row in refused_calls.count(conn)}
+    return endpoint | {
+        "silence": signal_endpoints.describe_silence(endpoint, check),
+        "refused": refused.get(id, 0),
+    }
+
+
+def render_tab(
+    context: Context,
+    template: str,
+    identity: Identity,
+    endpoint: Row,
+    tab: str,
+    *,
+    title: str = "",
+    **values: Any,
+) -> HTTPResponse:
+    """A page in a tab. `endpoint` is from `find_endpoint`, `tab` a name of TABS."""
+    path = f"{PATH}/{endpoint['id']}"
+    return respond.page(
+        context,
+        template,
+        identity,
+        title=title or f"{TABS[tab]}: {endpoint['name']}",
+        breadcrumbs=[("Signal endpoints", PATH)],
+        endpoint=endpoint,
+        tabs=make_tabs(path, TABS, tab, {"refused": endpoint["refused"]}),
+        **values,
+    )
+
+
+def make_breadcrumbs(endpoint: Row, tab: str = "log") -> list[tuple[str, str]]:
+    """Of a page below a tab of the endpoint."""
+    return [
+        ("Signal endpoints", PATH),
+        (endpoint["name"], f"{PATH}/{endpoint['id']}/log"),
+        *([(TABS[tab], f"{PATH}/{endpoint['id']}/{tab}")] if tab != "log" else []),
+    ]
