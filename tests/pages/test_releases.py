@@ -183,7 +183,7 @@ def test_a_broken_guard_is_ignored_for_minutes_that_a_person_enters_with_a_reaso
     release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
     kit.signal("firing")
     page = ed.get(f"{PLACE}/{release['id']}")
-    assert "Guard broken: Alert checkout fires at alerts" in page
+    assert "Guard broken: An alert fires at alerts" in page
     assert "Nothing changes until someone decides." in page
     form = ask(page, "ignore")
     form["ignoreMinutes"], form["reason"] = "0", "SHOP-1501"
