@@ -317,7 +317,8 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("actions.actionsLimit", "SERVICE_ACTION_SET_ACTIONS_LIMIT", number(1, 100_000), 10,
          "Maximum number of actions per action set."),
         ("actions.runRetentionDays", "SERVICE_ACTION_RUN_RETENTION_DAYS",
-         number(0, 36_500, "days"), 90, "Age after which runs are deleted; 0: never."),
+         number(0, 36_500, "days"), 90,
+         "Age after which runs and ended releases are deleted; 0: never."),
         ("webhooks.allowedHosts", "SERVICE_WEBHOOK_ALLOWED_HOSTS", addresses.HOSTS, (),
          "Hosts that notifications and integrations can be sent to although they are private or "
          "this machine: names, `*.suffixes` (not for this machine), addresses, networks."),

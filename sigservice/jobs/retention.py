@@ -1,5 +1,6 @@
 """Deletes signals that are too old, exceed their limit or have no endpoint, old events if that is
-configured, and old client metrics, instances, applications, runs, notifications and mails.
+configured, and old client metrics, instances, applications, runs, ended releases, notifications and
+mails.
 
 Signals and events are first written to the archive, if there is one. Each chunk is one short
 transaction, so the job can be killed at any time and can run in several processes. A chunk that was
@@ -17,6 +18,7 @@ from sigservice.db.statements import Row
 from sigservice.jobs import archive
 from sigservice.repository import outbox, revisions
 from sigservice.repository.actions import action_runs, action_sets, integrations
+from sigservice.repository.releases import releases
 from sigservice.repository.signals import signal_queue, signals
 from sigservice.repository.system import events
 from sigservice.repository.usage import (
@@ -83,6 +85,7 @@ def _list_run_deletes(context: Context) -> Iterator[Delete]:
     if days := context.config["actions"]["runRetentionDays"]:
         yield partial(action_runs.delete_old, days=days, chunk=CHUNK)
         yield partial(action_sets.delete_done, chunk=CHUNK)
+        yield partial(releases.delete_old, days=days, chunk=CHUNK)
     yield partial(integrations.delete_orphaned, chunk=CHUNK)
     yield partial(outbox.delete_old, days=MESSAGE_DAYS, chunk=CHUNK)
     yield partial(signal_queue.delete_orphaned_results, chunk=CHUNK)

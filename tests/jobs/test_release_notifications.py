@@ -33,7 +33,7 @@ def test_a_rollback_is_in_the_audit_log_and_notified_with_the_same_sentence(kit,
     events = kit.get("/api/admin/events/checkout")["events"]
     logged = {event["type"]: event["data"] for event in events}
     assert logged["release-rolled-back"]["text"] == text
-    assert "safeguard-triggered" in logged
+    assert "release-guard-fired" in logged
     kit.notify()
     (body,) = [json.loads(request.body) for request in receiver.requests]
     assert (body["type"], body["data"]["text"]) == ("release.rolledBack", text)

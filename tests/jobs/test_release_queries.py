@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 
 import pytest
@@ -11,6 +12,7 @@ from tests.conftest import ADMIN
 from tests.jobs.release_kit import FLAGS, Releases
 from tests.prometheus_script import serve_prometheus, success, vector
 from tests.table_tests import each
+from tests.waiting import until
 
 STEPS = [{"rollout": 5, "minutes": 10}, {"rollout": 100}]
 QUERY = 'errors{env="{{environment}}",flag="{{project}}/{{feature}}"}[{{window}}]'
@@ -225,43 +227,53 @@ def test_equal_queries_of_rules_and_guards_are_sent_once(kit, prometheus):
     assert len(prometheus.requests) == 1
 
 
-def test_a_source_that_hangs_delays_neither_steps_nor_other_sources(kit, prometheus):
-    add_source(kit, prometheus, "slow", timeoutSeconds=30)
+def test_a_source_that_hangs_delays_neither_steps_nor_guards_of_other_sources(
+    kit, prometheus, monkeypatch
+):
+    monkeypatch.setattr(metric_sources, "LOOK_SECONDS", 0.01)
+    add_source(kit, prometheus, "slow", timeoutSeconds=30, headers={"X-Scope-OrgID": "slow"})
     create(kit, prometheus, guard(source="slow"))
-    other = add_flag(kit, "other")
-    watched = kit.post(f"{other}/releases", {"steps": STEPS, "guards": [guard()]}, 201)
-    ramp = kit.post(f"{add_flag(kit, 'ramp')}/releases", {"steps": STEPS}, 201)
+    watched = create_other(kit, "watched", guard())
+    ramp = create_other(kit, "ramp")
     is_asked, may_end = threading.Event(), threading.Event()
 
     def answer(handler):
-        if "errors" in handler.path and not is_asked.is_set():
+        if handler.headers.get("X-Scope-OrgID") == "slow":
             is_asked.set()
             may_end.wait()
-        handler.send_response(200)
-        handler.end_headers()
+            return
+        body = json.dumps(sample(kit, "0.2")).encode()
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
 
     prometheus.answer = answer
-    kit.clock.advance(600)
+    kit.clock.advance(30)
     thread = threading.Thread(target=metric_sources.run_once, args=(kit.services[0].context,))
     thread.start()
     try:
         assert is_asked.wait(60)
+        until(lambda: kit.get(watched)["state"] == "rolledBack", "the rollback")
+        kit.clock.advance(600)
         kit.progress()
-        path = ramp["url"].partition("/releases/")[2]
-        assert kit.get(f"{ramp_place('ramp')}/releases/{path}")["rollout"] == 100
-        assert watched["state"] == "running"
+        assert kit.get(ramp)["rollout"] == 100
     finally:
         may_end.set()
         thread.join()
 
 
-def ramp_place(name):
-    return f"{FLAGS}/{name}/environments/production"
-
-
-def add_flag(kit, name):
+def create_other(kit, name, *guards):
+    """The path of a release of another flag."""
     kit.post(FLAGS, {"name": name}, 201)
-    return ramp_place(name)
+    path = f"{FLAGS}/{name}/environments/production/releases"
+    return f"{path}/{kit.post(path, {'steps': STEPS, 'guards': [*guards]}, 201)['id']}"
+
+
+def test_editors_release_with_a_query_although_sources_are_for_admins(kit, prometheus, cast):
+    ed = cast.signed_in("ed")
+    headers = {"X-CSRF-Token": ed.csrf}
+    prometheus.answer = sample(kit, "0.01")
+    body = {"steps": STEPS, "guards": [guard()]}
+    ed.post_json(f"{kit.place}/releases", body, headers=headers, status=201)
+    ed.get(SOURCES, status=403)
 
 
 def test_two_processes_send_a_query_and_roll_back_once(kit, prometheus, make_service):

@@ -96,5 +96,10 @@ def store_poll_intervals(conn: Connection, items: Sequence[dict[str, Any]]) -> N
     execute(conn, _SQL["store_poll_intervals"], items=msgspec.json.encode(items).decode())
 
 
+def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
+    """Deletes releases that ended so long ago."""
+    return execute(conn, _SQL["delete_old_releases"], days=days, chunk=chunk)
+
+
 def delete_old_poll_intervals(conn: Connection) -> int:
     return execute(conn, _SQL["delete_old_poll_intervals"])

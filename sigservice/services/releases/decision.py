@@ -28,6 +28,7 @@ from typing import Literal
 import msgspec
 
 MAX_AUTO_RESUMES = 3
+UNWATCHED = "A guard has not watched this step yet."
 
 Action = Literal["stay", "start", "advance", "finish", "hold", "resume", "rollBack", "stop"]
 HeldBy = Literal["person", "guard", "noData", "edit", "step"]
@@ -113,8 +114,7 @@ def find_obstacle(release: Situation, guards: Sequence[GuardResult], now: dateti
         return problem.reason
     if release.is_frozen:
         return "Releases are frozen."
-    unseen = _find_unwatched(release, active, now)
-    return f"A guard has not watched this step yet: {unseen.reason}" if unseen else ""
+    return UNWATCHED if _find_unwatched(release, active, now) else ""
 
 
 def list_active(guards: Sequence[GuardResult], now: datetime) -> list[GuardResult]:
@@ -175,7 +175,7 @@ def _decide_step(release: Situation, guards: Sequence[GuardResult], now: datetim
         if release.is_frozen:
             return Decision("stay", "Releases are frozen.")
     if unwatched := _find_unwatched(release, guards, now):
-        return Decision("stay", "A guard has not watched this step yet.", guard_id=unwatched.id)
+        return Decision("stay", UNWATCHED, guard_id=unwatched.id)
     if release.waits_for_person:
         return Decision("hold", "The step waits for a person.", "step")
     return Decision("finish" if release.is_last_step else "advance")

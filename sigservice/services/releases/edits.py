@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 ROLLOUT_TYPE = "flexibleRollout"
+RANDOM = "With the stickiness random, each step would choose other users."
 _LABELS = {
     "constraints": "constraints", "segments": "segments", "variants": "variants",
     "parameters": "parameters", "disabled": "state",
@@ -50,6 +51,11 @@ def read_rollout(content: Mapping[str, Any], strategy_id: str) -> int:
     parameters = content["strategies"][strategy_id]["parameters"]
     text = str(parameters.get("rollout", ""))
     return int(text) if text.isdecimal() else 0
+
+
+def is_random(content: Mapping[str, Any], strategy_id: str) -> bool:
+    """Whether a strategy that exists chooses users at random."""
+    return bool(content["strategies"][strategy_id]["parameters"].get("stickiness") == "random")
 
 
 def _describe(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

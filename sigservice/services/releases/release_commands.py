@@ -20,9 +20,10 @@ from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.releases import guard_results, release_progress, releases
 from sigservice.services.releases.decision import find_obstacle, list_active
-from sigservice.services.releases.edits import read_rollout
+from sigservice.services.releases.edits import RANDOM, is_random
 from sigservice.services.releases.release_journal import Journal
 from sigservice.services.releases.release_state import Release, lock_all
+from sigservice.services.releases.release_texts import end_sentence
 
 MAX_IGNORE_MINUTES = 1440
 
@@ -51,7 +52,7 @@ class _Command(NamedTuple):
     def require(self, *states: str) -> None:
         """Raises ConflictError."""
         if self.release.state not in states:
-            raise ConflictError(f"The release is {_describe_state(self.release)}.")
+            raise ConflictError(_describe_state(self.release))
 
 
 def run_command(
@@ -149,6 +150,8 @@ def _settle_edit(command: _Command, *, adopt: bool) -> None:
         _adopt(release)
         return
     expected = release.content["strategies"][release.strategy_id]["parameters"]
+    if expected.get("stickiness") == "random":
+        raise ConflictError(RANDOM)
     names = ("stickiness", "groupId")
     restored = {name: expected[name] for name in names if name in expected}
     rollout = release.present_step.rollout
@@ -156,23 +159,23 @@ def _settle_edit(command: _Command, *, adopt: bool) -> None:
 
 
 def _adopt(release: Release) -> None:
+    """Goes on with the last step that the percentage has reached; below all of them, with the
+    first."""
     rollout = release.present_rollout
+    if is_random(release.present, release.strategy_id):
+        raise ConflictError(RANDOM)
     reached = [n for n, step in enumerate(release.plan.steps) if step.rollout <= rollout]
-    if not reached:
-        raise ConflictError(
-            f"{rollout}% is below the first step. Restore the step's percentage, or stop."
-        )
-    release.rollout = read_rollout(release.present, release.strategy_id)
-    release.content = release.present
-    if reached[-1] != release.step:
-        release_progress.begin_step(release, reached[-1])
+    step = reached[-1] if reached else 0
+    release.rollout, release.content = rollout, release.present
+    if step != release.step:
+        release_progress.begin_step(release, step)
 
 
 def _advance(command: _Command) -> None:
     release = command.release
     command.require("running", "held")
     if release.state == "held" and release.held_by not in ("step", "person"):
-        raise ConflictError(f"The release is {_describe_state(release)}.")
+        raise ConflictError(_describe_state(release))
     results = [guard.to_result(release.now) for guard in release.guards]
     obstacle = find_obstacle(release.to_situation(), results, release.now)
     if obstacle:
@@ -240,5 +243,5 @@ def _require_quiet(release: Release) -> None:
 def _describe_state(release: Release) -> str:
     names = {"rolledBack": "rolled back"}
     if release.state != "held":
-        return names.get(release.state, release.state)
-    return f"held ({release.held_by})" + (f": {release.held_reason}" if release.held_reason else "")
+        return f"The release is {names.get(release.state, release.state)}."
+    return end_sentence(f"The release is held ({release.held_by})", release.held_reason or "")

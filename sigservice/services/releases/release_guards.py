@@ -62,12 +62,13 @@ class PreparedGuard(NamedTuple):
     state: str
     reason: str | None
     columns: dict[str, Any]
+    position: int = 0
     replay: dict[str, Any] | None = None
 
-    def to_item(self, position: int) -> dict[str, Any]:
+    def to_item(self) -> dict[str, Any]:
         """What is stored of it."""
         return {
-            "position": position,
+            "position": self.position,
             "kind": self.definition.__struct_config__.tag,
             "endpoint_id": self.endpoint["id"] if self.endpoint else None,
             "definition": self.definition,
@@ -100,25 +101,25 @@ def prepare(
                 answer = readings.answers.get(index)
                 if answer is not None and answer.is_wrong:
                     problems.add(f"{path}.rule.source.query", str(answer.reason))
-                replay = readings.replays.get(index)
-                prepared.append(_evaluate_query(guard, answer, replay, now))
+                item = _evaluate_query(guard, answer, now)
             else:
-                prepared.append(_evaluate_rule(conn, guard, now))
-            continue
-        id = guard.endpointId
-        endpoint = release_guards.find_endpoint(conn, id) if 0 < id < 2**31 else None
-        if endpoint is None:
-            problems.add(f"{path}.endpointId", "Signal endpoint not found.")
-            continue
-        prepared.append(_evaluate(conn, _add_defaults(guard, endpoint, find_defaults), endpoint))
+                item = _evaluate_rule(conn, guard, now)
+        else:
+            id = guard.endpointId
+            endpoint = release_guards.find_endpoint(conn, id) if 0 < id < 2**31 else None
+            if endpoint is None:
+                problems.add(f"{path}.endpointId", "Signal endpoint not found.")
+                continue
+            item = _evaluate(conn, _add_defaults(guard, endpoint, find_defaults), endpoint)
+        prepared.append(item._replace(position=index, replay=readings.replays.get(index)))
     return prepared
 
 
 def check_firing(guards: Sequence[PreparedGuard], problems: Problems) -> None:
     """Adds the guards that fire now; those of a dry run may."""
-    for index, guard in enumerate(guards):
+    for guard in guards:
         if guard.state == "firing" and not guard.definition.dryRun:
-            problems.add(f"guards[{index}]", f"The guard fires now: {guard.reason}")
+            problems.add(f"guards[{guard.position}]", f"The guard fires now: {guard.reason}")
 
 
 def find_shortest_minutes(guards: Sequence[Guard], propagation_seconds: int) -> int:
@@ -197,14 +198,12 @@ def _evaluate_rule(conn: Connection, guard: RuleGuard, now: datetime) -> Prepare
     return _evaluate_reading(guard, measure(guard.rule, slices, now), now)
 
 
-def _evaluate_query(
-    guard: RuleGuard, answer: Answer | None, replay: dict[str, Any] | None, now: datetime
-) -> PreparedGuard:
+def _evaluate_query(guard: RuleGuard, answer: Answer | None, now: datetime) -> PreparedGuard:
     reading = read_query(guard, answer or Answer(reason="The query was not sent yet."), now)
     prepared = _evaluate_reading(guard, reading, now)
     if answer is None:
         prepared.columns["query_due_at"] = now
-    return prepared._replace(replay=replay)
+    return prepared
 
 
 def _evaluate_reading(guard: RuleGuard, reading: Reading, now: datetime) -> PreparedGuard:

@@ -82,6 +82,8 @@ class Journal:
             "feature_name": release.feature,
         }
         self._audit.append(Event(name_audit_event(type), by, scope | {"data": data}))
+        if type in ("held", "rolledBack") and guard is not None and guard.state == "firing":
+            self._audit.append(Event("safeguard-triggered", by, scope | {"data": data}))
         channel_event = "wouldAct" if type in ("wouldHold", "wouldRollBack") else type
         for channel in release.plan.notifications:
             if channel_event in channel.on:
@@ -99,8 +101,6 @@ class Journal:
 
 
 def name_audit_event(type: str) -> str:
-    if type == "guardFired":
-        return "safeguard-triggered"
     return "release-" + re.sub("([A-Z])", lambda match: f"-{match[1].lower()}", type)
 
 

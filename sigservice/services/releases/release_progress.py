@@ -16,6 +16,7 @@ from sigservice.services.flags import strategies
 from sigservice.services.identity import SYSTEM, Identity
 from sigservice.services.releases import guard_results
 from sigservice.services.releases.decision import Decision, decide
+from sigservice.services.releases.edits import RANDOM, is_random
 from sigservice.services.releases.guard_results import GuardRecord
 from sigservice.services.releases.release_journal import Journal
 from sigservice.services.releases.release_state import (
@@ -219,15 +220,17 @@ def _hold_for(
 
 
 def start(conn: Connection, release: Release, by: Identity, journal: Journal) -> None:
-    """Enters the first step. A percentage that is higher by now needs a person."""
+    """Enters the first step. A percentage that is higher by now needs a person, as does a strategy
+    that chooses users at random by now, which keeps its percentage."""
     present, first = release.present_rollout, release.plan.steps[0].rollout
+    is_unfit = is_random(release.present, release.strategy_id)
     release.start_rollout = present
-    enter_step(conn, release, 0, max(present, first), by)
+    enter_step(conn, release, 0, present if is_unfit else max(present, first), by)
     journal.add(release, "started", by=by)
-    if present > first:
+    if is_unfit or present > first:
         reason = f"The percentage was {present}% at the start, above the first step."
-        hold(release, "edit", reason)
-        journal.add(release, "held", reason=reason)
+        hold(release, "edit", RANDOM if is_unfit else reason)
+        journal.add(release, "held", reason=release.held_reason or "")
 
 
 def advance(

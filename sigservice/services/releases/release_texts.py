@@ -39,9 +39,14 @@ def make_text(
         editor=editor or "another user",
         steps=", ".join(f"{step.rollout}%" for step in release.plan.steps),
     )
+    return end_sentence(text[:-1], reason)
+
+
+def end_sentence(text: str, reason: str) -> str:
+    """With the reason after a colon, if there is one."""
     if not reason:
-        return text
-    return f"{text[:-1]}: {reason if reason.endswith(('.', '!', '?')) else reason + '.'}"
+        return f"{text}."
+    return f"{text}: {reason if reason.endswith(('.', '!', '?')) else reason + '.'}"
 
 
 def choose_severity(type: str) -> str:

@@ -21,7 +21,7 @@ from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.releases import release_guards, release_progress, release_templates
-from sigservice.services.releases.edits import ROLLOUT_TYPE
+from sigservice.services.releases.edits import RANDOM, ROLLOUT_TYPE
 from sigservice.services.releases.plans import (
     DEFAULT_WATCH_MINUTES,
     Guard,
@@ -112,7 +112,7 @@ def create(
         created_by=by.username,
         created_by_user_id=by.user_id,
     )
-    items = [guard.to_item(position) for position, guard in enumerate(prepared.guards)]
+    items = [guard.to_item() for guard in prepared.guards]
     guard_rows.insert_many(conn, id, items, now)
     _start(conn, id, by, surroundings.clock, is_scheduled=prepared.start_at is not None)
     return get(conn, target, id)
@@ -301,8 +301,7 @@ def _choose_strategy(
     if strategy is None:
         return None
     if strategy["parameters"].get("stickiness") == "random":
-        message = "With the stickiness random, each step would choose other users."
-        problems.add("strategyId", message)
+        problems.add("strategyId", RANDOM)
     if not str(strategy["parameters"].get("rollout", "")).isdecimal():
         problems.add("strategyId", "The percentage of the strategy isn't a whole number.")
         return None

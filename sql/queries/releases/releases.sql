@@ -148,6 +148,15 @@ ON CONFLICT (environment, seconds) DO UPDATE SET seen_at = now();
 -- name: delete_old_poll_intervals
 DELETE FROM poll_intervals WHERE seen_at < now() - interval '1 day';
 
+-- name: delete_old_releases
+-- Ended ones, with their guards and events.
+DELETE FROM releases
+WHERE id IN (
+    SELECT id FROM releases
+    WHERE finished_at < now() - make_interval(days => %(days)s)
+    LIMIT %(chunk)s
+);
+
 -- name: find_last_editor
 -- Who changed a flag in an environment last.
 SELECT created_by

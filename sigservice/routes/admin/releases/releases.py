@@ -77,7 +77,9 @@ def _describe(context: Context, row: Row) -> dict[str, Any]:
 def list_all_releases(context: Context, identity: Identity) -> HTTPResponse:
     query = read_query(request.environ)
     with context.database.transaction() as conn:
-        rows = releases.list_all(conn, state=query.get("state"), project=query.get("project"))
+        rows = releases.list_all(
+            conn, state=query.get("state") or None, project=query.get("project") or None
+        )
     return respond.json({"releases": [_describe(context, row) for row in rows]})
 
 

@@ -1,0 +1,167 @@
+"""Releases where the specification is easily missed: edits, texts, the audit log, retention."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from sigservice.clock import format_iso
+from sigservice.jobs import retention
+from tests.conftest import ADMIN
+from tests.jobs.release_kit import STEPS, Releases
+
+
+@pytest.fixture
+def kit(service, clock):
+    return Releases(service, clock)
+
+
+def test_an_adopted_percentage_below_the_first_step_goes_on_to_the_second(kit):
+    release = kit.create(steps=[{"rollout": 10, "minutes": 5}, {"rollout": 100}])
+    kit.edit_strategy(rollout="3")
+    kit.progress()
+    now = kit.command(release, "resume", adopt=True)
+    assert (now["state"], now["step"], kit.rollout()) == ("running", 0, 3)
+    kit.wait(5)
+    assert kit.state(release) == ("running", None, 100)
+
+
+def test_a_random_stickiness_is_not_adopted(kit):
+    release = kit.create()
+    kit.edit_strategy(stickiness="random")
+    kit.progress()
+    kit.command(release, "resume", adopt=True, status=409)
+    kit.command(release, "resume", adopt=False)
+    assert kit.read_strategy()["parameters"]["stickiness"] == "default"
+
+
+def test_a_scheduled_release_whose_stickiness_became_random_is_held_at_its_percentage(kit):
+    start_at = format_iso(kit.clock.now() + timedelta(hours=1))
+    release = kit.create(startAt=start_at)
+    kit.edit_strategy(stickiness="random")
+    kit.wait(61)
+    assert kit.state(release) == ("held", "edit", 0)
+    for adopt in (True, False):
+        kit.command(release, "resume", adopt=adopt, status=409)
+    kit.edit_strategy(stickiness="default")
+    assert kit.command(release, "resume", adopt=True)["state"] == "running"
+
+
+def test_hold_of_a_held_release_is_refused_with_its_reason(kit):
+    release = kit.create()
+    kit.command(release, "hold", reason="lunch.")
+    error = kit.command(release, "hold", status=409)
+    assert error["message"] == "The release is held (person): lunch."
+
+
+def test_advance_before_the_evidence_says_so(kit):
+    release = kit.create(guards=[kit.guard(kit.endpoint())])
+    error = kit.command(release, "advance", status=409)
+    assert error["message"] == "A guard has not watched this step yet."
+
+
+def test_advance_outside_the_window_is_allowed(kit):
+    day = kit.clock.now() + timedelta(days=2)
+    window = {"timezone": "UTC", "days": [day.strftime("%a").lower()], "from": "00:00"}
+    release = kit.create(window=window | {"to": "23:59"})
+    kit.wait(15)
+    assert kit.rollout() == 1
+    assert kit.command(release, "advance")["rollout"] == 50
+
+
+def test_the_last_step_is_not_ended_by_a_person_during_a_freeze(kit):
+    release = kit.create(steps=[{"rollout": 100}])
+    kit.put("/api/admin/releases/freeze", {"frozen": True, "reason": "incident"})
+    kit.command(release, "advance", status=409)
+    kit.put("/api/admin/releases/freeze", {"frozen": False})
+    assert kit.command(release, "advance")["state"] == "finished"
+
+
+def test_a_guard_with_empty_filters_matches_each_signal_that_does_not_resolve(kit):
+    release = kit.create(guards=[kit.guard(kit.endpoint(), "hold", filters=[])])
+    kit.signal("resolved")
+    assert kit.state(release) == ("running", None, 1)
+    kit.signal("anything")
+    assert kit.state(release) == ("held", "guard", 1)
+
+
+def test_a_guard_that_fires_is_named_by_its_position(kit):
+    endpoint = kit.endpoint()
+    kit.signal("firing")
+    gone = kit.guard({"id": 999})
+    error = kit.create(status=400, guards=[gone, kit.guard(endpoint)])
+    paths = [detail["path"] for detail in error["details"]]
+    assert paths == ["guards[0].endpointId", "guards[1]"]
+
+
+def list_audited_types(kit):
+    rows = kit.get("/api/admin/events")["events"]
+    names = ("release-", "safeguard-")
+    return [row["type"] for row in reversed(rows) if row["type"].startswith(names)]
+
+
+def test_the_audit_log_has_each_event_and_what_a_guard_triggered(kit):
+    kit.create(guards=[kit.guard(kit.endpoint())])
+    kit.signal("firing")
+    types = ["created", "started", "guard-fired", "rolled-back"]
+    assert list_audited_types(kit) == [*(f"release-{t}" for t in types), "safeguard-triggered"]
+
+
+def test_a_dry_run_triggers_no_safeguard(kit):
+    kit.create(guards=[kit.guard(kit.endpoint(), dryRun=True)])
+    kit.signal("firing")
+    assert list_audited_types(kit)[-2:] == ["release-guard-fired", "release-would-roll-back"]
+
+
+def test_a_list_with_empty_filters_has_all_releases(kit):
+    release = kit.create()
+    rows = kit.get("/api/admin/releases?state=&project=")["releases"]
+    assert [row["id"] for row in rows] == [release["id"]]
+
+
+def test_ended_releases_are_deleted_after_their_time_and_others_are_kept(kit, rows):
+    ended, active = kit.create(), None
+    kit.command(ended, "rollback")
+    active = kit.create()
+    rows("UPDATE releases SET finished_at = now() - interval '91 days' WHERE id = %s", ended["id"])
+    retention.run_once(kit.services[0].context)
+    assert [row["id"] for row in kit.get(f"{kit.place}/releases")["releases"]] == [active["id"]]
+    assert rows("SELECT DISTINCT release_id FROM release_events") == [(active["id"],)]
+
+
+def test_an_alert_during_a_downtime_over_two_steps_wins_over_both(kit):
+    release = kit.create(guards=[kit.guard(kit.endpoint())])
+    kit.alert("firing")
+    kit.jump(60)
+    kit.evaluate()
+    kit.progress()
+    assert kit.state(release) == ("rolledBack", None, 0)
+    assert "advanced" not in kit.event_types(release)
+
+
+@pytest.mark.parametrize(
+    "command", ["start", "hold", "resume", "advance", "rollback", "stop", "undo"]
+)
+def test_viewers_run_no_command(kit, cast, command):
+    release = kit.create()
+    vera = cast.signed_in("vera")
+    path = f"{kit.place}/releases/{release['id']}/{command}"
+    vera.post_json(path, {}, headers={"X-CSRF-Token": vera.csrf}, status=403)
+    assert kit.state(release) == ("running", None, 1)
+
+
+def test_editors_create_hold_go_on_and_roll_back(kit, cast):
+    ed = cast.signed_in("ed")
+    headers = {"X-CSRF-Token": ed.csrf}
+    path = f"{kit.place}/releases"
+    body = {"steps": STEPS, "guards": [kit.guard(kit.endpoint())]}
+    ed.post_json(f"{path}/preview", body, headers=headers, status=200)
+    release = ed.post_json(path, body, headers=headers, status=201).json
+    kit.clock.advance(60)
+    for command in ("hold", "resume", "advance", "rollback", "undo"):
+        ed.post_json(f"{path}/{release['id']}/{command}", {}, headers=headers, status=200)
+    templates = "/api/admin/release-templates"
+    ed.post_json(templates, {"name": "night", "steps": STEPS}, headers=headers, status=201)
+    events = kit.web.get(f"{path}/{release['id']}/events", headers=ADMIN).json["events"]
+    assert {event["actor"] for event in events} == {"ed"}
