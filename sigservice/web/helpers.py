@@ -10,6 +10,7 @@ from sigservice.paths import resource_dir
 from sigservice.version import VERSION_WITH_COMMIT
 from sigservice.web.forms import find_errors
 from sigservice.web.icons import ICONS
+from sigservice.web.links import find_web_url
 from sigservice.wording import plural
 
 
@@ -31,6 +32,7 @@ def template_helpers(prefix: str, clock: Clock) -> dict[str, Any]:
         "number": number,
         "readable": readable,
         "plural": plural,
+        "find_web_url": find_web_url,
     }
 
 

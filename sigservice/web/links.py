@@ -9,6 +9,8 @@ from sigservice.context import Context
 from sigservice.web.client_ip import is_https
 
 _HOST = re.compile(r"(?P<name>localhost|\[[0-9a-fA-F:.]+\]|[0-9.]+)(:[0-9]{1,5})?")
+_WEB_URL = re.compile(r"https?://[^\s/?#][^\s…]*", re.IGNORECASE)  # shortened texts end with …
+_MAX_WEB_URL = 499  # the texts of a payload are cut at 500 characters
 
 
 def make_own_url(context: Context, environ: dict[str, Any]) -> str:
@@ -43,6 +45,12 @@ def _is_address(host: str) -> bool:
         return match["name"] == "localhost" or bool(ipaddress.ip_address(match["name"].strip("[]")))
     except ValueError:
         return False
+
+
+def find_web_url(text: str) -> str:
+    """The text if it is an http or https URL that a page can link, else ""."""
+    is_url = len(text) <= _MAX_WEB_URL and text.isprintable() and _WEB_URL.fullmatch(text)
+    return text if is_url else ""
 
 
 def flag_path(name: str) -> str:

@@ -43,9 +43,9 @@ def main(page):
     return " ".join(page.html.find("main").get_text(" ").split())
 
 
-def press(form, do):
+def press(form, do, status=200):
     """The button that sends the form to itself."""
-    return form.submit("do", value=do, status=200)
+    return form.submit("do", value=do, status=status)
 
 
 def test_empty_page_explains_and_leads_on(ada, endpoint):
@@ -53,7 +53,7 @@ def test_empty_page_explains_and_leads_on(ada, endpoint):
     assert "No action sets yet" in main(page)
     page = follow(ada.get("/admin/actions"), "New action set in default")
     assert heading(page) == "New action set"
-    assert "Create one with the role Editor" in alert_or_text(page)
+    assert "Create one below" in alert_or_text(page)
 
 
 def alert_or_text(page):
@@ -423,3 +423,35 @@ def test_the_setup_of_alertmanager_can_be_pasted(ada, sets, endpoint):
     (receiver,) = configuration["receivers"]
     url = receiver["webhook_configs"][0]["url"]
     assert url.endswith("/api/signal-endpoint/deploys")
+
+
+def test_a_service_account_is_created_in_the_form_of_a_set(ada, web, sets):
+    form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
+    form["name"], form["new_account"] = "half filled", "alert-robot"
+    page = press(form, "create-account")
+    form = form_to(page, f"{PATH}/new")
+    accounts = web.get("/api/admin/service-account", headers=ADMIN).json["serviceAccounts"]
+    (account,) = [row for row in accounts if row["username"] == "alert-robot"]
+    assert account["rootRole"] == 2
+    assert form["actorId"].value == str(account["id"])
+    assert (form["name"].value, form["new_account"].value) == ("half filled", "")
+
+
+@pytest.mark.parametrize("username", ["", "a b", "switcher"])
+def test_an_invalid_service_account_keeps_the_form_of_a_set(ada, read_state, sets, username):
+    before = read_state()
+    form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
+    form["name"], form["new_account"] = "half filled", username
+    page = press(form, "create-account", status=400)
+    assert find_error(page, "new_account")
+    form = form_to(page, f"{PATH}/new")
+    assert (form["name"].value, form["new_account"].value) == ("half filled", username)
+    assert read_state() == before
+
+
+def test_operators_are_named_once(ada, sets):
+    page = ada.get(f"{PATH}/new")
+    form = form_to(page, f"{PATH}/new")
+    page = press(form, "add-filters")
+    labels = [text for _, _, text in form_to(page, f"{PATH}/new")["filters.0.operator"].options]
+    assert {"IN", "NOT IN", "> (NUM_GT)"} <= {*labels}

@@ -136,7 +136,7 @@ def test_a_filter_limits_the_list_and_its_chip_removes_it(ada, flags, name):
     form[name] = FILTERS[name]
     page = form.submit(status=200)
     matching = sentences(page)
-    assert "admin disabled checkout in production" in matching
+    assert "API token admin disabled checkout in production" in matching
     assert sentences(ada.get("/admin/events", {name: "2999-01-01"})) == []
     everything = ada.get("/admin/events" + page.html.find("a", class_="chip")["href"])
     assert len(sentences(everything)) >= len(matching)

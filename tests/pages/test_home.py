@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.conftest import ADMIN
-from tests.pages.page_reader import form_to, heading
+from tests.pages.page_reader import follow, form_to, heading
 
 
 def rows(page):
@@ -159,7 +159,7 @@ def test_changes_are_listed_by_who_did_what(ada, vera, flags):
     flags.switch()
     for browser in (ada, vera):
         assert texts(browser.get("/"), "changes")[0].endswith(
-            "admin enabled checkout in production"
+            "API token admin enabled checkout in production"
         )
 
 
@@ -190,12 +190,24 @@ def test_an_alert_that_keeps_a_flag_disabled_leads_to_its_history_and_its_undo(
     links = [link["href"] for link in list_rows(page, "alerts")[0].find_all("a")]
     path = f"/admin/projects/default/actions/{set_id}/runs/{run['id']}"
     signal = f"/admin/signals/{endpoint['id']}/log/{run['signalId']}"
-    assert links == ["/admin/features/checkout#events", path, f"{path}/undo", signal]
+    assert links == ["/admin/features/checkout#events", path, signal, f"{path}/undo"]
     assert ada.get(links[0]).html.find(id="events")
-    undo = ada.get(links[2])
-    form_to(undo, links[2]).submit(status=303)
+    undo = ada.get(links[3])
+    form_to(undo, links[3]).submit(status=303)
     sets.work()
     assert texts(ada.get("/"), "alerts") == []
+
+
+def test_alerts_are_refreshed_unless_the_user_pauses(ada, flags, sets, endpoint, token, send):
+    sets.set("kill", options=REVERTS)
+    send(endpoint, token, {"status": "firing", "id": "cpu"})
+    sets.work()
+    page = ada.get("/")
+    assert page.html.find(id="alerts").find_parent(attrs={"data-live": True})
+    page = follow(page, "Pause")
+    assert not page.html.find(attrs={"data-live": True})
+    assert 'http-equiv="refresh"' not in page.text
+    assert follow(page, "Resume").html.find(attrs={"data-live": True})
 
 
 def test_users_without_admin_see_which_alert_keeps_a_flag_without_its_payload(

@@ -345,7 +345,7 @@ def test_export_links_have_the_filter(ada, log, endpoint, token, send):
     ] == [1]
 
 
-def test_a_click_on_a_value_lists_the_signals_that_have_it(ada, endpoint, token, send):
+def test_the_magnifying_glass_of_a_value_lists_the_signals_that_have_it(ada, endpoint, token, send):
     signal = send(endpoint, token, {"labels": {"team": "pay"}})
     send(endpoint, token, {"labels": {"team": "web"}})
     page = ada.get(f"/admin/signals/{endpoint['id']}/log/{signal['id']}")
@@ -364,9 +364,25 @@ def test_the_chip_of_a_path_removes_its_value(log, endpoint, token, send):
     assert chip["href"] == "?status=firing"
 
 
-def test_a_link_in_a_signal_can_be_opened(ada, endpoint, token, send):
-    payload = {"runbook_url": "https://runbooks.example/cpu", "text": "javascript:alert(1)"}
-    signal = send(endpoint, token, payload)
+def test_urls_of_a_signal_open_and_nothing_else_does(ada, endpoint, token, send):
+    urls = ["https://runbooks.example/cpu?a=1#b", "HTTP://am.example:9093"]
+    others = ["javascript:alert(1)", "ftp://a.example/", "https://", "https:///x", "http://a b/"]
+    others += [
+        "see https://a.example/",
+        "https://a.example/\u202e",
+        "//a.example/",
+        f"https://a.example/{'x' * 500}",
+    ]
+    signal = send(endpoint, token, {"runbook_url": urls[0], "more": [*urls[1:], *others]})
     page = ada.get(f"/admin/signals/{endpoint['id']}/log/{signal['id']}")
-    links = [link for link in page.html.find_all("a") if "Open" in link.get_text()]
-    assert [link["href"] for link in links] == ["https://runbooks.example/cpu"]
+    links = [link for link in page.html.select(".tree a") if "find" not in link.get("class", [])]
+    assert [link["href"] for link in links] == urls
+    assert {link["rel"][0] for link in links} == {"noreferrer"}
+
+
+def test_the_summary_of_a_signal_links_its_urls(ada, web, make, send):
+    summary = [{"label": "Runbook", "path": "url"}]
+    endpoint = make.endpoint(options={"summary": summary})
+    signal = send(endpoint, make.token(endpoint), {"url": "https://runbooks.example/cpu"})
+    page = ada.get(f"/admin/signals/{endpoint['id']}/log/{signal['id']}")
+    assert page.html.dl.find("a")["href"] == "https://runbooks.example/cpu"

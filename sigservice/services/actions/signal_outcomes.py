@@ -10,7 +10,12 @@ from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.signals import signal_queue
 from sigservice.services.actions import action_summaries
 
-STATE_LABELS = {"started": "running", "success": "succeeded", "suppressed": "skipped"}
+STATE_LABELS = {
+    "started": "running",
+    "success": "succeeded",
+    "suppressed": "skipped",
+    "nothing to restore": "nothing to revert",
+}
 DEAD_LETTER = "Dead letter"
 
 

@@ -35,6 +35,10 @@
 </div>
 <div class="actions">
 % include("partials/form_field.tpl", field=actor)
-<p><a href="{{url('/admin/service-accounts/new')}}">Create service account</a></p>
 </div>
+<details id="new-account" {{"" if has_accounts and not find_errors(problems, "new_account") else "open"}}>
+<summary>New service account</summary>
+% include("partials/form_fields.tpl", fields=account_fields)
+<p class="actions"><button class="quiet" name="do" value="create-account" formaction="{{action}}#do" formnovalidate data-swap="editor">Create service account</button></p>
+</details>
 </fieldset>

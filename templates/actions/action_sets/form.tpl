@@ -7,7 +7,7 @@
 % end
 </div>
 % if not has_accounts:
-<p class="problem">An action set runs as a service account. <a href="{{url('/admin/service-accounts/new')}}">Create one with the role Editor</a> first.</p>
+<p class="problem">An action set runs as a service account. <a href="#new-account">Create one below.</a></p>
 % end
 <form method="post" action="{{action}}" id="editor">
 % include("partials/problems.tpl")

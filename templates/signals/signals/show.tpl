@@ -14,7 +14,9 @@
 % end
 % for field in signal["summary"].fields:
 % if field.label:
-<div><dt><bdi>{{field.label}}</bdi></dt><dd><bdi>{{field.text}}</bdi></dd></div>
+<div><dt><bdi>{{field.label}}</bdi></dt><dd>\\
+% include("signals/signals/value.tpl", text=field.text)
+</dd></div>
 % end
 % end
 <div><dt>Received</dt><dd>
@@ -47,7 +49,7 @@
 <section>
 <h2>Payload</h2>
 % if tree.children:
-<p class="hint">Click a value to list the signals that have it.</p>
+<p class="hint">The magnifying glass beside a value lists the signals that have it.</p>
 % include("signals/signals/tree.tpl", node=tree)
 % end
 <details {{"" if tree.children else "open"}}>

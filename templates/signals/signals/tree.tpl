@@ -7,12 +7,14 @@
 % include("signals/signals/tree.tpl", node=child)
 </details>
 % elif child.is_value and child.path:
-<code>{{child.key}}</code>: <a href="{{log_path}}?{{make_query(child)}}"><span class="hidden">Filter: {{child.path}} = </span><bdi>{{child.text or '""'}}</bdi></a>
-% if child.text.startswith(("https://", "http://")):
-<a href="{{child.text}}" rel="noopener noreferrer">Open ↗<span class="hidden"> {{child.text}}</span></a>
-% end
+<code>{{child.key}}</code>: \\
+% include("signals/signals/value.tpl", text=child.text)
+ <a class="find" href="{{log_path}}?{{make_query(child)}}" title="Signals with this value">\\
+% include("partials/icon.tpl", name="search")
+<span class="hidden">Filter: {{child.path}} = {{child.text}}</span></a>
 % else:
-<code>{{child.key}}</code> <bdi>{{child.text}}</bdi>
+<code>{{child.key}}</code>: \\
+% include("signals/signals/value.tpl", text=child.text)
 % end
 </li>
 % end

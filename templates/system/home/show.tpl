@@ -1,5 +1,12 @@
-% rebase("layout.tpl", title=title, live=False)
+% rebase("layout.tpl", title=title, live=live)
+<div class="heading">
 <h1>Home</h1>
+% if live:
+<p class="hint">● Live · <a href="?live=off">Pause</a></p>
+% else:
+<p class="hint">Paused · <a href="{{url('/')}}">Resume</a></p>
+% end
+</div>
 % if steps:
 <section class="card" id="first-steps">
 <h2>Get started</h2>
@@ -22,6 +29,7 @@
 </section>
 % end
 % is_admin = identity.has_permission("ADMIN")
+<div id="now" {{"data-live" if live else ""}} aria-live="off">
 % if alert_flags:
 <section id="alerts">
 <h2>Alerts that switch flags right now</h2>
@@ -35,11 +43,11 @@
 <span>by <a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'])}}">run {{row["id"]}} of <bdi>{{row["name"]}}</bdi></a></span>
 <span>{{"still firing" if row["is_firing"] else "no longer firing"}}</span>
 % if is_admin:
-<a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'], 'undo')}}">Undo<span class="hidden"> run {{row["id"]}}</span></a>
 % if row["summary"]:
-<a href="{{url('/admin/signals', row['source_id'], 'log', row['signal_id'])}}">signal {{row["signal_id"]}}</a>
 % include("signals/signals/summary.tpl", summary=row["summary"])
+<a href="{{url('/admin/signals', row['source_id'], 'log', row['signal_id'])}}">Signal {{row["signal_id"]}}</a>
 % end
+<a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'], 'undo')}}">Undo<span class="hidden"> run {{row["id"]}}</span></a>
 % end
 </li>
 % end
@@ -82,6 +90,7 @@
 </section>
 % end
 % include("actions/scheduled/list.tpl", scheduled=scheduled)
+</div>
 <div class="columns">
 <div>
 <section id="changes">

@@ -13,13 +13,14 @@ from sigservice.routes.pages.actions import action_form_fields as form_fields
 from sigservice.routes.pages.actions import action_form_values as form_values
 from sigservice.routes.pages.actions import schedule_fields
 from sigservice.routes.pages.actions.action_form_fields import Choices
+from sigservice.services.access import service_accounts as account_service
 from sigservice.services.actions import action_choices, action_sets, action_summaries, set_replays
 from sigservice.services.actions.action_sets import read_limits
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import payload_paths
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.form_pages import shows_errors_in
-from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read_id
+from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read_id, report_at
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.links import make_signal_url
 
@@ -88,6 +89,7 @@ def show_action_set(
         has_endpoints=bool(endpoints),
         filters=form_fields.make_filter_section(texts, limits.filters),
         actor=form_fields.make_actor_field(texts, accounts),
+        account_fields=fill([form_fields.ACCOUNT_FIELD], texts),
         has_accounts=bool(accounts),
         actions=form_fields.make_action_rows(texts, kinds, set_names),
         max_actions=limits.actions,
@@ -107,6 +109,10 @@ def show_action_set(
 def save_action_set(
     context: Context, identity: Identity, project: str, form: Form, set_id: int | None = None
 ) -> HTTPResponse:
+    if form.get("do") == "create-account":
+        account_id = _create_account(context, identity, form)
+        entry = Entry(form | {"actorId": str(account_id), form_fields.ACCOUNT_FIELD.name: ""})
+        return show_action_set(context, identity, project, set_id, entry)
     if not form_values.is_complete(form):
         return show_action_set(context, identity, project, set_id, Entry(form))
     fields, limits = form_values.read_fields(form, project), read_limits(context.config)
@@ -119,6 +125,14 @@ def save_action_set(
     done = "created" if set_id is None else "saved"
     path = f"/admin/projects/{project}/actions?done={done}"
     return respond.redirect(context, path)
+
+
+def _create_account(context: Context, identity: Identity, form: Form) -> int:
+    """The ID of the service account that the form names. Raises BadDataError."""
+    name = form_fields.ACCOUNT_FIELD.name
+    changes = {"username": form.get(name, "").strip(), "root_role": "Editor"}
+    with report_at(name), context.database.transaction() as conn:
+        return int(account_service.create(conn, changes, identity)["id"])
 
 
 def _make_new_form(endpoints: Choices, accounts: Choices) -> Form:

@@ -1,7 +1,7 @@
 """The fields of the form of an action set."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sigservice import senders
@@ -16,6 +16,7 @@ from sigservice.routes.pages.actions.action_form_values import (
     list_groups,
 )
 from sigservice.routes.pages.actions.schedule_fields import find_trigger
+from sigservice.routes.pages.flags.constraint_fields import make_operator_field
 from sigservice.routes.pages.signals.channel_section import make_channel_section
 from sigservice.services.actions.action_set_options import EVENTS
 from sigservice.services.actions.action_summaries import OPERATORS
@@ -29,10 +30,9 @@ FILTERS_HINT = (
     "Several values: one per line. If the path is missing the filter never matches, even negated. "
     "Use EXISTS instead, which needs no value. At least one filter of an OR group must match."
 )
-OPERATOR_CHOICES = [
-    (name, name if texts[0] == name else f"{texts[0]} ({name})")
-    for name, texts in OPERATORS.items()
-]
+ACCOUNT_FIELD = Field(
+    "new_account", "Username", hint="e.g. alert-robot. The account gets the role Editor."
+)
 UPDATES_REPLAY = {"data-press": "replay-button"}
 EVENT_LABELS = {"success": "succeeded", "failed": "failed", "suppressed": "was skipped"}
 SUGGESTED_PATHS = {"list": "suggested"}
@@ -151,9 +151,7 @@ def make_actor_field(form: Form, accounts: Choices) -> Field:
 
 def make_filter_section(form: Form, max_filters: int) -> GrowingSection:
     groups = [("", "Required"), *((letter, f"OR group {letter}") for letter in list_groups(form))]
-    operator = Field(
-        "operator", "Operator", type="select", choices=OPERATOR_CHOICES, attributes=UPDATES_REPLAY
-    )
+    operator = replace(make_operator_field(OPERATORS), attributes=UPDATES_REPLAY)
     group = Field("group", "Role", type="select", choices=groups, attributes=UPDATES_REPLAY)
 
     def make_row(row: Form) -> list[Field]:

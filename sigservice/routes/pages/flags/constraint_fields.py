@@ -13,10 +13,6 @@ from sigservice.web.growing_forms import GrowingSection, list_rows, make_section
 
 MAX_LEGAL_VALUES, MAX_CHIPS = 20, 10
 BLANK = {"operator": "IN"}
-OPERATOR_CHOICES = [
-    (name, label if label.replace(" ", "_") == name else f"{label} ({name})")
-    for name, (label, _) in OPERATORS.items()
-]
 VALUES_HINT = "One per line; only one for number, date, semver and regex operators."
 CASE_LABEL = "Case-insensitive (contains, starts with, ends with)"
 CONTEXT_NAME_FIELD = Field(
@@ -25,11 +21,22 @@ CONTEXT_NAME_FIELD = Field(
     hint="Sent by the SDK, e.g. userId",
     attributes={"list": "context-fields"},
 )
-OPERATOR_FIELD = Field("operator", "Operator", type="select", choices=OPERATOR_CHOICES)
 BOXES = [
     Field("inverted", "Negate (NOT)", type="checkbox"),
     Field("caseInsensitive", CASE_LABEL, type="checkbox"),
 ]
+
+
+def make_operator_field(operators: Mapping[str, tuple[str, str]]) -> Field:
+    """`operators` are the names with their labels."""
+    choices = [
+        (name, label if label.replace(" ", "_") == name else f"{label} ({name})")
+        for name, (label, _) in operators.items()
+    ]
+    return Field("operator", "Operator", type="select", choices=choices)
+
+
+OPERATOR_FIELD = make_operator_field(OPERATORS)
 
 
 def make_form(constraints: Sequence[Mapping[str, Any]]) -> Form:

@@ -89,7 +89,7 @@ COLUMNS = (
             template="signals/signal_endpoints/name_cell.tpl",
         ),
     ),
-    Column("Sender", lambda row: Cell(_find_sender_title(row))),
+    Column("Sender", lambda row: Cell(badges=_list_senders(row))),
     Column("Last signal", lambda row: Cell(at=row["last_received"], missing="never")),
     Column("Last 24 hours", lambda _: Cell(template="signals/signal_endpoints/chart_cell.tpl")),
     Column("Runs", lambda row: Cell(f"{row['runs']:,}")),
@@ -294,6 +294,6 @@ def _make_url_field(context: Context, name: str) -> Field:
     return Field("call-url", "Webhook URL", make_signal_url(context, request.environ, name))
 
 
-def _find_sender_title(row: Row) -> str:
+def _list_senders(row: Row) -> list[str]:
     sender = senders.SENDERS.get(row["template"] or "")
-    return sender.title if sender else ""
+    return [sender.title] if sender else []

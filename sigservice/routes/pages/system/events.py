@@ -7,7 +7,7 @@ import msgspec
 
 from sigservice.db.statements import Row
 from sigservice.repository.projects import environments, projects
-from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.services.identity import ADMIN, ADMIN_TOKEN_ID, VIEW, Identity
 from sigservice.services.system import event_export, events
 from sigservice.services.system.event_sentences import compare_lines, describe_event
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
@@ -73,13 +73,15 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
 
 
 def make_event_view(row: Row) -> Row:
-    """The event with its sentence, and the run, action set and signal that made the change."""
+    """The event with its sentence, whether an API token made the change, and the run, action set
+    and signal that did."""
     data = msgspec.json.decode(row["data"] or "{}")
     run = data.get("actionRun") if isinstance(data, dict) else None
     return row | {
         "label": format_event_type(row["type"]),
         "sentence": describe_event(row),
         "run": run,
+        "is_by_token": row["created_by_user_id"] == ADMIN_TOKEN_ID,
     }
 
 

@@ -15,7 +15,7 @@ from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.signals import signal_state_list
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 from sigservice.services.system import events
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 
@@ -39,6 +39,7 @@ router = Router(PageGuard)
 @router.get("/", needs=VIEW)
 def show_home(context: Context, identity: Identity) -> HTTPResponse:
     is_admin = identity.has_permission(ADMIN)
+    is_paused = read_query(request.environ).get("live") == "off"
     with context.database.transaction() as conn:
         done = home.find_first_steps(conn)
         stale = home.list_stale_flags(conn, limit=MAX_STALE)
@@ -63,6 +64,7 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         "system/home/show",
         identity,
         title="Home",
+        live=not is_paused,
         steps=steps if not all(done.values()) else [],
         done_count=sum(done.values()),
         alert_flags=[row | {"path": flag_path(row["feature"])} for row in alert_flags],
