@@ -159,7 +159,7 @@ def test_limit_of_tokens_is_on_the_page_and_in_the_error(ada, make, read_state, 
     path = f"/admin/signals/{endpoint['id']}/tokens"
     page = ada.get(path)
     assert "5 of 5" in page.text
-    assert "Delete a token to add another" in page.text
+    assert "Delete one to create another" in page.text
     assert not page.html.find("form", action=path)
     before = read_state()
     fields = {"csrf": ada.csrf, "name": "sixth"}

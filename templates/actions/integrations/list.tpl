@@ -55,7 +55,9 @@ never
 % else:
 <p class="empty">No integrations yet.</p>
 % end
-% if can_edit and len(integrations) < limit:
+% if limit_text:
+<p>{{limit_text}}</p>
+% elif can_edit:
 <section>
 <h2>New integration</h2>
 <ul class="cards">

@@ -64,7 +64,7 @@ from {{token["used_from"]}},
 % end
 </ul>
 % end
-% if len(tokens) < limit:
+% if not limit_text:
 <form method="post" action="{{url('/admin/signals', endpoint['id'], 'tokens')}}">
 % include("partials/csrf.tpl")
 % include("partials/form_fields.tpl")
@@ -72,5 +72,5 @@ from {{token["used_from"]}},
 </form>
 <p><a href="{{url('/admin/signals', endpoint['id'], 'tokens', 'new')}}">Create a token with a signature, an expiry or addresses</a></p>
 % else:
-<p>Delete a token to add another.</p>
+<p>{{limit_text}}</p>
 % end

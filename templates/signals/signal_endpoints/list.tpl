@@ -1,11 +1,11 @@
 % rebase("layout.tpl", title=title, live=False)
 <div class="heading">
 <h1>Signal endpoints</h1>
-% if len(endpoints) < limit:
+% if not limit_text:
 <a class="button" href="{{url('/admin/signals/new')}}">New signal endpoint</a>
 % end
 </div>
-<p class="hint">{{len(endpoints)}} of {{limit}} endpoints. Receive webhooks from external systems.{{" Delete an endpoint to add another." if len(endpoints) >= limit else ""}}</p>
+<p class="hint">{{len(endpoints)}} of {{limit}} endpoints. Receive webhooks from external systems. {{limit_text}}</p>
 % if not endpoints:
 <section class="empty">
 <h2>No signal endpoints yet</h2>

@@ -13,6 +13,7 @@ from sigservice.web.form_pages import Confirmation, confirms, render_form, shows
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
 from sigservice.web.guards import PageGuard
 from sigservice.web.links import make_own_url
+from sigservice.web.resource_limits import explain_limit, render_limit
 from sigservice.web.router import Router
 from sigservice.web.tables import Cell, Column, make_table
 
@@ -91,6 +92,10 @@ def show_new_api_token(
 ) -> HTTPResponse:
     with context.database.autocommit() as conn:
         choices = api_token_rows.find_choices(conn)
+        count = api_token_rows.count(conn)
+    if not entry.form and count >= api_tokens.MAX_TOKENS:
+        text = explain_limit("API token", api_tokens.MAX_TOKENS)
+        return render_limit(context, identity, "New API token", text, ("API tokens", PATH))
     environments = make_choices(choices["environments"])
     fields = [
         Field("tokenName", "Name", hint="e.g. web-shop", is_required=True),

@@ -23,6 +23,7 @@ from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read_id, report_at
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.links import make_signal_url
+from sigservice.web.resource_limits import explain_limit, render_limit
 
 SETS_OF = "/admin/projects"
 SETS = f"{SETS_OF}/<project>/actions"
@@ -47,6 +48,10 @@ def show_action_set(
     with context.database.transaction() as conn:
         row = None if set_id is None else action_sets.get(conn, project, set_id)
         rows = action_sets.list_of_project(conn, project)
+        if row is None and not entry.form and len(rows) >= limits.sets:
+            text = explain_limit("action set", limits.sets, "actions.setsPerProjectLimit")
+            back = (f"Actions of {project}", f"{SETS_OF}/{project}/actions")
+            return render_limit(context, identity, "New action set", text, back)
         kinds = action_choices.describe_kinds(conn, project)
         endpoints = [(str(item["id"]), item["name"]) for item in signal_endpoints.list_all(conn)]
         accounts = [

@@ -17,6 +17,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
+from sigservice.web.resource_limits import explain_limit
 from sigservice.web.tables import Cell, Column, Table, make_table
 
 SETS = "/admin/projects/<project>/actions"
@@ -73,6 +74,7 @@ def list_action_sets(context: Context, identity: Identity, project: str) -> HTTP
     with context.database.transaction() as conn:
         rows = action_sets.list_of_project(conn, project)
         table = _make_table(project, _describe_sets(conn, rows))
+    limit = context.config["actions"]["setsPerProjectLimit"]
     return respond.page(
         context,
         "actions/action_sets/list",
@@ -80,7 +82,10 @@ def list_action_sets(context: Context, identity: Identity, project: str) -> HTTP
         title=f"Actions of {project}",
         project=project,
         table=table,
-        limit=context.config["actions"]["setsPerProjectLimit"],
+        limit=limit,
+        limit_text=explain_limit("action set", limit, "actions.setsPerProjectLimit")
+        if len(rows) >= limit
+        else "",
         notice=respond.find_notice(NOTICES),
     )
 

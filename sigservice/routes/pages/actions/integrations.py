@@ -36,6 +36,7 @@ from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
 from sigservice.web.growing_forms import GROWING_FORM
+from sigservice.web.resource_limits import explain_limit, render_limit
 
 PATH = "/admin/integrations"
 ONE = f"{PATH}/<integration_id:id>"
@@ -78,6 +79,7 @@ class Group(NamedTuple):
 def list_integrations(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = integration_rows.list_all(conn)
+    limit = context.config["integrations"]["limit"]
     return respond.page(
         context,
         "actions/integrations/list",
@@ -85,7 +87,10 @@ def list_integrations(context: Context, identity: Identity) -> HTTPResponse:
         title="Integrations",
         integrations=[_describe(row) for row in rows],
         providers=list(PROVIDERS.values()),
-        limit=context.config["integrations"]["limit"],
+        limit=limit,
+        limit_text=explain_limit("integration", limit, "integrations.limit")
+        if len(rows) >= limit
+        else "",
         can_edit=identity.has_permission(EDIT),
         notice=respond.find_notice(NOTICES),
     )
@@ -113,7 +118,11 @@ def show_integration(
                 )
         project_names = projects.list_ids(conn)
         environment_names = [one["name"] for one in environments.list_all(conn)]
-    kind = _find_provider(provider)
+        count = len(integration_rows.list_all(conn))
+    kind, limit = _find_provider(provider), context.config["integrations"]["limit"]
+    if row is None and not entry.form and count >= limit:
+        text = explain_limit("integration", limit, "integrations.limit")
+        return render_limit(context, identity, "New integration", text, ("Integrations", PATH))
     form = entry.form or (_to_form(row) if row else {"enabled": "on"})
     name = row["description"] if row and row["description"] else kind.label
     return respond.page(

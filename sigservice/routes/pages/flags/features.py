@@ -30,6 +30,7 @@ from sigservice.web.filter_chips import make_chips
 from sigservice.web.form_pages import render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read, report_at, split_lines
 from sigservice.web.links import flag_path
+from sigservice.web.resource_limits import explain_limit, render_limit
 from sigservice.wording import plural
 
 PAGE_SIZE = 50
@@ -107,6 +108,10 @@ def show_new_feature(context: Context, identity: Identity, entry: Entry = NO_ENT
         fields = feature_fields.make_new_fields(
             projects.list_names(conn), feature_rows.list_types(conn)
         )
+        count = feature_rows.count(conn)
+    if not entry.form and count >= features.MAX_FEATURES:
+        text = explain_limit("flag", features.MAX_FEATURES)
+        return render_limit(context, identity, "New flag", text, ("Flags", "/admin/features"))
     return render_form(
         context,
         identity,

@@ -13,6 +13,7 @@ from sigservice.web.form_pages import Confirmation, confirms, render_form, shows
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.links import flag_path
+from sigservice.web.resource_limits import explain_limit, render_limit
 
 SEGMENTS = "/admin/segments"
 ONE = f"{SEGMENTS}/<segment_id:id>"
@@ -58,6 +59,9 @@ def show_segment(
             segment = segments.to_json(segments.get(conn, segment_id))
             constraints = segment.pop("constraints")
             texts = to_form(segment) | constraint_fields.make_form(constraints)
+        elif not entry.form and segment_rows.count(conn) >= segments.MAX_SEGMENTS:
+            text = explain_limit("segment", segments.MAX_SEGMENTS)
+            return render_limit(context, identity, "New segment", text, ("Segments", SEGMENTS))
         context_rows = context_fields.list_all(conn)
         projects_field = Field(
             "project",

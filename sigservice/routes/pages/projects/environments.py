@@ -9,6 +9,7 @@ from sigservice.services.projects.environments import EnvironmentState, NewEnvir
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Body, Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
+from sigservice.web.resource_limits import explain_limit, render_limit
 from sigservice.wording import plural
 
 PATH = "/admin/environments"
@@ -53,6 +54,11 @@ def list_environments(context: Context, identity: Identity) -> HTTPResponse:
 def show_new_environment(
     context: Context, identity: Identity, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        count = len(environment_rows.list_all(conn))
+    if not entry.form and count >= environments.MAX_ENVIRONMENTS:
+        text = explain_limit("environment", environments.MAX_ENVIRONMENTS)
+        return render_limit(context, identity, "New environment", text, ("Environments", PATH))
     return render_form(
         context,
         identity,

@@ -15,6 +15,7 @@ from sigservice.services.projects.projects import NewProject, ProjectChanges
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read, to_form
+from sigservice.web.resource_limits import explain_limit, render_limit
 from sigservice.wording import plural
 
 PATH = "/admin/projects"
@@ -56,6 +57,10 @@ def list_projects(context: Context, identity: Identity) -> HTTPResponse:
 def show_new_project(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> HTTPResponse:
     with context.database.autocommit() as conn:
         fields = _make_fields(conn)
+        count = len(project_rows.list_ids(conn))
+    if not entry.form and count >= projects.MAX_PROJECTS:
+        text = explain_limit("project", projects.MAX_PROJECTS)
+        return render_limit(context, identity, "New project", text, ("Projects", PATH))
     fields.insert(1, Field("id", "ID", hint=ID_HINT))
     return render_form(
         context,

@@ -32,6 +32,7 @@ from sigservice.services.signals.signal_endpoint_tokens import (
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read
+from sigservice.web.resource_limits import explain_limit, render_limit
 
 PATH = f"{ONE}/tokens"
 TOKEN_PATH = f"{PATH}/<token_id:id>"
@@ -76,6 +77,7 @@ def show_tokens(
             describe_token(token, last_received.get((id, token["id"])), now) for token in tokens
         ],
         limit=context.config["signals"]["tokensPerEndpointLimit"],
+        limit_text=_explain_limit(context, len(tokens)),
         fields=fill([NAME_FIELD], entry.form),
         notice=respond.find_notice(NOTICES),
     )
@@ -97,6 +99,11 @@ def show_new_token(
     """First the kind of the token, then its fields."""
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
+        count = len(token_rows.list_for_endpoint(conn, id))
+    title = f"New token of {endpoint['name']}"
+    if text := _explain_limit(context, count) if not entry.form else "":
+        back = make_breadcrumbs(endpoint, "tokens")[-1]
+        return render_limit(context, identity, title, text, back)
     query = request.query
     kind = entry.form.get("signature.scheme", BEARER) if entry.form else query.get("kind", "")
     texts = entry.form or {"name": query.getunicode("name", ""), "signature.content": "{body}"}
@@ -112,7 +119,7 @@ def show_new_token(
         is_signature=kind != BEARER,
         fields=fill(fields, texts),
         entry=entry,
-        title=f"New token of {endpoint['name']}",
+        title=title,
     )
 
 
@@ -226,6 +233,14 @@ def delete_token(
         f"/admin/signals/{id}/tokens?done=deleted",
         breadcrumbs=make_breadcrumbs(endpoint, "tokens"),
     )
+
+
+def _explain_limit(context: Context, count: int) -> str:
+    """ "" if another token can be created."""
+    limit = context.config["signals"]["tokensPerEndpointLimit"]
+    if count < limit:
+        return ""
+    return explain_limit("token", limit, "signals.tokensPerEndpointLimit")
 
 
 def _find(context: Context, id: int, token_id: int) -> tuple[Row, Row]:

@@ -34,6 +34,7 @@ from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, re
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, locate_problems, read, to_form
 from sigservice.web.links import make_signal_url
+from sigservice.web.resource_limits import explain_limit, render_limit
 from sigservice.web.sparkline import build_bars, build_marks
 from sigservice.web.tables import Cell, Column, make_table
 from sigservice.wording import plural
@@ -138,6 +139,7 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
         endpoints=endpoints,
         table=make_table("endpoints", COLUMNS, endpoints, _make_links, itemgetter("name")),
         limit=context.config["signals"]["endpointsLimit"],
+        limit_text=_explain_limit(context, len(endpoints)),
         notice=respond.find_notice(NOTICES),
     )
 
@@ -164,6 +166,11 @@ def _make_links(row: Row) -> list[tuple[str, str]]:
 def show_new_signal_endpoint(
     context: Context, identity: Identity, entry: Entry = NO_ENTRY
 ) -> HTTPResponse:
+    with context.database.autocommit() as conn:
+        count = len(signal_endpoint_rows.list_all(conn))
+    if text := _explain_limit(context, count) if not entry.form else "":
+        back = ("Signal endpoints", PATH)
+        return render_limit(context, identity, "New signal endpoint", text, back)
     texts = entry.form or {"enabled": "on", "token": "now"}
     return respond.page(
         context,
@@ -288,6 +295,14 @@ def delete_signal_endpoint(
         f"{PATH}?done=deleted",
         breadcrumbs=make_breadcrumbs(endpoint),
     )
+
+
+def _explain_limit(context: Context, count: int) -> str:
+    """ "" if another endpoint can be created."""
+    limit = context.config["signals"]["endpointsLimit"]
+    if count < limit:
+        return ""
+    return explain_limit("signal endpoint", limit, "signals.endpointsLimit")
 
 
 def _make_url_field(context: Context, name: str) -> Field:

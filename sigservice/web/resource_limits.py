@@ -1,0 +1,27 @@
+"""Limits of the numbers of things that users create, on pages: said before a form is filled in."""
+
+from sigservice.config.options import OPTIONS
+from sigservice.context import Context
+from sigservice.services.identity import Identity
+from sigservice.web import HTTPResponse
+from sigservice.web.form_pages import Confirmation, render_confirmation
+from sigservice.wording import plural
+
+_VARIABLES = {option.path: option.env for option in OPTIONS}
+
+
+def explain_limit(noun: str, limit: int, option: str = "") -> str:
+    """`option` is the in-code name of the limit, "" if it is fixed."""
+    text = f"The limit of {plural(limit, noun)} is reached. Delete one to create another"
+    return f"{text}, or raise {_VARIABLES[option]}." if option else f"{text}."
+
+
+def render_limit(
+    context: Context, identity: Identity, title: str, text: str, back: tuple[str, str]
+) -> HTTPResponse:
+    """The page in place of a form that would fail; `back` is the label and path of the list."""
+    label, path = back
+    confirmation = Confirmation(
+        title, [text], "", path, cancel=f"Back to {label}", breadcrumbs=[back]
+    )
+    return render_confirmation(context, identity, confirmation)
