@@ -29,6 +29,7 @@ MAIN_PAGES = [
     f"{guards.STRATEGIES}/new",
     "/admin/signals",
     "/admin/signals/{id}/log",
+    "/admin/signals/{id}/setup",
     "/admin/projects/{project}/actions/new",
     "/admin/events",
     "/admin/environments",

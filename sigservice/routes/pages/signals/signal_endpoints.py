@@ -68,8 +68,11 @@ SENDER_FIELD = Field(
         *((key, item.title) for key, item in senders.list_external().items()),
     ],
 )
-SENDER_HINT = (
-    "What Setup shows, and what fires and resolves an alert in a release. The options below stay."
+CURRENT_SENDER_FIELD = replace(
+    SENDER_FIELD,
+    hint="What Setup shows, and what fires and resolves an alert in a release. The options below "
+    "stay.",
+    choices=[("", "Not listed"), *SENDER_FIELD.choices[1:]],
 )
 TOKEN_FIELD = Field(
     "token",
@@ -224,7 +227,7 @@ def show_settings(
         endpoint,
         "settings",
         entry=entry,
-        fields=fill([*FIELDS, replace(SENDER_FIELD, hint=SENDER_HINT)], texts),
+        fields=fill([*FIELDS, CURRENT_SENDER_FIELD], texts),
         option_groups=endpoint_options_form.make_groups(texts, context.config["signals"]),
         are_options_open=endpoint_options_form.has_problems(problems),
         notice=respond.find_notice(NOTICES),
