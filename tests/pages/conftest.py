@@ -27,6 +27,7 @@ STATE_PATHS = (
     "/api/admin/segments",
     "/api/admin/addons",
     "/api/admin/alert-rules",
+    "/api/admin/metric-sources",
     "/api/admin/projects/default/actions",
     "/api/admin/strategies",
     "/api/admin/tag-types",
@@ -139,6 +140,7 @@ def place(
     path = f"/api/admin/addons/{integration_id}/deliveries"
     source = {"kind": "impactMetric", "metric": "errors", "measure": "rate"}
     source |= {"environment": "production"}
+    create("metric-sources", name="prom", url="https://prometheus.example")
     rule = {"name": "errors", "endpointId": endpoint["id"], "source": source, "above": 5}
     releases = f"projects/default/features/{name}/environments/production/releases"
     release_id = create(releases, steps=[{"rollout": 100}], strategyId=strategy_id)
@@ -151,6 +153,7 @@ def place(
         "step": 1,
         "command": "undo",
         "set_id": set_id,
+        "source": "prom",
         "rule_id": create("alert-rules", **rule),
         "run_id": sets.runs(set_id)[0]["id"],
         "id": endpoint["id"],

@@ -80,6 +80,10 @@ ADMIN_PAGES = (
     "/admin/signals/{id}/log",
     "/admin/signals/{id}/log/{signal_id}",
     "/admin/signals/{id}/send",
+    "/admin/integrations/metrics",
+    "/admin/integrations/metrics/new",
+    "/admin/integrations/metrics/{source}/edit",
+    "/admin/integrations/metrics/{source}/delete",
     "/admin/alert-rules/new",
     "/admin/alert-rules/{rule_id}",
     "/admin/alert-rules/{rule_id}/delete",
@@ -231,6 +235,10 @@ ADMIN_FORMS = {
     "/admin/signals/{id}/silence": {"schedule": "every", "options.silence.everySeconds": "60"},
     "/admin/signals/{id}/send": {"payload": "[1]"},
     "/admin/signals/{id}/log/{signal_id}/replay": {},
+    "/admin/integrations/metrics/new": {"name": "other", "url": "https://prometheus.example"},
+    "/admin/integrations/metrics/{source}/edit": {"url": "https://prometheus.example"},
+    "/admin/integrations/metrics/{source}/query": {"query": "up"},
+    "/admin/integrations/metrics/{source}/delete": {},
     "/admin/alert-rules/new": ALERT_RULE,
     "/admin/alert-rules/{rule_id}": ALERT_RULE,
     "/admin/alert-rules/{rule_id}/on": {},
@@ -295,6 +303,7 @@ JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ofre
 # What is so already.
 UNCHANGING = (
     "/admin/sign-in/check",
+    "/admin/integrations/metrics/{source}/query",
     f"{INTEGRATION}/test",
     f"{INTEGRATION}/deliveries/{{delivery_id}}/retry",
     "/admin/types/strategies/{strategy_type}/on",
@@ -313,6 +322,7 @@ UNCHANGING = (
 )
 # Addresses that a browser may be left at, because the answer of the POST is a page.
 LEFT_AT = (
+    "/admin/integrations/metrics/{source}/query",
     f"{INTEGRATION}/test",
     "/admin/users/{user_id}/password",
     "/admin/users/{user_id}/link",

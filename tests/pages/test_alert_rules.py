@@ -256,3 +256,9 @@ def test_the_limit_of_rules_is_a_problem_of_the_form(make_service, database, clo
     for name, text in (TEXTS | {"name": "b"}).items():
         form[name] = text
     assert "more than 1 alert rule" in alert(form.submit(status=400))
+
+
+def test_the_question_before_an_endpoint_is_deleted_names_its_rules(rules, page):
+    rules.create()
+    question = page.get(f"/admin/signals/{rules.endpoint['id']}/delete")
+    assert "Its alert rules are deleted too: checkout-errors" in read_text(question.html)

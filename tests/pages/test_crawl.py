@@ -112,6 +112,8 @@ def fill(service: Service, web: webtest.TestApp, clock: FakeClock) -> int:
     body = {"provider": "webhook", "enabled": True, "events": ["*"], "description": "Announce"}
     body |= {"parameters": {"url": "https://hooks.example/"}}
     web.post_json("/api/admin/addons", body, headers=ADMIN)
+    body = {"name": "prom", "url": "https://prometheus.example"}
+    web.post_json("/api/admin/metric-sources", body, headers=ADMIN)
     source = {"kind": "impactMetric", "metric": "errors", "measure": "rate"}
     rule = {"name": "errors", "endpointId": ids[0], "above": 5}
     rule |= {"source": source | {"environment": "production"}}
@@ -206,6 +208,9 @@ def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
         "/admin/segments/new": {"name": "", "constraints.0.operator": "NUM_EQ"},
         "/admin/segments/1/delete": {},
         f"/admin/signals/{id}/send": {"payload": "{"},
+        "/admin/integrations/metrics/new": {"name": "a b", "auth.type": "basic", "headers": "x"},
+        "/admin/integrations/metrics/prom/edit": {"url": "x", "headers": "Host: a"},
+        "/admin/integrations/metrics/prom/query": {},
         "/admin/alert-rules/new": {"name": "a b", "source.labels": "x"},
         "/admin/alert-rules/1": {"source.measure": "ratio", "above": "x", "breaches": "0"},
         f"{ACTIONS}/new": WRONG_ACTION_SET,
@@ -385,6 +390,10 @@ def test_links_lead_to_every_page(site):
         "/admin/integrations/new/@",
         "/admin/integrations/#",
         "/admin/integrations/#/delete",
+        "/admin/integrations/metrics",
+        "/admin/integrations/metrics/new",
+        "/admin/integrations/metrics/prom/edit",
+        "/admin/integrations/metrics/prom/delete",
         "/admin/environments/new",
         *(f"/admin/environments/{e}/delete" for e in ("development", "production", "staging")),
         "/admin/context",

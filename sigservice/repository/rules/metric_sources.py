@@ -20,6 +20,11 @@ def find(conn: Connection, name: str) -> Row | None:
     return fetch_one(conn, _SQL["list_metric_sources"], name=name)
 
 
+def list_uses(conn: Connection) -> list[Row]:
+    """{source, text}: what queries a source."""
+    return fetch_all(conn, _SQL["list_metric_source_uses"])
+
+
 def put(
     conn: Connection,
     name: str,

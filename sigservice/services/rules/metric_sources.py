@@ -9,7 +9,7 @@ import msgspec
 from sigservice.crypto.encryption import Encryption
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import ExceedsLimitError, NotFoundError
+from sigservice.errors import ConflictError, ExceedsLimitError, NotFoundError
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.repository.rules import metric_sources
@@ -20,6 +20,7 @@ from sigservice.services.system import events
 from sigservice.wording import plural
 
 MAX_SOURCES, MAX_HEADERS, MAX_TEXT = 10, 20, 2000
+MAX_USES = 10  # that an error lists
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
 _RESERVED = {"authorization", "host", "content-length", "transfer-encoding", "connection"}
 
@@ -99,10 +100,17 @@ def update(
 
 
 def delete(conn: Connection, name: str, by: Identity) -> None:
-    """Its rules are unknown from now on. Raises NotFoundError."""
+    """Raises NotFoundError, ConflictError."""
     before = get(conn, name)
+    if uses := list_uses(conn, name):
+        raise ConflictError(f"The metric source {name} is used by {', '.join(uses[:MAX_USES])}.")
     metric_sources.delete(conn, name)
     events.record(conn, "metric-source-deleted", by, pre_data=to_json(before))
+
+
+def list_uses(conn: Connection, name: str) -> list[str]:
+    """The rules and releases that query the source."""
+    return [row["text"] for row in metric_sources.list_uses(conn) if row["source"] == name]
 
 
 def rotate(conn: Connection, encryption: Encryption) -> int:
@@ -181,6 +189,6 @@ def _check(new: MetricSource, policy: AddressPolicy) -> None:
     for header, value in new.headers.items():
         if not _HEADER.fullmatch(header) or header.lower() in _RESERVED:
             problems.add("headers", f"{header[:100]} can't be the name of a header.")
-        elif len(value) > MAX_TEXT or not (value.isascii() and value.isprintable()):
-            problems.add("headers", f"{header} must have at most {MAX_TEXT} printable characters.")
+        elif not 1 <= len(value) <= MAX_TEXT or not (value.isascii() and value.isprintable()):
+            problems.add("headers", f"{header} must have 1 to {MAX_TEXT} printable characters.")
     problems.raise_if_any()

@@ -154,4 +154,4 @@ def describe_source(source: ImpactMetric) -> str:
 
 
 def _count(samples: float) -> str:
-    return "1 sample" if samples == 1 else f"{samples:,.10g} samples"
+    return "1 sample" if samples == 1 else f"{round(samples, 1):,.10g} samples"

@@ -15,5 +15,17 @@ ON CONFLICT (name) DO UPDATE
 SET url = excluded.url, auth = excluded.auth, headers = excluded.headers,
     timeout_seconds = excluded.timeout_seconds, encrypted_secret = excluded.encrypted_secret;
 
+-- name: list_metric_source_uses
+-- The alert rules and the releases that are under way whose queries go to a source.
+SELECT condition -> 'source' ->> 'source' AS source, 'alert rule ' || name AS text
+FROM alert_rules
+WHERE condition -> 'source' ->> 'kind' = 'prometheus'
+UNION
+SELECT definition -> 'rule' -> 'source' ->> 'source', 'release ' || release_id
+FROM release_guards
+WHERE is_watching
+  AND definition -> 'rule' -> 'source' ->> 'kind' = 'prometheus'
+ORDER BY 1, 2;
+
 -- name: delete_metric_source
 DELETE FROM metric_sources WHERE name = %(name)s;

@@ -8,8 +8,9 @@
 % if row:
 <p><span class="badge {{badge['style']}}"><span aria-hidden="true">{{badge["icon"]}}</span> {{badge["word"]}}</span>
 % if row["enabled"]:
-since
+<span>since
 % include("partials/time.tpl", at=row["since"])
+</span>
 <bdi>{{row["reason"]}}</bdi>
 % end
 </p>

@@ -1,6 +1,7 @@
 <span class="badge {{row['badge']['style']}}"><span aria-hidden="true">{{row["badge"]["icon"]}}</span> {{row["badge"]["word"]}}</span>
 % if row["enabled"]:
-since
+<span>since
 % include("partials/time.tpl", at=row["since"])
+</span>
 <span class="muted"><bdi>{{row["reason"]}}</bdi></span>
 % end

@@ -8,7 +8,7 @@ from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.rules import metric_sources
 from sigservice.services.rules.metric_sources import MetricSource
-from sigservice.services.rules.prometheus import PrometheusClient
+from sigservice.services.rules.prometheus import Answer, PrometheusClient
 from sigservice.services.rules.rule_conditions import MAX_QUERY
 from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
@@ -64,12 +64,17 @@ def delete_metric_source(context: Context, identity: Identity, name: str) -> HTT
 def query_metric_source(
     context: Context, identity: Identity, name: str, body: QueryBody
 ) -> HTTPResponse:
-    if not 1 <= len(body.query) <= MAX_QUERY:
+    answer = run_query(context, name, body.query)
+    return respond.json(
+        {"value": answer.value, "reason": answer.reason, "warnings": answer.warnings}
+    )
+
+
+def run_query(context: Context, name: str, query: str) -> Answer:
+    """Raises NotFoundError, BadDataError."""
+    if not 1 <= len(query) <= MAX_QUERY:
         raise BadDataError(f"The query must have 1 to {MAX_QUERY} characters.", path="query")
     with context.database.autocommit() as conn:
         row = metric_sources.get(conn, name)
     client = PrometheusClient(DeliverySettings.from_config(context.config), context.encryption)
-    answer = client.query(row, body.query, context.clock.now())
-    return respond.json(
-        {"value": answer.value, "reason": answer.reason, "warnings": answer.warnings}
-    )
+    return client.query(row, query, context.clock.now())

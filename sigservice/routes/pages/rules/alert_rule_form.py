@@ -103,7 +103,7 @@ LIMIT_FIELDS = [
         "Evaluations in a row",
         type="number",
         hint="So many beyond the limit fire, and so many within it resolve.",
-        attributes={"min": 1, "max": 100},
+        attributes={"min": 1},
     ),
     Field(
         "everySeconds",

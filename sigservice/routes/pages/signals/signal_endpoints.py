@@ -7,6 +7,7 @@ from sigservice import senders
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.actions import action_runs, action_sets
+from sigservice.repository.rules import alert_rules
 from sigservice.repository.signals import (
     refused_calls,
     signal_endpoint_tokens,
@@ -275,6 +276,9 @@ def delete_signal_endpoint(
             (f"{count} or more signals" if count == MAX_COUNT else plural(count, "signal"), ""),
         ],
     ]
+    rules = [row["name"] for row in alert_rules.list_all(conn) if row["endpoint_id"] == id]
+    if rules:
+        body = [*body, "Its alert rules are deleted too:", [(name, "") for name in rules]]
     if sets := action_sets.list_of_endpoint(conn, id):
         body = [
             *body,
