@@ -20,3 +20,4 @@
 % end
 </section>
 % end
+% include("actions/scheduled/list.tpl", scheduled=scheduled)

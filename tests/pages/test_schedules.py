@@ -8,7 +8,7 @@ import pytest
 
 from sigservice.clock import format_iso
 from tests.conftest import ADMIN
-from tests.pages.page_reader import find_error, form_to, notice
+from tests.pages.page_reader import find_error, follow, form_to, heading, notice
 
 PATH = "/admin/projects/default/actions"
 SCHEDULED = "/api/admin/projects/default/scheduled"
@@ -169,7 +169,8 @@ def test_problems_of_a_scheduled_change_are_beside_their_fields(ada, sets, web):
 
 def test_what_is_due_is_listed_on_the_flag_the_project_and_the_home_page(ada, vera, sets):
     sets.set(match=CRON)
-    for path in ("/admin/features/checkout", "/admin/projects/default/overview", "/"):
+    pages = "/admin/features/checkout", "/admin/projects/default/overview", "/admin/releases", "/"
+    for path in pages:
         for user in (ada, vera):
             text = " ".join(user.get(path).html.find(id="scheduled").get_text(" ").split())
             assert "Disable checkout in production" in text
@@ -180,6 +181,32 @@ def test_a_flag_lists_what_changes_it_only(ada, sets, flags):
     flags.create_flag("other")
     sets.set(match=CRON)
     assert ada.get("/admin/features/other").html.find(id="scheduled") is None
+
+
+def test_what_is_due_says_who_has_scheduled_it(ada, sets):
+    schedule(ada).submit(status=303)
+    items = ada.get("/admin/features/checkout").html.find(id="scheduled")
+    assert "· by ada" in " ".join(items.get_text(" ").split())
+
+
+def test_a_scheduled_change_is_cancelled_after_a_question(ada, vera, sets, web):
+    schedule(ada).submit(status=303)
+    (item,) = list_scheduled(web)
+    assert "Cancel" not in vera.get("/admin/features/checkout").html.find(id="scheduled").text
+    question = follow(ada.get("/admin/features/checkout"), f"Cancel: {item['name']}")
+    assert heading(question) == f"Cancel {item['name']}?"
+    form = form_to(question, f"{PATH}/{item['actionSetId']}/delete")
+    assert notice(form.submit(status=303).follow()) == "Scheduled change cancelled."
+    assert list_scheduled(web) == []
+
+
+def test_the_question_before_a_change_in_production_offers_a_time(ada, sets, flags):
+    path = "/admin/features/checkout/environments/production/off"
+    question = form_to(ada.get("/admin/features/checkout"), path).submit(status=200)
+    page = follow(question, "Schedule it instead")
+    form = form_to(page, "/admin/features/checkout/schedule")
+    assert form["actions.0.action"].value == "TOGGLE_FEATURE_OFF"
+    assert form["actions.0.executionParams.environment"].value == "production"
 
 
 def test_only_admins_schedule_changes(ed, sets):

@@ -34,8 +34,8 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def list_views(conn: Connection, project: str | None, *, limit: int | None = None) -> list[Row]:
-    """{id, project, name, due_at, action_texts, schedule_text} of what pages list; `project` is
-    None for all."""
+    """{id, project, name, due_at, created_by, action_texts, schedule_text} of what pages list;
+    `project` is None for all."""
     return [_make_view(row) for row in action_sets.list_scheduled(conn, project, limit=limit)]
 
 

@@ -11,7 +11,14 @@
 % else:
 <bdi>{{item["name"]}}</bdi>
 % end
-<span class="muted">{{item["schedule_text"]}}</span>
+<span class="muted">{{item["schedule_text"]}}
+% if item["created_by"]:
+· by <bdi>{{item["created_by"]}}</bdi>
+% end
+</span>
+% if identity.has_permission("ADMIN"):
+<a href="{{url('/admin/projects', item['project'], 'actions', item['id'], 'delete')}}">Cancel<span class="hidden">: {{item["name"]}}</span></a>
+% end
 </li>
 % end
 </ul>

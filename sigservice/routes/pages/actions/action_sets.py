@@ -26,6 +26,7 @@ NOTICES = {
     "created": "Action set created. Test it before you need it.",
     "saved": "Action set saved.",
     "deleted": "Action set deleted. Its runs are kept.",
+    "cancelled": "Scheduled change cancelled.",
     "on": "Action set enabled.",
     "off": "Action set disabled.",
     "armed": "Action set re-enabled.",
@@ -114,6 +115,17 @@ def delete_action_set(
     _context: Context, conn: Connection, identity: Identity, project: str, set_id: int
 ) -> Confirmation:
     row, path = action_sets.get(conn, project, set_id), f"/admin/projects/{project}/actions"
+    schedule = schedules.read_schedule(row)
+    if schedule is not None and schedule.at is not None and not schedules.is_done(row):
+        return Confirmation(
+            f"Cancel {row['name']}?",
+            ["This change is scheduled once. Its action set is deleted, and nothing changes."],
+            "Cancel the change",
+            path,
+            lambda: action_sets.delete(conn, project, set_id, identity),
+            f"{path}?done=cancelled",
+            cancel="Keep it",
+        )
     return Confirmation(
         f"Delete the action set {row['name']}?",
         [

@@ -22,6 +22,7 @@ CHOICES = [
     ("TOGGLE_FEATURE_OFF", "Disable"),
     ("SET_FEATURE_ROLLOUT", "Set the percentage"),
 ]
+SWITCHES = {"on": "TOGGLE_FEATURE_ON", "off": "TOGGLE_FEATURE_OFF"}  # of the query
 ACTION_FIELD = Field("actions.0.action", "Change", type="select", choices=CHOICES)
 ROLLOUT_FIELD = Field(
     f"{PARAMS}rollout",
@@ -53,9 +54,11 @@ def show_schedule_form(
     environment_field = Field(
         f"{PARAMS}environment", "Environment", type="select", choices=make_choices(names)
     )
+    query = read_query(request.environ)
     form = entry.form or {
         **DEFAULTS,
-        f"{PARAMS}environment": read_query(request.environ).get("environment", ""),
+        "actions.0.action": SWITCHES.get(query.get("change", ""), ""),
+        f"{PARAMS}environment": query.get("environment", ""),
         "actorId": accounts[0][0] if len(accounts) == 1 else "",
     }
     when = [ACTION_FIELD, ROLLOUT_FIELD, environment_field, AT_FIELD, ZONE_FIELD, REVERT_FIELD]

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 from sigservice.routes.pages.flags.feature_page import find_feature, list_path
 from sigservice.services.flags import feature_switches
 from sigservice.services.flags.feature_states import FeatureEnvironment
-from sigservice.services.identity import EDIT, Identity
+from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, render_confirmation
@@ -39,9 +39,15 @@ def _ask_first(
 ) -> HTTPResponse:
     """The question of browsers without JavaScript; static/app.js asks in a dialog."""
     verb = "Enable" if enabled else "Disable"
+    body: list[str | list[tuple[str, str]]] = [
+        "This is a production environment. SDKs get the change at once."
+    ]
+    if identity.has_permission(ADMIN):
+        query = urlencode({"environment": environment, "change": "on" if enabled else "off"})
+        body.append([("Schedule it instead", f"{flag_path(name)}/schedule?{query}")])
     confirmation = Confirmation(
         f"{verb} {name} in {environment}?",
-        ["This is a production environment. SDKs get the change at once."],
+        body,
         verb,
         list_path(form["back"]) if "back" in form else flag_path(name),
         hidden={"confirmed": "on", **{key: form[key] for key in ("back",) if key in form}},

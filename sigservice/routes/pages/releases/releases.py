@@ -3,6 +3,7 @@
 from sigservice.db.pool import Connection
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.routes.pages.release_views import NOTICES, make_release_view
+from sigservice.services.actions import scheduled_sets
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import freeze, guard_history, releases
@@ -32,6 +33,7 @@ def list_releases(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = releases.list_all(conn, state=None, project=project)
         frozen = freeze.read_freeze(conn)
+        scheduled = scheduled_sets.list_views(conn, project)
     now = context.clock.now()
     views = [make_release_view(row, now, can_edit=can_edit, back="list") for row in rows]
     order = {"held": 0, "running": 1, "scheduled": 2}
@@ -44,6 +46,7 @@ def list_releases(context: Context, identity: Identity) -> HTTPResponse:
         identity,
         title="Releases",
         freeze=frozen,
+        scheduled=scheduled,
         groups=[("Under way", active), ("Ended", ended[:MAX_ENDED])],
     )
 
