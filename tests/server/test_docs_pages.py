@@ -98,15 +98,20 @@ def test_releases(service_port, tmp_path):
 
 def test_alert_rules(service_port, tmp_path):
     require("curl", "jq")
-    fired = 'curl -H "$AUTH" $RULES/$RULE | grep firing >/dev/null'
-    changes = {"4242": service_port, "sleep 20": f"until {fired}; do sleep 1; done"}
-    output = Reader(tmp_path).run_page("alert-rules", changes=changes)["Try it"]
+    wait = "until curl -H \"$AUTH\" $PLACE | jq -e '.enabled == %s' >/dev/null; do sleep 1; done"
+    changes = {"4242": service_port, "sleep 20": wait % "false", "sleep 21": wait % "true"}
+    output = Reader(tmp_path).run_page("alert-rules", changes=changes)
     reason = (
         "checkout_errors per checkout_requests was 0.08 (limit 0.05) over 5 minutes, 100 samples."
     )
-    assert f'["firing",0.08,0.05,"{reason}"]' in output
-    assert f"firing: {reason}" in output
-    assert '{"status":"firing","value":0.08}' in output
+    assert f'["firing",0.08,0.05,"{reason}"]' in output["4. An application that counts"]
+    assert f"firing: {reason}" in output["5. The flag goes off"]
+    assert '"enabled": false' in output["5. The flag goes off"]
+    last = output["6. The flag goes on again"]
+    assert "ok: checkout_errors per checkout_requests was 0.0072" in last
+    assert '"enabled": true' in last
+    assert '{"status":"firing","value":0.08}' in last
+    assert '{"status":"resolved"' in last
 
 
 @pytest.mark.alertmanager
