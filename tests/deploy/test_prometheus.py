@@ -9,8 +9,6 @@ import json
 import re
 import shutil
 import subprocess
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,14 +17,9 @@ import pytest
 import yaml
 
 from sigservice.application.service import JOBS
-from tests.server.process import (
-    OPEN_LIMITS,
-    Process,
-    find_free_port,
-    make_database_environ,
-    run_service,
-)
-from tests.waiting import DEADLINE_SECONDS, until
+from tests.deploy.prometheus_process import ask, run_prometheus
+from tests.server.process import OPEN_LIMITS, Process, make_database_environ, run_service
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 PROMETHEUS = ROOT / "deploy" / "prometheus"
@@ -190,50 +183,16 @@ def prometheus(service, tmp_path_factory) -> Iterator[str]:
         assert old in text
         text = text.replace(old, new)
     (folder / "prometheus.yml").write_text(text)
-    address = f"127.0.0.1:{find_free_port()}"
-    arguments = [
-        f"--config.file={folder / 'prometheus.yml'}",
-        f"--storage.tsdb.path={folder / 'data'}",
-        f"--web.listen-address={address}",
-    ]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(["prometheus", *arguments], stdout=log, stderr=log)
-    try:
-        until(lambda: is_ready(process, address, folder / "log"), "Prometheus to be ready")
-        yield f"http://{address}"
-    finally:
-        process.kill()
-        process.wait(DEADLINE_SECONDS)
-
-
-def is_ready(process: subprocess.Popen[bytes], address: str, log: Path) -> bool:
-    assert process.poll() is None, log.read_text()
-    try:
-        fetch(f"http://{address}/-/ready")
-    except OSError:
-        return False
-    return True
-
-
-def fetch(url: str) -> bytes:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(url, timeout=DEADLINE_SECONDS) as answer:
-        return answer.read()
-
-
-def ask(prometheus: str, path: str) -> Any:
-    answer = json.loads(fetch(f"{prometheus}/api/v1/{path}"))
-    assert answer["status"] == "success"
-    return answer["data"]
+    with run_prometheus(folder) as url:
+        yield url
 
 
 def test_the_dashboard_shows_values(prometheus):
     for query in list_queries():
-        path = f"query?{urllib.parse.urlencode({'query': query})}"
         if any(part in query for part in WITHOUT_SAMPLES):
-            assert ask(prometheus, path)["result"] == []
+            assert ask(prometheus, "query", query=query)["result"] == []
         else:
-            until(lambda path=path: ask(prometheus, path)["result"], query)
+            until(lambda q=query: ask(prometheus, "query", query=q)["result"], query)
 
 
 def test_the_alerts_are_evaluated_and_none_fires(prometheus):

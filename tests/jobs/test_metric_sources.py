@@ -203,6 +203,7 @@ def test_warnings_are_shown(rules, prometheus):
 
 def test_the_preview_reads_the_last_48_hours(rules, prometheus):
     start = rules.clock.now().timestamp() - 48 * 3600
+    start = round(start, 3)  # as Prometheus does
     values = [[start + 600 * n, "0.2" if 100 <= n < 110 else "0.01"] for n in range(289)]
     prometheus.answer = success("matrix", [{"metric": {}, "values": values}])
     preview = rules.preview(source=QUERY)

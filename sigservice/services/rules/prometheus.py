@@ -113,6 +113,9 @@ def _read_response(response: post.Response) -> tuple[Any, Answer]:
 def _read_value(data: Any, warnings: Sequence[str], now: datetime) -> Answer:
     """The value of a scalar, or of a vector with one sample."""
     kind, result = data["resultType"], data["result"]
+    if kind not in ("vector", "scalar"):
+        reason = f"The result is a {kind!s:.20}, no number."
+        return Answer(reason=reason, warnings=warnings, is_wrong=True)
     try:
         if kind == "vector" and len(result) != 1:
             return _refuse_series(result)._replace(warnings=warnings)
@@ -120,9 +123,6 @@ def _read_value(data: Any, warnings: Sequence[str], now: datetime) -> Answer:
         value, at = float(text), float(at)
     except (ValueError, TypeError, KeyError, IndexError):
         return Answer(reason="The result is neither a number nor one sample.", warnings=warnings)
-    if kind not in ("vector", "scalar"):
-        reason = f"The result is a {kind!s:.20}, no number."
-        return Answer(reason=reason, warnings=warnings, is_wrong=True)
     if not isfinite(value):
         return Answer(reason="The value isn't a finite number.", warnings=warnings)
     if now.timestamp() - at > MAX_AGE.total_seconds():

@@ -47,10 +47,11 @@ def preview_query(
     assert isinstance(condition.source, PrometheusQuery)
     text, start = condition.source.query, now - timedelta(hours=HOURS)
     values, answer = client.query_range(source, text, start, now, QUERY_STEP)
-    first = start.timestamp()
+    # Sources round timestamps, and some align them.
+    by_number = {round((at - start.timestamp()) / QUERY_STEP): v for at, v in values.items()}
     readings = []
     for number in range(HOURS * HOUR // QUERY_STEP + 1):
-        value = values.get(first + number * QUERY_STEP)
+        value = by_number.get(number)
         at = start + timedelta(seconds=number * QUERY_STEP)
         point = Answer(value, None if value is not None else answer.reason or NO_SAMPLE)
         readings.append((read_answer(condition, point, at), QUERY_STEP))
