@@ -21,6 +21,15 @@ class ScriptedPrometheus:
         self.requests: list[tuple[str, dict[str, list[str]], dict[str, str]]] = []
         self.url = ""
 
+    def answer_with(self, handler: BaseHTTPRequestHandler, body: Any) -> None:
+        body = body if isinstance(body, bytes) else json.dumps(body).encode()
+        handler.send_response(self.status)
+        handler.send_header("Content-Length", str(len(body)))
+        if self.status == 302:
+            handler.send_header("Location", f"{self.url}/elsewhere")
+        handler.end_headers()
+        handler.wfile.write(body)
+
 
 def success(kind: str, result: Any, **more: Any) -> dict[str, Any]:
     return {"status": "success", "data": {"resultType": kind, "result": result}, **more}
@@ -46,14 +55,7 @@ def serve_prometheus() -> Iterator[ScriptedPrometheus]:
             if callable(script.answer):
                 script.answer(self)
                 return
-            body = script.answer
-            body = body if isinstance(body, bytes) else json.dumps(body).encode()
-            self.send_response(script.status)
-            self.send_header("Content-Length", str(len(body)))
-            if script.status == 302:
-                self.send_header("Location", f"{script.url}/elsewhere")
-            self.end_headers()
-            self.wfile.write(body)
+            script.answer_with(self, script.answer)
 
         def log_message(self, *_: Any) -> None: ...
 

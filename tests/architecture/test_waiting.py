@@ -22,6 +22,7 @@ SLOW = {
     "server/test_embedded.py",
     "server/test_costly_input.py",
     "server/test_kill_releases.py",
+    "server/test_kill_rules.py",
     "server/test_kill_actions.py",
     "server/test_stop.py",
     "spec/callables.py",
