@@ -1,26 +1,31 @@
-"""What 50 alert rules on impact metrics cost: the CPU time of a service with 100 to 10 000 series.
+"""What alert rules cost, and how soon a running program has the change of a flag.
 
-usage: python bench/alert_rules.py [seconds]
-One service for each number of series, which ten applications have reported for ten minutes. It is
-measured without rules, then with 50 ratios of five minutes, each of its own metrics if there are
-enough, that are evaluated every 15 s. The default is half as often.
+usage: python bench/alert_rules.py [cost|reaction] [seconds or changes]
+`cost`: one service for each number of series, which ten applications have reported for ten minutes.
+It is measured without rules, then with 50 ratios of five minutes, each of its own metrics if there
+are enough, that are evaluated every 15 s. The default is half as often.
+`reaction`: from the evaluation of a rule that fires or resolves to the other answer of `is_enabled`
+in programs that stream. Needs Node.js with `npm install --prefix tests/sdk`.
 """
 
+import contextlib
 import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from seed import PROJECT, seed_flags
 from service import CLIENT, Service, run_service
 from silence import measure_idle
+from streaming import PROGRAMS, describe, find_p99, run_program
 
 COUNTS = (100, 1000, 10_000)
 RULES, APPLICATIONS, MINUTES = 50, 10, 10
 EVERY_SECONDS, DEFAULT_SECONDS = 15, 30
 
 
-def main(seconds: float) -> bool:
+def measure_costs(seconds: float) -> bool:
     """Whether the target is met."""
     print(
         f"{'series':>7} {'no rules':>9} {f'{RULES} rules':>9} {'every 30 s, percent of a core':>30}"
@@ -84,5 +89,58 @@ def create_rules(service: Service, count: int) -> None:
         service.send("/api/admin/alert-rules", rule | times)
 
 
+def measure_reaction(changes: int) -> bool:
+    """Whether the target is met. The limit of a rule is below and above its value in turn."""
+    with contextlib.ExitStack() as stack:
+        service = stack.enter_context(run_service())
+        seed_flags(service)
+        service.create_flag("checkout")
+        service.send(f"{PROJECT}/features/checkout/environments/development/on", {})
+        id, _ = service.create_signal_token("rules")
+        actor = service.create_service_account()
+        for state, status in (("off", "firing"), ("on", "resolved")):
+            service.create_action_set(state, actor, id, state, "checkout", status=status)
+        source = {"kind": "impactMetric", "metric": "queue", "measure": "average"}
+        source["environment"] = "development"
+        rule = {"name": "queue", "endpointId": id, "source": source, "windowMinutes": 60}
+        url = f"http://127.0.0.1:{service.port}"
+        programs = {
+            name: stack.enter_context(run_program([*command, url, CLIENT, "checkout"]))
+            for name, command in PROGRAMS.items()
+        }
+        path = "/api/admin/alert-rules"
+        path += f"/{service.send(path, rule | {'above': 100})['id']}"
+        for lines in programs.values():
+            lines.wait_for("on")
+        times: dict[str, list[float]] = {program: [] for program in programs}
+        for number in range(changes + changes % 2):
+            report_queue(service)
+            limits = {"above": (10, 100)[number % 2], "everySeconds": 3600}
+            service.send(path, rule | limits, method="PUT")  # the next run evaluates it
+            state = ("off", "on")[number % 2]
+            arrivals = {program: lines.wait_for(state) for program, lines in programs.items()}
+            ago = time.time() - time.perf_counter()
+            evaluated_at = datetime.fromisoformat(service.send(path)["evaluatedAt"]).timestamp()
+            for program, arrival in arrivals.items():
+                times[program].append(arrival + ago - evaluated_at)
+    for program in programs:
+        print(f"evaluation to is_enabled {program:7} {describe(times[program])}", flush=True)
+    print("target: p99 100 ms")
+    return find_p99(times["Node"]) <= 0.1
+
+
+def report_queue(service: Service) -> None:
+    client = Service(service.pid, service.port, service.data, CLIENT)
+    metric = {"name": "queue", "type": "gauge", "samples": [{"value": 50}]}
+    client.send("/api/client/metrics", {"appName": "shop", "impactMetrics": [metric]})
+
+
+def main(arguments: list[str]) -> bool:
+    parts = [part for part in arguments if not part.isdigit()] or ["cost", "reaction"]
+    (number,) = [int(text) for text in arguments if text.isdigit()] or [60]
+    is_met = [{"cost": measure_costs, "reaction": measure_reaction}[part](number) for part in parts]
+    return all(is_met)
+
+
 if __name__ == "__main__":
-    sys.exit(0 if main(float(sys.argv[1]) if len(sys.argv) > 1 else 60.0) else 1)
+    sys.exit(0 if main(sys.argv[1:]) else 1)

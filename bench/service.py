@@ -36,11 +36,12 @@ class Service:
     data: str
     token: str = TOKEN  # of an admin
 
-    def send(self, path: str, body: Any = None) -> Any:
+    def send(self, path: str, body: Any = None, *, method: str | None = None) -> Any:
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{path}",
             data=None if body is None else json.dumps(body).encode(),
             headers={"Authorization": self.token, "Content-Type": "application/json"},
+            method=method,
         )
         try:
             with urllib.request.urlopen(request) as response:
@@ -66,14 +67,20 @@ class Service:
         body = {"username": "robot", "name": "Robot", "rootRole": "Editor"}
         return self.send("/api/admin/service-account", body)["id"]
 
-    def create_action_set(self, name: str, actor: int, source: int, state: str, flag: str) -> None:
-        """Enables or disables a flag in development if `to` in the payload is `state`."""
+    def create_action_set(
+        self, name: str, actor: int, source: int, state: str, flag: str, **payload: str
+    ) -> None:
+        """Enables or disables a flag in development if the payload has these values; without any,
+        if `to` is `state`."""
+        values = payload or {"to": state}
         params = {"environment": "development", "featureName": flag}
         action = {"action": f"TOGGLE_FEATURE_{state.upper()}", "executionParams": params}
         match = {
             "source": "signal-endpoint",
             "sourceId": source,
-            "payload": {"to": {"operator": "IN", "values": [state]}},
+            "payload": {
+                path: {"operator": "IN", "values": [value]} for path, value in values.items()
+            },
         }
         body = {"name": name, "actorId": actor, "match": match}
         path = "/api/admin/projects/default/actions"
