@@ -96,6 +96,7 @@ ADMIN_PAGES = (
     "/admin/projects/{project}/actions/{set_id}/test",
     f"{RUNS}/{{run_id}}/undo",
     f"{RUNS}/{{run_id}}/undo-and-disable",
+    f"{RUNS}/{{run_id}}/undo-and-ignore",
     "/admin/signals/{id}/tokens/new",
     "/admin/signals/{id}/tokens/{token_id}",
     "/admin/signals/{id}/tokens/{token_id}/rotate",
@@ -260,6 +261,8 @@ ADMIN_FORMS = {
     "/admin/projects/{project}/actions/{set_id}/test": {"payload": "[1]"},
     f"{RUNS}/{{run_id}}/undo": {},
     f"{RUNS}/{{run_id}}/undo-and-disable": {},
+    f"{RUNS}/{{run_id}}/undo-and-ignore": {},
+    f"{RUNS}/{{run_id}}/watch-alert": {},
     f"{RUNS}/{{run_id}}/cancel-restore": {},
     "/admin/signals/{id}/tokens": {"name": "second"},
     "/admin/signals/{id}/tokens/{token_id}": {"name": "renamed"},
@@ -334,6 +337,7 @@ LEFT_AT = (
     "/admin/features/{name}/tags",
     "/admin/features/{name}/parent",
     f"{RUNS}/{{run_id}}/cancel-restore",
+    f"{RUNS}/{{run_id}}/watch-alert",
 )
 
 FOREIGN = (

@@ -140,3 +140,22 @@ def test_history_has_pages(ada, sets, endpoint, token, send):
     page = follow(page, "Older →")
     assert len(states(page)) == 1
     assert page.html.find("a", string="← Newest")["href"] == "?"
+
+
+def test_an_undo_that_ignores_the_alert_lasts_until_it_resolves(
+    ada, flags, firing, sets, send, endpoint, token
+):
+    id, at = firing
+    page = follow(ada.get(f"{at}/undo"), f"Undo run {at.split('/')[-1]} and ignore this alert")
+    form_to(page, f"{at}/undo-and-ignore").submit(status=303)
+    sets.work()
+    send(endpoint, token, {"status": "firing", "id": "cpu"})
+    sets.work()
+    assert flags.is_on()
+    assert sets.look(id)["enabled"]
+    assert "is ignored until it resolves, by ada" in main(ada.get(at))
+    page = form_to(ada.get(at), f"{at}/watch-alert").submit().follow()
+    assert "is ignored" not in main(page)
+    send(endpoint, token, {"status": "firing", "id": "cpu"})
+    sets.work()
+    assert not flags.is_on()

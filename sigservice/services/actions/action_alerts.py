@@ -3,8 +3,10 @@
 They are stored with the runs: each run that an alert caused has the alert's key as `correlation`.
 """
 
+import msgspec
+
 from sigservice.db.pool import Connection
-from sigservice.repository.actions import action_runs
+from sigservice.repository.actions import action_runs, ignored_alerts
 
 
 class FiringAlerts:
@@ -15,6 +17,24 @@ class FiringAlerts:
         self._conn, self._sets = conn, sets
         self._database_keys: dict[int, set[str]] | None = None
         self._batch: dict[int, dict[str, bool]] = {}
+        self._ignored_keys: dict[int, set[str]] | None = None
+
+    def is_ignored(self, set_id: int, key: str) -> bool:
+        """Whether a person ignores the alert until it resolves."""
+        if self._ignored_keys is None:  # most batches contain no alert that can resolve
+            self._ignored_keys = {
+                row["action_set_id"]: {*msgspec.json.decode(row["value"])}
+                for row in ignored_alerts.list_of_sets(self._conn, self._sets)
+            }
+        return key in self._ignored_keys.get(set_id, ())
+
+    def stop_ignoring(self, set_id: int, key: str) -> bool:
+        """Of an alert that has resolved. False if it isn't ignored."""
+        if not self.is_ignored(set_id, key):
+            return False
+        ignored_alerts.delete(self._conn, set_id, key)
+        (self._ignored_keys or {})[set_id].remove(key)
+        return True
 
     def record(self, set_id: int, key: str, *, is_firing: bool) -> None:
         self._batch.setdefault(set_id, {})[key] = is_firing

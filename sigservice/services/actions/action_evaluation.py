@@ -38,6 +38,7 @@ BATCH = 100
 BATCH_BYTES = 1_000_000
 PORTION_BYTES = 4_000_000
 MAX_COMPILED_SETS = 1000
+IS_IGNORED = "Ignored until the alert resolves."
 OTHER_ALERT_FIRES = "Another alert of this set still fires"
 
 
@@ -270,7 +271,12 @@ def _decide(
         return {"verdict": "not matched", "because": reason}
     run = make_run(compiled_set, signal, cause="signal")
     if resolved_condition is not None:
-        run["correlation"] = key = find_text(payload, resolved_condition.key)
+        key = find_text(payload, resolved_condition.key)
+        if key is not None and batch.alerts.is_ignored(compiled_set.row["id"], key):
+            # Without its key: the alert must not count as one that fires.
+            batch.runs.append(run | {"state": "suppressed", "reason": IS_IGNORED})
+            return {"verdict": "suppressed", "because": IS_IGNORED}
+        run["correlation"] = key
         if (
             key is not None and not options.dryRun
         ):  # also when suppressed: it prevents an auto-revert
@@ -297,13 +303,20 @@ def _resolve_alert(
     """The result of a signal that resolves an alert."""
     key = find_text(payload, resolved_condition.key)
     firing = batch.alerts.list_keys(compiled_set.row["id"])
+    was_ignored = key is not None and batch.alerts.stop_ignoring(compiled_set.row["id"], key)
     if key is None or key not in firing:
         reason = "The signal resolves an alert, but there is nothing to revert."
+        if was_ignored:
+            reason = "The alert was ignored until it resolved."
         return {"verdict": "nothing to restore", "because": reason}
     run = make_run(compiled_set, signal, cause="resolved") | {"correlation": key}
     if not compiled_set.options.dryRun:
         batch.alerts.record(compiled_set.row["id"], key, is_firing=False)
-    others = firing - {key}
+    others = {
+        other
+        for other in firing - {key}
+        if not batch.alerts.is_ignored(compiled_set.row["id"], other)
+    }
     if others:
         reason = f"{OTHER_ALERT_FIRES}: {min(others)[:200]}"
         batch.runs.append(run | {"state": "suppressed", "reason": reason})

@@ -41,8 +41,8 @@ RECORDED: dict[str, tuple[str, ...]] = {
         *(f"{family}-{change}"
           for family in ("signal-endpoint", "signal-endpoint-token", "actions")
           for change in _CHANGES),
-        "signal-sent", "actions-undone", "actions-restore-cancelled",
-        "actions-notification-retried",
+        "signal-sent", "actions-alert-ignored", "actions-alert-watched", "actions-undone",
+        "actions-restore-cancelled", "actions-notification-retried",
     ),
     "Service": (
         *(f"addon-config-{change}" for change in _CHANGES), "setting-updated",

@@ -61,6 +61,8 @@ SENTENCES = {
     "addon-config-updated": "changed the integration {name}",
     "addon-config-deleted": "deleted the integration {name}",
     "integration-test": "sent a test to this integration",
+    "actions-alert-ignored": "ignored the alert of a run until it resolves",
+    "actions-alert-watched": "no longer ignores the alert of a run",
     "actions-undone": "undid a run of the action set {name}",
     "actions-restore-cancelled": "cancelled the auto-revert of a run of {name}",
     "actions-notification-retried": "retried a notification of {name}",

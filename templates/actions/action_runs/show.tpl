@@ -18,6 +18,17 @@
 <div><dt>Duration</dt><dd>{{run["duration"]}}</dd></div>
 % end
 </dl>
+% if ignored:
+<div class="problem">
+<p>The alert of this run is ignored until it resolves, by <bdi>{{ignored["createdBy"]}}</bdi>.</p>
+% if identity.has_permission("ADMIN"):
+<form method="post" action="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['id'], 'watch-alert')}}">
+% include("partials/csrf.tpl")
+<button class="quiet">Stop ignoring the alert</button>
+</form>
+% end
+</div>
+% end
 <section>
 <h2>Changes</h2>
 % include("actions/action_runs/run.tpl", run=run)

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from sigservice.repository.actions import action_runs as action_run_rows
-from sigservice.services.actions import action_runs, action_sets, dry_runs
+from sigservice.services.actions import action_runs, action_sets, dry_runs, ignored_alerts
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.signals import signal_storage
 from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
@@ -57,6 +57,28 @@ def undo_run(
         undo_id = action_runs.undo(conn, project, id, run_id, identity)
     context.signals_waiting.set()
     return respond.json({"id": undo_id}, 202)
+
+
+@router.post(f"{RUN}/ignore-alert", needs=ADMIN)
+def ignore_alert(
+    context: Context, identity: Identity, project: str, id: int, run_id: int
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        action_run_rows.lock(conn)
+        run = action_runs.get(conn, project, id, run_id)
+        ignored_alerts.ignore(conn, run, identity, context.clock)
+    return respond.empty()
+
+
+@router.delete(f"{RUN}/ignore-alert", needs=ADMIN)
+def stop_ignoring_alert(
+    context: Context, identity: Identity, project: str, id: int, run_id: int
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        action_run_rows.lock(conn)
+        run = action_runs.get(conn, project, id, run_id)
+        ignored_alerts.stop_ignoring(conn, run, identity)
+    return respond.empty()
 
 
 @router.post(f"{RUN}/cancel-restore", needs=ADMIN)

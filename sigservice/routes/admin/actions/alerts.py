@@ -2,7 +2,7 @@
 
 from sigservice.clock import format_iso
 from sigservice.repository.system import home
-from sigservice.services.actions import held_flags
+from sigservice.services.actions import held_flags, ignored_alerts
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.signals import signal_state_list
 from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
@@ -19,7 +19,9 @@ def list_alerts(context: Context, identity: Identity) -> HTTPResponse:
     features = [feature] if feature else None
     with context.database.transaction() as conn:
         rows = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS, features=features)
-    return respond.json({"alerts": [held_flags.to_json(row) for row in rows]})
+        ignored = ignored_alerts.list_json(conn, identity)
+    alerts = [held_flags.to_json(row) for row in rows]
+    return respond.json({"alerts": alerts, "ignoredAlerts": ignored})
 
 
 @router.get("/api/admin/signal-states", needs=VIEW)

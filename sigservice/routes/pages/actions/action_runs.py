@@ -10,7 +10,7 @@ from sigservice.db.statements import Row
 from sigservice.repository.actions import action_runs as action_run_rows
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signals
-from sigservice.services.actions import action_runs, action_sets, action_summaries
+from sigservice.services.actions import action_runs, action_sets, action_summaries, ignored_alerts
 from sigservice.services.actions.schedules import read_cause
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
@@ -24,6 +24,7 @@ PAGE_SIZE, MAX_CHANGES, MAX_PAYLOAD = 20, 100, 20_000
 NOTICES = {
     "undo": "Reverting… See the newest run for the result.",
     "cancelled": "Auto-revert cancelled.",
+    "watched": "The alert is no longer ignored.",
 }
 UNDO = "This reverts the changes below as you. Later manual changes are kept."
 NOTHING_TO_UNDO = (
@@ -31,7 +32,7 @@ NOTHING_TO_UNDO = (
 )
 STILL_FIRES = (
     "The alert still fires. When its sender repeats it, the set runs again and makes the same "
-    "changes. To prevent this, disable the set too, until the alert has resolved:"
+    "changes. To prevent this, ignore this alert until it resolves, or disable the set:"
 )
 CAUSES = {
     "signal": "Triggered by a signal",
@@ -85,6 +86,7 @@ def show_run(
         view = _make_view(run, names, identity)
         source = view["source_id"]
         signal = source and signals.find(conn, source, run["signal_id"])
+        ignored = ignored_alerts.find(conn, run)
     return respond.page(
         context,
         "actions/action_runs/show",
@@ -94,6 +96,7 @@ def show_run(
         project=project,
         row=row,
         run=view | {"source_id": source if signal else None},
+        ignored=ignored,
         payload=_format_payload(run) if identity.has_permission(ADMIN) else "",
         notice=respond.find_notice(NOTICES),
     )
@@ -110,8 +113,11 @@ def undo_run(
     if not can_undo:
         body = [NOTHING_TO_UNDO]
     elif action_runs.can_repeat(conn, run):
-        link = f"Undo run {run_id} and disable {view['name']}"
-        body = [STILL_FIRES, [(link, f"{path}/undo-and-disable")], UNDO]
+        links = [
+            (f"Undo run {run_id} and ignore this alert", f"{path}/undo-and-ignore"),
+            (f"Undo run {run_id} and disable {view['name']}", f"{path}/undo-and-disable"),
+        ]
+        body = [STILL_FIRES, links, UNDO]
     return Confirmation(
         f"Undo run {run_id} of {view['name']}?",
         [*body, [(item, "") for item in view["reverts"] if can_undo]],
@@ -143,6 +149,43 @@ def undo_run_and_disable_set(
     )
 
 
+@confirms(router, f"{RUN}/undo-and-ignore", needs=ADMIN)
+def undo_run_and_ignore_alert(
+    context: Context, conn: Connection, identity: Identity, project: str, set_id: int, run_id: int
+) -> Confirmation:
+    question = undo_run(context, conn, identity, project, set_id, run_id)
+
+    def perform() -> None:
+        action_run_rows.lock(conn)
+        run = action_runs.get(conn, project, set_id, run_id)
+        ignored_alerts.ignore(conn, run, identity, context.clock)
+        action_runs.undo(conn, project, set_id, run_id, identity)
+
+    return replace(
+        question,
+        title=question.title.replace("?", ", and ignore its alert?"),
+        body=[
+            "This alert won't run the set until it resolves. Others do.",
+            UNDO,
+            question.body[-1],
+        ],
+        button=question.button and "Undo run and ignore alert",
+        perform=perform,
+    )
+
+
+@router.post(f"{RUN}/watch-alert", needs=ADMIN)
+@shows_errors_in(show_run)
+def stop_ignoring_alert(
+    context: Context, identity: Identity, project: str, set_id: int, run_id: int, form: Form
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        action_run_rows.lock(conn)
+        run = action_runs.get(conn, project, set_id, run_id)
+        ignored_alerts.stop_ignoring(conn, run, identity)
+    return respond.redirect(context, f"{_make_path(project, set_id, run_id)}?done=watched")
+
+
 @router.post(f"{RUN}/cancel-restore", needs=ADMIN)
 @shows_errors_in(show_run)
 def cancel_auto_revert(
@@ -154,6 +197,7 @@ def cancel_auto_revert(
 
 
 @router.get(f"{RUN}/cancel-restore", needs=ADMIN)
+@router.get(f"{RUN}/watch-alert", needs=ADMIN)
 def redirect_to_run(
     context: Context, identity: Identity, project: str, set_id: int, run_id: int
 ) -> HTTPResponse:
