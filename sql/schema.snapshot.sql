@@ -460,12 +460,15 @@ CREATE TABLE public.integrations (
     environments text[] DEFAULT '{}'::text[] NOT NULL,
     disabled_reason text,
     source text,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    name text
 );
 
 COMMENT ON COLUMN public.integrations.secrets IS 'The sensitive parameters: encrypted JSON.';
 
 COMMENT ON COLUMN public.integrations.source IS 'The server and the ID that an import took it from.';
+
+COMMENT ON COLUMN public.integrations.name IS 'Notifications of action sets, endpoints and releases refer to it.';
 
 ALTER TABLE public.integrations ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.integrations_id_seq
@@ -1142,6 +1145,9 @@ ALTER TABLE ONLY public.impact_series
 
 ALTER TABLE ONLY public.impact_windows
     ADD CONSTRAINT impact_windows_pkey PRIMARY KEY (series, seconds, starts_at);
+
+ALTER TABLE ONLY public.integrations
+    ADD CONSTRAINT integrations_name_key UNIQUE (name);
 
 ALTER TABLE ONLY public.integrations
     ADD CONSTRAINT integrations_pkey PRIMARY KEY (id);

@@ -114,6 +114,5 @@ def _settle(context: Context, row: Row, outcome: Outcome) -> bool:
         logger.info("delivery %d is tried again later: %s", row["id"], outcome.result.error)
     if outcome.is_gone:
         with context.database.transaction() as conn:
-            reason = "The receiver responded with status 410: it wants no further events."
-            integrations.disable(conn, row["subject_id"], reason)
+            integrations.disable(conn, row["subject_id"], integration_delivery.GONE_REASON)
     return state != "waiting" and not outcome.is_gone and version == row["version"]

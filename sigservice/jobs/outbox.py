@@ -15,12 +15,16 @@ from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import describe_fault
 from sigservice.log import Logger, log_error
+from sigservice.outgoing.post import HttpConnection
 from sigservice.outgoing.smtp import MailError
+from sigservice.repository import channels
 from sigservice.repository import outbox as message_rows
 from sigservice.services import channel_delivery, outbox
 from sigservice.services.access import reset_tokens
-from sigservice.services.actions import notifications
-from sigservice.services.channel_delivery import DeliveryResult, DeliverySettings
+from sigservice.services.actions import integration_delivery, integrations, notifications
+from sigservice.services.actions.integration_delivery import Settings
+from sigservice.services.channel_delivery import DeliveryResult, DeliverySettings, Message
+from sigservice.services.channels import INTEGRATION
 from sigservice.services.releases import release_journal
 from sigservice.services.signals import silence_changes
 from sigservice.services.system import mails
@@ -111,8 +115,31 @@ def deliver(context: Context, row: Row) -> DeliveryResult:
         if run is None:
             return DeliveryResult("The run was deleted.", is_final=True)
         message = notifications.make_message(row, run, settings.public_url)
+    channel = msgspec.json.decode(row["target"])
+    if channel["type"] == INTEGRATION:
+        return _deliver_by_name(context, channel["name"], message)
     now = context.clock.now()
     return channel_delivery.deliver(row["target"], message, settings, context.sender, now)
+
+
+def _deliver_by_name(context: Context, name: str, message: Message) -> DeliveryResult:
+    """With the configuration that the integration has now."""
+    with context.database.autocommit() as conn:
+        integration = channels.find(conn, name)
+    if integration is None:
+        return DeliveryResult(f"No integration has the name {name}.", is_final=True)
+    if not integration["enabled"]:
+        return DeliveryResult(f"The integration {name} is disabled.", is_final=True)
+    settings = Settings.from_config(context.config, context.encryption)
+    notification = integration_delivery.make_notification_row(integration, message)
+    with HttpConnection() as connection:
+        outcome = integration_delivery.deliver(
+            notification, settings, context.clock.now(), connection
+        )
+    if outcome.is_gone:
+        with context.database.transaction() as conn:
+            integrations.disable(conn, integration["id"], integration_delivery.GONE_REASON)
+    return outcome.result
 
 
 def _deliver_mail(context: Context, row: Row) -> DeliveryResult:

@@ -81,7 +81,7 @@ def test_it_is_valid_under_default_limits(name):
     )
     endpoint_options.check_options(SENDERS[name].endpoint_options, problems)
     action_set_options.check_options(
-        SENDERS[name].action_set_options, problems, AddressPolicy(), is_scheduled=False
+        None, SENDERS[name].action_set_options, problems, AddressPolicy(), is_scheduled=False
     )
     assert problems.details == []
 

@@ -4,6 +4,7 @@ from typing import Literal
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.services.channels import Channel, check_channels
 from sigservice.services.problems import Problems
@@ -43,7 +44,12 @@ class ActionSetOptions(msgspec.Struct, omit_defaults=True):
 
 
 def check_options(
-    options: ActionSetOptions, problems: Problems, policy: AddressPolicy, *, is_scheduled: bool
+    conn: Connection,
+    options: ActionSetOptions,
+    problems: Problems,
+    policy: AddressPolicy,
+    *,
+    is_scheduled: bool,
 ) -> None:
     """Adds to `problems`. `policy` is the policy of webhooks."""
     if not 0 <= options.cooldownSeconds <= MAX_COOLDOWN_SECONDS:
@@ -68,4 +74,4 @@ def check_options(
                 problems.add(path, f"The {name} is not a valid path.")
         if not resolved.values or len(resolved.values) > 25:
             problems.add("options.restoreWhenResolved.values", "1 to 25 values are required.")
-    check_channels(options.notifications, "options.notifications", problems, policy)
+    check_channels(conn, options.notifications, "options.notifications", problems, policy)

@@ -256,7 +256,7 @@ def _check(
     )
     _check_actions(conn, project, new.actions, problems, limits.actions)
     is_scheduled = new.schedule is not None
-    check_options(new.settings, problems, limits.policy, is_scheduled=is_scheduled)
+    check_options(conn, new.settings, problems, limits.policy, is_scheduled=is_scheduled)
     problems.raise_if_any()
 
 

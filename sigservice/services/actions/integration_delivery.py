@@ -22,10 +22,12 @@ from sigservice.services import outbox
 from sigservice.services.actions import integration_messages, integrations, mustache
 from sigservice.services.actions.integration_messages import Message, Request
 from sigservice.services.channel_delivery import MAX_RETRY_PAUSE, DeliveryResult, DeliverySettings
-from sigservice.services.identity import Identity
+from sigservice.services.channel_delivery import Message as Notification
+from sigservice.services.identity import SYSTEM, Identity
 
 CLAIM_DURATION = timedelta(seconds=35)
 _START_SECONDS = 15  # no further channel after this, so that a delivery ends before its claim
+GONE_REASON = "The receiver responded with status 410: it wants no further events."
 _GONE, _REPEATED = 410, (408, 425, 429)
 _FINAL_SLACK_ERRORS = (
     "invalid_auth", "account_inactive", "token_revoked", "channel_not_found", "not_in_channel",
@@ -116,6 +118,30 @@ def deliver(
     if not requests:
         return _refuse("The event has no channel to go to.", settled)
     return _send_all(requests, settled, row["provider"], settings, now, connection)
+
+
+def make_notification_row(row: Row, notification: Notification) -> Row:
+    """A delivery of the integration `row` that sends a notification instead of an event."""
+    payload = notification.payload
+    data = payload["data"]
+    return {
+        **row,
+        "attempts": 1,
+        "message_id": notification.id,
+        "payload": "{}",
+        "event_id": 0,
+        "type": payload["type"],
+        "created_by": data.get("actor") or SYSTEM.username,
+        "created_by_user_id": None,
+        "created_at": datetime.fromisoformat(payload["timestamp"]),
+        "project": data.get("project"),
+        "environment": data.get("environment"),
+        "feature_name": data.get("feature"),
+        "data": msgspec.json.encode(data).decode(),
+        "pre_data": None,
+        "tags": "[]",
+        "notification": notification,
+    }
 
 
 def make_test_row(row: Row, by: Identity, now: datetime) -> Row:

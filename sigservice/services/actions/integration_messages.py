@@ -12,8 +12,16 @@ from sigservice.clock import format_iso
 from sigservice.db.statements import Row
 from sigservice.services.actions import mustache
 from sigservice.services.actions.integration_providers import PROVIDERS
+from sigservice.services.channel_delivery import Message as Notification
 from sigservice.services.channel_delivery import make_webhook_headers
-from sigservice.services.system.event_messages import MARKDOWN, SLACK, find_page, render_sentence
+from sigservice.services.system.event_messages import (
+    MARKDOWN,
+    MAX_LENGTH,
+    SLACK,
+    Style,
+    find_page,
+    render_sentence,
+)
 
 MAX_CHANNELS = 20
 _JSON = "application/json"
@@ -30,6 +38,28 @@ class Message(NamedTuple):
     public_url: str
     slack_api_url: str
     now: datetime
+
+    @property
+    def notification(self) -> Notification | None:
+        """Of an action set, an endpoint or a release; None for an event."""
+        notification: Notification | None = self.row.get("notification")
+        return notification
+
+    @property
+    def page(self) -> str:
+        """The URL of what it is about, "" without a public URL."""
+        if self.notification:
+            return str(self.notification.payload["data"].get("url") or "")
+        return find_page(self.row, self.public_url)
+
+    def render(self, style: Style) -> str:
+        """The text for a chat."""
+        if self.notification is None:
+            return render_sentence(self.row, style, self.public_url)
+        text, page = self.notification.text, self.page
+        lines = [line for line in text.body.splitlines() if not page or page not in line]
+        parts = [style.format(text.title), *map(style.escape, lines)]
+        return ("\n" if style.is_slack else "\n\n").join(parts)[:MAX_LENGTH]
 
 
 class Request(NamedTuple):
@@ -89,19 +119,22 @@ def _add_headers(request: Request, message: Message) -> dict[str, str]:
 
 def _build_webhook(message: Message) -> list[Request]:
     parameters = message.parameters
-    content_type = parameters.get("contentType", _JSON)
+    content_type = _JSON if message.notification else parameters.get("contentType", _JSON)
     headers = {"Content-Type": content_type}
     if "authorization" in parameters:
         headers["Authorization"] = parameters["authorization"]
-    body = msgspec.json.encode(build_event(message.row))
-    if "bodyTemplate" in parameters:
+    if message.notification:
+        body = msgspec.json.encode(message.notification.payload)
+    elif "bodyTemplate" not in parameters:
+        body = msgspec.json.encode(build_event(message.row))
+    else:
         body = render_template(message, content_type).encode()
     return [Request("", parameters["url"], headers, body)]
 
 
 def _build_slack(message: Message) -> list[Request]:
     parameters = message.parameters
-    page = find_page(message.row, message.public_url)
+    page = message.page
     button = {
         "name": "sigservice", "type": "button", "style": "primary", "value": "open",
         "text": _OPEN, "url": page,
@@ -110,7 +143,7 @@ def _build_slack(message: Message) -> list[Request]:
     body = {
         "username": parameters.get("username", "sigservice"),
         "icon_emoji": parameters.get("emojiIcon", ":triangular_flag_on_post:"),
-        "text": render_sentence(message.row, SLACK, message.public_url),
+        "text": message.render(SLACK),
         **({"attachments": [{"actions": [button]}]} if page else {}),
     }
     return [
@@ -123,9 +156,9 @@ def _build_slack_app(message: Message) -> list[Request]:
     texts = message.parameters.get("defaultChannels", "").split(",")
     defaults = [text.strip() for text in texts if text.strip()]
     channels = list(dict.fromkeys([*_list_channels(message, "slack"), *defaults]))
-    text = render_sentence(message.row, SLACK, message.public_url)
+    text = message.render(SLACK)
     blocks: list[Any] = [{"type": "section", "text": {"type": "mrkdwn", "text": text}}]
-    if page := find_page(message.row, message.public_url):
+    if page := message.page:
         label = {"type": "plain_text", "text": _OPEN}
         button = {"type": "button", "url": page, "text": label, "style": "primary", "value": "open"}
         blocks.append({"type": "actions", "elements": [button]})
@@ -139,10 +172,10 @@ def _build_slack_app(message: Message) -> list[Request]:
 
 
 def _build_teams(message: Message) -> list[Request]:
-    row, page = message.row, find_page(message.row, message.public_url)
+    row, page = message.row, message.page
     facts = [{"name": name, "value": value} for name, value in _list_facts(row)]
     section = {
-        "activityTitle": render_sentence(row, MARKDOWN, message.public_url),
+        "activityTitle": message.render(MARKDOWN),
         "activitySubtitle": "sigservice",
         "facts": facts,
     }
@@ -157,8 +190,8 @@ def _build_teams(message: Message) -> list[Request]:
 
 
 def _build_workflow(message: Message) -> list[Request]:
-    row, page = message.row, find_page(message.row, message.public_url)
-    sentence = render_sentence(row, MARKDOWN, message.public_url)
+    row, page = message.row, message.page
+    sentence = message.render(MARKDOWN)
     facts = [{"title": name, "value": value} for name, value in _list_facts(row)]
     items = [
         {"type": "TextBlock", "text": "sigservice", "style": "heading"},
@@ -179,10 +212,10 @@ def _build_workflow(message: Message) -> list[Request]:
 
 def _build_datadog(message: Message) -> list[Request]:
     row, parameters = message.row, message.parameters
-    if "bodyTemplate" in parameters:
+    if "bodyTemplate" in parameters and message.notification is None:
         text = render_template(message, "text/plain")
     else:
-        text = f"%%% \n {render_sentence(row, MARKDOWN, message.public_url)} \n %%%"
+        text = f"%%% \n {message.render(MARKDOWN)} \n %%%"
     tags = [f"{tag['type']}:{tag['value']}" for tag in _decode(row["tags"])]
     tags += [f"{name}:{row[name]}" for name in ("environment", "project") if row[name]]
     body = {

@@ -14,8 +14,15 @@ from sigservice.clock import format_iso
 from sigservice.crypto.encryption import Encryption
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import BadDataError, ExceedsLimitError, NoPermissionError, NotFoundError
+from sigservice.errors import (
+    BadDataError,
+    ConflictError,
+    ExceedsLimitError,
+    NoPermissionError,
+    NotFoundError,
+)
 from sigservice.outgoing.addresses import AddressPolicy
+from sigservice.repository import channels
 from sigservice.repository.actions import integrations as integration_rows
 from sigservice.repository.projects import environments, projects
 from sigservice.repository.projects import tag_types as tag_type_rows
@@ -28,6 +35,7 @@ from sigservice.services.projects.tag_types import TagType
 from sigservice.services.system import events
 
 MASK = "*****"
+MAX_NAME_LENGTH = 100
 MAX_ID = 2**31 - 1
 
 
@@ -39,6 +47,7 @@ class Integration(msgspec.Struct):
     parameters: dict[str, Any]
     events: list[str]
     description: str | UnsetType | None = UNSET
+    name: str | UnsetType | None = UNSET
     projects: list[str] = []
     environments: list[str] = []
 
@@ -84,12 +93,14 @@ def create(
 
 
 def update(conn: Connection, id: int, new: Integration, by: Identity, rules: Rules) -> Row:
-    """Replaces all but an absent description. Raises NotFoundError, BadDataError,
-    NoPermissionError."""
+    """Replaces all but an absent description and name. Raises NotFoundError, BadDataError,
+    NoPermissionError, ConflictError if what notifies it by its name would not find it."""
     integration_rows.lock(conn)
     before = get(conn, id)
     _check_permission(by, [*before["events"], *new.events])
     values = _check(conn, new, rules, before, may_lack=not new.enabled)
+    if values["name"] != before["name"]:
+        _check_unused(conn, before)
     integration_rows.update(conn, id, values)
     if not (before["enabled"] and new.enabled):
         integration_rows.delete_waiting(conn, id)
@@ -100,10 +111,12 @@ def update(conn: Connection, id: int, new: Integration, by: Identity, rules: Rul
 
 
 def delete(conn: Connection, id: int, by: Identity) -> None:
-    """With its deliveries. Raises NotFoundError, NoPermissionError."""
+    """With its deliveries. Raises NotFoundError, NoPermissionError, ConflictError if something
+    notifies it by its name."""
     integration_rows.lock(conn)
     before = get(conn, id)
     _check_permission(by, before["events"])
+    _check_unused(conn, before)
     integration_rows.delete(conn, id)
     events.record(conn, "addon-config-deleted", by, pre_data=_to_event(before))
 
@@ -174,6 +187,7 @@ def _to_event(row: Row) -> dict[str, Any]:
     """Without parameters."""
     return {
         "id": row["id"],
+        "name": row["name"],
         "provider": row["provider"],
         "enabled": row["enabled"],
         "disabledReason": row["disabled_reason"],
@@ -208,6 +222,15 @@ def _check(
                 integration_checks.check_parameter(parameter, text, problems, rules.policy)
         elif parameter.is_required and not may_lack and parameter.name not in entries:
             problems.add(f"parameters.{parameter.name}", f"The {parameter.label} is required.")
+    name = before["name"] if before else None
+    if new.name is not UNSET:
+        name = " ".join((new.name or "").split()) or None
+    problems.check_text(name, "name", max_length=MAX_NAME_LENGTH)
+    names = {row["name"] for row in integration_rows.list_all(conn)}
+    if name is not None and name in names - {before["name"] if before else None}:
+        problems.add("name", f"There is an integration with the name {name} already.")
+    if not new.events and name is None:
+        problems.add("events", "Choose at least one event, or enter a name.")
     _check_filters(conn, new, before, problems)
     description = before["description"] if before else None
     if new.description is not UNSET:
@@ -216,6 +239,7 @@ def _check(
     problems.raise_if_any()
     secrets = {name: text for name, text in values.items() if provider.by_name[name].is_sensitive}
     return {
+        "name": name,
         "enabled": new.enabled,
         "description": description,
         "parameters": msgspec.json.encode(values | dict.fromkeys(secrets, MASK)).decode(),
@@ -254,8 +278,6 @@ def _unmask(
 def _check_filters(
     conn: Connection, new: Integration, before: Row | None, problems: Problems
 ) -> None:
-    if not new.events:
-        problems.add("events", "Choose at least one event.")
     previous = before or {"events": [], "projects": [], "environments": []}
     any_name = integration_events.ANY
     checks = (
@@ -271,6 +293,14 @@ def _check_filters(
     for values, names, path, noun in checks:
         accepted = {any_name, *names, *previous[path]}
         integration_checks.check_choices(values, accepted, path, noun, problems)
+
+
+def _check_unused(conn: Connection, row: Row) -> None:
+    """Raises ConflictError."""
+    users = channels.list_users(conn, row["name"]) if row["name"] else []
+    if users:
+        names = ", ".join(users[:10]) + (" and others" if len(users) > 10 else "")
+        raise ConflictError(f"{row['name']} is notified by: {names}. Remove it there first.")
 
 
 def _check_permission(by: Identity, types: Sequence[str]) -> None:

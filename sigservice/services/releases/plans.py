@@ -4,6 +4,7 @@ from typing import Literal
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.services.actions import action_filters
 from sigservice.services.actions.action_filters import Filter
@@ -87,7 +88,12 @@ class Plan(msgspec.Struct):
 
 
 def check_plan(
-    plan: Plan, guards: list[Guard], problems: Problems, *, policy: AddressPolicy
+    conn: Connection,
+    plan: Plan,
+    guards: list[Guard],
+    problems: Problems,
+    *,
+    policy: AddressPolicy,
 ) -> None:
     """Adds to `problems`. `policy` is the policy of webhooks."""
     check_steps(plan.steps, plan.watchMinutes, problems)
@@ -95,7 +101,7 @@ def check_plan(
         problems.add("noDataMinutes", f"Must be 0 to {MAX_NO_DATA_MINUTES} minutes.")
     if plan.window is not None:
         check_window(plan.window, problems)
-    check_channels(plan.notifications, "notifications", problems, policy)
+    check_channels(conn, plan.notifications, "notifications", problems, policy)
     if len(guards) > MAX_GUARDS:
         problems.add("guards", f"At most {MAX_GUARDS} guards are allowed.")
     for index, guard in enumerate(guards[:MAX_GUARDS]):

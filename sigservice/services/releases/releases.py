@@ -251,7 +251,7 @@ def _prepare(
         raise BadDataError(f"{target.feature} is archived. Revive it first.")
     problems = Problems()
     plan = _make_plan(conn, new)
-    check_plan(plan, new.guards, problems, policy=surroundings.policy)
+    check_plan(conn, plan, new.guards, problems, policy=surroundings.policy)
     problems.raise_if_any()
     guards = release_guards.prepare(
         conn, new.guards, problems, surroundings.find_defaults, surroundings.readings, now

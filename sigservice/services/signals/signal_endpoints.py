@@ -73,7 +73,7 @@ def create(
 ) -> Row:
     """`policy` is the policy of notifications. Raises ExceedsLimitError, NameExistsError,
     BadDataError (channels of notifications)."""
-    _check_channels(fields, None, policy)
+    _check_channels(conn, fields, None, policy)
     signal_endpoints.lock_all(conn)
     try:
         row = signal_endpoints.insert(
@@ -115,7 +115,7 @@ def update(
     """Replaces name, description and what `fields` has. `policy` is the policy of notifications;
     masked channels keep their secrets. Raises NotFoundError, NameExistsError, BadDataError."""
     before = lock(conn, id)
-    _check_channels(fields, parse_options(before["options"]).silence, policy)
+    _check_channels(conn, fields, parse_options(before["options"]).silence, policy)
     new: dict[str, Any] = {"name": fields.name, "description": fields.description}
     if fields.enabled is not None:
         new["enabled"] = fields.enabled
@@ -142,7 +142,7 @@ def set_silence(
     problems = Problems()
     if rule is not None:
         check_rule(rule, problems)
-        _check_rule_channels(rule, options.silence, problems, policy)
+        _check_rule_channels(conn, rule, options.silence, problems, policy)
     problems.raise_if_any()
     return _change(conn, before, {"options": _encode(new)}, by)
 
@@ -205,21 +205,27 @@ def _change(conn: Connection, before: Row, new: dict[str, Any], by: Identity) ->
     return row
 
 
-def _check_channels(fields: Endpoint, before: SilenceRule | None, policy: AddressPolicy) -> None:
+def _check_channels(
+    conn: Connection, fields: Endpoint, before: SilenceRule | None, policy: AddressPolicy
+) -> None:
     """Raises BadDataError."""
     problems = Problems()
     if fields.options is not None and fields.options.silence is not None:
-        _check_rule_channels(fields.options.silence, before, problems, policy)
+        _check_rule_channels(conn, fields.options.silence, before, problems, policy)
     problems.raise_if_any()
 
 
 def _check_rule_channels(
-    rule: SilenceRule, before: SilenceRule | None, problems: Problems, policy: AddressPolicy
+    conn: Connection,
+    rule: SilenceRule,
+    before: SilenceRule | None,
+    problems: Problems,
+    policy: AddressPolicy,
 ) -> None:
     """Replaces masked secrets with the stored ones. Adds to `problems`."""
     old = before.notifications if before else []
     unmask_channels(rule.notifications, [msgspec.to_builtins(channel) for channel in old])
-    check_rule_channels(rule, problems, policy)
+    check_rule_channels(conn, rule, problems, policy)
 
 
 def _has_new_schedule(old: EndpointOptions, new: EndpointOptions) -> bool:

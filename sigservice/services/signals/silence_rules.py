@@ -4,6 +4,7 @@ from typing import Literal
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.services.channels import Channel, check_channels, mask_channel
 from sigservice.services.cron_times import check_cron
@@ -47,9 +48,11 @@ def check_rule(rule: SilenceRule, problems: Problems) -> None:
         problems.add("options.silence.graceSeconds", f"Must be 0 to {MAX_SECONDS} seconds.")
 
 
-def check_rule_channels(rule: SilenceRule, problems: Problems, policy: AddressPolicy) -> None:
+def check_rule_channels(
+    conn: Connection, rule: SilenceRule, problems: Problems, policy: AddressPolicy
+) -> None:
     """Adds to `problems`; the channels are no longer masked. `policy` is the policy of webhooks."""
-    check_channels(rule.notifications, "options.silence.notifications", problems, policy)
+    check_channels(conn, rule.notifications, "options.silence.notifications", problems, policy)
 
 
 def mask_rule(rule: SilenceRule) -> SilenceRule:

@@ -6,7 +6,7 @@ SELECT pg_advisory_xact_lock(hashtext('integrations'));
 
 -- name: list_integrations
 -- All, or one with its deliveries that wait, the last one that was sent and the last error.
-SELECT i.id, i.provider, i.enabled, i.description, i.parameters, i.secrets, i.events, i.projects,
+SELECT i.id, i.name, i.provider, i.enabled, i.description, i.parameters, i.secrets, i.events, i.projects,
        i.environments, i.disabled_reason, i.source, i.created_at, w.waiting, s.sent_at AS last_sent_at,
        e.last_error
 FROM integrations i
@@ -29,15 +29,15 @@ WHERE %(id)s::integer IS NULL OR i.id = %(id)s
 ORDER BY i.id;
 
 -- name: insert_integration
-INSERT INTO integrations (provider, enabled, description, parameters, secrets, events, projects,
+INSERT INTO integrations (name, provider, enabled, description, parameters, secrets, events, projects,
                           environments, source, created_at)
-VALUES (%(provider)s, %(enabled)s, %(description)s, %(parameters)s, %(secrets)s, %(events)s,
+VALUES (%(name)s, %(provider)s, %(enabled)s, %(description)s, %(parameters)s, %(secrets)s, %(events)s,
         %(projects)s, %(environments)s, %(source)s, %(now)s)
 RETURNING id;
 
 -- name: update_integration
 UPDATE integrations
-SET enabled = %(enabled)s, description = %(description)s, parameters = %(parameters)s,
+SET name = %(name)s, enabled = %(enabled)s, description = %(description)s, parameters = %(parameters)s,
     secrets = %(secrets)s, events = %(events)s, projects = %(projects)s,
     environments = %(environments)s, disabled_reason = NULL
 WHERE id = %(id)s;

@@ -41,6 +41,7 @@
 <details {{"open" if has_options or problems else ""}}>
 <summary>Options and notifications</summary>
 % include("actions/action_sets/options.tpl")
+% include("partials/recipients.tpl")
 % include("partials/growing_section.tpl", section=notifications)
 </details>
 % if not schedule:

@@ -8,19 +8,21 @@
 % if integrations:
 <ul class="cards">
 % for one in integrations:
-% name = one["description"] or one["kind"].label
 <li class="card">
 <div class="heading">
 <h2>\\
 % if can_edit:
-<a href="{{url('/admin/integrations', one['id'])}}"><bdi>{{name}}</bdi></a>\\
+<a href="{{url('/admin/integrations', one['id'])}}"><bdi>{{one["label"]}}</bdi></a>\\
 % else:
-<bdi>{{name}}</bdi>\\
+<bdi>{{one["label"]}}</bdi>\\
 % end
 </h2>
 <span class="badge">{{one["kind"].label}}</span>
 <span class="badge">{{"on" if one["enabled"] else "off"}}</span>
 </div>
+% if one["name"] and one["description"]:
+<p><bdi>{{one["description"]}}</bdi></p>
+% end
 % if one["disabled_reason"]:
 <p>{{one["disabled_reason"]}}</p>
 % end

@@ -24,6 +24,7 @@
 <div class="fields">
 % include("partials/form_fields.tpl", fields=fields)
 </div>
+% include("partials/recipients.tpl")
 % include("partials/growing_section.tpl", section=section, action=action)
 <button>Save rule</button>
 </form>

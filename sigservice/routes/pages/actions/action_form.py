@@ -7,6 +7,7 @@ import msgspec
 
 from sigservice import senders
 from sigservice.db.pool import Connection
+from sigservice.repository import channels
 from sigservice.repository.access import service_accounts
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.routes.pages.actions import action_form_fields as form_fields
@@ -65,6 +66,7 @@ def show_action_set(
         latest = _load_latest_payload(conn, texts)
         fields = form_values.read_fields_if_valid(texts, project)
         replay = fields and set_replays.replay(conn, fields, limits)
+        integrations = channels.list_all(conn)
     heading = row["name"] if row else "New action set"
     set_names = {str(item["id"]): item["name"] for item in rows}
     is_waiting = bool(entry.form) and not (entry.error or entry.form.get("do"))
@@ -99,6 +101,7 @@ def show_action_set(
         actions=form_fields.make_action_rows(texts, kinds, set_names),
         max_actions=limits.actions,
         has_options=form_fields.has_options(texts),
+        recipients=form_fields.make_recipients(texts, integrations),
         notifications=form_fields.make_notification_section(texts),
         replay=replay,
         would=action_summaries.describe_actions(fields.actions, set_names) if fields else "",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sigservice import senders
+from sigservice.db.statements import Row
 from sigservice.routes.pages.actions.action_form_values import (
     AT,
     BLANK_ACTION,
@@ -17,7 +18,12 @@ from sigservice.routes.pages.actions.action_form_values import (
 )
 from sigservice.routes.pages.actions.schedule_fields import find_trigger
 from sigservice.routes.pages.flags.constraint_fields import make_operator_field
-from sigservice.routes.pages.signals.channel_section import make_channel_section
+from sigservice.routes.pages.signals.channel_section import (
+    TELL,
+    NamedChannel,
+    make_channel_section,
+    make_named_channels,
+)
 from sigservice.services.actions.action_set_options import EVENTS
 from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.web.forms import Field, Form, fill
@@ -35,6 +41,7 @@ ACCOUNT_FIELD = Field(
 )
 UPDATES_REPLAY = {"data-press": "replay-button"}
 EVENT_LABELS = {"success": "succeeded", "failed": "failed", "suppressed": "was skipped"}
+_RUN_EVENTS = {event: f"Run {EVENT_LABELS[event]}" for event in EVENTS}
 SUGGESTED_PATHS = {"list": "suggested"}
 GENERAL_FIELDS = [
     Field("name", "Name", hint="e.g. Disable checkout on payment errors", is_required=True),
@@ -130,7 +137,9 @@ def has_options(form: Form) -> bool:
     return any(
         text
         for name, text in form.items()
-        if name.startswith(AT) and name != REVERT_AFTER and not name.startswith(RESOLVED)
+        if name.startswith((AT, f"{TELL}."))
+        and name != REVERT_AFTER
+        and not name.startswith(RESOLVED)
     )
 
 
@@ -181,12 +190,17 @@ def make_action_rows(
     ]
 
 
+def make_recipients(form: Form, integrations: Sequence[Row]) -> list[NamedChannel]:
+    """`integrations` are all that have a name."""
+    return make_named_channels(form, integrations, _RUN_EVENTS)
+
+
 def make_notification_section(form: Form) -> GrowingSection:
     return make_channel_section(
         form,
         f"{AT}notifications",
         "Optional. Saved secrets are masked; leave them unchanged to keep them.",
-        {event: f"Run {EVENT_LABELS[event]}" for event in EVENTS},
+        _RUN_EVENTS,
         {"type": "apprise", "on.failed": "on", "on.success": "on"},
     )
 

@@ -19,6 +19,7 @@ from sigservice.routes.pages.actions.schedule_fields import (
     make_schedule_form,
     read_schedule_form,
 )
+from sigservice.routes.pages.signals.channel_section import join_channels, split_channels
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions
@@ -98,11 +99,13 @@ def make_form(row: Row) -> Form:
     form |= to_form(actions, "actions")
     form |= _make_option_texts(msgspec.json.decode(row["settings"], type=ActionSetOptions))
     filters = msgspec.json.decode(row["filters"], type=list[Filter])
-    return replace_rows(form, "filters", _make_filter_rows(filters))
+    form = replace_rows(form, "filters", _make_filter_rows(filters))
+    return split_channels(form, f"{AT}notifications")
 
 
 def read_fields(form: Form, project: str) -> ActionSetFields:
     """Invalid numbers become -1, which the service rejects. Raises BadDataError."""
+    form = join_channels(form, f"{AT}notifications")
     schedule = read_schedule_form(form)
     resolved = any(form.get(f"{RESOLVED}{name}", "").strip() for name in ("path", "values", "key"))
     members: dict[str, Any] = {} if resolved and schedule is None else {"restoreWhenResolved": None}

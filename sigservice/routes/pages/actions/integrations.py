@@ -124,7 +124,7 @@ def show_integration(
         text = explain_limit("integration", limit, "integrations.limit")
         return render_limit(context, identity, "New integration", text, ("Integrations", PATH))
     form = entry.form or (_to_form(row) if row else {"enabled": "on"})
-    name = row["description"] if row and row["description"] else kind.label
+    name = _name_integration(row) if row else kind.label
     return respond.page(
         context,
         "actions/integrations/form",
@@ -196,7 +196,7 @@ def delete_integration(
     _context: Context, conn: Connection, identity: Identity, integration_id: int
 ) -> Confirmation:
     row = integrations.get(conn, integration_id)
-    name = row["description"] or PROVIDERS[row["provider"]].label
+    name = _name_integration(row)
     return Confirmation(
         f"Delete the integration {name}?",
         ["What waits to be sent is dropped. This can't be undone."],
@@ -214,8 +214,13 @@ def _find_provider(name: str) -> Provider:
     return PROVIDERS[name]
 
 
+def _name_integration(row: Row) -> str:
+    return str(row["name"] or row["description"] or PROVIDERS[row["provider"]].label)
+
+
 def _describe(row: Row) -> dict[str, Any]:
     return row | {
+        "label": _name_integration(row),
         "kind": PROVIDERS[row["provider"]],
         "labels": [_name_event(type) for type in row["events"]],
         "missing": [one.label for one in integrations.list_missing(row)],
@@ -228,7 +233,10 @@ def _name_event(type: str | None) -> str:
 
 def _make_fields(provider: Provider) -> list[Field]:
     return [
-        Field("description", "Name", hint="Optional: what it is for, such as a channel."),
+        Field(
+            "name", "Name", hint="Optional: action sets, endpoints and releases choose it by this."
+        ),
+        Field("description", "Description (optional)"),
         *(_make_field(parameter) for parameter in provider.parameters),
     ]
 
@@ -282,7 +290,8 @@ def _to_form(row: Row) -> Form:
     for name in ("events", "projects", "environments"):
         form |= {f"{name}.{value}": "on" for value in row[name]}
     enabled = {"enabled": "on"} if row["enabled"] else {}
-    return form | enabled | {"description": row["description"] or ""}
+    texts = {name: row[name] or "" for name in ("name", "description")}
+    return form | enabled | texts
 
 
 def _read(form: Form, provider: Provider) -> Integration:
@@ -295,6 +304,7 @@ def _read(form: Form, provider: Provider) -> Integration:
         parameters={one: form.get(f"parameters.{one}", "") for one in provider.by_name},
         events=choose("events"),
         description=form.get("description", ""),
+        name=form.get("name", ""),
         projects=choose("projects"),
         environments=choose("environments"),
     )

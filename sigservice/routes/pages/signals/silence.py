@@ -4,12 +4,13 @@ from typing import Any
 
 import msgspec
 
+from sigservice.repository import channels
 from sigservice.repository import outbox as outbox_repository
 from sigservice.routes.pages.signals import silence_form
 from sigservice.routes.pages.signals.endpoint_tabs import ONE, find_endpoint, render_tab
 from sigservice.services import outbox
 from sigservice.services.channel_delivery import DeliverySettings
-from sigservice.services.channels import mask_channel
+from sigservice.services.channels import describe_channel
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
@@ -33,6 +34,7 @@ def show_silence(
     with context.database.transaction() as conn:
         endpoint = find_endpoint(conn, id)
         rows = outbox_repository.list_newest(conn, KIND, id, limit=MAX_LISTED)
+        integrations = channels.list_all(conn)
     rule = parse_options(endpoint["options"]).silence
     return render_tab(
         context,
@@ -43,7 +45,7 @@ def show_silence(
         entry=entry,
         notifications=[_describe_notification(row) for row in rows],
         notice=respond.find_notice(NOTICES),
-        **silence_form.make_parts(entry.form or silence_form.make_form(rule)),
+        **silence_form.make_parts(entry.form or silence_form.make_form(rule), integrations),
     )
 
 
@@ -62,7 +64,7 @@ def _describe_notification(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "created_at": row["created_at"],
         "change": message["state"],
-        "channel": mask_channel(msgspec.json.decode(row["target"]))["url"],
+        "channel": describe_channel(msgspec.json.decode(row["target"])),
         "state": outbox.describe_state(row),
         "error": row["last_error"],
     }

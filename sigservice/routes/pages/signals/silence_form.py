@@ -1,8 +1,15 @@
 """The form of the rule of an endpoint that expects signals."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from sigservice.routes.pages.signals.channel_section import make_channel_section
+from sigservice.db.statements import Row
+from sigservice.routes.pages.signals.channel_section import (
+    join_channels,
+    make_channel_section,
+    make_named_channels,
+    split_channels,
+)
 from sigservice.services.signals.silence_rules import SilenceRule, mask_rule
 from sigservice.web.forms import Field, Form, fill, read, to_form
 from sigservice.web.growing_forms import GrowingSection
@@ -38,7 +45,8 @@ def make_form(rule: SilenceRule | None) -> Form:
     """The texts of a stored rule, without secrets."""
     schedule = "none" if rule is None else "cron" if rule.cron else "every"
     masked = mask_rule(rule or SilenceRule())
-    return to_form({"options": {"silence": masked}}) | {"schedule": schedule}
+    form = to_form({"options": {"silence": masked}}) | {"schedule": schedule}
+    return split_channels(form, f"{AT}notifications")
 
 
 def read_rule(form: Form) -> SilenceRule | None:
@@ -51,13 +59,20 @@ def read_rule(form: Form) -> SilenceRule | None:
         members = {"everySeconds": None, "cron": form.get(f"{AT}cron", "").strip()}
     else:
         return None
+    form = join_channels(form, f"{AT}notifications")
     return read(form, SilenceRule, AT, **members)
 
 
-def make_parts(form: Form) -> dict[str, Any]:
-    """What templates/signals/silence/form.tpl prints of the form."""
+def make_parts(form: Form, integrations: Sequence[Row]) -> dict[str, Any]:
+    """What templates/signals/silence/form.tpl prints of the form. `integrations` are all that have
+    a name."""
     (schedule,) = fill([_SCHEDULE_FIELD], form)
-    return {"schedule": schedule, "fields": fill(_FIELDS, form), "section": _make_section(form)}
+    return {
+        "schedule": schedule,
+        "fields": fill(_FIELDS, form),
+        "recipients": make_named_channels(form, integrations, _EVENTS),
+        "section": _make_section(form),
+    }
 
 
 def _make_section(form: Form) -> GrowingSection:

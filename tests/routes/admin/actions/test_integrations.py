@@ -32,6 +32,7 @@ def test_an_integration_is_created_read_changed_and_deleted(kit):
     path = f"{ADDONS}/{created['id']}"
     assert created == {
         "id": created["id"],
+        "name": None,
         "provider": "webhook",
         "enabled": True,
         "description": "Announce",
