@@ -1,7 +1,7 @@
 """From a signal to the changed answer of a running program that streams, and what streams cost.
 
-usage: python bench/streaming.py [reaction] [fan-out] [changes]
-`reaction` needs Node.js with `npm install --prefix tests/sdk`.
+usage: python bench/streaming.py [reaction] [rollback] [fan-out] [changes]
+`reaction` and `rollback` need Node.js with `npm install --prefix tests/sdk`.
 """
 
 import contextlib
@@ -78,7 +78,9 @@ def find_p99(times: list[float]) -> float:
 
 def send_signal(conn: http.client.HTTPConnection, token: str, state: str) -> None:
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    conn.request("POST", "/api/signal-endpoint/flips", json.dumps({"to": state}), headers)
+    conn.request(
+        "POST", "/api/signal-endpoint/flips", json.dumps({"to": state, "key": "flips"}), headers
+    )
     response = conn.getresponse()
     response.read()
     assert response.status == 200
@@ -135,6 +137,52 @@ def measure_reaction(changes: int) -> None:
         assert load.stdout is not None
         print(f"  load: {load.stdout.read()}", end="")
     print("target: p50 40 ms, p99 100 ms idle; p99 250 ms beside streams and signals")
+
+
+def measure_rollbacks(changes: int) -> None:
+    """From an alert until the guard of a release has rolled it back in running programs."""
+    flags = "/api/admin/projects/default/features"
+    place = f"{flags}/released/environments/development"
+    with contextlib.ExitStack() as stack:
+        service = stack.enter_context(run_service())
+        seed_flags(service)
+        service.create_flag("released")
+        strategy = {"name": "flexibleRollout", "parameters": {"rollout": 0}}
+        service.send(f"{place}/strategies", strategy)
+        service.send(f"{place}/on", {})
+        id, token = service.create_signal_token("flips")
+        guard = {
+            "kind": "signal",
+            "endpointId": id,
+            "effect": "rollBack",
+            "filters": [{"path": "to", "operator": "IN", "values": ["off"]}],
+            "resolved": {"path": "to", "values": ["on"], "key": "key"},
+        }
+        url = f"http://127.0.0.1:{service.port}"
+        programs = {
+            name: stack.enter_context(run_program([*command, url, CLIENT, "released"]))
+            for name, command in PROGRAMS.items()
+        }
+        for lines in programs.values():
+            lines.wait_for("off")
+        time.sleep(1)
+        conn = http.client.HTTPConnection("127.0.0.1", service.port)
+        times: dict[str, list[float]] = {program: [] for program in programs}
+        for number in range(-10, changes):
+            service.send(f"{place}/releases", {"steps": [{"rollout": 100}], "guards": [guard]})
+            for lines in programs.values():
+                lines.wait_for("on")
+            started_at = time.perf_counter()
+            send_signal(conn, token, "off")
+            for program, lines in programs.items():
+                seconds = lines.wait_for("off") - started_at
+                if number >= 0:
+                    times[program].append(seconds)
+            send_signal(conn, token, "on")  # the alert is resolved
+            time.sleep(0.02)
+    for program in programs:
+        print(f"{'rollback, idle':42} {program:7} {describe(times[program])}", flush=True)
+    print("target: p99 100 ms idle")
 
 
 def measure_signals(service: Service, token: str, count: int = 2000) -> list[float]:
@@ -208,8 +256,10 @@ def measure_fan_out() -> None:
 if __name__ == "__main__":
     words = sys.argv[1:]
     changes = next((int(word) for word in words if word.isdigit()), 300)
-    parts = [word for word in words if not word.isdigit()] or ["reaction", "fan-out"]
+    parts = [word for word in words if not word.isdigit()] or ["reaction", "rollback", "fan-out"]
     if "reaction" in parts:
         measure_reaction(changes)
+    if "rollback" in parts:
+        measure_rollbacks(changes)
     if "fan-out" in parts:
         measure_fan_out()

@@ -1,6 +1,6 @@
 """Progresses releases: each process reads all active ones in one statement, and locks only those
-that have something to do. Processes take turns by the locks, so a step happens once; a kill loses a
-transaction, and the next run decides again."""
+that have something to do; the rules of guards are evaluated before. Processes take turns by the
+locks, so a step happens once; a kill loses a transaction, and the next run decides again."""
 
 from sigservice.context import Context
 from sigservice.db.statements import Row
@@ -15,20 +15,24 @@ def run_once(context: Context) -> int:
     """Returns 0, so that nothing is logged but errors."""
     logger = context.get_logger("releases")
     with context.database.autocommit() as conn:
-        if not context.release_watch.must_scan(conn, context.clock.monotonic()):
-            return 0
-        rows = release_rows.list_active(conn)
+        work = context.release_watch.find_work(conn, context.clock)
     events = 0
-    if any(
-        guard.is_due(release.now)
-        for release in _load_all(context, rows, logger)
-        for guard in release.guards
-    ):
+    if work.must_evaluate:
         with context.database.transaction() as conn:
             now = release_rows.read_time(conn)
             events += release_rules.evaluate_due(conn, logger, context.clock, now)
-        with context.database.autocommit() as conn:
-            rows = release_rows.list_active(conn)
+    if work.must_scan:
+        events += _scan(context, logger)
+    if events:
+        context.outbox_waiting.set()
+    return 0
+
+
+def _scan(context: Context, logger: Logger) -> int:
+    """Reads all releases and progresses those that have something to do."""
+    with context.database.autocommit() as conn:
+        rows = release_rows.list_active(conn)
+    events = 0
     for release in _load_all(context, rows, logger):
         if context.stopping.is_set():
             break
@@ -39,9 +43,7 @@ def run_once(context: Context) -> int:
                     conn, [release.id], context.clock, logger
                 )
     context.release_watch.remember()
-    if events:
-        context.outbox_waiting.set()
-    return 0
+    return events
 
 
 def _load_all(context: Context, rows: list[Row], logger: Logger) -> list[Release]:

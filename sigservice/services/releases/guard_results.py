@@ -44,15 +44,10 @@ class GuardRecord(msgspec.Struct, kw_only=True):
     is_behind: bool = False
     rule_state: RuleState | None = None
     rule_reason: str | None = None
-    due_at: datetime | None = None
 
     @property
     def is_dry_run(self) -> bool:
         return self.definition.dryRun
-
-    def is_due(self, now: datetime) -> bool:
-        """Whether its rule must be evaluated."""
-        return self.due_at is not None and self.due_at <= now
 
     def to_result(self, now: datetime) -> GuardResult:
         """What decisions need."""

@@ -1,32 +1,54 @@
-"""When the job has to read all releases: at once after a change of a flag or of the freeze, and
-when a step or a rule is due; otherwise every few seconds, which is enough for windows and missing
-data."""
+"""When the job has something to do. It reads all releases at once after a change of a flag or of
+the freeze, and when a step is due; otherwise every few seconds, which is enough for windows and
+missing data. Rules of guards that are due are evaluated together, as often."""
 
 from datetime import datetime
+from typing import NamedTuple
 
+from sigservice.clock import Clock
 from sigservice.db.pool import Connection
 from sigservice.repository.releases import releases
 
 SCAN_SECONDS = 5.0
+
+_Version = tuple[int, str | None]  # of flags, and the freeze
+
+
+class Work(NamedTuple):
+    must_evaluate: bool = False
+    must_scan: bool = False
 
 
 class ReleaseWatch:
     """One for each process. Not thread-safe: only the job uses it."""
 
     def __init__(self) -> None:
-        self._scanned: tuple[tuple[int, str | None], datetime, float] | None = None
-        self._next: tuple[tuple[int, str | None], datetime, float] | None = None
+        self._scanned: tuple[_Version, datetime, float] | None = None
+        self._next: tuple[_Version, datetime, float] | None = None
+        self._evaluated_at: float | None = None  # monotonic
 
-    def must_scan(self, conn: Connection, monotonic: float) -> bool:
-        """Call `remember` when the scan is complete."""
-        last = self._scanned
+    def find_work(self, conn: Connection, clock: Clock) -> Work:
+        """Call `remember` when a scan is complete."""
+        last, monotonic = self._scanned, clock.monotonic()
         row = releases.find_news(conn, since=last[1] if last else None)
         version = row["generation"], row["freeze"]
         self._next = version, row["now"], monotonic
         if not row["has_active"]:
-            return False
+            return Work()
         is_recent = last is not None and last[0] == version and monotonic - last[2] < SCAN_SECONDS
-        return row["is_due"] or not is_recent
+        return Work(
+            self._must_evaluate(row["rule_due_at"], row["now"], clock),
+            row["is_due"] or not is_recent,
+        )
 
     def remember(self) -> None:
         self._scanned = self._next
+
+    def _must_evaluate(self, due_at: datetime | None, now: datetime, clock: Clock) -> bool:
+        monotonic = clock.monotonic()
+        if self._evaluated_at is not None and monotonic - self._evaluated_at < SCAN_SECONDS:
+            return False
+        if due_at is None or due_at > clock.choose_now(now):
+            return False
+        self._evaluated_at = monotonic
+        return True

@@ -170,15 +170,14 @@ LIMIT 1;
 SELECT now();
 
 -- name: find_release_news
--- What the job checks before it reads all releases: whether flags or the freeze have changed, and whether
--- a step has become due after `since`, or a rule is due.
+-- What the job checks before it reads all releases: whether flags or the freeze have changed, whether a
+-- step has become due after `since`, and when the next rule of a guard is due.
 SELECT (SELECT id FROM revisions WHERE topic = '') AS generation,
        (SELECT value FROM settings WHERE key = 'release_freeze') AS freeze, now() AS now,
        coalesce(bool_or(true), false) AS has_active,
        coalesce(bool_or(coalesce(due_at, start_at) <= now()
                         AND (%(since)s::timestamptz IS NULL
-                             OR coalesce(due_at, start_at) > %(since)s)), false)
-       OR coalesce((SELECT min(due_at) FROM release_guards WHERE is_watching) <= now(), false)
-       AS is_due
+                             OR coalesce(due_at, start_at) > %(since)s)), false) AS is_due,
+       (SELECT min(due_at) FROM release_guards WHERE is_watching) AS rule_due_at
 FROM releases
 WHERE state IN ('scheduled', 'running', 'held');
