@@ -150,7 +150,7 @@ def read_pairs(form: Form, name: str) -> dict[str, str]:
     """The names and values of the lines `name: value`. Raises BadDataError."""
     pairs = {}
     for line in split_lines(form.get(name, "")):
-        key, colon, value = line.partition(":")
+        key, colon, value = line.partition(": " if ": " in line else ":")
         if not colon or not key.strip():
             raise BadDataError(f"Write {line[:100]} as name: value.", path=name)
         pairs[key.strip()] = value.strip()

@@ -68,12 +68,12 @@ def add_source(rules, prometheus):
 
 
 def test_the_form_creates_a_rule_on_an_impact_metric(rules, new_form):
-    new_form["source.labels"] = "region: eu\nplan: pro: 2"
+    new_form["source.labels"] = "region: eu\nplan: pro: 2\na:b: c\nd:e"
     new_form["source.appName"] = "shop"
     page = new_form.submit(status=303).follow()
     assert notice(page) == "Alert rule created."
     (rule,) = list_rules(rules)
-    labels = {"region": "eu", "plan": "pro: 2"}
+    labels = {"region": "eu", "plan": "pro: 2", "a:b": "c", "d": "e"}
     assert rule["source"] == RATIO | {"labels": labels, "appName": "shop"}
     assert (rule["name"], rule["above"], rule["below"]) == ("checkout-errors", 0.05, None)
     assert (rule["endpointId"], rule["enabled"]) == (rules.endpoint["id"], True)
@@ -191,6 +191,7 @@ def test_the_list_shows_state_value_limit_and_chart(rules, page):
     assert read_text(row["Name"]) == "checkout-errors errors per requests in development"
     assert row["Last 2 hours"].find("polyline") is not None
     assert "unknown" in read_text(table["quiet"]["State"])
+    assert "No reports of nothing" in read_text(table["quiet"]["State"])
     assert read_text(table["quiet"]["Value"]) == "no value fires below 1"
     assert table["quiet"]["Last 2 hours"].find("svg") is None
 

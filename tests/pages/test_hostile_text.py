@@ -88,8 +88,18 @@ def hostile(ada, web, make, read_state, clock, endpoint, sets):
                 headers={"Authorization": token["token"]},
                 content_type="application/json",
             )
+    for n, text in enumerate(HOSTILE[:4]):
+        add_hostile_rule(web, endpoint, text, f"rule-{n}")
     sets.work()
     return ada
+
+
+def add_hostile_rule(web, endpoint, text, name):
+    """An alert rule on a metric with a hostile name and label."""
+    source = {"kind": "impactMetric", "measure": "rate", "environment": "development"}
+    source |= {"metric": text, "appName": text, "labels": {text: text}}
+    rule = {"name": name, "endpointId": endpoint["id"], "source": source, "above": 1}
+    web.post_json("/api/admin/alert-rules", rule, headers=ADMIN, status=201)
 
 
 def add_hostile_set(sets, text, name):
@@ -150,6 +160,14 @@ def test_saving_unchanged_forms_changes_nothing(hostile, read_state):
             path = f"/admin/signals/{endpoint['id']}/tokens/{token['id']}"
             form_to(hostile.get(path), path).submit(status=303)
     assert read_state() == before
+
+
+def test_saving_unchanged_alert_rules_changes_nothing(hostile, read_state):
+    before = read_state()["alertRules"]
+    for rule in before:
+        path = f"/admin/alert-rules/{rule['id']}"
+        form_to(hostile.get(path), path).submit(status=303)
+    assert read_state()["alertRules"] == before
 
 
 def test_rejected_text_stays_text(ada, web, endpoint):

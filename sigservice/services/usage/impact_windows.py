@@ -161,6 +161,8 @@ def sum_slices(slices: Iterable[Slice], start: datetime, stop: datetime) -> Sums
     newest: datetime | None = None
     buckets: dict[float, float] = {}
     for item in slices:
+        if item.start >= stop:
+            break
         first, last = max(item.start, start), min(item.stop, stop)
         if first >= last:
             continue

@@ -8,9 +8,7 @@
 % if row:
 <p><span class="badge {{badge['style']}}"><span aria-hidden="true">{{badge["icon"]}}</span> {{badge["word"]}}</span>
 % if row["enabled"]:
-<span>since
-% include("partials/time.tpl", at=row["since"])
-</span>
+<span>since <time datetime="{{format_iso(row['since'])}}">{{readable(row["since"])}}</time></span>
 <bdi>{{row["reason"]}}</bdi>
 % end
 </p>
