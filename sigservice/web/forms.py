@@ -99,9 +99,9 @@ def fill(fields: Iterable[Field], form: Form, at: str = "") -> list[Field]:
 
 def read(form: Form, struct: type[Struct], at: str = "", **members: Any) -> Struct:
     """The struct of the API that a submitted form holds. A boolean is a checkbox, a list has one
-    item for each line, row or checkbox. A member without a control has its default. A number that
-    can't be read becomes one that no check accepts. `members` replace what the form holds. Raises
-    BadDataError."""
+    item for each line, row or checkbox. A member without a control has its default, and the tag
+    chooses the struct of a union. A number that can't be read becomes one that no check accepts.
+    `members` replace what the form holds. Raises BadDataError."""
     try:
         return to_struct(_read_members(form, struct, at) | members, struct)
     except BadDataError as error:
@@ -213,10 +213,13 @@ def _read_value(form: Form, name: str, type: inspect.Type) -> Any:
     is_nullable = any(isinstance(one, inspect.NoneType) for one in types)
     kinds = [one for one in types if not isinstance(one, inspect.NoneType)]
     kind = kinds[0] if len(kinds) == 1 else inspect.AnyType()
+    if len(structs := _list_structs(type)) > 1:
+        return _read_tagged(form, structs, f"{name}.")
     if isinstance(kind, inspect.BoolType):
         return name in form
     if isinstance(kind, inspect.ListType):
-        return _read_list(form, name, kind.item_type)
+        is_absent = is_nullable and _list_structs(kind.item_type) and not find_rows(form, name)
+        return UNSET if is_absent else _read_list(form, name, kind.item_type)
     if isinstance(kind, inspect.StructType):
         has_controls = any(key.startswith(f"{name}.") for key in form)
         return _read_members(form, kind.cls, f"{name}.") if has_controls else UNSET
@@ -235,9 +238,25 @@ def _read_value(form: Form, name: str, type: inspect.Type) -> Any:
     return text or (None if is_nullable else "")
 
 
+def _list_structs(type: inspect.Type) -> list[inspect.StructType]:
+    """The struct, or those of a union that a tag tells apart."""
+    types = type.types if isinstance(type, inspect.UnionType) else [type]
+    return [one for one in types if isinstance(one, inspect.StructType)]
+
+
+def _read_tagged(form: Form, structs: Sequence[inspect.StructType], at: str) -> dict[str, Any]:
+    """The members of the struct whose tag the form has; of the first one without."""
+    field = structs[0].tag_field or ""
+    tag = form.get(at + field, "")
+    struct = next((one for one in structs if one.tag == tag), structs[0])
+    return {field: tag} | _read_members(form, struct.cls, at)
+
+
 def _read_list(form: Form, name: str, item: inspect.Type) -> Any:
-    if isinstance(item, inspect.StructType):
-        return [_read_members(form, item.cls, f"{row}.") for row in find_rows(form, name)]
+    if structs := _list_structs(item):
+        if len(structs) > 1:
+            return [_read_tagged(form, structs, f"{row}.") for row in find_rows(form, name)]
+        return [_read_members(form, structs[0].cls, f"{row}.") for row in find_rows(form, name)]
     if isinstance(item, inspect.LiteralType):
         choices = {f"{name}.{choice}": choice for choice in item.values}
         return [choices[key] for key in form if key in choices]

@@ -15,12 +15,15 @@ GROWING_FORM: dict[str, Any] = {"form_fields": 1000, "form_limit": 1_000_000}
 @dataclass(frozen=True)
 class FieldRow:
     """The fields of one row, which a button removes. A row with a `summary` is folded to one line:
-    the summary and `chips`."""
+    the summary and `chips`. `title` follows its number, and `sections` are growing sections of the
+    row."""
 
     fields: Sequence[Field]
     checkboxes: Sequence[Field] = ()
     summary: str = ""
     chips: Sequence[str] = ()
+    title: str = ""
+    sections: Sequence["GrowingSection"] = ()
 
     def has_errors(self, problems: ProblemDetails) -> bool:
         return any(field.find_errors(problems) for field in (*self.fields, *self.checkboxes))

@@ -1,5 +1,7 @@
 % errors = field.find_errors(problems)
-% if field.type == "checkbox":
+% if field.type == "hidden":
+<input type="hidden" id="{{field.element_id}}" name="{{field.name}}" value="{{field.value}}">
+% elif field.type == "checkbox":
 <div class="check">
 <input type="checkbox" id="{{field.element_id}}" name="{{field.name}}" {{"checked" if field.value else ""}}\\
 % for name, value in field.html_attributes.items():

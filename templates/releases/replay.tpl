@@ -1,6 +1,5 @@
-<p class="actions"><button class="quiet" form="editor" name="do" value="replay">Replay the last 48 h</button></p>
-% if replay:
 <section id="replay">
+% if replay:
 <h2>What would have happened in the last 48 hours</h2>
 <p>The shortest step for these guards is {{plural(replay["shortestStepMinutes"], "minute")}}.</p>
 % for warning in replay["warnings"]:
@@ -14,5 +13,5 @@
 % end
 Broken at {{guard["broken_count"]}} of {{plural(len(guard["series"]), "point")}}.</p>
 % end
-</section>
 % end
+</section>

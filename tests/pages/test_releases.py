@@ -24,10 +24,13 @@ def ed(kit, cast: Cast):
 
 def start(kit, ed, **texts):
     form = ed.get(f"{PLACE}/new").forms["editor"]
-    form["template"] = "careful"
     for name, text in texts.items():
         form[name] = text
     return form.submit().follow()
+
+
+def add_guard(form, kind):
+    return form.submit("do", value=f"add-guard:{kind}").forms["editor"]
 
 
 def ask(page, command):
@@ -62,8 +65,7 @@ def test_a_release_is_started_held_continued_and_rolled_back(kit, ed):
 def test_a_page_says_why_a_release_rolled_back(kit, ed):
     endpoint = kit.endpoint("alertmanager", template="alertmanager")
     form = ed.get(f"{PLACE}/new").forms["editor"]
-    form = form.submit("do", value="add-guards").forms["editor"]
-    form["template"] = "careful"
+    form = add_guard(form, "signal")
     form["guards.0.endpointId"] = str(endpoint["id"])
     form.submit().follow()
     kit.signal("firing")
@@ -77,7 +79,7 @@ def test_a_replay_shows_what_would_have_happened_and_keeps_the_form(kit, ed):
     kit.signal("firing")
     kit.signal("resolved")
     form = ed.get(f"{PLACE}/new").forms["editor"]
-    form = form.submit("do", value="add-guards").forms["editor"]
+    form = add_guard(form, "signal")
     form["guards.0.endpointId"] = str(endpoint["id"])
     page = form.submit("do", value="replay")
     assert "Broken at 1 of 2 points." in " ".join(page.text.split())
@@ -207,3 +209,115 @@ def test_a_release_that_ended_long_ago_leaves_the_page_of_its_flag(kit, ed, cast
     page = cast.signed_in("ed").get("/admin/features/checkout")
     assert "stopped at 1%" not in page
     assert "while you raise 1% to 100%" in page
+
+
+def test_the_form_creates_what_the_api_would(kit, ed):
+    endpoint = kit.endpoint("alertmanager", template="alertmanager")
+    form = ed.get(f"{PLACE}/new").forms["editor"]
+    for kind in ("signal", "metric", "silence"):
+        form = add_guard(form, kind)
+    form = form.submit("do", value="add-guards.0.filters").forms["editor"]
+    form = form.submit("do", value="add-notifications").forms["editor"]
+    texts = {
+        "steps.0.minutes": "30",
+        "steps.1.waitForPerson": True,
+        "guards.0.endpointId": str(endpoint["id"]),
+        "guards.0.filters.0.path": "commonLabels.service",
+        "guards.0.filters.0.values": "checkout",
+        "guards.1.rule.source.metric": "checkout_errors",
+        "guards.1.rule.source.per": "checkout_requests",
+        "guards.1.rule.above": "0.05",
+        "guards.1.effect": "hold",
+        "guards.1.autoResume": True,
+        "guards.2.endpointId": str(endpoint["id"]),
+        "guards.2.dryRun": True,
+        "noDataMinutes": "10",
+        "watchMinutes": "5",
+        "notifications.0.url": "json://hooks.example.com/releases",
+        "window.timezone": "Europe/Berlin",
+        "window.days.mon": True,
+        "window.from": "09:00",
+        "window.to": "17:00",
+        "startAt": f"{kit.clock.now().year + 1}-12-01T08:00",
+    }
+    for name, value in texts.items():
+        form[name] = value
+    path = form.submit().follow().request.path
+    release = kit.get(f"{kit.place}/releases/{path.rpartition('/')[2]}")
+    names = ("steps", "watchMinutes", "noDataMinutes", "window", "startAt")
+    assert {name: release[name] for name in names} == {
+        "steps": [
+            {"rollout": 1, "minutes": 30},
+            {"rollout": 10, "minutes": 60, "waitForPerson": True},
+            {"rollout": 50, "minutes": 240},
+            {"rollout": 100},
+        ],
+        "watchMinutes": 5,
+        "noDataMinutes": 10,
+        "window": {
+            "timezone": "Europe/Berlin",
+            "days": ["mon"],
+            "from": "09:00",
+            "to": "17:00",
+        },
+        "startAt": f"{kit.clock.now().year + 1}-12-01T07:00:00.000Z",
+    }
+    assert release["notifications"][0]["on"] == ["held", "rolledBack", "finished"]
+    alert, metric, silence = release["guards"]
+    filters = [{"path": "commonLabels.service", "operator": "IN", "values": ["checkout"]}]
+    assert alert["filters"] == filters
+    assert alert["resolved"] == {"path": "status", "values": ["resolved"], "key": "groupKey"}
+    source = {name: metric["rule"]["source"][name] for name in ("metric", "per", "measure")}
+    assert source == {
+        "metric": "checkout_errors",
+        "per": "checkout_requests",
+        "measure": "ratio",
+    }
+    assert metric["rule"]["source"]["environment"] == "production"
+    numbers = ("above", "below", "windowMinutes", "minSamples", "breaches", "everySeconds")
+    assert [metric["rule"][name] for name in numbers] == [0.05, None, 5, 50, 2, 30]
+    assert (metric["effect"], metric["autoResume"]) == ("hold", True)
+    assert (silence["kind"], silence["dryRun"]) == ("silence", True)
+
+
+def test_a_template_fills_in_the_steps(kit, ed):
+    form = ed.get(f"{PLACE}/new").forms["editor"]
+    form = form.submit("do", value="use-steps:quarters").forms["editor"]
+    assert [form[f"steps.{n}.rollout"].value for n in range(4)] == ["25", "50", "75", "100"]
+    assert kit.get(f"{kit.place}/releases")["releases"] == []
+
+
+def test_a_guard_is_removed_from_the_form(kit, ed):
+    form = add_guard(ed.get(f"{PLACE}/new").forms["editor"], "signal")
+    form = add_guard(form, "prometheus")
+    form = form.submit("do", value="remove-guards.0").forms["editor"]
+    assert form["guards.0.rule.source.kind"].value == "prometheus"
+    assert "guards.1.kind" not in form.fields
+
+
+def test_problems_of_guards_are_beside_their_fields(kit, ed):
+    form = add_guard(ed.get(f"{PLACE}/new").forms["editor"], "metric")
+    form = add_guard(form, "silence")
+    form["guards.0.rule.source.metric"] = "errors"
+    page = form.submit(status=400)
+    problems = {a["href"]: a.text for a in page.html.select(".problem[role=alert] a")}
+    assert problems["#guards.0.rule.source.per"].startswith("A ratio needs the counter")
+    assert problems["#guards.0.rule.above"] == "Enter either above or below."
+
+
+def test_an_hour_that_the_clocks_skip_is_refused(kit, ed):
+    form = ed.get(f"{PLACE}/new").forms["editor"]
+    form["startAt"], form["window.timezone"] = "2032-03-28T02:30", "Europe/Berlin"
+    page = form.submit(status=400)
+    assert "02:30 doesn't exist on 28 Mar. Choose another time." in page.html.text
+
+
+def test_a_release_starts_again_with_the_steps_and_guards_of_another(kit, ed):
+    kit.create(guards=[kit.guard(kit.endpoint())], watchMinutes=7)
+    page = press(ed.get("/admin/features/checkout"), "rollback")
+    form = page.click("Start again").forms["editor"]
+    assert form["steps.1.rollout"].value == "50"
+    assert form["watchMinutes"].value == "7"
+    assert form["guards.0.filters.0.values"].value == "firing"
+    form.submit().follow()
+    assert kit.rollout() == 1

@@ -22,9 +22,9 @@ RESULTS = {
 
 def describe_guards(row: Row, release: Mapping[str, Any], history: History) -> list[dict[str, Any]]:
     """The rows of the table of guards."""
-    stored = {guard["id"]: guard for guard in releases.list_guards(row)}
+    rows = {guard["id"]: guard for guard in releases.list_guards(row)}
     return [
-        _describe_guard(guard, stored[guard["id"]]["endpoint"], history)
+        _describe_guard(guard, rows[guard["id"]]["endpoint"], history)
         for guard in release["guards"]
     ]
 

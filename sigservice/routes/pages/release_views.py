@@ -44,7 +44,7 @@ LABELS = {
 DIRECT = ("start", "hold", "resume")  # commands without a question
 SHOWN_DAYS = 14  # a release that has ended longer ago isn't on the page of its flag
 NOTICES = {
-    "created": "Release created.",
+    "release-created": "Release created.",
     "release-start": "Release started.",
     "release-hold": "Release held.",
     "release-resume": "Release continued.",

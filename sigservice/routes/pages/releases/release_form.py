@@ -1,36 +1,38 @@
-"""The form of a new release: steps, guards, and what would have happened in the last two days."""
+"""The form of a new release, and what would have happened in the last two days."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from sigservice.db.pool import Connection
+from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
 from sigservice.routes.admin.releases.releases import read_surroundings
+from sigservice.routes.pages.releases import release_form_fields as fields
+from sigservice.routes.pages.releases import release_form_values as values
+from sigservice.routes.pages.releases.release_form_fields import GuardChoices
 from sigservice.routes.pages.releases.releases import PLACE, find_target, make_breadcrumbs
 from sigservice.services.flags import strategies
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.releases import release_templates, releases
 from sigservice.services.releases.edits import ROLLOUT_TYPE
-from sigservice.services.releases.releases import NewRelease
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
-from sigservice.web.body import to_struct
-from sigservice.web.form_pages import render_form, shows_errors_in
-from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, to_form
-from sigservice.web.growing_forms import GROWING_FORM, list_rows, make_section
+from sigservice.web import (
+    Context,
+    HTTPResponse,
+    PageGuard,
+    Router,
+    read_query,
+    request,
+    respond,
+)
+from sigservice.web.form_pages import shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, make_choices, read_id
+from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.helpers import join_path
+from sigservice.web.links import flag_path
 
 NEW = f"{PLACE}/new"
-_NUMERIC = {"inputmode": "numeric"}
-_KINDS = [
-    ("signal", "Alert: no alert fires at the endpoint"),
-    ("silence", "Silence: the endpoint is not down"),
-    ("rule", "Impact metric: a ratio of counters stays below a limit"),
-]
-_EFFECTS = [("rollBack", "Roll back"), ("hold", "Hold")]
-_STEP_FIELDS = [
-    Field("rollout", "Percentage", type="number", attributes={"min": 0, "max": 100}),
-    Field("minutes", "Minutes at least", hint="Empty in the last step.", attributes=_NUMERIC),
-    Field("waitForPerson", "Then wait for a person", type="checkbox"),
-]
+BUTTONS = (values.ADD, values.USE)
 
 router = Router(PageGuard)
 
@@ -48,40 +50,31 @@ def show_new_release(
         target = find_target(conn, name, environment)
         existing = strategies.list_strategies(conn, target)
         templates = release_templates.list_all(conn)
-        endpoints = signal_endpoints.list_all(conn)
-    careful = release_templates.BUILT_IN["careful"]
-    form = entry.form or to_form({"template": "", "steps": careful.steps, "watchMinutes": 60})
-    return render_form(
+        endpoints = [(str(row["id"]), row["name"]) for row in signal_endpoints.list_all(conn)]
+        sources = make_choices(row["name"] for row in metric_sources.list_all(conn))
+        rollouts = [strategy for strategy in existing if strategy["name"] == ROLLOUT_TYPE]
+        form = entry.form or _make_form(conn, target, rollouts)
+    form = values.apply_button(form, environment, templates)
+    return respond.page(
         context,
+        "releases/form",
         identity,
-        fill(_list_fields(existing, templates), form),
-        title=f"New release of {name} in {environment}",
-        button="Start release",
         entry=entry,
+        title=f"New release of {name} in {environment}",
+        heading="New release",
         breadcrumbs=make_breadcrumbs(name),
-        cancel_path=join_path("/admin/features", name),
-        sections=[
-            make_section(
-                form,
-                "steps",
-                "Steps",
-                "step",
-                "Percentages must rise. They count only without a template.",
-                _STEP_FIELDS,
-                max_rows=20,
-            ),
-            make_section(
-                form,
-                "guards",
-                "Guards",
-                "guard",
-                "All must be ok before each step, and are watched all the time.",
-                _list_guard_fields(endpoints),
-                blank={"kind": "signal", "effect": "rollBack"},
-                max_rows=5,
-            ),
-        ],
-        rest="releases/replay.tpl",
+        flag_environment=target,
+        path=flag_path(name),
+        action=context.prefix + request.environ["PATH_INFO"],
+        templates=[_describe_template(template) for template in templates],
+        strategy=fields.make_strategy_field(fields.describe_strategies(rollouts), form),
+        steps=fields.make_steps_section(form),
+        guards=fields.make_guards_section(form, GuardChoices(endpoints, sources)),
+        no_data=fill([fields.NO_DATA_FIELD], form),
+        notifications=fields.make_notifications_section(form),
+        start=fill(fields.START_FIELDS, form),
+        days=fill(fields.DAY_FIELDS, form),
+        hours=fill(fields.HOUR_FIELDS, form),
         replay=replay,
     )
 
@@ -91,119 +84,37 @@ def show_new_release(
 def create_release(
     context: Context, identity: Identity, name: str, environment: str, form: Form
 ) -> HTTPResponse:
+    do = form.get("do", "")
+    if do.startswith(BUTTONS):
+        return show_new_release(context, identity, name, environment, Entry(form))
+    body, surroundings = values.read_body(form, environment), read_surroundings(context)
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
-        body, surroundings = _read_body(form, environment), read_surroundings(context)
-        if form.get("do") == "replay":
+        if do == "replay":
             replay = releases.preview(conn, target, body, surroundings)
         else:
             row = releases.create(conn, target, body, identity, surroundings)
-    if form.get("do") == "replay":
+    if do == "replay":
         for guard in replay["guards"]:
             guard["broken_count"] = sum(item["firing"] for item in guard["series"])
         return show_new_release(context, identity, name, environment, Entry(form), replay)
     context.outbox_waiting.set()
     path = join_path("/admin/features", name, "environments", environment, "releases", row["id"])
-    return respond.redirect(context, f"{path}?done=created")
+    return respond.redirect(context, f"{path}?done=release-created")
 
 
-def _list_fields(existing: list[dict[str, Any]], templates: list[dict[str, Any]]) -> list[Field]:
-    rollouts = [strategy for strategy in existing if strategy["name"] == ROLLOUT_TYPE]
-    names = [
-        (
-            strategy["id"],
-            f"{strategy['title'] or 'Gradual rollout'} ({strategy['parameters'].get('rollout')}%)",
-        )
-        for strategy in rollouts
-    ]
-    template_choices = [
-        (
-            template["name"],
-            f"{template['name']}: {', '.join(str(s['rollout']) for s in template['steps'])}%",
-        )
-        for template in templates
-    ]
-    return [
-        Field(
-            "strategyId",
-            "Strategy",
-            type="select",
-            choices=names or [("", "A new gradual rollout to everyone")],
-            hint="A user who got the feature keeps it in later steps.",
-        ),
-        Field(
-            "template",
-            "Template",
-            type="radio",
-            choices=[("", "The steps below"), *template_choices],
-        ),
-        Field("watchMinutes", "Minutes of watching after the last step", attributes=_NUMERIC),
-        Field("startAt", "Start at (UTC)", hint="Empty: now. Such as 2026-12-01T08:00Z."),
-    ]
+def _make_form(conn: Connection, target: FeatureEnvironment, rollouts: list[Any]) -> Form:
+    """The texts of a new release; `like` of the query is the ID of one to start again."""
+    careful = release_templates.BUILT_IN["careful"].steps
+    id = read_id(read_query(request.environ).get("like", ""))
+    if id:
+        return values.make_form(releases.to_json(releases.get(conn, target, id)))
+    texts = [str(strategy["parameters"].get("rollout", "")) for strategy in rollouts]
+    numbers = [int(text) for text in texts if text.isdecimal()]
+    return values.make_new_form(careful, numbers[0] if len(numbers) == 1 else 0)
 
 
-def _list_guard_fields(endpoints: list[dict[str, Any]]) -> list[Field]:
-    choices = [("", "–"), *((str(row["id"]), row["name"]) for row in endpoints)]
-    return [
-        Field("kind", "Guard", type="select", choices=_KINDS),
-        Field("endpointId", "Endpoint", type="select", choices=choices),
-        Field("metric", "Counter", hint="Of an impact metric, such as checkout_errors."),
-        Field("per", "Per counter", hint="Such as checkout_requests."),
-        Field("above", "Limit", hint="Broken above, such as 0.05.", attributes=_NUMERIC),
-        Field("effect", "When broken", type="select", choices=_EFFECTS),
-        Field("dryRun", "Dry run: only record what it would do", type="checkbox"),
-    ]
-
-
-def _read_body(form: Form, environment: str) -> NewRelease:
-    """Raises BadDataError."""
-    template = form.get("template") or None
-    body: dict[str, Any] = {
-        "strategyId": form.get("strategyId") or None,
-        "template": template,
-        "startAt": form.get("startAt", "").strip() or None,
-        "guards": [_read_guard(row, environment) for row in list_rows(form, "guards")],
-    }
-    if template is None:
-        body["steps"] = [_read_step(row) for row in list_rows(form, "steps")]
-    if template is None or form.get("watchMinutes", "").strip():
-        body["watchMinutes"] = _read_number(form.get("watchMinutes", ""))
-    return to_struct(body, NewRelease)
-
-
-def _read_step(row: Form) -> dict[str, Any]:
-    minutes = row.get("minutes", "").strip()
-    return {
-        "rollout": _read_number(row.get("rollout", "")),
-        "minutes": _read_number(minutes) if minutes else None,
-        "waitForPerson": "waitForPerson" in row,
-    }
-
-
-def _read_guard(row: Form, environment: str) -> dict[str, Any]:
-    guard: dict[str, Any] = {
-        "kind": row.get("kind", ""),
-        "effect": row.get("effect", ""),
-        "dryRun": "dryRun" in row,
-    }
-    if row.get("kind") != "rule":
-        return guard | {"endpointId": _read_number(row.get("endpointId", ""))}
-    source = {
-        "kind": "impactMetric",
-        "measure": "ratio",
-        "metric": row.get("metric", "").strip(),
-        "per": row.get("per", "").strip() or None,
-        "environment": environment,
-    }
-    text = row.get("above", "").strip()
-    try:
-        above = float(text)
-    except ValueError:
-        above = None
-    return guard | {"rule": {"source": source, "above": above, "minSamples": 50, "breaches": 2}}
-
-
-def _read_number(text: str) -> int:
-    """-1, which no check accepts, for another text."""
-    text = text.strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
+def _describe_template(template: Mapping[str, Any]) -> tuple[str, str, str]:
+    """(name, percentages, description)."""
+    percentages = ", ".join(str(step["rollout"]) for step in template["steps"])
+    return template["name"], f"{percentages}%", template["description"] or ""

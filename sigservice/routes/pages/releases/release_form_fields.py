@@ -1,0 +1,247 @@
+"""The fields of the form of a release, named like the members of the API."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sigservice.routes.pages.actions.action_form_fields import (
+    FILTER_BOXES,
+    OPERATOR_CHOICES,
+    PATH_FIELD,
+    VALUES_HINT,
+)
+from sigservice.routes.pages.releases.release_form_values import KINDS, find_kind
+from sigservice.routes.pages.signals.channel_section import make_channel_section
+from sigservice.services.releases.plans import MAX_GUARDS, MAX_STEPS
+from sigservice.services.releases.windows import DAYS
+from sigservice.web.forms import Field, Form, fill, read_whole_number
+from sigservice.web.growing_forms import FieldRow, GrowingSection, list_rows, make_section
+from sigservice.wording import spell_duration
+
+Choices = Sequence[tuple[str, str]]
+MAX_FILTERS = 25
+_WHOLE = {"min": 0, "step": 1}
+_ANY = {"step": "any"}
+_STEP_FIELDS = [
+    Field("rollout", "Percentage", type="number", attributes={"min": 0, "max": 100, "step": 1}),
+    Field(
+        "minutes",
+        "For at least (minutes)",
+        type="number",
+        attributes=_WHOLE,
+    ),
+    Field("waitForPerson", "Then hold", type="checkbox"),
+]
+_WATCH_FIELD = Field(
+    "watchMinutes",
+    "Watch after the last step (minutes)",
+    type="number",
+    hint="Guards act until then.",
+    attributes=_WHOLE,
+)
+NO_DATA_FIELD = Field(
+    "noDataMinutes",
+    "Hold when a guard has no data for (minutes)",
+    type="number",
+    hint="Until then it only waits. 0 = at once.",
+    attributes={"min": 0, "max": 1440, "step": 1},
+)
+START_FIELDS = [
+    Field(
+        "startAt",
+        "Start at",
+        type="datetime-local",
+        hint="Empty = now.",
+        attributes={"step": "any"},
+    ),
+    Field("window.timezone", "Time zone", hint="Of the start and the hours, e.g. Europe/Berlin."),
+]
+DAY_FIELDS = [
+    Field(f"window.days.{day}", label, type="checkbox")
+    for day, label in zip(DAYS, ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"), strict=True)
+]
+HOUR_FIELDS = [
+    Field("window.from", "From", type="time"),
+    Field("window.to", "To", type="time", hint="Earlier than “From” = on the next day."),
+]
+_EFFECT_FIELD = Field(
+    "effect",
+    "When broken",
+    type="select",
+    choices=[("rollBack", "Roll back"), ("hold", "Hold, and let a person decide")],
+)
+_BOXES = [
+    Field("dryRun", "Dry run: only record what it would do", type="checkbox"),
+    Field("autoResume", "Continue when it is ok again, at most three times", type="checkbox"),
+]
+_METRIC_FIELDS = [
+    Field("metric", "Metric", hint="e.g. checkout_errors", is_required=True),
+    Field(
+        "measure",
+        "Measure",
+        type="select",
+        choices=[
+            ("ratio", "ratio of two counters"),
+            ("rate", "counter per minute"),
+            ("average", "average of a gauge or histogram"),
+            ("p50", "p50 of a histogram"),
+            ("p95", "p95 of a histogram"),
+            ("p99", "p99 of a histogram"),
+        ],
+    ),
+    Field("per", "Per", hint="Of a ratio: the counter below, e.g. checkout_requests"),
+    Field("appName", "Application", hint="Empty = all."),
+]
+_LIMIT_FIELDS = [
+    Field("above", "Broken above", type="number", attributes=_ANY),
+    Field("below", "or below", type="number", hint="One of both.", attributes=_ANY),
+    Field("breaches", "Times in a row", type="number", attributes=_WHOLE),
+    Field("everySeconds", "Every (seconds)", type="number", attributes=_WHOLE),
+]
+_SAMPLE_FIELDS = [
+    Field("windowMinutes", "Window (minutes)", type="number", attributes=_WHOLE),
+    Field("minSamples", "After at least (samples)", type="number", attributes=_WHOLE),
+]
+_RESOLVED_FIELDS = [
+    Field("path", "Status field", hint="e.g. status"),
+    Field("values", "Resolved values", type="textarea", hint="One per line, e.g. resolved"),
+    Field("key", "Correlation field", hint="e.g. groupKey or fingerprint"),
+]
+_EVENT_LABELS = {
+    "started": "Started", "advanced": "Next step", "held": "On hold", "resumed": "Continued",
+    "rolledBack": "Rolled back", "finished": "Finished", "stopped": "Stopped",
+    "wouldAct": "Dry run: a guard would act",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GuardChoices:
+    """What guards can refer to."""
+
+    endpoints: Choices
+    sources: Choices
+
+
+def make_strategy_field(rollouts: Choices, form: Form) -> Field:
+    choices = rollouts or [("", "A new gradual rollout to everyone")]
+    field = Field("strategyId", "Gradual rollout that rises", type="radio", choices=choices)
+    value = form.get("strategyId", "")
+    only = choices[0][0] if len(choices) == 1 else ""
+    return fill([field], {"strategyId": value if value in dict(choices) else only})[0]
+
+
+def make_steps_section(form: Form) -> GrowingSection:
+    minutes = [read_whole_number(row.get("minutes", ""), 0) for row in list_rows(form, "steps")]
+    total = spell_duration(timedelta(minutes=sum(max(0, number) for number in minutes)))
+    return make_section(
+        form,
+        "steps",
+        "Steps",
+        "step",
+        f"In all: at least {total}. Percentages must rise; the last step has no minutes.",
+        _STEP_FIELDS,
+        fields_below=fill([_WATCH_FIELD], form),
+        max_rows=MAX_STEPS,
+    )
+
+
+def make_guards_section(form: Form, choices: GuardChoices) -> GrowingSection:
+    """The buttons that add a guard are those of templates/releases/add_guards.tpl."""
+    rows = list_rows(form, "guards")
+    return GrowingSection(
+        "guards",
+        "Guards",
+        "guard",
+        "All must be ok before each step, and are watched all the time.",
+        [
+            _make_guard_row(form, f"guards.{number}", row, choices)
+            for number, row in enumerate(rows)
+        ],
+        max_rows=0,
+        template="releases/add_guards.tpl",
+        values=[(kind, label) for kind, (label, _) in KINDS.items()]
+        if len(rows) < MAX_GUARDS
+        else [],
+    )
+
+
+def make_notifications_section(form: Form) -> GrowingSection:
+    on = {f"on.{name}": "on" for name in ("held", "rolledBack", "finished")}
+    hint = "Optional: who is told what happens."
+    return make_channel_section(
+        form, "notifications", hint, _EVENT_LABELS, {"type": "apprise"} | on
+    )
+
+
+def _make_guard_row(form: Form, at: str, row: Form, choices: GuardChoices) -> FieldRow:
+    kind = find_kind(row)
+    fields, sections = _list_kind_fields(form, at, kind, choices)
+    texts = {f"{at}.{name}": text for name, text in row.items()}
+    return FieldRow(
+        fill([*fields, _EFFECT_FIELD], texts, f"{at}."),
+        fill(_BOXES, texts, f"{at}."),
+        title=KINDS[kind][0],
+        sections=sections,
+    )
+
+
+def _list_kind_fields(
+    form: Form, at: str, kind: str, choices: GuardChoices
+) -> tuple[list[Field], list[GrowingSection]]:
+    hidden = [Field("kind", "", type="hidden")]
+    if kind in ("signal", "silence"):
+        options = choices.endpoints or [("0", "No signal endpoint yet")]
+        label = "No alert fires at" if kind == "signal" else "Signals arrive at"
+        fields = [*hidden, Field("endpointId", label, type="select", choices=options)]
+        return fields, _make_signal_sections(form, at) if kind == "signal" else []
+    hidden += [Field("rule.source.kind", "", type="hidden")]
+    if kind == "prometheus":
+        options = choices.sources or [("", "No metric source yet")]
+        hint = "The query has its own window, and must have one series."
+        query = Field("query", "Query", type="textarea", hint=hint, is_required=True)
+        fields = [Field("source", "Source", type="select", choices=options), query]
+        return [*hidden, *_prefix(fields, "rule.source."), *_prefix(_LIMIT_FIELDS, "rule.")], []
+    hidden += [Field("rule.source.environment", "", type="hidden")]
+    numbers = _prefix([*_LIMIT_FIELDS, *_SAMPLE_FIELDS], "rule.")
+    return [*hidden, *_prefix(_METRIC_FIELDS, "rule.source."), *numbers], []
+
+
+def _make_signal_sections(form: Form, at: str) -> list[GrowingSection]:
+    values = Field("values", "Values", type="textarea", hint=VALUES_HINT, attributes={"rows": 2})
+    operator = Field("operator", "Operator", type="select", choices=OPERATOR_CHOICES)
+    filters = make_section(
+        form,
+        f"{at}.filters",
+        "Which alerts",
+        "filter",
+        "All filters must match. Without any, those of the sender's template count.",
+        [PATH_FIELD, operator, values, *FILTER_BOXES],
+        blank={"operator": "IN"},
+        max_rows=MAX_FILTERS,
+    )
+    resolved = GrowingSection(
+        f"{at}.resolved",
+        "What resolves an alert",
+        "",
+        "Empty = what the sender's template says; without either, a person must continue.",
+        [],
+        fill(_prefix(_RESOLVED_FIELDS, f"{at}.resolved."), form),
+        max_rows=0,
+    )
+    return [filters, resolved]
+
+
+def _prefix(fields: Sequence[Field], at: str) -> list[Field]:
+    return fill(fields, {}, at)
+
+
+def describe_strategies(strategies: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """(ID, text) of each gradual rollout."""
+    return [
+        (
+            strategy["id"],
+            f"{strategy['title'] or 'Gradual rollout'} · {strategy['parameters'].get('rollout')}%",
+        )
+        for strategy in strategies
+    ]

@@ -1,0 +1,126 @@
+"""The texts of the form of a release: what its buttons change, and the body of the API in them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from sigservice.clock import format_iso
+from sigservice.errors import BadDataError
+from sigservice.services.releases.plans import Step
+from sigservice.services.releases.releases import NewRelease
+from sigservice.services.releases.windows import DAYS
+from sigservice.web.forms import Form, find_rows, read, to_form
+from sigservice.web.growing_forms import list_rows, replace_rows
+
+_RULE = {
+    "kind": "rule", "rule.breaches": "2", "rule.everySeconds": "30", "effect": "rollBack",
+}  # fmt: skip
+# Of a guard: its label, and the texts of a new one.
+KINDS: Mapping[str, tuple[str, Form]] = {
+    "signal": ("Alert", {"kind": "signal", "effect": "rollBack"}),
+    "metric": (
+        "Impact metric",
+        _RULE
+        | {
+            "rule.source.kind": "impactMetric",
+            "rule.source.measure": "ratio",
+            "rule.windowMinutes": "5",
+            "rule.minSamples": "50",
+        },
+    ),
+    "prometheus": ("Prometheus query", _RULE | {"rule.source.kind": "prometheus"}),
+    "silence": ("Silence of an endpoint", {"kind": "silence", "effect": "hold"}),
+}
+ADD, USE = "add-guard:", "use-steps:"
+
+
+def find_kind(row: Form) -> str:
+    """Of KINDS."""
+    kind = row.get("kind", "")
+    if kind == "rule":
+        return "prometheus" if row.get("rule.source.kind") == "prometheus" else "metric"
+    return kind if kind in KINDS else "signal"
+
+
+def make_new_form(steps: Sequence[Step], rollout: int) -> Form:
+    """The texts of a new release, whose first step isn't below the present percentage."""
+    higher = [step for step in steps if step.rollout > rollout] or list(steps[-1:])
+    return to_form({"steps": higher, "watchMinutes": 60, "noDataMinutes": 30}) | {
+        "window.timezone": "UTC"
+    }
+
+
+def make_form(release: Mapping[str, Any]) -> Form:
+    """The texts of a release like another one, without its recipients, whose secrets are masked."""
+    names = ("strategyId", "watchMinutes", "noDataMinutes", "window", "steps")
+    form = {"window.timezone": "UTC"} | to_form({name: release[name] for name in names})
+    window = release["window"]
+    form |= {f"window.days.{day}": "on" for day in window["days"]} if window else {}
+    form.pop("window.days", None)
+    return form | to_form({"guards": [_make_guard(guard) for guard in release["guards"]]})
+
+
+def apply_button(form: Form, environment: str, templates: Sequence[Mapping[str, Any]]) -> Form:
+    """The form after a button that adds or removes a guard, or fills in the steps of a template."""
+    do = form.get("do", "")
+    if do.startswith(USE):
+        template = next((t for t in templates if t["name"] == do.removeprefix(USE)), None)
+        if template is not None:
+            form = replace_rows(form, "steps", [to_form(step) for step in template["steps"]])
+            form |= {"watchMinutes": str(template["watchMinutes"])}
+    rows = list_rows(form, "guards")
+    if do.startswith(ADD) and do.removeprefix(ADD) in KINDS:
+        rows = [*rows, KINDS[do.removeprefix(ADD)][1]]
+    rows = [
+        row | {"rule.source.environment": environment} if find_kind(row) == "metric" else row
+        for row in rows
+    ]
+    is_done = do.startswith((ADD, "remove-guards.")) and "." not in do.partition("guards.")[2]
+    return replace_rows(form, "guards", rows) | ({"do": ""} if is_done else {})
+
+
+def read_body(form: Form, environment: str) -> NewRelease:
+    """The body of the API. Raises BadDataError."""
+    form = apply_button(form, environment, [])
+    texts = {name: text for name, text in form.items() if name not in _list_blank(form)}
+    return read(texts, NewRelease, startAt=_read_start(form))
+
+
+def _list_blank(form: Form) -> set[str]:
+    """The controls of groups that are empty as a whole: a window, and what resolves an alert."""
+    names = {"startAt"}
+    hours = [form.get(f"window.{name}", "").strip() for name in ("from", "to")]
+    if not any(hours) and not any(f"window.days.{day}" in form for day in DAYS):
+        names |= {name for name in form if name.startswith("window.")}
+    for row in find_rows(form, "guards"):
+        group = {name: text for name, text in form.items() if name.startswith(f"{row}.resolved.")}
+        if not any(text.strip() for text in group.values()):
+            names |= set(group)
+    return names
+
+
+def _read_start(form: Form) -> str | None:
+    """In UTC. A text that is no time stays as it is, so that the API refuses it."""
+    text = form.get("startAt", "").strip()
+    try:
+        zone = ZoneInfo(form.get("window.timezone", "").strip() or "UTC")
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        message = "Must be a time zone such as Europe/Berlin."
+        raise BadDataError(message, path="window.timezone") from error
+    try:
+        local = datetime.fromisoformat(text)
+    except ValueError:
+        return text or None
+    if local.tzinfo is not None:
+        return text
+    moment = local.replace(tzinfo=zone).astimezone(UTC)
+    if moment.astimezone(zone).replace(tzinfo=None) != local:
+        message = f"{local:%H:%M} doesn't exist on {local:%d %b}. Choose another time."
+        raise BadDataError(message, path="startAt")
+    return format_iso(moment)
+
+
+def _make_guard(guard: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("kind", "endpointId", "effect", "filters", "resolved", "rule", "dryRun", "autoResume")
+    return {name: guard[name] for name in names if guard.get(name) is not None}
