@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sigservice.routes.pages.actions.action_form_fields import (
-    FILTER_BOXES,
-    OPERATOR_CHOICES,
-    PATH_FIELD,
-    VALUES_HINT,
-)
+from sigservice.routes.pages.actions.action_form_fields import FILTER_BOXES, PATH_FIELD
+from sigservice.routes.pages.flags.constraint_fields import VALUES_HINT, make_operator_field
 from sigservice.routes.pages.releases.release_form_values import KINDS, find_kind
 from sigservice.routes.pages.signals.channel_section import make_channel_section
+from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.services.releases.plans import MAX_GUARDS, MAX_STEPS
 from sigservice.services.releases.windows import DAYS
 from sigservice.web.forms import Field, Form, fill, read_whole_number
@@ -209,7 +206,7 @@ def _list_kind_fields(
 
 def _make_signal_sections(form: Form, at: str) -> list[GrowingSection]:
     values = Field("values", "Values", type="textarea", hint=VALUES_HINT, attributes={"rows": 2})
-    operator = Field("operator", "Operator", type="select", choices=OPERATOR_CHOICES)
+    operator = make_operator_field(OPERATORS)
     filters = make_section(
         form,
         f"{at}.filters",
