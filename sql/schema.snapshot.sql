@@ -379,6 +379,14 @@ ALTER TABLE public.former_passwords ALTER COLUMN id ADD GENERATED ALWAYS AS IDEN
     CACHE 1
 );
 
+CREATE TABLE public.ignored_alerts (
+    action_set_id integer NOT NULL,
+    run_id bigint NOT NULL,
+    correlation text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.impact_groups (
     key uuid NOT NULL,
     sdk_type text NOT NULL,
@@ -1137,6 +1145,9 @@ ALTER TABLE ONLY public.features
 ALTER TABLE ONLY public.former_passwords
     ADD CONSTRAINT former_passwords_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.ignored_alerts
+    ADD CONSTRAINT ignored_alerts_pkey PRIMARY KEY (action_set_id, run_id);
+
 ALTER TABLE ONLY public.impact_groups
     ADD CONSTRAINT impact_groups_pkey PRIMARY KEY (key);
 
@@ -1509,6 +1520,9 @@ ALTER TABLE ONLY public.features
 
 ALTER TABLE ONLY public.former_passwords
     ADD CONSTRAINT former_passwords_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.ignored_alerts
+    ADD CONSTRAINT ignored_alerts_action_set_id_fkey FOREIGN KEY (action_set_id) REFERENCES public.action_sets(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.mails
     ADD CONSTRAINT mails_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;

@@ -3,8 +3,6 @@
 They are stored with the runs: each run that an alert caused has the alert's key as `correlation`.
 """
 
-import msgspec
-
 from sigservice.db.pool import Connection
 from sigservice.repository.actions import action_runs, ignored_alerts
 
@@ -22,10 +20,9 @@ class FiringAlerts:
     def is_ignored(self, set_id: int, key: str) -> bool:
         """Whether a person ignores the alert until it resolves."""
         if self._ignored_keys is None:  # most batches contain no alert that can resolve
-            self._ignored_keys = {
-                row["action_set_id"]: {*msgspec.json.decode(row["value"])}
-                for row in ignored_alerts.list_of_sets(self._conn, self._sets)
-            }
+            self._ignored_keys = {}
+            for row in ignored_alerts.list_all(self._conn, self._sets):
+                self._ignored_keys.setdefault(row["action_set_id"], set()).add(row["correlation"])
         return key in self._ignored_keys.get(set_id, ())
 
     def stop_ignoring(self, set_id: int, key: str) -> bool:

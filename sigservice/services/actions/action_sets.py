@@ -13,7 +13,7 @@ from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, ExceedsLimitError, NameExistsError, NotFoundError
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository.access import service_accounts
-from sigservice.repository.actions import action_sets, ignored_alerts
+from sigservice.repository.actions import action_sets
 from sigservice.repository.projects import projects
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.actions import action_filters, schedules
@@ -192,7 +192,6 @@ def delete(conn: Connection, project: str, id: int, by: Identity) -> None:
             if action["action"] == "RESTORE_ACTION_SET" and target == str(id) and row["id"] != id:
                 raise ConflictError(f"The action set {row['name']} reverts this one.")
     action_sets.delete(conn, id)
-    ignored_alerts.delete_of_set(conn, id)
     events.record(conn, "actions-deleted", by, pre_data=to_json(before), project=project)
 
 

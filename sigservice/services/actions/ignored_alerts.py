@@ -7,8 +7,6 @@ no process runs the set between the undo and the decision to ignore.
 
 from typing import Any
 
-import msgspec
-
 from sigservice.clock import Clock, format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -20,12 +18,10 @@ from sigservice.services.system import events
 MAX_ALERTS = 1000  # of one set
 
 
-def find(conn: Connection, run: Row) -> dict[str, Any] | None:
-    """{runId, createdBy, createdAt} of the run's alert if it is ignored."""
-    for row in ignored_alerts.list_of_sets(conn, [run["action_set_id"]]):
-        alert: dict[str, Any] | None = msgspec.json.decode(row["value"]).get(run["correlation"])
-        return alert
-    return None
+def find(conn: Connection, run: Row) -> Row | None:
+    """The row of the run's alert if it is ignored."""
+    rows = ignored_alerts.list_all(conn, [run["action_set_id"]])
+    return next((row for row in rows if row["correlation"] == run["correlation"]), None)
 
 
 def ignore(conn: Connection, run: Row, by: Identity, clock: Clock) -> None:
@@ -34,15 +30,9 @@ def ignore(conn: Connection, run: Row, by: Identity, clock: Clock) -> None:
     firing = [row["correlation"] for row in action_runs.list_firing_alerts(conn, [set_id])]
     if key is None or key not in firing:
         raise ConflictError("The alert of this run isn't firing, or the run is undone already.")
-    rows = ignored_alerts.list_of_sets(conn, [set_id])
-    if any(len(msgspec.json.decode(row["value"])) >= MAX_ALERTS for row in rows):
+    if len(ignored_alerts.list_all(conn, [set_id])) >= MAX_ALERTS:
         raise ConflictError(f"The set already ignores {MAX_ALERTS:,} alerts.")
-    alert = {
-        "runId": run["id"],
-        "createdBy": by.username,
-        "createdAt": format_iso(clock.now()),
-    }
-    ignored_alerts.add(conn, set_id, key, alert)
+    ignored_alerts.add(conn, set_id, run["id"], key, created_by=by.username, created_at=clock.now())
     data = {"runId": run["id"]}
     events.record(conn, "actions-alert-ignored", by, data=data, project=run["project"])
 
@@ -62,9 +52,10 @@ def list_json(conn: Connection, by: Identity) -> list[dict[str, Any]]:
         {
             "project": row["project"],
             "actionSet": {"id": row["action_set_id"], "name": row["name"]},
-            **alert,
-            "key": key if by.has_permission(ADMIN) else None,
+            "runId": row["run_id"],
+            "createdBy": row["created_by"],
+            "createdAt": format_iso(row["created_at"]),
+            "key": row["correlation"] if by.has_permission(ADMIN) else None,
         }
         for row in ignored_alerts.list_all(conn)
-        for key, alert in msgspec.json.decode(row["value"]).items()
     ]

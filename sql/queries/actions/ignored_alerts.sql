@@ -1,30 +1,18 @@
--- Alerts that people ignore until they resolve: for each action set one row of settings, a JSON object with
--- the alerts by key. Writers hold lock_action_runs, as the evaluation of signals does, which reads them.
+-- Alerts that people ignore until they resolve. Writers hold lock_action_runs, as the evaluation of signals does,
+-- which reads them.
 
 -- name: list_ignored_alerts
-SELECT s.id AS action_set_id, t.value
-FROM unnest(%(sets)s::int[]) AS s (id)
-CROSS JOIN LATERAL (
-    SELECT value FROM settings WHERE key = 'ignored_alerts:' || s.id LIMIT 1
-) t;
-
--- name: list_all_ignored_alerts
--- With the sets that exist, by set.
-SELECT a.id AS action_set_id, a.project, a.name, t.value
-FROM action_sets a
-CROSS JOIN LATERAL (
-    SELECT value FROM settings WHERE key = 'ignored_alerts:' || a.id LIMIT 1
-) t
-ORDER BY a.id;
+-- Of some sets, or of all if `sets` is NULL; by set and run.
+SELECT i.action_set_id, i.run_id, i.correlation, i.created_by, i.created_at, a.project, a.name
+FROM ignored_alerts i
+JOIN action_sets a ON a.id = i.action_set_id
+WHERE %(sets)s::int[] IS NULL OR i.action_set_id = ANY(%(sets)s)
+ORDER BY i.action_set_id, i.run_id;
 
 -- name: add_ignored_alert
-INSERT INTO settings (key, value) VALUES ('ignored_alerts:' || %(action_set_id)s::int, %(alert)s::jsonb)
-ON CONFLICT (key) DO UPDATE SET value = settings.value || excluded.value;
+INSERT INTO ignored_alerts (action_set_id, run_id, correlation, created_by, created_at)
+VALUES (%(action_set_id)s, %(run_id)s, %(correlation)s, %(created_by)s, %(created_at)s)
+ON CONFLICT (action_set_id, run_id) DO NOTHING;
 
 -- name: delete_ignored_alert
-UPDATE settings SET value = value - %(correlation)s::text
-WHERE key = 'ignored_alerts:' || %(action_set_id)s::int AND value ? %(correlation)s::text;
-
--- name: delete_ignored_alerts
--- Of a set that is deleted.
-DELETE FROM settings WHERE key = 'ignored_alerts:' || %(action_set_id)s::int;
+DELETE FROM ignored_alerts WHERE action_set_id = %(action_set_id)s AND correlation = %(correlation)s;
