@@ -22,12 +22,21 @@ from sigservice.errors import AppError, BadDataError, StartError
 from sigservice.log import escape_line
 from sigservice.outgoing.proxies import Proxies
 from sigservice.repository.transfer import definitions
+from sigservice.routes.admin.actions.integrations import make_rules
 from sigservice.services.identity import SYSTEM
-from sigservice.services.transfer import feature_import, snapshot_import, snapshot_writer, snapshots
+from sigservice.services.transfer import (
+    feature_import,
+    integration_transfer,
+    snapshot_import,
+    snapshot_writer,
+    snapshots,
+)
 from sigservice.services.transfer.automation_import import AutomationChanges, AutomationImporter
 from sigservice.services.transfer.automations import Export, read_export
+from sigservice.services.transfer.integration_transfer import IntegrationReport
 from sigservice.services.transfer.snapshot_import import ImportLimits
 from sigservice.services.transfer.snapshot_writer import ImportChanges
+from sigservice.services.transfer.snapshots import Snapshot
 from sigservice.wording import plural
 
 COMMANDS = ("export", "import")
@@ -45,6 +54,9 @@ def add_parsers(commands: Any) -> None:
         "sigservice export flags.json",
     )
     export.add_argument("file", nargs="?", metavar="FILE", help="default: standard output")
+    export.add_argument(
+        "--integrations", action="store_true", help="include integrations, without their secrets"
+    )
     importer = add_parser(
         commands,
         "import",
@@ -86,7 +98,7 @@ def check_arguments(arguments: argparse.Namespace) -> None:
 def run_command(arguments: argparse.Namespace, context: Context) -> int:
     """The exit code: 0 success, 1 failure, 3 if some items were skipped."""
     if arguments.command == "export":
-        return _export(arguments.file, context)
+        return _export(arguments.file, context, with_integrations=arguments.integrations)
     limits = ImportLimits.from_config(context.config)
     try:
         if arguments.source:
@@ -99,9 +111,11 @@ def run_command(arguments: argparse.Namespace, context: Context) -> int:
         return 1
 
 
-def _export(file: str | None, context: Context) -> int:
+def _export(file: str | None, context: Context, *, with_integrations: bool) -> int:
     with context.database.transaction(snapshot=True) as conn:
         export = read_export(conn)
+        if with_integrations:
+            export.integrations = integration_transfer.read_integrations(conn)
     data = msgspec.json.format(msgspec.json.encode(export), indent=1) + b"\n"
     if file is None:
         sys.stdout.buffer.write(data)
@@ -132,6 +146,7 @@ def _import_file(arguments: argparse.Namespace, context: Context, limits: Import
             "A file with flags of one environment requires --project and --environment."
         )
     progress, automations = Progress(sys.stderr), AutomationChanges()
+    integrations = IntegrationReport([], [], [])
     with _write_transaction(context, is_dry_run=arguments.dry_run) as conn:
         if is_snapshot:
             export = _parse_export(value)
@@ -143,6 +158,7 @@ def _import_file(arguments: argparse.Namespace, context: Context, limits: Import
                 conn, SYSTEM, context.config, context.encryption, context.clock.now()
             ).write(export)
             changes.entries += automations.entries
+            integrations = _import_integrations(conn, export, context)
         else:
             document = feature_import.parse_document(value)
             (project,) = arguments.project
@@ -151,10 +167,25 @@ def _import_file(arguments: argparse.Namespace, context: Context, limits: Import
                 conn, project, arguments.environment, document, SYSTEM, limits, progress.advance
             )
     progress.finish()
+    changes.entries += integrations.changes
     _print_changes(changes, arguments.dry_run)
-    _print_items("Skipped:", automations.skipped)
+    skipped = [*automations.skipped, *_describe_skipped(integrations)]
+    _print_items("Skipped:", skipped)
     _print_items("Enter again, because a file has no secrets:", automations.secrets)
-    return EXIT_INCOMPLETE if automations.skipped else 0
+    _print_secrets(integrations)
+    return EXIT_INCOMPLETE if skipped else 0
+
+
+def _describe_skipped(report: IntegrationReport) -> list[tuple[str, str]]:
+    return [(f"integration {name}", reason) for name, reason in report.skipped]
+
+
+def _import_integrations(
+    conn: Connection, snapshot: Snapshot, context: Context
+) -> IntegrationReport:
+    return integration_transfer.import_integrations(
+        conn, snapshot.integrations or [], SYSTEM, make_rules(context)
+    )
 
 
 def _start_writing(progress: Progress, count: int) -> None:
@@ -200,7 +231,10 @@ def _import_server(arguments: argparse.Namespace, context: Context, limits: Impo
         changes, findings = snapshot_import.import_valid_parts(
             conn, snapshot, SYSTEM, limits, progress.advance
         )
+        integrations = _import_integrations(conn, snapshot, context)
     progress.finish()
+    changes.entries += integrations.changes
+    skipped_items += [SkippedItem(*item) for item in _describe_skipped(integrations)]
     skipped_items += [
         SkippedItem(
             f"{finding.kind} {finding.item}", f"{finding.path.partition('.')[2]}: {finding.message}"
@@ -210,6 +244,7 @@ def _import_server(arguments: argparse.Namespace, context: Context, limits: Impo
     _print_changes(changes, arguments.dry_run)
     _print_items("Skipped:", [(item.name, item.reason) for item in skipped_items])
     _print_items("Never imported:", [(item.name, item.reason) for item in accounts])
+    _print_secrets(integrations)
     return EXIT_INCOMPLETE if skipped_items else 0
 
 
@@ -220,6 +255,10 @@ def _print_changes(changes: ImportChanges, is_dry_run: bool) -> None:
     for (kind, name), texts in descriptions.items():
         print(escape_line(f"{kind} {name}: {'; '.join(texts)}"))
     print(f"{len(descriptions)} {'would change; nothing was written' if is_dry_run else 'changed'}")
+
+
+def _print_secrets(report: IntegrationReport) -> None:
+    _print_items("Enter before you enable the integration:", report.secrets)
 
 
 def _print_items(title: str, items: Sequence[tuple[str, str]]) -> None:

@@ -1,6 +1,6 @@
 """Client of a remote server's admin API, with retries. No message contains the token."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -64,16 +64,20 @@ class RemoteClient:
         }
         self._pool = open_pool(self._base_url, proxies or Proxies(), settings)
 
+    @property
+    def base_url(self) -> str:
+        return self._base_url
+
     def get(self, *parts: str, **query: str) -> Any:
         """The JSON at the path below /api/admin."""
-        status, value = self._request(parts, query)
+        status, value = self.fetch(*parts, **query)
         if status != 200:
             raise StartError(f"{self._format_url(parts)} responded with status {status}.")
         return value
 
     def find(self, *parts: str, **query: str) -> Any | None:
         """The same, or None if the path doesn't exist or the token may not read it."""
-        status, value = self._request(parts, query)
+        status, value = self.fetch(*parts, **query)
         if status in _MISSING_STATUSES:
             return None
         if status != 200:
@@ -98,7 +102,8 @@ class RemoteClient:
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def _request(self, parts: tuple[str, ...], query: Mapping[str, str]) -> tuple[int, Any]:
+    def fetch(self, *parts: str, **query: str) -> tuple[int, Any]:
+        """Status and JSON at the path below /api/admin; None unless the status is 200."""
         path = "/".join(quote(part, safe="") for part in parts)
         url = f"{self._base_url}/api/admin/{path}" + (f"?{urlencode(query)}" if query else "")
         try:

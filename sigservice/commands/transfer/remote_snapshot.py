@@ -21,6 +21,7 @@ from sigservice.services.projects.environments import Environment
 from sigservice.services.projects.strategy_types import StrategyType
 from sigservice.services.projects.tag_types import TagType
 from sigservice.services.transfer.feature_import import remove_nulls
+from sigservice.services.transfer.integration_definitions import IntegrationDefinition
 from sigservice.services.transfer.snapshots import (
     Feature,
     FeatureState,
@@ -82,6 +83,8 @@ class RemoteSnapshotReader:
         snapshot.projects = [project for raw in projects for project in self._read_project(raw)]
         flags = [flag for project in snapshot.projects for flag in self._fetch_flags(project.id)]
         snapshot.features = self._read_features(flags)
+        if not self._only_projects:
+            snapshot.integrations = self._read_integrations()
         self._progress.finish()
         return snapshot
 
@@ -101,6 +104,16 @@ class RemoteSnapshotReader:
 
     def _fetch_list(self, path: str, name: str) -> list[Mapping[str, Any]]:
         return _get_mappings(self._client.find(path), name)
+
+    def _read_integrations(self) -> list[IntegrationDefinition]:
+        status, value = self._client.fetch("addons")
+        if status not in (200, 404):
+            self._skip("integrations", f"their list responded with status {status}")
+        named = [
+            remove_nulls(raw) | {"source": f"{self._client.base_url}#{raw.get('id')}"}
+            for raw in _get_mappings(value, "addons")
+        ]
+        return self._convert_all("integration", named, IntegrationDefinition)
 
     def _read_project(self, raw: Mapping[str, Any]) -> list[Project]:
         id = str(raw["id"])

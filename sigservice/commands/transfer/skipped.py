@@ -15,7 +15,6 @@ ACCOUNTS = (
 )
 UNSUPPORTED = (
     (("groups",), "groups", "group", "not supported"),
-    (("addons",), "addons", "integration", "secrets aren't readable: create them here"),
     (("release-plan-templates",), "", "release plan template", "not supported"),
 )
 

@@ -35,6 +35,7 @@ from sigservice.services.projects.context_fields import ContextField
 from sigservice.services.projects.environments import Environment
 from sigservice.services.projects.strategy_types import StrategyType
 from sigservice.services.projects.tag_types import TagType
+from sigservice.services.transfer.integration_definitions import IntegrationDefinition
 
 VERSION = 1
 
@@ -126,6 +127,7 @@ class Snapshot(msgspec.Struct):
     tags: list[Tag] = []
     segments: list[SegmentDefinition] = []
     features: list[Feature] = []
+    integrations: list[IntegrationDefinition] | msgspec.UnsetType = msgspec.UNSET
 
 
 def read_snapshot(conn: Connection, names: list[str] | None = None) -> Snapshot:
