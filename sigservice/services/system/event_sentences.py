@@ -102,7 +102,7 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
     elif row["type"] == "feature-project-change":
         parts["change"] = f" from {mark('project', str(before.get('project') or ''))}"
     elif row["type"].startswith(RELEASE_EVENTS) and isinstance(text := values.get("text"), str):
-        return text[:1].lower() + text[1:].removesuffix(".")
+        return mark("plain", text[:1].lower() + text[1:].removesuffix("."))
     sentence = SENTENCES.get(row["type"])
     if sentence is None:
         return _describe_by_words(row["type"], parts["name"])

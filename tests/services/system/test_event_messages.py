@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
+from sigservice.services.actions.integration_events import RECORDED
 from sigservice.services.system.event_messages import MARKDOWN, SLACK, find_page, render_sentence
+from tests.table_tests import each
 
 URL = "https://flags.example/sub"
 
@@ -88,3 +90,28 @@ def test_a_long_sentence_is_cut():
         "feature-strategy-add", data=make_strategy(), **PLACE | {"feature_name": "f" * 9000}
     )
     assert len(render(row)) == 3000
+
+
+HOSTILE = "<!channel>"
+MEMBERS = (
+    "name",
+    "text",
+    "title",
+    "type",
+    "value",
+    "id",
+    "reason",
+    "username",
+    "provider",
+    "project",
+)
+
+
+@each("type", sorted(type for types in RECORDED.values() for type in types), name=str)
+def test_no_sentence_of_any_type_has_a_text_of_a_user_as_it_is(type):
+    data = json.dumps(dict.fromkeys(MEMBERS, HOSTILE) | {"actionRun": {"actionSet": HOSTILE}})
+    row = {"type": type, "created_by": HOSTILE, "data": data, "pre_data": data}
+    row |= dict.fromkeys(("project", "environment", "feature_name"), HOSTILE)
+    assert HOSTILE not in render_sentence(row, SLACK, "https://flags.example")
+    assert HOSTILE not in render_sentence(row, MARKDOWN, "")
+    assert type not in render_sentence(row, SLACK, ""), "a type is no text for people"
