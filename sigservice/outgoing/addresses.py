@@ -6,6 +6,7 @@ A name is checked by the addresses that it resolves to, at the moment of its use
 import ipaddress
 import socket
 from dataclasses import dataclass
+from functools import cache
 
 from sigservice.outgoing.special_addresses import Address, classify_address
 
@@ -106,6 +107,7 @@ def _normalize(host: str) -> str:
     return host.lower().rstrip(".")
 
 
+@cache
 def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
     try:
         return ipaddress.ip_network(text, strict=False)

@@ -107,7 +107,7 @@ class HttpConnection:
 
     def __init__(self) -> None:
         self._key: object = None  # what the connection can be used for
-        self._pool: HTTPConnectionPool | None = None
+        self._target: tuple[str, AddressPolicy, Target] | None = None  # of the last request
         self._urlopen: Callable[..., Any] = lambda: None
         self._opened: list[HTTPConnection] = []
         self._ends_at, self._is_timed_out = math.inf, False
@@ -135,7 +135,9 @@ class HttpConnection:
     ) -> Response:
         """Takes at most `seconds`. Without a body it is a GET. `ca_file` replaces the certificate
         authorities of the system. Raises DestinationError, DeliveryError."""
-        target = parse_target(url, policy)
+        if self._target is None or self._target[:2] != (url, policy):
+            self._target = url, policy, parse_target(url, policy)
+        target = self._target[2]
         self._ends_at, self._is_timed_out = time.monotonic() + seconds, False
         if self._watch is None:
             self._watch = threading.Thread(target=self._cut_late, name="request", daemon=True)
@@ -215,7 +217,7 @@ class HttpConnection:
             return self._opened[-1]
 
         pool.ConnectionCls = connect  # type: ignore[assignment]
-        self._key, self._pool, self._urlopen = key, pool, urlopen
+        self._key, self._urlopen = key, urlopen
 
     def _is_open(self) -> bool:
         """Only the first connection is kept: its address was checked."""
