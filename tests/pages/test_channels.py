@@ -92,4 +92,6 @@ def test_the_form_of_an_integration_has_a_name(ada, web):
     form.submit(status=303)
     (addon,) = web.get(ADDONS, headers=ADMIN).json["addons"]
     assert (addon["name"], addon["events"]) == ("#oncall", [])
-    assert "#oncall" in ada.get("/admin/integrations").text
+    page = ada.get("/admin/integrations").text
+    assert "#oncall" in page
+    assert "notifications by its name" in page

@@ -30,7 +30,7 @@
 <p>Enter before it can be enabled: {{", ".join(one["missing"])}}</p>
 % end
 <dl>
-<div><dt>Sends</dt><dd>{{", ".join(one["labels"][:5])}}\\
+<div><dt>Sends</dt><dd>{{", ".join(one["labels"][:5]) or "notifications by its name"}}\\
 % if len(one["labels"]) > 5:
  and {{len(one["labels"]) - 5}} more\\
 % end
