@@ -48,6 +48,60 @@ def test_a_scheduled_release_whose_stickiness_became_random_is_held_at_its_perce
     assert kit.command(release, "resume", adopt=True)["state"] == "running"
 
 
+def change_parameters(kit, body):
+    body["parameters"] |= {"groupId": "other"}
+
+
+def change_constraints(kit, body):
+    body["constraints"] = [{"contextName": "userId", "operator": "IN", "values": ["1"]}]
+
+
+def change_segments(kit, body):
+    users = {"contextName": "userId", "operator": "IN", "values": ["7"]}
+    segment = kit.post("/api/admin/segments", {"name": "b", "constraints": [users]}, 201)
+    body["segments"] = [segment["id"]]
+
+
+def change_variants(kit, body):
+    body["variants"] = [
+        {"name": "red", "weight": 1000, "weightType": "variable", "stickiness": "default"}
+    ]
+
+
+def disable_strategy(kit, body):
+    body["disabled"] = True
+
+
+@pytest.mark.parametrize(
+    "change",
+    [change_parameters, change_constraints, change_segments, change_variants, disable_strategy],
+)
+def test_each_change_of_the_strategy_is_an_edit(kit, change):
+    release = kit.create()
+    strategy = kit.read_strategy()
+    body = {name: strategy[name] for name in ("name", "constraints", "parameters")}
+    change(kit, body)
+    kit.put(f"{kit.place}/strategies/{strategy['id']}", body)
+    kit.progress()
+    assert kit.state(release) == ("held", "edit", 1)
+    kit.command(release, "resume", adopt=True)
+    kit.wait(10)
+    assert kit.state(release) == ("running", None, 50)
+
+
+def test_titles_descriptions_and_tags_are_no_edit(kit):
+    release = kit.create()
+    strategy = kit.read_strategy()
+    body = {name: strategy[name] for name in ("name", "constraints", "parameters")}
+    kit.put(f"{kit.place}/strategies/{strategy['id']}", body | {"title": "Checkout"})
+    feature = "/api/admin/projects/default/features/checkout"
+    kit.put(feature, {"name": "checkout", "type": "release", "description": "New."})
+    tag = {"type": "simple", "value": "shop"}
+    kit.post("/api/admin/features/checkout/tags", tag, 201)
+    kit.wait(10)
+    assert kit.state(release) == ("running", None, 50)
+
+
 def test_hold_of_a_held_release_is_refused_with_its_reason(kit):
     release = kit.create()
     kit.command(release, "hold", reason="lunch.")

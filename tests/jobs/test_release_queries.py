@@ -221,7 +221,9 @@ def test_equal_queries_of_rules_and_guards_are_sent_once(kit, prometheus):
     source = {"kind": "prometheus", "source": "main", "query": "errors"}
     rule = {"name": "errors", "endpointId": endpoint["id"], "source": source, "above": 0.05}
     kit.post("/api/admin/alert-rules", rule, 201)
+    del prometheus.requests[:]
     create(kit, prometheus, guard(), guard("hold"))
+    assert len(prometheus.requests) == 1
     del prometheus.requests[:]
     ask(kit)
     assert len(prometheus.requests) == 1

@@ -97,19 +97,18 @@ def ask_queries(
     conditions: Mapping[int, Condition],
     now: datetime,
 ) -> dict[int, Answer]:
-    """The answers of sources that exist, one query after the other. A source that doesn't answer
-    isn't asked again."""
-    answers: dict[int, Answer] = {}
+    """The answers of sources that exist: each query once, one after the other. A source that
+    doesn't answer isn't asked again."""
+    answers: dict[tuple[str, str], Answer] = {}
     refused: dict[str, Answer] = {}
-    for index, condition in conditions.items():
-        source, query = _get_query(condition)
-        if source in refused:
-            answers[index] = refused[source]
-        elif source in sources:
-            answers[index] = answer = client.query(sources[source], query, now)
+    for source, query in map(_get_query, conditions.values()):
+        if source in sources and (source, query) not in answers:
+            answer = refused.get(source) or client.query(sources[source], query, now)
+            answers[source, query] = answer
             if not answer.is_available:
                 refused[source] = answer
-    return answers
+    keys = {index: _get_query(condition) for index, condition in conditions.items()}
+    return {index: answers[key] for index, key in keys.items() if key in answers}
 
 
 def preview_queries(
