@@ -8,7 +8,7 @@ from sigservice.log import Logger, log_error
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services import revisions
 from sigservice.services.releases import release_progress, release_rules
-from sigservice.services.releases.release_state import Release, load
+from sigservice.services.releases.release_state import Release, load, lock_active
 
 
 def run_once(context: Context) -> int:
@@ -39,9 +39,8 @@ def _scan(context: Context, logger: Logger) -> int:
         if release_progress.has_work(release):
             with context.database.transaction() as conn:
                 revisions.lock(conn)
-                events += release_progress.progress_safely(
-                    conn, [release.id], context.clock, logger
-                )
+                locked = lock_active(conn, [release.id], context.clock)
+                events += release_progress.progress_safely(conn, locked, logger)
     context.release_watch.remember()
     return events
 

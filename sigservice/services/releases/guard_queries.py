@@ -19,6 +19,7 @@ from sigservice.services.releases import release_progress
 from sigservice.services.releases.guard_results import find_window
 from sigservice.services.releases.plans import MAX_GUARDS, Guard, RuleGuard
 from sigservice.services.releases.release_rules import make_columns
+from sigservice.services.releases.release_state import lock_active
 from sigservice.services.rules import rule_conditions, rule_preview
 from sigservice.services.rules.prometheus import Answer, PrometheusClient
 from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
@@ -66,7 +67,9 @@ def store_answer(
     if changed:
         revisions.lock(conn)
     release_guards.save_answers(conn, items, until)
-    return release_progress.progress_safely(conn, sorted(changed), clock, logger) if changed else 0
+    if not changed:
+        return 0
+    return release_progress.progress_safely(conn, lock_active(conn, sorted(changed), clock), logger)
 
 
 def read_query(guard: RuleGuard, answer: Answer, asked_at: datetime) -> Reading:

@@ -2,10 +2,10 @@
 transaction that read what was decided on. The caller holds the lock of revisions."""
 
 import copy
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from sigservice.clock import Clock
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.db.pool import Connection
 from sigservice.db.statements import savepoint
@@ -22,7 +22,6 @@ from sigservice.services.releases.release_journal import Journal
 from sigservice.services.releases.release_state import (
     Release,
     find_propagation_seconds,
-    lock_active,
 )
 
 MAX_DECISIONS = 5  # in a row: a start, a hold, a rollback
@@ -43,11 +42,11 @@ def has_work(release: Release) -> bool:
     return needs_content or _decide(release).action != "stay"
 
 
-def progress_safely(conn: Connection, ids: list[int], clock: Clock, logger: Logger) -> int:
-    """Progresses the releases of these IDs that have not ended. One that fails stays as it is, for
-    the next run of the job, and doesn't stop the others. Returns the number of events."""
+def progress_safely(conn: Connection, releases: Sequence[Release], logger: Logger) -> int:
+    """Progresses releases that `lock_active` found. One that fails stays as it is, for the next run
+    of the job, and doesn't stop the others. Returns the number of events."""
     count = 0
-    for release in lock_active(conn, ids, clock):
+    for release in releases:
         journal = Journal()
         try:
             with savepoint(conn):

@@ -14,6 +14,7 @@ from sigservice.repository.releases import release_guards
 from sigservice.services import revisions
 from sigservice.services.releases import release_progress
 from sigservice.services.releases.plans import RuleGuard
+from sigservice.services.releases.release_state import lock_active
 from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
 from sigservice.services.rules.rule_readings import Reading, measure, read_all
 from sigservice.services.rules.rule_states import RuleState, advance
@@ -41,7 +42,9 @@ def evaluate_due(conn: Connection, logger: Logger, clock: Clock, database_now: d
     if changed:
         revisions.lock(conn)
     release_guards.save_readings(conn, items)
-    return release_progress.progress_safely(conn, sorted(changed), clock, logger) if changed else 0
+    if not changed:
+        return 0
+    return release_progress.progress_safely(conn, lock_active(conn, sorted(changed), clock), logger)
 
 
 def make_columns(condition: Condition, reading: Reading, state: RuleState) -> dict[str, Any]:

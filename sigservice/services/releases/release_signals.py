@@ -38,7 +38,7 @@ def evaluate_signals(
     for release in releases:
         _apply_alerts(release, changes[release.id])
         release_progress.save_guards(conn, release)
-    return release_progress.progress_safely(conn, sorted(changes), clock, logger)
+    return release_progress.progress_safely(conn, releases, logger)
 
 
 def find_firing(conn: Connection, endpoint: Row, definition: SignalGuard) -> dict[str, str]:
