@@ -56,10 +56,6 @@ def save_answers(conn: Connection, items: Sequence[Any], until: datetime) -> Non
     execute(conn, _SQL["save_answers"], items=text, until=until)
 
 
-def stop_watching(conn: Connection, release_id: int) -> None:
-    execute(conn, _SQL["stop_watching"], release_id=release_id)
-
-
 def list_of_endpoints(conn: Connection, endpoint_ids: Sequence[int]) -> list[Row]:
     """{id, release_id, endpoint_id, endpoint, definition} of signal guards of active releases."""
     return fetch_all(conn, _SQL["list_signal_guards"], endpoint_ids=list(endpoint_ids))

@@ -150,13 +150,15 @@ def save(conn: Connection, release: Release) -> None:
     """Stores the release and the results of its guards."""
     release_rows.update(conn, {name: getattr(release, name) for name in _COLUMNS})
     save_guards(conn, release)
-    if not release.is_active:
-        release_guards.stop_watching(conn, release.id)
 
 
 def save_guards(conn: Connection, release: Release) -> None:
     if release.guards:
-        items = [{name: getattr(g, name) for name in _GUARD_COLUMNS} for g in release.guards]
+        watching = {"is_watching": release.is_active}
+        items = [
+            {name: getattr(guard, name) for name in _GUARD_COLUMNS} | watching
+            for guard in release.guards
+        ]
         release_guards.update_many(conn, items)
 
 

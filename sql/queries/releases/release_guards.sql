@@ -25,10 +25,10 @@ WITH locked AS (
 )
 UPDATE release_guards g
 SET state = x.state, since = x.since, reason = x.reason, keys = x.keys,
-    ignored_until = x.ignored_until
+    ignored_until = x.ignored_until, is_watching = x.is_watching
 FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (id bigint, state text, since timestamptz, reason text, keys jsonb,
-           ignored_until timestamptz)
+           ignored_until timestamptz, is_watching boolean)
 JOIN locked USING (id)
 WHERE g.id = x.id;
 
@@ -113,9 +113,6 @@ FROM release_guards g
 JOIN signal_endpoints e ON e.id = g.endpoint_id
 WHERE g.endpoint_id = ANY(%(endpoint_ids)s) AND g.kind = 'signal' AND g.is_watching
 ORDER BY g.release_id, g.position;
-
--- name: stop_watching
-UPDATE release_guards SET is_watching = false WHERE release_id = %(release_id)s;
 
 -- name: list_recent_signals
 -- Newest first.
