@@ -72,7 +72,7 @@ def add_service_account(conn: Connection, username: str = "robot") -> int:
 
 
 def add_endpoint(conn: Connection, name: str = "deploys", **more: Any) -> int:
-    values = {"description": None, "enabled": True, "options": "{}"}
+    values = {"description": None, "enabled": True, "options": "{}", "template": None}
     values |= {"created_by_user_id": 1, "limit": 100}
     row = signal_endpoints.insert(conn, name=name, **values | more)
     assert row is not None

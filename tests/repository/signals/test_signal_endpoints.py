@@ -21,7 +21,8 @@ from tests.repository.kit import (
 from tests.waiting import DEADLINE_SECONDS
 
 COLUMNS = {
-    "id", "name", "description", "enabled", "options", "created_at", "created_by_user_id",
+    "id", "name", "description", "enabled", "options", "template", "created_at",
+    "created_by_user_id",
 }  # fmt: skip
 
 
@@ -32,6 +33,7 @@ def insert(conn, name="deploys", limit=100):
         description=None,
         enabled=True,
         options="{}",
+        template=None,
         created_by_user_id=1,
         limit=limit,
     )
@@ -39,7 +41,7 @@ def insert(conn, name="deploys", limit=100):
 
 def update(conn, id, name="deploys", description=None, enabled=True):
     return signal_endpoints.update(
-        conn, id, name=name, description=description, enabled=enabled, options="{}"
+        conn, id, name=name, description=description, enabled=enabled, options="{}", template=None
     )
 
 
@@ -58,6 +60,7 @@ def test_new_endpoint_is_returned_and_found(conn):
         description="d",
         enabled=False,
         options='{"allowQueryToken": true}',
+        template="generic",
         created_by_user_id=-42,
         limit=1,
     )

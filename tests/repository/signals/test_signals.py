@@ -44,7 +44,7 @@ def world(conn):
 
 
 def update_b(conn, world, *, enabled):
-    values = {"description": None, "options": "{}"}
+    values = {"description": None, "options": "{}", "template": None}
     signal_endpoints.update(conn, world.b, name="b", enabled=enabled, **values)
 
 
