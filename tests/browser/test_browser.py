@@ -97,7 +97,8 @@ def test_whole_main_job(tab, call, expect, javascript):
     expect(page.locator("#signals details")).to_have_count(1)
     expect(page.locator("#signals summary")).to_contain_text("second")
 
-    page.get_by_role("link", name="Signal endpoints").click()
+    menu = page.get_by_role("navigation", name="Main")
+    menu.get_by_role("link", name="Signal endpoints").click()
     switch = page.get_by_role("switch", name="Endpoint deploys")
     expect(switch).to_be_checked()
     switch.click()

@@ -64,13 +64,14 @@ def test_the_navigation_marks_the_current_page(ada, endpoint):
         ("/admin/features", "Flags"),
         ("/admin/segments/new", "Segments"),
         ("/admin/integrations", "Integrations"),
-        ("/admin/signals", "Signals"),
-        (f"/admin/signals/{endpoint['id']}/setup", "Signals"),
+        ("/admin/signals", "Signal endpoints"),
+        (f"/admin/signals/{endpoint['id']}/setup", "Signal endpoints"),
+        ("/admin/alert-rules/new", "Alert rules"),
         ("/admin/applications", "Applications"),
         ("/admin/events", "Audit log"),
         ("/admin/projects/default/actions", "Actions"),
         ("/admin/projects/default/edit", "Projects"),
-        ("/admin/signals/none", "Signals"),
+        ("/admin/signals/none", "Signal endpoints"),
     ):
         page = ada.get(path, expect_errors=True)
         (current,) = page.html.find("header").find_all(attrs={"aria-current": True})
