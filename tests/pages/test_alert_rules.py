@@ -159,6 +159,16 @@ def test_the_page_of_a_rule_has_its_preview(rules, page):
     assert "firing since" in read_text(answer.html.find("main"))
 
 
+def test_a_rule_whose_environment_was_deleted_can_be_opened(rules, page):
+    path = f"{PATH}/{rules.create()['id']}"
+    change = "UPDATE alert_rules SET condition = jsonb_set(condition, '{source,environment}', %s)"
+    rules.sdk.rows(change, '"gone"')
+    assert "gone" in page.get(PATH).text
+    form = form_to(page.get(path), path)
+    assert form["source.environment"].value == "gone"
+    assert "gone doesn't exist" in find_error(form.submit(status=400), "source.environment")
+
+
 def test_a_preview_without_reports_says_so(new_form):
     preview = new_form.submit("do", value="preview", status=200).html.find(id="preview")
     assert "unknown now: No reports of requests in development" in read_text(preview)

@@ -25,7 +25,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.rules import alert_rules
 from sigservice.services.rules.alert_rules import AlertRule
 from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
-from sigservice.services.rules.rule_preview import HOURS
+from sigservice.services.rules.rule_preview import HOURS, preview_metric
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import (
@@ -135,13 +135,16 @@ def show_alert_rule(
     entry: Entry = NO_ENTRY,
     preview: Mapping[str, Any] | None = None,
 ) -> HTTPResponse:
+    now = context.clock.now()
     with context.database.transaction() as conn:
         row = None if rule_id is None else alert_rules.get(conn, rule_id)
         choices = _list_choices(conn)
         names = impact_metrics.list_names(conn, limit=MAX_NAMES)
+        if row and not entry.form:
+            condition = alert_rules.read_condition(row)
+            is_metric = isinstance(condition.source, ImpactMetric)
+            preview = preview_metric(conn, condition, now) if is_metric else None
     form = entry.form or (_to_form(row) if row else _make_new_form(choices))
-    if row and not entry.form and isinstance(alert_rules.read_condition(row).source, ImpactMetric):
-        preview = preview_condition(context, alert_rules.read_condition(row))
     heading = f"Alert rule {row['name']}" if row else "New alert rule"
     return respond.page(
         context,
@@ -162,7 +165,7 @@ def show_alert_rule(
         limits=fill(LIMIT_FIELDS, form),
         names=names,
         action=context.prefix + request.environ["PATH_INFO"],
-        preview=_describe_preview(preview, context.clock.now()) if preview else None,
+        preview=_describe_preview(preview, now) if preview else None,
     )
 
 
@@ -243,12 +246,15 @@ def _make_general_fields(endpoints: Sequence[tuple[str, str]]) -> list[Field]:
 
 def _make_source_fields(form: Form, choices: Mapping[str, Any]) -> list[Field]:
     if _is_query(form):
-        source = Field("source.source", "Metric source", type="select", choices=choices["sources"])
-        return [source, QUERY_FIELD]
-    environment = Field(
-        "source.environment", "Environment", type="select", choices=choices["environments"]
-    )
-    return [*METRIC_FIELDS[:3], environment, *METRIC_FIELDS[3:]]
+        name, label, others = "source.source", "Metric source", [QUERY_FIELD]
+        values = choices["sources"]
+    else:
+        name, label, others = "source.environment", "Environment", METRIC_FIELDS
+        values = choices["environments"]
+    current = form.get(name, "")
+    if current and (current, current) not in values:  # it was deleted
+        values = [(current, current), *values]
+    return [Field(name, label, type="select", choices=values), *others]
 
 
 def _read_source(form: Form) -> dict[str, Any]:
