@@ -1,13 +1,13 @@
-"""The bars and lines of charts, for inline SVGs of 144 by 24 (24 hours), 240 by 48 and other
-units."""
+"""The bars and lines of charts, for inline SVGs of 144 by 24 (24 hours) and other units, and as
+wide as the page."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 Chart = dict[str, Any]
 HOURS, STEP, HEIGHT = 24, 6, 24
-WIDE, HALF = 240, 24
+HALF = 48  # pixels above and below the middle line
 MARGIN = 2  # above and below a line
 
 
@@ -67,28 +67,42 @@ def build_guard_chart(points: Iterable[tuple[float | None, bool]], limit: float 
 
 
 def build_exposure_bars(
-    by_slots_ago: Mapping[int, tuple[int, int]], slots: int
+    by_slots_ago: Mapping[int, tuple[int, int]],
+    slots: int,
+    variants: Mapping[int, Mapping[str, int]],
+    names: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """Two {x, y, width, height, kind} for each of `slots` with (yes, no) evaluations: yes above
-    the middle line, no below it, at the same scale. The newest slot is on the right."""
+    """{x, y, width, height, kind} for each of `slots` with (yes, no) evaluations: yes above the
+    middle line, no below it, at the same scale. `x` and `width` are percentages, the others pixels.
+    The newest slot is on the right. Yes is stacked by the variants of the slot, from the line
+    upwards in the order of `names`, whose kinds are v0, v1 …; "more" are other variants, "yes" is
+    without one."""
     pairs = {ago: pair for ago, pair in by_slots_ago.items() if 0 <= ago < slots}
     busiest = max((max(pair) for pair in pairs.values()), default=0)
-    step = WIDE // slots
+    step = 100 / slots
     bars = []
-    for ago, pair in sorted(pairs.items(), reverse=True):
-        for kind, count in zip(("yes", "no"), pair, strict=True):
-            if count:
-                height = max(1, round(HALF * count / busiest))
-                bars.append(
-                    {
-                        "x": WIDE - (ago + 1) * step,
-                        "y": HALF - height if kind == "yes" else HALF,
-                        "width": step - 2,
-                        "height": height,
-                        "kind": kind,
-                    }
-                )
+    for ago, (yes, no) in sorted(pairs.items(), reverse=True):
+        x = {"x": round(100 - (ago + 1) * step, 2), "width": round(step * 0.85, 2)}
+        bottom = float(HALF)
+        for kind, part in _stack_variants(yes, variants.get(ago, {}), names):
+            height = HALF * part / busiest
+            bottom -= height
+            bars.append({**x, "y": round(bottom, 1), "height": round(height, 1), "kind": kind})
+        if no:
+            height = max(1, round(HALF * no / busiest, 1))
+            bars.append({**x, "y": HALF, "height": height, "kind": "no"})
     return bars
+
+
+def _stack_variants(
+    yes: int, counts: Mapping[str, int], names: Sequence[str]
+) -> Iterator[tuple[str, float]]:
+    """The parts of `yes` by variant. Applications report both, and their sums can differ."""
+    total = max(yes, sum(counts.values()))
+    parts = [(f"v{number}", counts.get(name, 0)) for number, name in enumerate(names)]
+    parts.append(("more", sum(count for name, count in counts.items() if name not in names)))
+    parts.append(("yes", total - sum(counts.values())))
+    return ((kind, yes * count / total) for kind, count in parts if count and yes)
 
 
 def build_line(

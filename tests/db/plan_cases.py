@@ -173,6 +173,8 @@ def _list_actions() -> Iterator[CaseTuple]:
     yield path, "find_pending_work", {"now": datetime.now(UTC)}
     yield path, "list_run_statistics", {"sets": SETS, "max_runs": [10] * 100}
     yield path, "list_firing_alerts", {"sets": SETS}
+    yield path, "list_runs_by_id", {"ids": RUNS, "payloads": True}
+    yield "actions/ignored_alerts", "list_ignored_alerts", {"sets": SETS}
     yield path, "find_revertible_run", {"action_set_id": 7}
     yield path, "list_revertible_runs_of_alerts", {"action_set_id": 7, "before": 99_000}
     page = {"action_set_id": 7, "limit": 50, "offset": 0, "page_bytes": 1_000_000}
@@ -284,6 +286,8 @@ def _list_usage() -> Iterator[CaseTuple]:
     flag = {"feature": "flag-7", "hours": 720}
     for kind in ("list_client_metrics", "list_client_metrics_hours"):
         yield "usage/client_metrics", kind, flag
+    slots = flag | {"slot_hours": 24, "app_name": None, "sdk_type": None}
+    yield "usage/client_metrics", "list_client_metrics_variant_slots", slots
     yield "usage/client_metrics", "list_client_metrics_features", {"app_names": ["app-7"]}
     old = {"hours": 23, "chunk": 1000}
     yield "usage/client_metrics", "delete_old_client_metrics", old

@@ -114,7 +114,8 @@ def place(
     """Fills the braces of addresses in guards.py. The environment is the last but one, and off."""
 
     def create(path: str, **body: Any) -> Any:
-        return web.post_json(f"/api/admin/{path}", body, headers=ADMIN).json.get("id")
+        response = web.post_json(f"/api/admin/{path}", body, headers=ADMIN)
+        return response.json.get("id") if response.body else None
 
     create("projects", name="Shop", id="shop")
     create("environments", name="staging", type="test", enabled=False)
@@ -130,9 +131,12 @@ def place(
     flags.switch(name, "production")
     flags.set_parent(name, "parent")
     sets = Actions(service, web, flags, endpoint)
-    set_id = sets.set(options={"restoreAfterMinutes": 5})
+    resolved = {"path": "status", "values": ["resolved"], "key": "n"}
+    set_id = sets.set(options={"restoreAfterMinutes": 5, "restoreWhenResolved": resolved})
     signal_id = send(endpoint, token, {"n": 1})["id"]
     sets.work()
+    run_id = sets.runs(set_id)[0]["id"]
+    create(f"projects/default/actions/{set_id}/events/{run_id}/ignore-alert")
     flags.switch(name, "production")
     addon = {"provider": "webhook", "enabled": True, "events": ["segment-created"]}
     integration_id = create("addons", **addon, parameters={"url": "http://localhost:9999/"})
@@ -155,7 +159,7 @@ def place(
         "set_id": set_id,
         "source": "prom",
         "rule_id": create("alert-rules", **rule),
-        "run_id": sets.runs(set_id)[0]["id"],
+        "run_id": run_id,
         "id": endpoint["id"],
         "token_id": token["id"],
         "signal_id": signal_id,

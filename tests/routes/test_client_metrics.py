@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 
 from sigservice.clock import format_iso
-from sigservice.routes.pages.flags.usage_charts import read_usage
 from sigservice.services.usage.client_metrics import Usage, find_hour
 from sigservice.services.usage.reports import ReportLimits, ReportWriter, make_report
+from sigservice.web.usage_charts import read_usage
 from tests.conftest import ADMIN
 from tests.routes.kit import give_projects
 from tests.routes.sdk import CLIENT, FRONTEND, PRODUCTION, Sdk

@@ -113,6 +113,11 @@ def list_last(conn: Connection, action_set_ids: list[int]) -> list[Row]:
     return fetch_all(conn, _SQL["list_last_runs"], action_set_ids=action_set_ids)
 
 
+def list_by_ids(conn: Connection, ids: list[int], *, payloads: bool) -> list[Row]:
+    """Without the copies of signals and sets; `payload` is NULL without `payloads`."""
+    return fetch_all(conn, _SQL["list_runs_by_id"], ids=ids, payloads=payloads)
+
+
 def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
     return execute(conn, _SQL["delete_old_runs"], days=days, chunk=chunk)
 

@@ -54,6 +54,27 @@ def list_variant_sums(
     )
 
 
+def list_variant_slots(
+    conn: Connection,
+    feature: str,
+    *,
+    hours: int,
+    slot_hours: int,
+    app_name: str | None,
+    sdk_type: str | None,
+) -> list[Row]:
+    """{environment, ago, variant, count} of the slots of `list_slots`."""
+    return fetch_all(
+        conn,
+        _SQL["list_client_metrics_variant_slots"],
+        feature=feature,
+        hours=hours,
+        slot_hours=slot_hours,
+        app_name=app_name,
+        sdk_type=sdk_type,
+    )
+
+
 def list_app_names(conn: Connection, feature: str) -> list[str]:
     return [
         row["app_name"]

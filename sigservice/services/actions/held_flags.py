@@ -12,17 +12,20 @@ from sigservice.repository.signals import signal_endpoints
 from sigservice.repository.system import home
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals.signal_summaries import (
+    SignalSummary,
     Summarizer,
     make_summarizers,
     summarize_row,
 )
+
+STATE_LABELS = ("status", "state", "severity")  # said in words elsewhere
 
 
 def list_held_flags(
     conn: Connection, by: Identity, *, limit: int, features: list[str] | None = None
 ) -> list[Row]:
     """One row for each flag and environment, newest first: `is_firing`, `endpoint` (its name) and,
-    for admins, the `summary` of the signal."""
+    for admins, the `summary` of the signal, of which `alert` and `text` are the first values."""
     is_admin = by.has_permission(ADMIN)
     rows = home.list_flags_of_alerts(conn, limit=limit, features=features, payloads=is_admin)
     if not rows:
@@ -35,15 +38,20 @@ def list_held_flags(
         (alert["action_set_id"], alert["correlation"])
         for alert in action_runs.list_firing_alerts(conn, sets)
     }
-    return [
-        row
-        | {
+    flags = []
+    for row in rows:
+        summary = _summarize(row, summarizers)
+        fields = summary.fields if summary else []
+        others = [field.text for field in fields[1:] if field.label.lower() not in STATE_LABELS]
+        more = {
             "is_firing": (row["action_set_id"], row["correlation"]) in firing,
             "endpoint": names.get(row["source_id"]),
-            "summary": _summarize(row, summarizers),
+            "summary": summary,
+            "alert": fields[0].text if fields else "",
+            "text": others[0] if others else "",
         }
-        for row in rows
-    ]
+        flags.append(row | more)
+    return flags
 
 
 def to_json(row: Row) -> dict[str, Any]:
@@ -63,6 +71,6 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _summarize(row: Row, summarizers: Mapping[int, Summarizer]) -> Any:
+def _summarize(row: Row, summarizers: Mapping[int, Summarizer]) -> SignalSummary | None:
     summarizer = summarizers.get(row["source_id"])
     return summarize_row(summarizer, row) if summarizer and row["payload"] else None

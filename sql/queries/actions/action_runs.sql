@@ -208,6 +208,14 @@ FROM action_runs
 WHERE signal_id = ANY(%(signal_ids)s)
 ORDER BY id;
 
+-- name: list_runs_by_id
+-- For timelines: without the copies of signals and sets, but with the payload if `payloads`.
+SELECT id, action_set_id, project, cause, signal_id, created_at, finished_at,
+       action_set ->> 'name' AS name, (signal ->> 'sourceId')::int AS source_id,
+       CASE WHEN %(payloads)s THEN (signal -> 'payload')::text END AS payload
+FROM action_runs
+WHERE id = ANY(%(ids)s);
+
 -- name: count_runs_by_hour
 -- The runs that signals of each endpoint started; `hours_ago` 0 is the current hour. The BRIN index on
 -- created_at bounds the scan.

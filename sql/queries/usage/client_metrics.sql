@@ -64,6 +64,27 @@ GROUP BY environment, variant
 ORDER BY environment, count DESC, variant
 LIMIT 100;
 
+-- name: list_client_metrics_variant_slots
+-- The variants of the slots of list_client_metrics_slots.
+SELECT environment,
+       (extract(epoch FROM date_trunc('hour', now(), 'UTC') - hour) / 3600)::int / %(slot_hours)s
+           AS ago,
+       variant, sum(count)::bigint AS count
+FROM (
+    SELECT environment, hour, variant,
+           CASE %(sdk_type)s::text WHEN 'frontend' THEN frontend_count
+                                   WHEN 'backend' THEN count - frontend_count
+                                   ELSE count END AS count
+    FROM client_metrics_variants
+    WHERE feature = %(feature)s
+      AND hour > date_trunc('hour', now(), 'UTC') - make_interval(hours => %(hours)s)
+      AND (%(app_name)s::text IS NULL OR app_name = %(app_name)s)
+) v
+WHERE count > 0
+GROUP BY environment, ago, variant
+ORDER BY environment, ago DESC, variant
+LIMIT 5000;
+
 -- name: list_client_metrics_apps
 SELECT DISTINCT app_name
 FROM client_metrics

@@ -33,6 +33,12 @@
 <h2>Changes</h2>
 % include("actions/action_runs/run.tpl", run=run)
 </section>
+% for flag, chart in timelines:
+<section>
+<h2><a href="{{url('/admin/features', flag)}}">{{flag}}</a> in {{chart["environment"]}}</h2>
+% include("flags/features/timeline.tpl", chart=chart)
+</section>
+% end
 % if payload:
 <section>
 <h2>Payload of the signal</h2>

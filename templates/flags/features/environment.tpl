@@ -18,17 +18,15 @@
 % for alert in environment["alerts"]:
 <div class="problem">
 <p>⚠ {{"Enabled" if is_on else "Disabled"}} by \\
-% if alert["summary"] and alert["summary"].fields:
-alert <bdi>{{alert["summary"].fields[0].text}}</bdi>,\\
-% for field in alert["summary"].fields[1:2]:
- “<bdi>{{field.text}}</bdi>”,\\
+% if alert["alert"]:
+alert <bdi>{{alert["alert"]}}</bdi>,\\
+% if alert["text"]:
+ “<bdi>{{alert["text"]}}</bdi>”,\\
 % end
 % else:
 an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 % end
-
-% include("partials/time.tpl", at=alert["created_at"])
-. {{"It is still firing." if alert["is_firing"] else "It is no longer firing."}}</p>
+<time datetime="{{format_iso(alert['created_at'])}}" title="{{readable(alert['created_at'])}}">{{format_age(alert["created_at"])}}</time>. {{"It is still firing." if alert["is_firing"] else "It is no longer firing."}}</p>
 <p>
 <a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'])}}">run {{alert["id"]}} of <bdi>{{alert["name"]}}</bdi></a>
 % if identity.has_permission("ADMIN"):
@@ -87,28 +85,7 @@ an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 % chart = environment["chart"]
 % if chart:
 <h4>{{chart["heading"]}}</h4>
-% include("partials/exposure_chart.tpl", chart=chart)
-<p class="hint">{{chart["summary"]}}</p>
-% if chart["variants"]:
-<p class="chips"><span class="muted">Variants</span>
-% for text in chart["variants"]:
-<bdi class="chip">{{text}}</bdi>
-% end
-</p>
-% end
-<details>
-<summary>Show as table<span class="hidden"> for {{name}}</span></summary>
-<table>
-<thead><tr><th scope="col">From</th><th scope="col">Exposed</th><th scope="col">Not exposed</th></tr></thead>
-<tbody>
-% for row in chart["rows"]:
-<tr><td>
-% include("partials/time.tpl", at=row["start"])
-</td><td>{{number(row["yes"])}}</td><td>{{number(row["no"])}}</td></tr>
-% end
-</tbody>
-</table>
-</details>
+% include("flags/features/timeline.tpl", chart=chart)
 % elif is_on or environment["strategies"]:
 <p class="muted">No evaluations in this period</p>
 % end

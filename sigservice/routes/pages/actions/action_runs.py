@@ -1,6 +1,7 @@
 """Runs of an action set, pages: history, one run, undo, cancelling an auto-revert."""
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -17,6 +18,8 @@ from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query,
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.paging import read_paging
+from sigservice.web.timeline_marks import read_timelines
+from sigservice.web.usage_charts import SHAPES, choose_period
 
 RUNS = "/admin/projects/<project>/actions/<set_id:id>/runs"
 RUN = f"{RUNS}/<run_id:id>"
@@ -87,6 +90,7 @@ def show_run(
         source = view["source_id"]
         signal = source and signals.find(conn, source, run["signal_id"])
         ignored = ignored_alerts.find(conn, run)
+        timelines = _read_timelines(conn, identity, run, view["targets"], context.clock.now())
     return respond.page(
         context,
         "actions/action_runs/show",
@@ -97,6 +101,8 @@ def show_run(
         row=row,
         run=view | {"source_id": source if signal else None},
         ignored=ignored,
+        timelines=timelines,
+        shapes=SHAPES,
         payload=_format_payload(run) if identity.has_permission(ADMIN) else "",
         notice=respond.find_notice(NOTICES),
     )
@@ -209,6 +215,17 @@ def _make_path(project: str, set_id: int, run_id: int) -> str:
     return f"/admin/projects/{project}/actions/{set_id}/runs/{run_id}"
 
 
+def _read_timelines(
+    conn: Connection, by: Identity, run: Row, targets: list[tuple[str, str]], now: datetime
+) -> list[tuple[str, dict[str, Any]]]:
+    """(flag, chart) of the first flag that the run changed, around the time of the run."""
+    for feature, environment in targets[:1]:
+        period = choose_period(run["created_at"], now)
+        charts = read_timelines(conn, by, feature, period, now)
+        return [(feature, chart) for chart in charts if chart["environment"] == environment]
+    return []
+
+
 def _map_names(rows: list[Row]) -> dict[str, str]:
     return {str(row["id"]): row["name"] for row in rows}
 
@@ -249,6 +266,11 @@ def _make_view(run: Row, names: dict[str, str], by: Identity) -> dict[str, Any]:
             for item in copy["actions"]
             for change in item["changes"]
         ][:MAX_CHANGES],
+        "targets": [
+            (change["feature"], change["environment"])
+            for item in copy["actions"]
+            for change in item["changes"]
+        ],
         "can_undo": can_undo,
         "is_reverted_by_action": action_runs.is_reverted_by_action(run),
     }

@@ -18,7 +18,6 @@ from sigservice.routes.admin.actions.integrations import (
     retry,
     send_test,
 )
-from sigservice.routes.pages.system.events import format_event_type
 from sigservice.services.actions import (
     integration_delivery,
     integration_messages,
@@ -33,6 +32,7 @@ from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.system import events
 from sigservice.services.system.event_messages import MARKDOWN, render_sentence
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web.event_views import format_event_type
 from sigservice.web.form_pages import Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
 from sigservice.web.growing_forms import GROWING_FORM

@@ -6,9 +6,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from sigservice.db.statements import Row
-from sigservice.routes.pages.flags.usage_charts import Usage
 from sigservice.services import strategy_summaries
 from sigservice.web.helpers import join_path
+from sigservice.web.usage_charts import Mark, Usage
 
 ROLLOUT_TYPE = "flexibleRollout"
 BUILT_IN = "default"  # the environment that each database begins with
@@ -22,6 +22,7 @@ def make_cards(
     *,
     alerts: Sequence[Row],
     switches: Sequence[Row],
+    marks: Sequence[Mark],
     asks_first: bool,
     newest_releases: Mapping[str, dict[str, Any]],
 ) -> list[dict[str, Any]]:
@@ -59,7 +60,7 @@ def make_cards(
                 "rollout": _find_rollout(environment["strategies"]),
                 "change": next((row for row in switches if row["environment"] == name), None),
                 "release_form": join_path(path, name, "releases", "new"),
-                "chart": usage.make_chart(name, now),
+                "chart": usage.make_chart(name, now, [m for m in marks if m.environment == name]),
                 "playground": f"/admin/playground?{query}",
             }
         )

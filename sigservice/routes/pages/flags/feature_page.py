@@ -17,10 +17,8 @@ from sigservice.repository.system.events import EventFilter
 from sigservice.routes.pages.flags import feature_fields
 from sigservice.routes.pages.flags.environment_cards import make_cards
 from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
-from sigservice.routes.pages.flags.usage_charts import read_usage
 from sigservice.routes.pages.release_views import NOTICES as RELEASE_NOTICES
 from sigservice.routes.pages.release_views import is_recent, make_release_view
-from sigservice.routes.pages.system.events import make_event_view
 from sigservice.services import strategy_summaries
 from sigservice.services.actions import held_flags, scheduled_sets
 from sigservice.services.flags import dependencies, feature_view, features
@@ -30,10 +28,13 @@ from sigservice.services.system import events as event_service
 from sigservice.services.usage import impact_metrics
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.body import read_number
+from sigservice.web.event_views import make_event_view
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, to_form
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 from sigservice.web.respond import Undo
+from sigservice.web.timeline_marks import list_marks
+from sigservice.web.usage_charts import SHAPES, read_usage
 from sigservice.wording import plural
 
 FLAG = "/admin/features/<name>"
@@ -131,6 +132,7 @@ def show_feature(
         row = find_feature(conn, name)
         feature = feature_view.build_view(conn, row["project"], name, identity.user_id)
         usage = read_usage(conn, name, read_query(request.environ))
+        marks = list_marks(conn, identity, name, usage, context.clock.now())
         impact = impact_metrics.summarize(conn, name, "day")
         filter = event_service.restrict_to_readable(identity, EventFilter(features=[name]))
         event_rows = events.list_newest(conn, filter, limit=MAX_EVENTS)
@@ -170,6 +172,7 @@ def show_feature(
         tags=tags,
         scheduled=scheduled,
         path=f"/admin/features/{name}",
+        shapes=SHAPES,
         flag_path=flag_path,
         can_edit=identity.has_permission("EDIT") and not row["archived_at"],
         environments=make_cards(
@@ -179,6 +182,7 @@ def show_feature(
             now,
             alerts=alerts,
             switches=switches,
+            marks=marks,
             asks_first=asks_first,
             newest_releases={
                 row["environment"]: make_release_view(

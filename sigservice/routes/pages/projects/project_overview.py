@@ -5,12 +5,12 @@ from sigservice.repository.actions import action_sets
 from sigservice.repository.projects import environments, project_status
 from sigservice.repository.system import events as event_repository
 from sigservice.repository.system.events import EventFilter
-from sigservice.routes.pages.system.events import make_event_view
 from sigservice.services.actions import scheduled_sets
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import projects
 from sigservice.services.system import events
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web.event_views import make_event_view
 
 MAX_CHANGES = 8
 

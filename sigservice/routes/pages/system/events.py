@@ -3,36 +3,22 @@
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
-import msgspec
-
 from sigservice.db.statements import Row
 from sigservice.repository.projects import environments, projects
-from sigservice.services.identity import ADMIN, ADMIN_TOKEN_ID, VIEW, Identity
+from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.system import event_export, events
-from sigservice.services.system.event_sentences import compare_lines, describe_event
+from sigservice.services.system.event_sentences import compare_lines
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.event_filters import read_event_filter
+from sigservice.web.event_views import format_event_type, make_event_view
 from sigservice.web.filter_chips import make_chips
 from sigservice.web.forms import Field, make_choices
 from sigservice.web.paging import read_paging
+from sigservice.web.timeline_marks import read_timelines
+from sigservice.web.usage_charts import SHAPES
 
 PAGE_SIZE = 50
 FILTERS = ("query", "type", "project", "environment", "user", "feature", "from", "to")
-# Event types whose own words would mislead.
-LABELS = {
-    "actions-created": "action-set-created",
-    "actions-deleted": "action-set-deleted",
-    "actions-updated": "action-set-updated",
-    "feature-environment-disabled": "flag-disabled",
-    "feature-environment-enabled": "flag-enabled",
-    "feature-environment-variants-updated": "variants-updated",
-    "feature-metadata-updated": "flag-updated",
-    "feature-strategy-add": "strategy-added",
-    "feature-strategy-remove": "strategy-removed",
-    "feature-strategy-update": "strategy-updated",
-    "pat-created": "personal-token-created",
-    "pat-deleted": "personal-token-deleted",
-}
 
 
 router = Router(PageGuard)
@@ -51,6 +37,9 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
         types = events.list_readable_types(conn, identity)
         project_rows = projects.list_names(conn)
         environment_names = environments.list_enabled_names(conn)
+        flag = filters["feature"]
+        now = context.clock.now()
+        timelines = read_timelines(conn, identity, flag, "7d", now) if flag else []
     fields = _make_fields(filters, types, project_rows, environment_names)
     return respond.page(
         context,
@@ -61,6 +50,11 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
         fields=fields,
         chips=make_chips(fields, applied),
         is_filtered=bool(applied),
+        timelines=[
+            chart for chart in timelines if filters["environment"] in ("", chart["environment"])
+        ],
+        shapes=SHAPES,
+        flag=flag,
         older=urlencode(applied | {"before": page.next_before}) if page.next_before else "",
         newest=urlencode(applied),
         at_newest=before is None,
@@ -70,19 +64,6 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
             (name.upper(), urlencode(search | {"format": name})) for name in event_export.FORMATS
         ],
     )
-
-
-def make_event_view(row: Row) -> Row:
-    """The event with its sentence, whether an API token made the change, and the run, action set
-    and signal that did."""
-    data = msgspec.json.decode(row["data"] or "{}")
-    run = data.get("actionRun") if isinstance(data, dict) else None
-    return row | {
-        "label": format_event_type(row["type"]),
-        "sentence": describe_event(row),
-        "run": run,
-        "is_by_token": row["created_by_user_id"] == ADMIN_TOKEN_ID,
-    }
 
 
 def _to_search(filters: Mapping[str, str]) -> dict[str, str]:
@@ -116,8 +97,3 @@ def _make_fields(
         Field("from", "From", filters["from"], "date"),
         Field("to", "To", filters["to"], "date"),
     ]
-
-
-def format_event_type(type: str) -> str:
-    """An event type in words, for example "Flag created"."""
-    return LABELS.get(type, type).replace("feature", "flag").replace("-", " ").capitalize()

@@ -9,13 +9,13 @@ from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.repository.system import events as event_repository
 from sigservice.repository.system import home
 from sigservice.repository.system.events import EventFilter
-from sigservice.routes.pages.system.events import make_event_view
 from sigservice.services.actions import held_flags, scheduled_sets
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.signals import signal_state_list
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 from sigservice.services.system import events
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web.event_views import make_event_view
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 

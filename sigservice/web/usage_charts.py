@@ -11,6 +11,7 @@ from sigservice.web.forms import Field, make_choices
 from sigservice.web.sparkline import build_exposure_bars
 
 DEFAULT_PERIOD = "24h"
+MAX_VARIANTS = 5  # with a color of their own
 MAX_APPLICATIONS = (
     50  # in the list of choices: frontend tokens are public, so names can be invented
 )
@@ -36,7 +37,24 @@ PERIODS: Mapping[str, Period] = {
 }
 
 
+# Of the marks, around their center.
+SHAPES = {
+    "person": "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0Z",
+    "alert": "M0-7L7 0L0 7L-7 0Z",
+    "revert": "M-5-5H5V5H-5Z",
+    "release": "M0-7L7 6H-7Z",
+}
 SDK_TYPES = {"backend": "Client tokens", "frontend": "Frontend tokens"}
+
+
+class Mark(NamedTuple):
+    """What happened to a flag, at a time: `kind` is person, alert, revert or release."""
+
+    at: datetime
+    environment: str
+    kind: str
+    text: str
+    path: str
 
 
 class Usage(NamedTuple):
@@ -46,6 +64,7 @@ class Usage(NamedTuple):
     app_names: Sequence[str]
     slots: Sequence[Row]
     variants: Sequence[Row]
+    variant_slots: Sequence[Row]
 
     def make_fields(self) -> list[Field]:
         """The filter of the charts."""
@@ -59,30 +78,56 @@ class Usage(NamedTuple):
             Field("sdk", "Reported with", self.sdk_type, "select", choices=sdk_types),
         ]
 
-    def make_chart(self, environment: str, now: datetime) -> dict[str, Any] | None:
-        """None without metrics of the environment."""
+    def make_chart(
+        self, environment: str, now: datetime, marks: Sequence[Mark] = ()
+    ) -> dict[str, Any] | None:
+        """The values of templates/flags/features/timeline.tpl; None without metrics and marks of
+        the environment. `marks` are newest first."""
         period = PERIODS[self.period]
         rows = [row for row in self.slots if row["environment"] == environment]
-        if not rows:
+        if not rows and not marks:
             return None
+        names = [row["variant"] for row in self.variants if row["environment"] == environment]
+        names = names[:MAX_VARIANTS]
+        by_slot: dict[int, dict[str, int]] = {}
+        for row in self.variant_slots:
+            if row["environment"] == environment:
+                by_slot.setdefault(row["ago"], {})[row["variant"]] = row["count"]
         counts = {row["ago"]: (row["yes"], row["no"]) for row in rows}
         yes, no = sum(row["yes"] for row in rows), sum(row["no"] for row in rows)
         percentage = round(100 * yes / (yes + no)) if yes else 0
         this_hour = now.replace(minute=0, second=0, microsecond=0)
+        start, end = find_bounds(self.period, now)
         label = f"{yes:,} exposed and {no:,} not exposed in the last {period.label}"
         return {
-            "bars": build_exposure_bars(counts, period.slots),
-            "busiest": max(max(pair) for pair in counts.values()),
+            "bars": build_exposure_bars(counts, period.slots, by_slot, names),
+            "busiest": max((max(pair) for pair in counts.values()), default=0),
+            "environment": environment,
+            "names": names,
+            "marks": [
+                mark._asdict() | {"x": round(100 * (mark.at - start) / (end - start), 2)}
+                for mark in marks
+            ],
             "start": f"{period.slots} h" if period.slot_hours == 1 else f"{period.hours // 24} d",
             "heading": f"Last {period.label}",
             "label": f"{label} in {environment}",
             "summary": f"{yes:,} exposed ({percentage}%, upwards), {no:,} not exposed (downwards)",
             "variants": [
-                f"{row['variant']} {row['count']:,}"
-                for row in self.variants
-                if row["environment"] == environment
+                (f"v{number}" if number < MAX_VARIANTS else "more", text)
+                for number, text in enumerate(
+                    f"{row['variant']} {row['count']:,}"
+                    for row in self.variants
+                    if row["environment"] == environment
+                )
             ],
-            "rows": [{"start": _find_start(row["ago"], period, this_hour), **row} for row in rows],
+            "rows": [
+                {
+                    "start": _find_start(row["ago"], period, this_hour),
+                    "variants": [by_slot.get(row["ago"], {}).get(name, 0) for name in names],
+                    **row,
+                }
+                for row in rows
+            ],
         }
 
 
@@ -103,7 +148,20 @@ def read_usage(conn: Connection, feature: str, query: Mapping[str, str]) -> Usag
         client_metrics.list_app_names(conn, feature),
         client_metrics.list_slots(conn, feature, slot_hours=period.slot_hours, **only),
         client_metrics.list_variant_sums(conn, feature, **only),
+        client_metrics.list_variant_slots(conn, feature, slot_hours=period.slot_hours, **only),
     )
+
+
+def find_bounds(period_name: str, now: datetime) -> tuple[datetime, datetime]:
+    """Where the charts of a period begin and end: with the current hour."""
+    end = now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+    return end - timedelta(hours=PERIODS[period_name].hours), end
+
+
+def choose_period(at: datetime, now: datetime) -> str:
+    """The shortest period of a day or more that contains the time; the longest one if none does."""
+    names = [name for name, period in PERIODS.items() if period.hours >= 24]
+    return next((name for name in names if at >= find_bounds(name, now)[0]), names[-1])
 
 
 def _find_start(ago: int, period: Period, this_hour: datetime) -> datetime:
