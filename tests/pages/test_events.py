@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.conftest import ADMIN
+from tests.jobs.release_kit import Releases
 from tests.pages.page_reader import heading, is_page
 
 
@@ -149,3 +150,53 @@ def test_the_export_has_the_filters_of_the_page(ada, flags):
     page = ada.get("/admin/events?feature=other&user=admin&type=feature-created")
     (event,) = page.click("NDJSON").text.splitlines()
     assert json.loads(event)["featureName"] == "other"
+
+
+def list_links(page, sentence):
+    """The links of the newest event with this sentence."""
+    row = next(
+        row for row, text in zip(rows(page), sentences(page), strict=True) if text == sentence
+    )
+    return [link["href"] for link in row.find_all("a")]
+
+
+def test_an_event_links_to_its_object(ada, endpoint, sets, flags):
+    set_id = sets.set("kill")
+    flags.create_segment("beta")
+    page = ada.get("/admin/events")
+    cases = {
+        "admin created the signal endpoint deploys": f"/admin/signals/{endpoint['id']}/log",
+        "admin created the action set kill": f"/admin/projects/default/actions/{set_id}",
+        "admin created the segment beta": "/admin/segments",
+        "admin enabled checkout in production": "/admin/features/checkout",
+        "admin created the flag checkout": "/admin/features/checkout",
+    }
+    for sentence, path in cases.items():
+        assert list_links(page, sentence) == [path], sentence
+        assert ada.get(path).html.find("h1")
+
+
+def test_an_event_of_a_release_links_to_it(service, clock, ada):
+    kit = Releases(service, clock)
+    release = kit.create()
+    page = ada.get("/admin/events?type=release-created")
+    path = f"/admin/features/checkout/environments/production/releases/{release['id']}"
+    assert [link["href"] for link in rows(page)[0].find_all("a")] == [path]
+
+
+def test_an_object_that_was_deleted_is_not_a_link(ada, web, endpoint):
+    web.delete(f"/api/admin/signal-endpoints/{endpoint['id']}", headers=ADMIN)
+    assert list_links(ada.get("/admin/events"), "admin deleted the signal endpoint deploys") == []
+
+
+def test_recent_changes_link_to_their_objects(vera, flags):
+    flags.create_flag()
+    for path in ("/", "/admin/projects/default/overview"):
+        page = vera.get(path)
+        section = page.html.find(id="changes") or page.html.find("main")
+        assert section.find("a", href="/admin/features/checkout")
+
+
+def test_texts_of_users_stay_texts_in_linked_sentences(ada, make):
+    make.endpoint("x-1-2")
+    assert "admin created the signal endpoint x-1-2" in sentences(ada.get("/admin/events"))

@@ -62,7 +62,7 @@ SENTENCES = {
     "addon-config-deleted": "deleted the integration {name}",
     "integration-test": "sent a test to this integration",
     "actions-alert-ignored": "ignored the alert of a run until it resolves",
-    "actions-alert-watched": "no longer ignores the alert of a run",
+    "actions-alert-watched": "stopped ignoring the alert of a run",
     "actions-undone": "undid a run of the action set {name}",
     "actions-restore-cancelled": "cancelled the auto-revert of a run of {name}",
     "actions-notification-retried": "retried a notification of {name}",
@@ -92,7 +92,7 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
         "environment": f" {environment}" if environment else "",
         "project": mark("project", str(project)) if project else "",
         "tag": mark("text", tag),
-        "name": mark("flag" if row["feature_name"] else "text", name) if name else "",
+        "name": mark("flag" if row["feature_name"] else "name", name) if name else "",
         "strategy": _describe_strategy(values, mark),
     }
     if row["type"] == "feature-strategy-update" and before and data:

@@ -38,7 +38,7 @@
 </code></pre>
 % end
 </details>
-% if event["run"]:
+% if event["run"] or event["release_path"]:
 <p class="origin">
 % include("system/events/origin.tpl", event=event)
 </p>

@@ -14,6 +14,7 @@ VERBS = {
     *("added", "archived", "cancelled", "changed", "created", "deleted", "deprecated", "disabled"),
     *("enabled", "ended", "failed", "imported", "marked", "reactivated", "removed", "requested"),
     *("connected", "disconnected", "retried", "revived", "sent", "signed", "undid"),
+    *("ignored", "stopped"),
 }
 CHECKOUT = {"feature_name": "checkout", "environment": "production", "project": "default"}
 

@@ -206,7 +206,7 @@ def show_feature(
         tag_fields=fill([feature_fields.TAG_FIELD], texts),
         edit_fields=fill(feature_fields.make_edit_fields(types), details),
         clone_fields=fill([feature_fields.CLONE_FIELD], texts),
-        events=[make_event_view(row) for row in event_rows],
+        events=[make_event_view(row, flag_path(name)) for row in event_rows],
     )
 
 
