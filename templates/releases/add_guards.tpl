@@ -1,5 +1,5 @@
 % if not section.rows:
-<p class="empty">No guards: the release goes to its last step by itself, when the time of each step is over.</p>
+<p class="empty">No guards: the release goes on whenever the time of a step is over.</p>
 % end
 % if values:
 <p class="actions"><span class="muted">Add:</span>

@@ -1,23 +1,56 @@
-% rebase("layout.tpl", title=title, live=True)
+% rebase("layout.tpl", title=title, live=is_live)
 <h1>Releases</h1>
 % include("releases/freeze.tpl", freeze=freeze)
-<p class="hint">A release raises the percentage of a flag in steps, and rolls back when an alert fires or a number gets worse. Start one on the page of a flag, in the card of an environment.</p>
-% for heading, rows in groups:
-<section>
-<h2>{{heading}}</h2>
+<form method="get" class="inline filter">
+% for field in filters:
+% include("partials/filter_field.tpl", field=field)
+% end
+<button class="quiet">Filter</button>
+</form>
+<div id="release-list" data-live>
 % if not rows:
-<p class="empty">No releases.</p>
+<div class="empty">
+<p>{{empty}}</p>
+<p>A release raises the percentage of a flag in steps, and rolls back when an alert fires or a metric gets worse.</p>
+<p class="actions"><a href="{{url('/admin/features')}}">Choose a flag for a new release</a> <a href="{{url('/docs/guide/releases')}}">How releases work</a></p>
+</div>
 % else:
-<ul class="rows">
+<table class="list release-list">
+<thead><tr>
+% for label in ("State", "Flag", "Environment", "Step", "Guards", "Cause", "When", "By") if is_ended else ("State", "Flag", "Environment", "Step", "Guards", "Next", "By"):
+<th scope="col">{{label}}</th>
+% end
+% if not is_ended:
+<th scope="col"><span class="hidden">Commands</span></th>
+% end
+</tr></thead>
+<tbody>
 % for release in rows:
-<li><span aria-hidden="true">{{release["icon"]}}</span> <a href="{{url(release['path'])}}">{{release["place"]}}</a> {{release["word"]}} at {{release["rollout"]}}%
-% if release["heldReason"]:
-<span class="muted"><bdi>{{release["heldReason"]}}</bdi></span>
+<tr data-announce="{{release["place"]}}: {{release["word"]}} at {{release["rollout"]}}%">
+<td>
+% include("releases/state.tpl", release=release)
+</td>
+<th scope="row"><a href="{{url(release["path"])}}"><bdi>{{release["feature"]}}</bdi></a></th>
+<td data-label="Environment"><bdi>{{release["environment"]}}</bdi></td>
+<td data-label="Step"><span>{{release["rollout"]}}% <span aria-hidden="true">{{release["dots"]}}</span> <span class="muted">{{release["step_text"]}}</span></span></td>
+<td data-label="Guards">{{release["guard_summary"] or "–"}}</td>
+% if is_ended:
+<td data-label="Cause"><bdi>{{release["cause"] or "–"}}</bdi></td>
+<td data-label="When"><span>
+% include("partials/time.tpl", at=release["ended_at"])
+<span class="muted">ran {{release["ran"]}}</span></span></td>
+<td data-label="By"><bdi>{{release["createdBy"]}}</bdi></td>
+% else:
+<td data-label="Next">{{release["next_text"]}}</td>
+<td data-label="By"><bdi>{{release["createdBy"]}}</bdi></td>
+<td><div class="row-commands">
+% include("releases/row_commands.tpl", release=release)
+</div></td>
 % end
-</li>
+</tr>
 % end
-</ul>
+</tbody>
+</table>
 % end
-</section>
-% end
+</div>
 % include("actions/scheduled/list.tpl", scheduled=scheduled)

@@ -36,6 +36,7 @@ def test_a_project_has_its_numbers_environments_sets_and_tokens(ada, web, flags,
         "1 flag marked as stale",
         "0 flags past the expected lifetime",
         "0",
+        "0 under way",
         "1 user",
     ]
     assert "production production 1 flag enabled" in texts(page, "environments")

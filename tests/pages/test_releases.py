@@ -116,13 +116,43 @@ def test_a_question_of_an_earlier_step_changes_nothing(kit, ed):
 
 
 def test_lists_show_what_is_under_way(kit, ed):
-    assert "No releases." in ed.get("/admin/releases").text
+    assert "No release is under way." in ed.get("/admin/releases").text
     page = press(start(kit, ed), "hold")
-    assert "on hold at 1%" in ed.get("/admin/releases").text
-    assert "on hold at 1%" in ed.get("/").text
+    for path in ("/admin/releases", "/", "/admin/projects/default/overview"):
+        part = ed.get(path).html.select_one("[data-announce]")
+        assert part["data-announce"] == "checkout in production: on hold at 1%"
+    assert "1 under way, 1 on hold" in ed.get("/admin/projects/default/overview").html.text
     press(page, "stop")
-    assert "stopped at 1%" in ed.get("/admin/releases").text
+    assert "No release is under way." in ed.get("/admin/releases").text
     assert "Releases under way" not in ed.get("/").text
+
+
+def test_a_list_of_ended_releases_says_why_and_how_long_they_ran(kit, ed):
+    release = kit.create()
+    kit.jump(7)
+    kit.command(release, "rollback", reason="too slow")
+    row = (
+        ed.get("/admin/releases?state=ended").html.select_one("tbody tr").get_text(" ", strip=True)
+    )
+    assert row.startswith("⟲ rolled back checkout production 0%")
+    assert "too slow" in row
+    assert "ran 7 min" in row
+
+
+def test_a_list_is_filtered_by_project_environment_and_flag(kit, ed):
+    kit.create()
+    for query in ("project=default", "environment=production", "flag=CHECK"):
+        assert ed.get(f"/admin/releases?{query}").html.select("tbody tr"), query
+    for query in ("project=other", "environment=development", "flag=other", "state=scheduled"):
+        assert not ed.get(f"/admin/releases?{query}").html.select("tbody tr"), query
+
+
+def test_a_release_is_held_in_the_list(kit, ed):
+    kit.create()
+    page = press(ed.get("/admin/releases"), "hold")
+    assert page.request.path == "/admin/releases"
+    assert "Release held." in page
+    assert kit.get(f"{kit.place}/releases")["releases"][0]["state"] == "held"
 
 
 def test_a_freeze_is_shown_and_viewers_have_no_commands(kit, ed, cast):

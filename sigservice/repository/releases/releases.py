@@ -41,6 +41,10 @@ def list_newest(
     )
 
 
+def count_by_state(conn: Connection) -> dict[str, int]:
+    return {row["state"]: row["count"] for row in fetch_all(conn, _SQL["count_releases"])}
+
+
 def lock(conn: Connection, ids: Sequence[int]) -> None:
     """No other transaction changes these releases."""
     execute(conn, _SQL["lock_releases"], ids=list(ids))

@@ -9,6 +9,7 @@ from sigservice.clock import parse_iso
 from sigservice.db.statements import Row
 from sigservice.routes.pages.guard_views import describe_guards
 from sigservice.routes.pages.release_sentences import (
+    describe_next,
     describe_window,
     explain_state,
     make_headline,
@@ -42,6 +43,7 @@ LABELS = {
     "undo": "Undo the rollback",
 }
 DIRECT = ("start", "hold", "resume")  # commands without a question
+ROW_COMMANDS = ("start", "hold", "resume", "ignore", "rollback")
 SHOWN_DAYS = 14  # a release that has ended longer ago isn't on the page of its flag
 NOTICES = {
     "release-created": "Release created.",
@@ -72,6 +74,8 @@ def make_release_view(
     place = ("/admin/features", row["feature"], "environments", row["environment"], "releases")
     path = join_path(*place, row["id"])
     is_active = release["state"] in releases.ACTIVE
+    commands = _make_commands(release, path, back) if can_edit else []
+    reached = release["step"] + (release["stepEnteredAt"] is not None)
     return {
         **release,
         "path": path,
@@ -89,8 +93,14 @@ def make_release_view(
         "track": list_steps(release, now),
         "guard_rows": describe_guards(row, release, history or {}),
         "guard_summary": _count_guards(release["guards"]) if is_active else "",
+        "dots": "●" * reached + "○" * (len(release["steps"]) - reached),
+        "step_text": f"{release['step'] + 1} of {len(release['steps'])}",
+        "next_text": describe_next(release, now) if is_active else "",
+        "cause": row["last_reason"] or "",
+        "ran": spell_duration((row["finished_at"] or now) - (row["start_at"] or row["created_at"])),
         "back": back,
-        "commands": _make_commands(release, path, back) if can_edit else [],
+        "commands": commands,
+        "row_commands": [command for command in commands if command["name"] in ROW_COMMANDS],
         "again": join_path(*place, "new") + "?" + urlencode({"like": row["id"]})
         if can_edit and not is_active
         else "",
@@ -154,6 +164,9 @@ def _make_commands(release: Mapping[str, Any], path: str, back: str) -> list[dic
         {
             "name": name,
             "label": fill_label(name, release) + ("" if name in DIRECT else " …"),
+            "short_label": "Roll back …"
+            if name == "rollback"
+            else fill_label(name, release) + " …",
             "path": join_path(path, "steps", release["step"] + 1, name),
             "query": query,
             "is_direct": name in DIRECT,

@@ -43,6 +43,11 @@ WHERE (%(id)s::bigint IS NULL OR r.id = %(id)s)
 ORDER BY r.id DESC
 LIMIT %(limit)s;
 
+-- name: count_releases
+SELECT state, count(*) AS count
+FROM releases
+GROUP BY state;
+
 -- name: lock_releases
 -- In the order of their IDs. The lock of revisions is taken before.
 SELECT id FROM releases

@@ -14,6 +14,7 @@
 <div><dt>Marked as stale</dt><dd><a href="{{url('/admin/features')}}?project={{project['id']}}&amp;life=stale">{{plural(stale_count, "flag")}}<span class="hidden"> marked as stale</span></a></dd></div>
 <div><dt>Past the expected lifetime</dt><dd><a href="{{url('/admin/features')}}?project={{project['id']}}&amp;life=expired">{{plural(expired_count, "flag")}}<span class="hidden"> past the expected lifetime</span></a></dd></div>
 <div><dt>Segments</dt><dd>{{number(segment_count)}}</dd></div>
+<div><dt>Releases</dt><dd><a href="{{url('/admin/releases')}}?project={{project['id']}}">{{release_counts["running"] + release_counts["held"]}} under way{{", " + str(release_counts["held"]) + " on hold" if release_counts["held"] else ""}}</a></dd></div>
 <div><dt>Members</dt><dd>\\
 % if identity.has_permission("ADMIN"):
 <a href="{{url('/admin/users')}}">{{plural(project["member_count"], "user")}}</a>\\
@@ -40,6 +41,9 @@
 </ul>
 % end
 </section>
+% if releases:
+% include("releases/rows.tpl", heading="Releases", more_path="/admin/releases?project=" + project["id"], more_label="All releases of " + project["name"])
+% end
 % include("actions/scheduled/list.tpl", scheduled=scheduled)
 % if identity.has_permission("ADMIN"):
 <section id="action-sets">

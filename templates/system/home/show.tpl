@@ -55,14 +55,7 @@
 </section>
 % end
 % if releases:
-<section id="releases">
-<h2>Releases under way</h2>
-<ul class="rows">
-% for row in releases:
-<li><a href="{{url(row['path'])}}">{{row["place"]}}</a> {{row["text"]}} <span class="muted"><bdi>{{row["reason"]}}</bdi></span></li>
-% end
-</ul>
-</section>
+% include("releases/rows.tpl", heading="Releases under way", more_path="", more_label="")
 % end
 % if silent:
 <section id="silent">

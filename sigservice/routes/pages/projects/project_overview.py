@@ -1,25 +1,30 @@
 """The page of one project: its flags, environments, action sets, tokens and changes."""
 
+from collections import Counter
+
 from sigservice.repository.access import api_tokens
 from sigservice.repository.actions import action_sets
 from sigservice.repository.projects import environments, project_status
+from sigservice.repository.releases import releases
 from sigservice.repository.system import events as event_repository
 from sigservice.repository.system.events import EventFilter
+from sigservice.routes.pages.release_views import make_release_view
 from sigservice.services.actions import scheduled_sets
-from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.projects import projects
+from sigservice.services.releases.releases import ACTIVE
 from sigservice.services.system import events
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.event_views import make_event_view
 
-MAX_CHANGES = 8
+MAX_CHANGES, MAX_RELEASES, MAX_ROWS = 8, 1000, 5
 
 router = Router(PageGuard)
 
 
 @router.get("/admin/projects/<project>/overview", needs=VIEW)
 def show_project_overview(context: Context, identity: Identity, project: str) -> HTTPResponse:
-    is_admin = identity.has_permission(ADMIN)
+    is_admin, now = identity.has_permission(ADMIN), context.clock.now()
     with context.database.transaction() as conn:
         row = projects.get(conn, project)
         counts = project_status.count(conn, project)
@@ -28,6 +33,7 @@ def show_project_overview(context: Context, identity: Identity, project: str) ->
         scheduled = scheduled_sets.list_views(conn, project)
         tokens = api_tokens.list_of_project(conn, project) if is_admin else []
         readable = events.restrict_to_readable(identity, EventFilter(projects=[project]))
+        under_way = releases.list_newest(conn, project=project, states=ACTIVE, limit=MAX_RELEASES)
         changes = event_repository.list_newest(conn, readable, limit=MAX_CHANGES)
     return respond.page(
         context,
@@ -43,6 +49,11 @@ def show_project_overview(context: Context, identity: Identity, project: str) ->
         environments=[link for link in links if link["enabled"]],
         action_sets=sets,
         scheduled=scheduled,
+        release_counts=Counter(row["state"] for row in under_way),
+        releases=[
+            make_release_view(row, now, can_edit=identity.has_permission(EDIT), back="list")
+            for row in sorted(under_way, key=lambda row: row["state"] != "held")[:MAX_ROWS]
+        ],
         tokens=tokens,
         changes=[make_event_view(event) for event in changes],
     )

@@ -165,7 +165,7 @@ def make_guards_section(form: Form, choices: GuardChoices) -> GrowingSection:
 
 def make_notifications_section(form: Form) -> GrowingSection:
     on = {f"on.{name}": "on" for name in ("held", "rolledBack", "finished")}
-    hint = "Optional: who is told what happens."
+    hint = "Optional: who is notified of what."
     return make_channel_section(
         form, "notifications", hint, _EVENT_LABELS, {"type": "apprise"} | on
     )

@@ -1,6 +1,10 @@
 """Releases, pages: the list, and one release."""
 
+from collections.abc import Mapping, Sequence
+
 from sigservice.db.pool import Connection
+from sigservice.repository.projects import environments, projects
+from sigservice.repository.releases import releases as release_rows
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.routes.pages.release_views import NOTICES, make_release_view
 from sigservice.services.actions import scheduled_sets
@@ -8,11 +12,18 @@ from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import freeze, guard_history, releases
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web.forms import Field, Form, fill, make_choices
 from sigservice.web.links import flag_path
 
 PLACE = "/admin/features/<name>/environments/<environment>/releases"
 RELEASE = f"{PLACE}/<release_id:id>"
-MAX_ENDED = 50
+MAX_ROWS = 100
+# Of the filter: its label, its states, and what an empty list says.
+GROUPS = {
+    "active": ("Under way", ("held", "running"), "No release is under way."),
+    "scheduled": ("Scheduled", ("scheduled",), "No release is scheduled."),
+    "ended": ("Ended", ("finished", "rolledBack", "stopped"), "No release has ended yet."),
+}
 
 router = Router(PageGuard)
 
@@ -28,26 +39,64 @@ def make_breadcrumbs(name: str) -> list[tuple[str, str]]:
 
 @router.get("/admin/releases", needs=VIEW)
 def list_releases(context: Context, identity: Identity) -> HTTPResponse:
-    project = read_query(request.environ).get("project") or None
-    can_edit = identity.has_permission(EDIT)
+    query, now = read_query(request.environ), context.clock.now()
+    group = query.get("state", "")
+    group = group if group in GROUPS else "active"
+    project, environment = query.get("project") or None, query.get("environment") or None
     with context.database.transaction() as conn:
-        rows = releases.list_all(conn, state=None, project=project)
+        rows = release_rows.list_newest(
+            conn, states=GROUPS[group][1], project=project, environment=environment
+        )
+        counts = release_rows.count_by_state(conn)
         frozen = freeze.read_freeze(conn)
         scheduled = scheduled_sets.list_views(conn, project)
-    now = context.clock.now()
-    views = [make_release_view(row, now, can_edit=can_edit, back="list") for row in rows]
-    order = {"held": 0, "running": 1, "scheduled": 2}
-    active = [view for view in views if view["state"] in order]
-    ended = [view for view in views if view["state"] not in order]
-    active.sort(key=lambda view: order[view["state"]])
+        project_names = [(row["id"], row["name"]) for row in projects.list_all(conn)]
+        environment_names = [row["name"] for row in environments.list_all(conn)]
+    text = query.get("flag", "").strip().lower()
+    rows = [row for row in rows if text in row["feature"].lower()]
+    rows.sort(key=lambda row: row["state"] != "held")
+    can_edit = identity.has_permission(EDIT)
     return respond.page(
         context,
         "releases/list",
         identity,
         title="Releases",
+        notice=respond.find_notice(NOTICES),
         freeze=frozen,
         scheduled=scheduled,
-        groups=[("Under way", active), ("Ended", ended[:MAX_ENDED])],
+        filters=_make_filters(counts, project_names, environment_names, query | {"state": group}),
+        is_ended=group == "ended",
+        is_live=group != "ended",
+        empty=GROUPS[group][2],
+        rows=[
+            make_release_view(row, now, can_edit=can_edit, back="list") for row in rows[:MAX_ROWS]
+        ],
+    )
+
+
+def _make_filters(
+    counts: Mapping[str, int],
+    project_names: Sequence[tuple[str, str]],
+    environment_names: Sequence[str],
+    query: Form,
+) -> list[Field]:
+    groups = [
+        (name, f"{label} ({sum(counts.get(state, 0) for state in states)})")
+        for name, (label, states, _) in GROUPS.items()
+    ]
+    return fill(
+        [
+            Field("state", "State", type="select", choices=groups),
+            Field("project", "Project", type="select", choices=[("", "Any"), *project_names]),
+            Field(
+                "environment",
+                "Environment",
+                type="select",
+                choices=make_choices(environment_names, ("", "Any")),
+            ),
+            Field("flag", "Flag", type="search", attributes={"maxlength": 100}),
+        ],
+        query,
     )
 
 

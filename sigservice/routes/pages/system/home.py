@@ -1,7 +1,5 @@
 """The home page: the first steps, what needs attention, and what happened last."""
 
-from typing import Any
-
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.releases import releases
@@ -9,19 +7,21 @@ from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.repository.system import events as event_repository
 from sigservice.repository.system import home
 from sigservice.repository.system.events import EventFilter
+from sigservice.routes.pages.release_views import NOTICES as RELEASE_NOTICES
+from sigservice.routes.pages.release_views import make_release_view
 from sigservice.services.actions import held_flags, scheduled_sets
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
+from sigservice.services.releases.releases import ACTIVE
 from sigservice.services.signals import signal_state_list
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 from sigservice.services.system import events
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.event_views import make_event_view
-from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 
 RECENT_SIGNALS, RECENT_CHANGES, RECENT_RUNS, MAX_ALERTS, MAX_STALE = 10, 8, 5, 20, 5
 MAX_SCHEDULED, MAX_RELEASES = 5, 20
-NOTICES = {"password": "Password set. You are signed in."}
+NOTICES = {"password": "Password set. You are signed in."} | RELEASE_NOTICES
 # (column of find_first_steps, label, path, permission that the step needs)
 STEPS = (
     ("flag", "Create a flag", "/admin/features/new", EDIT),
@@ -38,7 +38,7 @@ router = Router(PageGuard)
 
 @router.get("/", needs=VIEW)
 def show_home(context: Context, identity: Identity) -> HTTPResponse:
-    is_admin = identity.has_permission(ADMIN)
+    is_admin, now = identity.has_permission(ADMIN), context.clock.now()
     is_paused = read_query(request.environ).get("live") == "off"
     with context.database.transaction() as conn:
         done = home.find_first_steps(conn)
@@ -53,7 +53,7 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         alert_flags = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS)
         runs = home.list_newest_runs(conn, limit=RECENT_RUNS)
         scheduled = scheduled_sets.list_views(conn, None, limit=MAX_SCHEDULED)
-        release_rows = releases.list_newest(conn, states=("held", "running"), limit=MAX_RELEASES)
+        release_rows = releases.list_newest(conn, states=ACTIVE, limit=MAX_RELEASES)
         silent = home.list_silent_endpoints(conn)
     steps = [
         {"label": label, "path": path, "done": done[key], "allowed": identity.has_permission(needs)}
@@ -70,7 +70,10 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         alert_flags=[row | {"path": flag_path(row["feature"])} for row in alert_flags],
         silent=silent,
         scheduled=scheduled,
-        releases=[_describe_release(row) for row in release_rows],
+        releases=[
+            make_release_view(row, now, can_edit=identity.has_permission(EDIT), back="home")
+            for row in sorted(release_rows, key=lambda row: row["state"] != "held")
+        ],
         stale=[row | {"path": flag_path(row["name"])} for row in stale],
         stale_counts=(stale[0]["stale_total"], stale[0]["total"]) if stale else (0, 0),
         changes=[make_event_view(row) for row in changes],
@@ -78,16 +81,6 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         signals=recent,
         notice=respond.find_notice(NOTICES),
     )
-
-
-def _describe_release(row: Row) -> dict[str, Any]:
-    place = ("environments", row["environment"], "releases", row["id"])
-    return {
-        "path": join_path("/admin/features", row["feature"], *place),
-        "place": f"{row['feature']} in {row['environment']}",
-        "text": f"{'on hold' if row['state'] == 'held' else 'running'} at {row['rollout']}%",
-        "reason": row["held_reason"] or "",
-    }
 
 
 def _list_recent_signals(conn: Connection) -> list[Row]:
