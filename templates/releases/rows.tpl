@@ -1,4 +1,4 @@
-<section id="releases" data-live>
+<section id="releases" {{"data-live" if is_live else ""}}>
 <h2>{{heading}}</h2>
 <ul class="rows release-rows">
 % for release in releases:

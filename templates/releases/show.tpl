@@ -3,11 +3,42 @@
 % include("releases/freeze.tpl", freeze=freeze)
 <div id="release" data-live>
 % include("releases/panel.tpl", release=release)
+<dl>
+<div><dt>Strategy</dt><dd><bdi>{{strategy}}</bdi></dd></div>
+% if ends_at:
+<div><dt>Ends at the earliest</dt><dd>
+% include("partials/time.tpl", at=ends_at)
+</dd></div>
+% end
+<div><dt>Hold without data</dt><dd>after {{release["noDataMinutes"]}} min</dd></div>
+<div><dt>Notifications</dt><dd>
+% for channel in release["notifications"]:
+<bdi>{{channel["url"]}}</bdi>
+% end
+{{"" if release["notifications"] else "none"}}
+</dd></div>
+</dl>
+% if chart:
+<section>
+<h2>Percentage</h2>
+<div class="chart release-chart">
+<div class="axis" aria-hidden="true"><span>100%</span><span>0%</span></div>
+<svg viewBox="0 -14 640 116" preserveAspectRatio="none" role="img" aria-label="{{chart["label"]}}">
+<line x1="0" y1="100" x2="640" y2="100"></line>
+<path d="{{chart["path"]}}"></path>
+% for mark in chart["marks"]:
+<line class="mark" x1="{{mark["x"]}}" y1="-14" x2="{{mark["x"]}}" y2="100"><title>{{mark["icon"]}} {{mark["text"]}}</title></line>
+% end
+</svg>
+<div class="axis" aria-hidden="true"><span>{{readable(chart["start"])}}</span><span>{{readable(chart["stop"])}}</span></div>
+</div>
+</section>
+% end
 <section>
 <h2>Log</h2>
 <ul class="rows">
 % for event in events:
-<li><time datetime="{{event['createdAt']}}">{{event["createdAt"][:19].replace("T", " ")}} UTC</time> <bdi>{{event["text"]}}</bdi> <span class="muted">by <bdi>{{event["actor"]}}</bdi></span></li>
+<li><time datetime="{{event['createdAt']}}">{{event["createdAt"][:19].replace("T", " ")}} UTC</time> <span aria-hidden="true">{{event["icon"]}}</span> <bdi>{{event["text"]}}</bdi> <span class="muted">by <bdi>{{event["actor"]}}</bdi></span></li>
 % end
 </ul>
 </section>

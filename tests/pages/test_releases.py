@@ -82,7 +82,8 @@ def test_a_replay_shows_what_would_have_happened_and_keeps_the_form(kit, ed):
     form = add_guard(form, "signal")
     form["guards.0.endpointId"] = str(endpoint["id"])
     page = form.submit("do", value="replay")
-    assert "Broken at 1 of 2 points." in " ".join(page.text.split())
+    assert "Broken at 1 of 2 points" in page.text
+    assert "Of 48 possible starts, one each hour: " in page.text
     assert page.forms["editor"]["guards.0.endpointId"].value == str(endpoint["id"])
     assert kit.rollout() == 0
 
@@ -351,3 +352,30 @@ def test_a_release_starts_again_with_the_steps_and_guards_of_another(kit, ed):
     assert form["guards.0.filters.0.values"].value == "firing"
     form.submit().follow()
     assert kit.rollout() == 1
+
+
+def test_a_replay_says_at_which_step_a_release_would_have_rolled_back(kit, ed):
+    endpoint = kit.endpoint("alertmanager", template="alertmanager")
+    form = add_guard(ed.get(f"{PLACE}/new").forms["editor"], "signal")
+    form["guards.0.endpointId"] = str(endpoint["id"])
+    page = form.submit("do", value="replay")
+    assert "Nothing to replay" in page
+    kit.signal("firing")
+    kit.signal("resolved")
+    page = form.submit("do", value="replay")
+    sentence = " ".join(page.html.select_one(".replay-result").text.split())
+    assert sentence.startswith("✓ No guard would have broken. A release started 48 h ago would")
+
+
+def test_the_page_of_a_release_has_its_percentage_over_time(kit, ed):
+    release = kit.create()
+    kit.wait(10)
+    page = ed.get(f"{PLACE}/{release['id']}")
+    chart = page.html.select_one(".release-chart svg")
+    assert chart["aria-label"] == "Percentage from 0% to 50%"
+    titles = [title.text[11:] for title in chart.select("title")]
+    assert titles == [
+        "Started the release of checkout in production at 1%.",
+        "Advanced checkout in production from 1% to 50%.",
+    ]
+    assert "Ends at the earliest" in page

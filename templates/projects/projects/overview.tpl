@@ -42,7 +42,7 @@
 % end
 </section>
 % if releases:
-% include("releases/rows.tpl", heading="Releases", more_path="/admin/releases?project=" + project["id"], more_label="All releases of " + project["name"])
+% include("releases/rows.tpl", heading="Releases", more_path="/admin/releases?project=" + project["id"], more_label="All releases of " + project["name"], is_live=True)
 % end
 % include("actions/scheduled/list.tpl", scheduled=scheduled)
 % if identity.has_permission("ADMIN"):

@@ -55,7 +55,7 @@
 </section>
 % end
 % if releases:
-% include("releases/rows.tpl", heading="Releases under way", more_path="", more_label="")
+% include("releases/rows.tpl", heading="Releases under way", more_path="", more_label="", is_live=False)
 % end
 % if silent:
 <section id="silent">

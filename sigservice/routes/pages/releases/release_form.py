@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from sigservice.db.pool import Connection
 from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
@@ -10,7 +12,13 @@ from sigservice.routes.admin.releases.releases import read_surroundings
 from sigservice.routes.pages.releases import release_form_fields as fields
 from sigservice.routes.pages.releases import release_form_values as values
 from sigservice.routes.pages.releases.release_form_fields import GuardChoices
-from sigservice.routes.pages.releases.releases import PLACE, find_target, make_breadcrumbs
+from sigservice.routes.pages.releases.releases import (
+    PLACE,
+    find_target,
+    make_breadcrumbs,
+    name_strategy,
+)
+from sigservice.routes.pages.releases.replay_view import make_replay_view
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
@@ -67,7 +75,9 @@ def show_new_release(
         path=flag_path(name),
         action=context.prefix + request.environ["PATH_INFO"],
         templates=[_describe_template(template) for template in templates],
-        strategy=fields.make_strategy_field(fields.describe_strategies(rollouts), form),
+        strategy=fields.make_strategy_field(
+            [(strategy["id"], name_strategy(strategy)) for strategy in rollouts], form
+        ),
         steps=fields.make_steps_section(form),
         guards=fields.make_guards_section(form, GuardChoices(endpoints, sources)),
         no_data=fill([fields.NO_DATA_FIELD], form),
@@ -91,12 +101,14 @@ def create_release(
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
         if do == "replay":
-            replay = releases.preview(conn, target, body, surroundings)
+            preview = releases.preview(conn, target, body, surroundings)
+            endpoints = {str(row["id"]): row["name"] for row in signal_endpoints.list_all(conn)}
         else:
             row = releases.create(conn, target, body, identity, surroundings)
     if do == "replay":
-        for guard in replay["guards"]:
-            guard["broken_count"] = sum(item["firing"] for item in guard["series"])
+        definitions = msgspec.to_builtins(body.guards)
+        now = context.clock.now()
+        replay = make_replay_view(body, preview, definitions, endpoints, now)
         return show_new_release(context, identity, name, environment, Entry(form), replay)
     context.outbox_waiting.set()
     path = join_path("/admin/features", name, "environments", environment, "releases", row["id"])

@@ -1,9 +1,8 @@
 """The fields of the form of a release, named like the members of the API."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from sigservice.routes.pages.actions.action_form_fields import FILTER_BOXES, PATH_FIELD
 from sigservice.routes.pages.flags.constraint_fields import VALUES_HINT, make_operator_field
@@ -231,14 +230,3 @@ def _make_signal_sections(form: Form, at: str) -> list[GrowingSection]:
 
 def _prefix(fields: Sequence[Field], at: str) -> list[Field]:
     return fill(fields, {}, at)
-
-
-def describe_strategies(strategies: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """(ID, text) of each gradual rollout."""
-    return [
-        (
-            strategy["id"],
-            f"{strategy['title'] or 'Gradual rollout'} · {strategy['parameters'].get('rollout')}%",
-        )
-        for strategy in strategies
-    ]

@@ -1,13 +1,16 @@
 """Releases, pages: the list, and one release."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sigservice.db.pool import Connection
 from sigservice.repository.projects import environments, projects
 from sigservice.repository.releases import releases as release_rows
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.routes.pages.release_views import NOTICES, make_release_view
+from sigservice.routes.pages.releases.release_chart import MARKS, find_end, make_chart
 from sigservice.services.actions import scheduled_sets
+from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import freeze, guard_history, releases
@@ -35,6 +38,12 @@ def find_target(conn: Connection, name: str, environment: str) -> FeatureEnviron
 
 def make_breadcrumbs(name: str) -> list[tuple[str, str]]:
     return [("Flags", "/admin/features"), (name, flag_path(name))]
+
+
+def name_strategy(strategy: Mapping[str, Any]) -> str:
+    """Its title and percentage."""
+    title = strategy["title"] or "Gradual rollout"
+    return f"{title} · {strategy['parameters'].get('rollout')}%"
 
 
 @router.get("/admin/releases", needs=VIEW)
@@ -110,8 +119,11 @@ def show_release(
         row = releases.get(conn, target, release_id)
         events = releases.list_events(conn, target, release_id)
         frozen = freeze.read_freeze(conn)
+        existing = strategies.list_strategies(conn, target)
         history = guard_history.read_last_hour(conn, [row], now)
     can_edit = identity.has_permission(EDIT)
+    release = make_release_view(row, now, can_edit=can_edit, history=history)
+    strategy = next((item for item in existing if item["id"] == release["strategyId"]), None)
     return respond.page(
         context,
         "releases/show",
@@ -119,8 +131,11 @@ def show_release(
         title=f"Release {release_id} of {name} in {environment}",
         breadcrumbs=make_breadcrumbs(name),
         notice=respond.find_notice(NOTICES),
-        release=make_release_view(row, now, can_edit=can_edit, history=history),
-        events=events[::-1],
+        release=release,
+        strategy=name_strategy(strategy) if strategy else "removed",
+        ends_at=find_end(release),
+        chart=make_chart(release, events, now),
+        events=[event | {"icon": MARKS.get(event["type"], "")} for event in events[::-1]],
         freeze=frozen,
         is_live=row["state"] in releases.ACTIVE,
     )
