@@ -48,7 +48,7 @@ def read_condition(row: Row) -> Condition:
 
 def get(conn: Connection, id: int) -> Row:
     """Raises NotFoundError."""
-    return _require(alert_rules.find(conn, id))
+    return _require(alert_rules.find(conn, id) if id < 2**31 else None)
 
 
 def create(conn: Connection, new: AlertRule, by: Identity, *, limit: int, now: datetime) -> Row:
@@ -81,14 +81,14 @@ def create(conn: Connection, new: AlertRule, by: Identity, *, limit: int, now: d
 
 def update(conn: Connection, id: int, new: AlertRule, by: Identity, *, now: datetime) -> Row:
     """Replaces the rule. Raises NotFoundError, BadDataError, NameExistsError."""
-    before = _require(alert_rules.lock(conn, id))
+    before = _lock(conn, id)
     check(conn, new)
     return _change(conn, before, new, by, now)
 
 
 def set_enabled(conn: Connection, id: int, enabled: bool, by: Identity, *, now: datetime) -> Row:
     """Raises NotFoundError."""
-    before = _require(alert_rules.lock(conn, id))
+    before = _lock(conn, id)
     members = msgspec.structs.asdict(read_condition(before))
     rule = AlertRule(
         **members, name=before["name"], endpointId=before["endpoint_id"], enabled=enabled
@@ -98,7 +98,7 @@ def set_enabled(conn: Connection, id: int, enabled: bool, by: Identity, *, now: 
 
 def delete(conn: Connection, id: int, by: Identity, *, now: datetime) -> bool:
     """Returns whether a signal was stored. Raises NotFoundError."""
-    before = _require(alert_rules.lock(conn, id))
+    before = _lock(conn, id)
     is_alert = _end_alert(conn, before, "The rule was deleted.", now)
     alert_rules.delete(conn, id)
     events.record(conn, "alert-rule-deleted", by, pre_data=describe_settings(before))
@@ -225,6 +225,11 @@ def _end_alert(conn: Connection, row: Row, reason: str, now: datetime) -> bool:
 
 def _encode(rule: AlertRule) -> str:
     return msgspec.json.encode(rule.get_condition()).decode()
+
+
+def _lock(conn: Connection, id: int) -> Row:
+    """Raises NotFoundError."""
+    return _require(alert_rules.lock(conn, id) if id < 2**31 else None)
 
 
 def _require(row: Row | None) -> Row:

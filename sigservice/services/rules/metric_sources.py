@@ -14,7 +14,8 @@ from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
-from sigservice.services.identity import Identity
+from sigservice.services.channels import MASK
+from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.problems import Problems, build_duplicate_error
 from sigservice.services.system import events
 from sigservice.wording import plural
@@ -147,6 +148,14 @@ def to_json(row: Row) -> dict[str, Any]:
         "headers": source.headers,
         "timeoutSeconds": source.timeoutSeconds,
     }
+
+
+def describe_for(reader: Identity, row: Row) -> dict[str, Any]:
+    """The JSON for a reader. Only admins get the values of headers, which can be keys."""
+    source = to_json(row)
+    if reader.has_permission(ADMIN):
+        return source
+    return source | {"headers": dict.fromkeys(source["headers"], MASK)}
 
 
 def _put(conn: Connection, new: MetricSource, encrypted_secret: bytes | None) -> Row:

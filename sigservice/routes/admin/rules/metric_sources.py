@@ -5,7 +5,7 @@ import msgspec
 from sigservice.errors import BadDataError
 from sigservice.repository.rules import metric_sources as source_rows
 from sigservice.services.channel_delivery import DeliverySettings
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.rules import metric_sources
 from sigservice.services.rules.metric_sources import MetricSource
 from sigservice.services.rules.prometheus import Answer, PrometheusClient
@@ -21,11 +21,13 @@ class QueryBody(msgspec.Struct):
     query: str
 
 
-@router.get(PATH, needs=ADMIN)
+@router.get(PATH, needs=VIEW)
 def list_metric_sources(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = source_rows.list_all(conn)
-    return respond.json({"metricSources": [metric_sources.to_json(row) for row in rows]})
+    return respond.json(
+        {"metricSources": [metric_sources.describe_for(identity, row) for row in rows]}
+    )
 
 
 @router.post(PATH, needs=ADMIN, takes=MetricSource)
@@ -37,10 +39,11 @@ def create_metric_source(context: Context, identity: Identity, body: MetricSourc
     return respond.json(metric_sources.to_json(row), 201, location=location)
 
 
-@router.get(f"{PATH}/<name>", needs=ADMIN)
+@router.get(f"{PATH}/<name>", needs=VIEW)
 def get_metric_source(context: Context, identity: Identity, name: str) -> HTTPResponse:
     with context.database.autocommit() as conn:
-        return respond.json(metric_sources.to_json(metric_sources.get(conn, name)))
+        row = metric_sources.get(conn, name)
+    return respond.json(metric_sources.describe_for(identity, row))
 
 
 @router.put(f"{PATH}/<name>", needs=ADMIN, takes=MetricSource)

@@ -90,19 +90,50 @@ def test_a_rule_is_replaced_disabled_enabled_and_deleted(rules):
 
 def test_unknown_rules_are_not_found(rules):
     for method, path in (("PUT", ""), ("POST", "/enable"), ("DELETE", "")):
-        url = f"{PATH}/4711{path}"
-        body = rules.body() if method == "PUT" else {}
-        rules.web.request(
-            url,
-            method=method,
-            headers=ADMIN | {"Content-Type": "application/json"},
-            body=json.dumps(body).encode(),
-            status=404,
-        )
+        for id in (4711, 2**31):
+            body = rules.body() if method == "PUT" else {}
+            rules.web.request(
+                f"{PATH}/{id}{path}",
+                method=method,
+                headers=ADMIN | {"Content-Type": "application/json"},
+                body=json.dumps(body).encode(),
+                status=404,
+            )
+            rules.web.get(f"{PATH}/{id}", headers=ADMIN, status=404)
 
 
-def test_rules_are_for_admins(rules):
+def create_viewer(web):
+    """The headers of a service account that only reads."""
+    account = {"username": "eye", "name": "Eye", "rootRole": "Viewer"}
+    id = web.post_json("/api/admin/service-account", account, headers=ADMIN).json["id"]
+    token = {"description": "t", "expiresAt": "2099-01-01T00:00:00Z"}
+    path = f"/api/admin/service-account/{id}/token"
+    secret = web.post_json(path, token, headers=ADMIN).json["secret"]
+    return {"Authorization": secret}
+
+
+def test_viewers_read_rules_and_only_admins_change_them(rules):
+    rule, viewer = rules.create(), create_viewer(rules.web)
     rules.web.get(PATH, headers=CLIENT, status=403)
+    assert rules.web.get(PATH, headers=viewer).json == {"alertRules": [rule]}
+    path = f"{PATH}/{rule['id']}"
+    assert rules.web.get(path, headers=viewer).json == rule
+    rules.web.put_json(path, rules.body(), headers=viewer, status=403)
+    rules.web.delete(path, headers=viewer, status=403)
+    rules.web.post(f"{path}/disable", headers=viewer, status=403)
+    rules.web.post_json(f"{PATH}/preview", rules.body(), headers=viewer, status=403)
+
+
+def test_viewers_read_metric_sources_without_the_values_of_headers(rules):
+    viewer, path = create_viewer(rules.web), "/api/admin/metric-sources"
+    headers = {"X-API-Key": "k3y"}
+    body = {"name": "main", "url": "https://prometheus.example.com", "headers": headers}
+    source = rules.web.post_json(path, body, headers=ADMIN).json
+    masked = source | {"headers": {"X-API-Key": "…"}}
+    assert rules.web.get(path, headers=viewer).json == {"metricSources": [masked]}
+    assert rules.web.get(f"{path}/main", headers=viewer).json == masked
+    assert rules.web.get(f"{path}/main", headers=ADMIN).json["headers"] == headers
+    rules.web.post_json(f"{path}/main/query", {"query": "1"}, headers=viewer, status=403)
 
 
 def about(value):
