@@ -1,6 +1,9 @@
 """Templates of releases: one function for each SQL statement."""
 
+from collections.abc import Sequence
 from typing import Any
+
+import msgspec
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
@@ -17,9 +20,10 @@ def list_all(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_release_templates"])
 
 
-def put(conn: Connection, **columns: Any) -> None:
-    """`steps` is JSON text."""
-    execute(conn, _SQL["put_release_template"], **columns)
+def put_many(conn: Connection, items: Sequence[Any], created_by_user_id: int) -> None:
+    """Inserts or replaces templates, {name, description, steps, watchMinutes} each."""
+    text = msgspec.json.encode(items).decode()
+    execute(conn, _SQL["put_release_templates"], items=text, created_by_user_id=created_by_user_id)
 
 
 def delete(conn: Connection, name: str) -> bool:

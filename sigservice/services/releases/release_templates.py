@@ -1,6 +1,6 @@
 """Templates of releases: steps and watch time under a name. Two are built in."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -70,6 +70,33 @@ def find(conn: Connection, name: str) -> Template:
     raise BadDataError(f"There is no release template {name[:100]}.", path="template")
 
 
+def read_all(conn: Connection) -> list[NewTemplate]:
+    """Those that users made, by name."""
+    rows = release_templates.list_all(conn)
+    return [name_template(row["name"], _to_template(row)) for row in rows]
+
+
+def put_many(conn: Connection, templates: Sequence[NewTemplate], by: Identity) -> None:
+    """Inserts or replaces valid templates."""
+    release_templates.put_many(conn, templates, by.user_id)
+
+
+def name_template(name: str, template: Template) -> NewTemplate:
+    return NewTemplate(template.steps, template.watchMinutes, template.description, name=name)
+
+
+def check(new: NewTemplate, problems: Problems, prefix: str) -> NewTemplate:
+    """Adds to `problems`, with the path before it."""
+    own = Problems().check_name(new.name)
+    if new.name in BUILT_IN:
+        own.add("name", f"{new.name} is built in and can't be changed.")
+    own.check_text(new.description, "description", max_length=1000)
+    check_steps(new.steps, new.watchMinutes, own)
+    for detail in own.details:
+        problems.add(f"{prefix}{detail['path']}", detail["message"])
+    return new
+
+
 def create(conn: Connection, new: NewTemplate, by: Identity) -> dict[str, Any]:
     """Raises BadDataError, NameExistsError, ExceedsLimitError."""
     problems = Problems().check_name(new.name)
@@ -125,14 +152,7 @@ def _put(
     event: str,
     before: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    release_templates.put(
-        conn,
-        name=name,
-        description=new.description,
-        steps=msgspec.json.encode(new.steps).decode(),
-        watch_minutes=new.watchMinutes,
-        created_by_user_id=by.user_id,
-    )
+    put_many(conn, [name_template(name, new)], by)
     after = get(conn, name)
     events.record(conn, event, by, data=after, pre_data=before)
     return after

@@ -28,6 +28,8 @@ from sigservice.services.projects.context_fields import ContextField
 from sigservice.services.projects.environments import Environment
 from sigservice.services.projects.strategy_types import StrategyType
 from sigservice.services.projects.tag_types import TagType
+from sigservice.services.releases import release_templates
+from sigservice.services.releases.release_templates import NewTemplate
 from sigservice.services.transfer.snapshots import (
     Project,
     ProjectEnvironment,
@@ -93,6 +95,9 @@ class DefinitionChecker:
             item.name: item.project for item in (*existing.segments, *accepted.segments)
         }
         self._check_limit("segments", self._segments.keys(), segments.MAX_SEGMENTS)
+        accepted.releaseTemplates = check("releaseTemplates", self._check_release_template)
+        names = _list_names(existing.releaseTemplates, accepted.releaseTemplates)
+        self._check_limit("release templates", names, release_templates.MAX_TEMPLATES)
         indexes = {project.id: n for n, project in enumerate(snapshot.projects)}
         accepted.projects = [
             self._check_project_environments(project, f"projects[{indexes[project.id]}]")
@@ -148,6 +153,11 @@ class DefinitionChecker:
     def _check_tag_type(self, item: TagType, path: str, problems: Problems) -> TagType:
         tag_types.KIND.check_key(item.name, problems, f"{path}.")
         return tag_types.check(item, problems, f"{path}.")
+
+    def _check_release_template(
+        self, item: NewTemplate, path: str, problems: Problems
+    ) -> NewTemplate:
+        return release_templates.check(item, problems, f"{path}.")
 
     def _check_tag(self, tag: Tag, path: str, problems: Problems) -> Tag:
         if tag.type not in self._tag_types:

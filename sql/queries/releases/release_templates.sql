@@ -9,9 +9,11 @@ SELECT name, description, steps, watch_minutes, created_at, created_by_user_id
 FROM release_templates
 ORDER BY name;
 
--- name: put_release_template
+-- name: put_release_templates
 INSERT INTO release_templates (name, description, steps, watch_minutes, created_by_user_id)
-VALUES (%(name)s, %(description)s, %(steps)s::jsonb, %(watch_minutes)s, %(created_by_user_id)s)
+SELECT name, description, steps, "watchMinutes", %(created_by_user_id)s
+FROM jsonb_to_recordset(%(items)s::jsonb)
+     AS x (name text, description text, steps jsonb, "watchMinutes" integer)
 ON CONFLICT (name) DO UPDATE
 SET description = excluded.description, steps = excluded.steps,
     watch_minutes = excluded.watch_minutes;
