@@ -7,12 +7,13 @@ from typing import Any
 
 import msgspec
 
+from sigservice import senders
 from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
 from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens
 from sigservice.routes.pages.signals.endpoint_tabs import ONE, PATH, find_endpoint, render_tab
-from sigservice.senders import SENDERS, Sender
+from sigservice.senders import Sender
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signal_storage
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
@@ -76,7 +77,8 @@ def render_secret(
 def find_sender(endpoint: Row) -> Sender:
     """The sender that the endpoint is for; Scripts and CI, which send any JSON, if it isn't listed
     or unknown."""
-    return SENDERS.get(endpoint["template"] or "generic") or SENDERS["generic"]
+    name = endpoint["template"] if endpoint["template"] in senders.SENDERS else "generic"
+    return senders.SENDERS[name]
 
 
 def list_samples(sender: Sender) -> dict[str, dict[str, Any]]:

@@ -1,6 +1,5 @@
 """Signal endpoints, pages: list, create, edit, enable, disable, delete."""
 
-from dataclasses import replace
 from operator import itemgetter
 
 from sigservice import senders
@@ -58,22 +57,12 @@ FIELDS = [
     Field("description", "Description", hint="Optional. What sends here."),
     Field("enabled", "Enabled", type="checkbox"),
 ]
-SENDER_FIELD = Field(
-    "template",
-    "Sender",
-    type="select",
-    hint="Presets the rate limit, the idempotency key and the summary. You can change them "
-    "later. Senders that aren't listed work without presets.",
-    choices=[
-        ("", "No presets"),
-        *((key, item.title) for key, item in senders.list_external().items()),
-    ],
+SENDER_HINT = (
+    "Presets the rate limit, the idempotency key and the summary. You can change them later. "
+    "Senders that aren't listed work without presets."
 )
-CURRENT_SENDER_FIELD = replace(
-    SENDER_FIELD,
-    hint="What Setup shows, and what fires and resolves an alert in a release. The options below "
-    "stay.",
-    choices=[("", "Not listed"), *SENDER_FIELD.choices[1:]],
+CURRENT_SENDER_HINT = (
+    "What Setup shows, and what fires and resolves an alert in a release. The options below stay."
 )
 TOKEN_FIELD = Field(
     "token",
@@ -183,7 +172,7 @@ def show_new_signal_endpoint(
         entry=entry,
         title="New signal endpoint",
         breadcrumbs=[("Signal endpoints", PATH)],
-        fields=fill([SENDER_FIELD, *FIELDS], texts),
+        fields=fill([_make_sender_field("No presets", SENDER_HINT), *FIELDS], texts),
         call_url=_make_url_field(context, texts.get("name") or "NAME"),
         token_fields=fill([TOKEN_FIELD, TOKEN_NAME_FIELD], texts),
     )
@@ -228,7 +217,7 @@ def show_settings(
         endpoint,
         "settings",
         entry=entry,
-        fields=fill([*FIELDS, CURRENT_SENDER_FIELD], texts),
+        fields=fill([*FIELDS, _make_sender_field("Not listed", CURRENT_SENDER_HINT)], texts),
         option_groups=endpoint_options_form.make_groups(texts, context.config["signals"]),
         are_options_open=endpoint_options_form.has_problems(problems),
         notice=respond.find_notice(NOTICES),
@@ -314,6 +303,12 @@ def _explain_limit(context: Context, count: int) -> str:
 
 def _make_url_field(context: Context, name: str) -> Field:
     return Field("call-url", "Webhook URL", make_signal_url(context, request.environ, name))
+
+
+def _make_sender_field(blank: str, hint: str) -> Field:
+    titles = [(name, sender.title) for name, sender in senders.list_external().items()]
+    choices = [("", blank), *titles]
+    return Field("template", "Sender", type="select", hint=hint, choices=choices)
 
 
 def _list_senders(row: Row) -> list[str]:
