@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from sigservice.jobs import metric_sources
-from tests.conftest import ADMIN
+from tests.conftest import ADMIN, Cast
 from tests.jobs.release_kit import FLAGS, Releases
 from tests.prometheus_script import serve_prometheus, success, vector
 from tests.table_tests import each
@@ -17,6 +17,7 @@ from tests.waiting import until
 STEPS = [{"rollout": 5, "minutes": 10}, {"rollout": 100}]
 QUERY = 'errors{env="{{environment}}",flag="{{project}}/{{feature}}"}[{{window}}]'
 SOURCES = "/api/admin/metric-sources"
+FLAG = "/admin/features/checkout"
 
 
 @pytest.fixture
@@ -313,3 +314,29 @@ def test_no_lock_is_held_while_prometheus_is_asked(kit, prometheus):
     prometheus.answer = answer
     ask(kit)
     assert kit.state(release) == ("held", "person", 5)
+
+
+def test_the_form_creates_a_guard_with_a_query(kit, prometheus):
+    prometheus.answer = sample(kit, "0.01")
+    ed = Cast(kit.services[0]).signed_in("ed")
+    form = ed.get(f"{FLAG}/environments/production/releases/new").forms["editor"]
+    form = form.submit("do", value="add-guard:prometheus").forms["editor"]
+    form["guards.0.rule.source.query"] = QUERY
+    form["guards.0.rule.above"] = "0.05"
+    page = form.submit().follow()
+    (guard_row,) = page.html.select("table.guards tbody tr")
+    assert guard_row.get_text(" ", strip=True).startswith(f"✓ ok Query of main: {QUERY} 0.01")
+    text = 'errors{env="production",flag="default/checkout"}[5m]'
+    assert [query["query"] for _, query, _ in prometheus.requests] == [[text]]
+
+
+def test_the_form_refuses_a_query_that_is_beyond_its_limit(kit, prometheus):
+    prometheus.answer = sample(kit, "0.2")
+    ed = Cast(kit.services[0]).signed_in("ed")
+    form = ed.get(f"{FLAG}/environments/production/releases/new").forms["editor"]
+    form = form.submit("do", value="add-guard:prometheus").forms["editor"]
+    form["guards.0.rule.source.query"] = "errors"
+    form["guards.0.rule.above"] = "0.05"
+    page = form.submit(status=400)
+    assert "The guard fires now: The query was 0.2 (limit 0.05)." in page.html.text
+    assert kit.rollout() == 0

@@ -176,7 +176,8 @@ SELECT now();
 
 -- name: find_release_news
 -- What the job checks before it reads all releases: whether flags or the freeze have changed, whether a
--- step has become due after `since`, and when the next rule of a guard is due.
+-- step has become due after `since`, and when the next rule of a guard is due; and how many are under way,
+-- for the menu.
 SELECT (SELECT id FROM revisions WHERE topic = '') AS generation,
        (SELECT value FROM settings WHERE key = 'release_freeze') AS freeze, now() AS now,
        coalesce(bool_or(true), false) AS has_active,

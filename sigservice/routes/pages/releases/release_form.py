@@ -8,7 +8,7 @@ import msgspec
 from sigservice.db.pool import Connection
 from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
-from sigservice.routes.admin.releases.releases import read_surroundings
+from sigservice.routes.admin.releases.releases import ask_sources, read_surroundings
 from sigservice.routes.pages.releases import release_form_fields as fields
 from sigservice.routes.pages.releases import release_form_values as values
 from sigservice.routes.pages.releases.release_form_fields import GuardChoices
@@ -97,9 +97,12 @@ def create_release(
     do = form.get("do", "")
     if do.startswith(BUTTONS):
         return show_new_release(context, identity, name, environment, Entry(form))
-    body, surroundings = values.read_body(form, environment), read_surroundings(context)
+    body = values.read_body(form, environment)
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
+    readings = ask_sources(context, target, body, is_preview=do == "replay")
+    surroundings = read_surroundings(context, readings)
+    with context.database.transaction() as conn:
         if do == "replay":
             preview = releases.preview(conn, target, body, surroundings)
             endpoints = {str(row["id"]): row["name"] for row in signal_endpoints.list_all(conn)}

@@ -194,10 +194,11 @@ def _list_kind_fields(
     hidden += [Field("rule.source.kind", "", type="hidden")]
     if kind == "prometheus":
         options = choices.sources or [("", "No metric source yet")]
-        hint = "The query has its own window, and must have one series."
+        hint = "One series. {{environment}}, {{project}}, {{feature}} and {{window}} are replaced."
         query = Field("query", "Query", type="textarea", hint=hint, is_required=True)
         fields = [Field("source", "Source", type="select", choices=options), query]
-        return [*hidden, *_prefix(fields, "rule.source."), *_prefix(_LIMIT_FIELDS, "rule.")], []
+        numbers = _prefix([*_LIMIT_FIELDS, _SAMPLE_FIELDS[0]], "rule.")
+        return [*hidden, *_prefix(fields, "rule.source."), *numbers], []
     hidden += [Field("rule.source.environment", "", type="hidden")]
     numbers = _prefix([*_LIMIT_FIELDS, *_SAMPLE_FIELDS], "rule.")
     return [*hidden, *_prefix(_METRIC_FIELDS, "rule.source."), *numbers], []

@@ -29,7 +29,10 @@ KINDS: Mapping[str, tuple[str, Form]] = {
             "rule.minSamples": "50",
         },
     ),
-    "prometheus": ("Prometheus query", _RULE | {"rule.source.kind": "prometheus"}),
+    "prometheus": (
+        "Prometheus query",
+        _RULE | {"rule.source.kind": "prometheus", "rule.windowMinutes": "5"},
+    ),
     "silence": ("Silence of an endpoint", {"kind": "silence", "effect": "hold"}),
 }
 ADD, USE = "add-guard:", "use-steps:"
