@@ -186,6 +186,18 @@ def test_the_preview_of_a_query_asks_for_48_hours(rules, page, prometheus):
     assert "Fires 1 time" in read_text(preview)
 
 
+def test_a_preview_that_fires_often_lists_the_last_times(rules, page, prometheus):
+    add_source(rules, prometheus)
+    start = rules.clock.now().timestamp() - 48 * 3600
+    values = [[start + 600 * n, "9" if n % 20 == 0 else "1"] for n in range(289)]
+    prometheus.answer = success("matrix", [{"metric": {}, "values": values}])
+    form = choose_query(form_to(page.get(NEW), NEW))
+    form["source.query"], form["above"], form["breaches"] = "up", "3", "1"
+    preview = form.submit("do", value="preview", status=200).html.find(id="preview")
+    assert "Fires 15 times, the last:" in read_text(preview)
+    assert len(preview.find_all("li")) == 10
+
+
 def test_the_list_shows_state_value_limit_and_chart(rules, page):
     rules.create()
     rules.create(

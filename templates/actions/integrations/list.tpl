@@ -2,7 +2,7 @@
 <h1>Integrations</h1>
 % if identity.has_permission("ADMIN"):
 <p><a href="{{url('/admin/signals')}}">Signals</a> <span class="hint">receive webhooks from monitoring, CI and other external systems.</span></p>
-<p><a href="{{url('/admin/integrations/metrics')}}">Metric sources</a> <span class="hint">are queried by alert rules and guards of releases.</span></p>
+<p><a href="{{url('/admin/integrations/metrics')}}">Metric sources</a> <span class="hint">are queried by alert rules.</span></p>
 % end
 <p class="hint">Send changes to chats, monitoring systems and webhooks. {{len(integrations)}} of {{limit}} integrations.</p>
 % if integrations:

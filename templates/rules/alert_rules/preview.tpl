@@ -1,7 +1,7 @@
 <section id="preview" class="side">
 <h2>What would have happened in the last 48 hours</h2>
 % if not preview:
-<p class="hint">“Preview” evaluates the rule over what is stored: by minute for the last two hours, by hour before.</p>
+<p class="hint">“Preview” evaluates the rule over the last 48 hours: an impact metric by minute for two hours and by hour before, a query every ten minutes.</p>
 % else:
 <p><strong><span aria-hidden="true">{{preview["icon"]}}</span> {{preview["state"]}}</strong> now: <bdi>{{preview["reason"]}}</bdi></p>
 % if preview["has_values"]:
@@ -9,7 +9,7 @@
 <p class="axis"><span>48 h ago</span><span>limit {{preview["limit"]}} dashed</span><span>now</span></p>
 % end
 % if preview["periods"]:
-<p>Fires {{plural(len(preview["periods"]), "time")}}:</p>
+<p>Fires {{plural(preview["period_count"], "time")}}{{", the last:" if preview["period_count"] > len(preview["periods"]) else ":"}}</p>
 <ul>
 % for period in preview["periods"]:
 <li>{{readable(period["start"])}} to {{readable(period["stop"])}}</li>

@@ -5,7 +5,7 @@
 <a class="button" href="{{url('/admin/integrations/metrics/new')}}">New metric source</a>
 % end
 </div>
-<p class="hint">{{len(table.rows)}} of {{limit}} sources. Alert rules and guards of releases query them. <a href="{{url('/docs/guide/alert-rules')}}">Guide to alert rules</a></p>
+<p class="hint">{{len(table.rows)}} of {{limit}} sources. Alert rules query them. <a href="{{url('/docs/guide/alert-rules')}}">Guide to alert rules</a></p>
 % if table.rows:
 % include("partials/table.tpl")
 % else:

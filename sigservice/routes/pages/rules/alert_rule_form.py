@@ -52,7 +52,7 @@ MEASURES = [
     ("p95", "Histogram: p95"),
     ("p99", "Histogram: p99"),
 ]
-MAX_NAMES = 500
+MAX_NAMES, MAX_PERIODS = 500, 10
 CHART_LABEL = "Values of the last 48 hours, and the limit"
 CHART_WIDTH, CHART_HEIGHT = 320, 96
 METRIC_FIELDS = [
@@ -287,7 +287,8 @@ def _describe_preview(preview: Mapping[str, Any], now: datetime) -> dict[str, An
         **preview,
         "icon": ICONS[preview["state"]],
         "points": points[::-1],
-        "periods": periods[::-1],
+        "period_count": len(periods),
+        "periods": periods[: -MAX_PERIODS - 1 : -1],
         "has_values": count > 0,
         "gaps": len(points) - count,
         "chart": build_line(
