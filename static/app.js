@@ -105,6 +105,7 @@ async function submitInPlace(form, button, ids) {
   parts.forEach(([, fresh]) => enhance(fresh));
   const row = !button?.hidden && action.hash && document.getElementById(action.hash.slice(1));
   const target = row ? $("input:not([type=hidden]), select, textarea", row) : !focused.isConnected && findAlike(focused);
+  if (row && !target) return row.scrollIntoView();
   (target || focused).focus({ preventScroll: !row });
   const notice = page.getElementById("notice");
   if (notice) showToast(...notice.childNodes);

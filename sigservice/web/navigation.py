@@ -1,7 +1,8 @@
 """The main menu of the pages: sections in a side bar, each with its pages."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from sigservice.services.identity import Identity
@@ -13,6 +14,7 @@ class MenuItem(NamedTuple):
     permission: str = "VIEW"
     pages: str = ""  # a pattern of further paths that belong to the item
     is_current: bool = False
+    badges: Sequence[tuple[str, str]] = ()  # a short text, and the words for it
 
 
 class MenuGroup(NamedTuple):
@@ -136,8 +138,13 @@ def list_pages(identity: Identity) -> list[MenuItem]:
     ]
 
 
-def build_menu(identity: Identity, path: str) -> list[MenuSection]:
-    """The sections that the user may open, on the page at `path`. At most one item is current."""
+def build_menu(
+    identity: Identity,
+    path: str,
+    badges: Mapping[str, Sequence[tuple[str, str]]] = MappingProxyType({}),
+) -> list[MenuSection]:
+    """The sections that the user may open, on the page at `path`. At most one item is current.
+    `badges` are by the path of the item."""
     pages = list_pages(identity)
     current = max(pages, key=lambda item: _match(item, path))
     is_found = _match(current, path) > 0
@@ -147,7 +154,9 @@ def build_menu(identity: Identity, path: str) -> list[MenuSection]:
             MenuGroup(
                 group.label,
                 [
-                    item._replace(is_current=is_found and item is current)
+                    item._replace(
+                        is_current=is_found and item is current, badges=badges.get(item.path, ())
+                    )
                     for item in group.items
                     if item in pages
                 ],

@@ -12,7 +12,7 @@ from sigservice.services.identity import Identity
 from sigservice.web.body import read_query
 from sigservice.web.forms import NO_ENTRY, Entry, locate_problems
 from sigservice.web.links import make_own_url
-from sigservice.web.navigation import build_menu
+from sigservice.web.navigation import MenuSection, build_menu
 
 JSON = "application/json; charset=utf-8"
 HTML = "text/html; charset=utf-8"
@@ -89,13 +89,22 @@ def page(
         "authentication": context.authentication.type,
         "csrf": identity.csrf if identity else "",
         "own_url": lambda: make_own_url(context, request.environ),
-        "menu": build_menu(identity, request.environ["PATH_INFO"]) if identity else [],
+        "menu": _build_menu(context, identity) if identity else [],
         "is_home": request.environ["PATH_INFO"] == "/",
         "ui": context.config["ui"],
         "newer_version": context.version_status.newer_version if identity else "",
     }
     text = context.render.render(template, **(shared | values))
     return HTTPResponse(text.encode(), status, {"Content-Type": HTML})
+
+
+def _build_menu(context: Context, identity: Identity) -> list[MenuSection]:
+    counts = context.release_watch.counts
+    badges = [
+        *([(str(counts.running), "running")] if counts.running else []),
+        *([(f"‖ {counts.held}", "on hold")] if counts.held else []),
+    ]
+    return build_menu(identity, request.environ["PATH_INFO"], {"/admin/releases": badges})
 
 
 def redirect(context: Context, path: str) -> HTTPResponse:

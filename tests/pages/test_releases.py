@@ -379,3 +379,20 @@ def test_the_page_of_a_release_has_its_percentage_over_time(kit, ed):
         "Advanced checkout in production from 1% to 50%.",
     ]
     assert "Ends at the earliest" in page
+
+
+def test_the_menu_counts_releases_under_way(kit, ed):
+    release = kit.create()
+    kit.progress()
+    assert menu_badges(ed) == ["1 running"]
+    kit.command(release, "hold")
+    kit.progress()
+    assert menu_badges(ed) == ["‖ 1 on hold"]
+    kit.command(release, "stop")
+    kit.progress()
+    assert menu_badges(ed) == []
+
+
+def menu_badges(ed):
+    link = ed.get("/").html.select_one("nav a[href='/admin/releases']")
+    return [badge.text for badge in link.select(".count")]

@@ -19,18 +19,25 @@ class Work(NamedTuple):
     must_scan: bool = False
 
 
+class ReleaseCounts(NamedTuple):
+    running: int = 0
+    held: int = 0
+
+
 class ReleaseWatch:
-    """One for each process. Not thread-safe: only the job uses it."""
+    """One for each process. Only the job changes it. `counts` are those of its last run."""
 
     def __init__(self) -> None:
         self._scanned: tuple[_Version, datetime, float] | None = None
         self._next: tuple[_Version, datetime, float] | None = None
         self._evaluated_at: float | None = None  # monotonic
+        self.counts = ReleaseCounts()
 
     def find_work(self, conn: Connection, clock: Clock) -> Work:
         """Call `remember` when a scan is complete."""
         last, monotonic = self._scanned, clock.monotonic()
         row = releases.find_news(conn, since=last[1] if last else None)
+        self.counts = ReleaseCounts(row["running_count"], row["held_count"])
         version = row["generation"], row["freeze"]
         self._next = version, row["now"], monotonic
         if not row["has_active"]:

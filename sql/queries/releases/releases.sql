@@ -181,6 +181,8 @@ SELECT now();
 SELECT (SELECT id FROM revisions WHERE topic = '') AS generation,
        (SELECT value FROM settings WHERE key = 'release_freeze') AS freeze, now() AS now,
        coalesce(bool_or(true), false) AS has_active,
+       count(*) FILTER (WHERE state = 'running') AS running_count,
+       count(*) FILTER (WHERE state = 'held') AS held_count,
        coalesce(bool_or(coalesce(due_at, start_at) <= now()
                         AND (%(since)s::timestamptz IS NULL
                              OR coalesce(due_at, start_at) > %(since)s)), false) AS is_due,
