@@ -1,0 +1,63 @@
+"""Releases with JavaScript: questions are dialogs, and a live panel announces changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.jobs.release_kit import Releases
+
+pytestmark = pytest.mark.browser
+FLAG = "/admin/features/checkout"
+
+
+@pytest.fixture
+def kit(service):
+    return Releases(service, service.context.clock)
+
+
+def test_a_rollback_is_asked_in_a_dialog_whose_focus_is_on_cancel(tab, kit):
+    kit.create()
+    page = tab("ada")
+    page.goto(FLAG)
+    page.get_by_role("link", name="Roll back to 0%").press("Enter")
+    dialog = page.get_by_role("dialog", name="Roll back to 0% of users?")
+    dialog.wait_for()
+    assert page.evaluate("document.activeElement.textContent") == "Cancel"
+    page.keyboard.press("Enter")
+    dialog.wait_for(state="hidden")
+    assert kit.rollout() == 1
+    page.get_by_role("link", name="Roll back to 0%").click()
+    dialog.get_by_label("Why?").fill("too slow")
+    dialog.get_by_role("button", name="Roll back").click()
+    page.get_by_text("1% → 0% of users.").wait_for()
+    assert page.url.split("#")[0].endswith(FLAG)
+    assert kit.rollout() == 0
+    assert page.complaints == []
+
+
+def test_a_live_panel_announces_a_new_state_and_keeps_the_focus(tab, kit):
+    release = kit.create()
+    page = tab("ada")
+    page.goto(FLAG)
+    page.get_by_role("link", name="Roll back to 0%").focus()
+    kit.command(release, "hold")
+    page.locator("#toast", has_text="on hold at 1%").wait_for()
+    page.get_by_text("Nothing changes until someone decides.").wait_for()
+    assert page.evaluate("document.activeElement.textContent").startswith("Roll back to 0%")
+    assert page.complaints == []
+
+
+def test_a_form_of_a_release_grows_and_shows_a_replay_without_loading_the_page(tab, kit):
+    kit.endpoint("alertmanager", template="alertmanager")
+    page = tab("ada")
+    page.goto(f"{FLAG}/environments/production/releases/new")
+    page.get_by_role("button", name="quarters").click()
+    page.locator("[id='steps.0.rollout'][value='25']").wait_for()
+    page.get_by_role("button", name="Silence of an endpoint").click()
+    page.get_by_text("Guard 1 · Silence of an endpoint").wait_for()
+    page.get_by_role("button", name="Replay the last 48 h").click()
+    page.get_by_role("heading", name="Replay: the last 48 h").wait_for()
+    page.get_by_role("button", name="Start release").click()
+    page.get_by_text("Release created.").wait_for()
+    assert kit.rollout() == 25
+    assert page.complaints == []
