@@ -258,6 +258,18 @@ def test_deliveries_that_a_killed_process_had_claimed_lose_no_attempt(kit, recei
     assert [one["featureName"] for one in kit.bodies()] == ["f1", "f2"]
 
 
+def test_a_claim_ends_before_a_delivery_that_another_process_has_claimed(kit, rows):
+    kit.create()
+    for number in range(4):
+        kit.flag(f"f{number}")
+    rows(
+        "UPDATE outbox SET due_at = now() + interval '1 day' "
+        "WHERE id = (SELECT id FROM outbox ORDER BY id OFFSET 2 LIMIT 1) RETURNING id"
+    )
+    names = [row["feature_name"] for row in job._claim(kit.service.context, busy=[])]
+    assert names == ["f0", "f1"]
+
+
 def test_two_processes_never_claim_from_one_queue_at_the_same_time(kit):
     kit.create()
     for number in range(30):

@@ -79,8 +79,8 @@ WHERE id IN (
 );
 
 -- name: claim_deliveries
--- Up to `limit` waiting deliveries of each integration, in order, if the first one is due and its
--- integration is not `busy`. The claim ends at `until`, so that another process sends them if the first
+-- Up to `limit` waiting deliveries of each integration, in order, from the first one to the last before
+-- one that isn't due, such as those of another claim. None of an integration that is `busy`. The claim ends at `until`, so that another process sends them if the first
 -- was killed. A process that chose the same first row finds that it is locked or not due any longer.
 -- num_nulls: a partial index of waiting messages that the statistics believe empty must not replace the
 -- primary key.
@@ -105,12 +105,16 @@ WITH heads AS MATERIALIZED (
         SELECT h.integration_id, h.provider, h.parameters, h.secrets, h.version, following.id
         FROM heads h
         CROSS JOIN LATERAL (
-            SELECT o.id FROM outbox o
-            WHERE o.kind = 'integration' AND o.subject_id = h.integration_id AND o.sent_at IS NULL
-              AND o.given_up_at IS NULL AND o.id >= h.id AND o.due_at <= %(now)s
-            ORDER BY o.id
-            LIMIT %(limit)s
+            SELECT waiting.id, bool_and(waiting.due_at <= %(now)s) OVER (ORDER BY waiting.id) AS is_next
+            FROM (
+                SELECT o.id, o.due_at FROM outbox o
+                WHERE o.kind = 'integration' AND o.subject_id = h.integration_id
+                  AND o.sent_at IS NULL AND o.given_up_at IS NULL AND o.id >= h.id
+                ORDER BY o.id
+                LIMIT %(limit)s
+            ) waiting
         ) following
+        WHERE following.is_next
     ) batch
     WHERE m.id = batch.id AND m.due_at <= %(now)s AND num_nulls(m.sent_at, m.given_up_at) = 2
     RETURNING m.id, m.message_id, m.subject_id, m.payload, m.attempts + 1 AS attempts, m.due_at,
