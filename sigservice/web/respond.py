@@ -102,7 +102,7 @@ def _build_menu(context: Context, identity: Identity) -> list[MenuSection]:
     counts = context.release_watch.counts
     badges = [
         *([(str(counts.running), "running")] if counts.running else []),
-        *([(f"‖ {counts.held}", "on hold")] if counts.held else []),
+        *([(f"‖ {counts.on_hold}", "on hold")] if counts.on_hold else []),
     ]
     return build_menu(identity, request.environ["PATH_INFO"], {"/admin/releases": badges})
 

@@ -21,7 +21,7 @@ class Work(NamedTuple):
 
 class ReleaseCounts(NamedTuple):
     running: int = 0
-    held: int = 0
+    on_hold: int = 0
 
 
 class ReleaseWatch:
