@@ -63,7 +63,8 @@ def create_rules(process: Process, script: ScriptedPrometheus) -> str:
     def answer(handler: Any) -> None:
         _, query, _ = script.requests.pop()
         values[query["query"][0]] ^= True
-        script.answer_with(handler, vector((4e9, "90" if values[query["query"][0]] else "1")))
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # a process was killed
+            script.answer_with(handler, vector((4e9, "90" if values[query["query"][0]] else "1")))
 
     script.answer = vector((4e9, "1"))
     endpoint, _ = process.create_sender("rules")
