@@ -310,8 +310,9 @@ def test_admins_only(alerts, cast, web):
     requests += [("DELETE", own)] + [
         ("POST", f"{own}/{verb}") for verb in ("on", "off", "arm", "test")
     ]
-    requests += [("GET", f"{own}/events"), ("GET", f"{own}/events/1")]
-    requests += [("POST", f"{own}/events/1/{verb}") for verb in ("undo", "cancel-restore")]
+    verbs = ("undo", "cancel-restore", "ignore-alert")
+    requests += [("POST", f"{own}/events/1/{verb}") for verb in verbs]
+    requests += [("DELETE", f"{own}/events/1/ignore-alert")]
     body = json.dumps(alerts.body()).encode()
     for name in ("ed", "vera"):
         person = cast.signed_in(name)
