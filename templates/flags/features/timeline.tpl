@@ -1,13 +1,13 @@
 % environment = chart["environment"]
 <figure class="chart">
 <div class="axis" aria-hidden="true"><span>{{number(chart["busiest"])}}</span><span>0</span><span>{{number(chart["busiest"])}}</span></div>
-<svg role="group" aria-label="{{chart['label']}}">
+<svg role="img" aria-label="{{chart['label']}}">
 % for bar in chart["bars"]:
 <rect class="{{bar['kind']}}" x="{{bar['x']}}%" y="{{bar['y']}}" width="{{bar['width']}}%" height="{{bar['height']}}"></rect>
 % end
 <line x1="0" y1="48" x2="100%" y2="48"></line>
 % for mark in chart["marks"]:
-<a href="{{url(mark['path'])}}" class="mark {{mark['kind']}}" aria-label="{{readable(mark['at'])}}: {{mark['text']}}"><title>{{readable(mark["at"])}}: {{mark["text"]}}</title><line x1="{{mark['x']}}%" y1="0" x2="{{mark['x']}}%" y2="104"></line><svg x="{{mark['x']}}%" y="110" overflow="visible"><circle r="12"></circle><path d="{{shapes[mark['kind']]}}"></path></svg></a>
+<a href="{{url(mark['path'])}}" class="mark {{mark['kind']}}" tabindex="-1" aria-label="{{readable(mark['at'])}}: {{mark['text']}}"><title>{{readable(mark["at"])}}: {{mark["text"]}}</title><line x1="{{mark['x']}}%" y1="0" x2="{{mark['x']}}%" y2="104"></line><svg x="{{mark['x']}}%" y="110" overflow="visible" aria-hidden="true"><circle r="12"></circle><path d="{{shapes[mark['kind']]}}"></path></svg></a>
 % end
 </svg>
 <div class="axis" aria-hidden="true"><span>{{chart["start"]}} ago</span><span>now</span></div>

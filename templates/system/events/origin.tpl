@@ -1,5 +1,5 @@
 % if event["release_path"]:
-<a href="{{url(event['release_path'])}}">release</a>
+<a href="{{url(event['release_path'])}}">release {{event["release_path"].rpartition("/")[2]}}</a>
 % end
 % if event["run"]:
 <a href="{{url('/admin/projects', event['project'], 'actions', event['run']['actionSetId'], 'runs', event['run']['id'])}}">run {{event["run"]["id"]}} of <bdi>{{event["run"]["actionSet"]}}</bdi></a>

@@ -38,7 +38,7 @@
 <li>
 % include("partials/time.tpl", at=row["created_at"])
 <span class="badge wrong">{{"enabled" if row["enabled"] else "disabled"}}</span>
-<a href="{{url(row['path'])}}#events">{{row["feature"]}}</a>
+<a href="{{url(row['path'])}}">{{row["feature"]}}</a>
 <span>in {{row["environment"]}}</span>
 <span>by <a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'])}}">run {{row["id"]}} of <bdi>{{row["name"]}}</bdi></a></span>
 <span>{{"still firing" if row["is_firing"] else "no longer firing"}}</span>
