@@ -21,3 +21,8 @@ def spell_duration(duration: timedelta) -> str:
         return f"{hours} h {minutes} min" if minutes else f"{hours} h"
     days, hours = divmod(hours, 24)
     return f"{days} d {hours} h" if hours else f"{days} d"
+
+
+def describe_hours(count: int) -> str:
+    """In days if it is whole days, for example `30 days` or `36 hours`."""
+    return plural(count, "hour") if count % 24 else plural(count // 24, "day")

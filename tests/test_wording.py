@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from sigservice.wording import plural, spell_duration
+from sigservice.wording import describe_hours, plural, spell_duration
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,8 @@ def test_plural_has_an_s_unless_there_is_one(count: int, text: str):
 )
 def test_a_duration_has_its_largest_units(seconds: int, text: str):
     assert spell_duration(timedelta(seconds=seconds)) == text
+
+
+@pytest.mark.parametrize(("count", "text"), [(720, "30 days"), (36, "36 hours"), (24, "1 day")])
+def test_hours_are_days_if_they_are_whole_days(count: int, text: str):
+    assert describe_hours(count) == text

@@ -4,6 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from bottle import HTTPResponse
+
+from sigservice.context import Context
+from sigservice.services.identity import Identity
+from sigservice.web import respond
+
 
 class Cell(NamedTuple):
     """What a cell shows, in this order: a text, with a link if it has a path, badges, a time, and
@@ -36,25 +42,57 @@ class TableRow(NamedTuple):
 
 
 class Table(NamedTuple):
+    """`empty` replaces a table without rows. A `title` makes it a section of its page, which has a
+    `hint` and a button with the label and path of `new`."""
+
     id: str
     labels: Sequence[str]
     rows: Sequence[TableRow]
+    has_links: bool
+    empty: str = ""
+    title: str = ""
+    hint: str = ""
+    new: tuple[str, str] | None = None
 
 
 def make_table(
     id: str,
     columns: Sequence[Column],
     rows: Sequence[Mapping[str, Any]],
-    make_links: Callable[[Any], Sequence[tuple[str, str]]],
+    make_links: Callable[[Any], Sequence[tuple[str, str]]] | None,
     make_name: Callable[[Any], str],
+    **values: Any,
 ) -> Table:
+    """Without `make_links` the rows have no menu. `values` are further members of the table."""
     return Table(
         id,
         [column.label for column in columns],
         [
             TableRow(
-                row, make_name(row), [column.make_cell(row) for column in columns], make_links(row)
+                row,
+                make_name(row),
+                [column.make_cell(row) for column in columns],
+                make_links(row) if make_links else (),
             )
             for row in rows
         ],
+        make_links is not None,
+        **values,
+    )
+
+
+def render_list(
+    context: Context,
+    identity: Identity,
+    tables: Sequence[Table],
+    *,
+    title: str,
+    hint: str = "",
+    new: tuple[str, str] | None = None,
+    **values: Any,
+) -> HTTPResponse:
+    """A page that has nothing but tables. `new` are the label and path of the button beside its
+    heading."""
+    return respond.page(
+        context, "list", identity, title=title, hint=hint, new=new, tables=tables, **values
     )

@@ -1,10 +1,15 @@
-<table class="list" id="{{table.id}}">
+% if not table.rows:
+<p class="empty">{{table.empty}}</p>
+% else:
+<table class="list" id="{{table.id}}{{"-table" if table.title else ""}}">
 <thead>
 <tr>
 % for label in table.labels:
 <th scope="col">{{label}}</th>
 % end
+% if table.has_links:
 <th><span class="hidden">More</span></th>
+% end
 </tr>
 </thead>
 <tbody>
@@ -13,7 +18,11 @@
 % for index, (label, cell) in enumerate(zip(table.labels, item.cells)):
 <{{"td" if index else "th scope=row"}} data-label="{{label}}">
 % if cell.path:
-<a href="{{url(cell.path)}}"><bdi>{{cell.text}}</bdi></a>
+<a href="{{url(cell.path)}}"><bdi>{{cell.text}}</bdi>\\
+% if index:
+<span class="hidden"> {{label.lower()}}: {{item.name}}</span>\\
+% end
+</a>
 % elif cell.text:
 <bdi>{{cell.text}}</bdi>
 % end
@@ -28,11 +37,12 @@
 % end
 % if cell.template:
 % include(cell.template, row=item.row)
-% elif not (cell.text or cell.at or cell.badges):
+% elif not (cell.text or cell.at or cell.badges or cell.hint):
 <span class="muted">{{cell.missing}}</span>
 % end
 </{{"td" if index else "th"}}>
 % end
+% if table.has_links:
 <td>
 % if item.links:
 <details class="menu">
@@ -45,7 +55,9 @@
 </details>
 % end
 </td>
+% end
 </tr>
 % end
 </tbody>
 </table>
+% end

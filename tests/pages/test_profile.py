@@ -142,11 +142,11 @@ def sessions_form(web):
 
 
 def test_sessions_are_listed_with_a_button_for_each(ada, cast):
-    assert len(ada.get("/profile").html.select("#sessions li")) == 1
+    assert len(ada.get("/profile").html.select("#sessions tbody tr")) == 1
     assert "Sign out all other sessions" not in ada.get("/profile")
     cast.signed_in("ada")
     cast.signed_in("ed")
-    cards = ada.get("/profile").html.select("#sessions li")
+    cards = ada.get("/profile").html.select("#sessions tbody tr")
     assert [bool(card.select_one(".badge")) for card in cards] == [True, False]
     assert cards[0].button.get_text() == "Sign out this session"
 
@@ -156,12 +156,12 @@ def test_hostile_text_of_a_browser_stays_text(cast, service):
     sign_in(web, "ed")
     page = web.get("/profile")
     assert "<script>alert" not in page.text
-    assert page.html.select_one("#sessions h3").get_text() == "<script>alert(1)</script>"
+    assert page.html.select_one("#sessions tbody th bdi").get_text() == "<script>alert(1)</script>"
 
 
 def test_one_session_is_signed_out(ada, cast):
     phone, ed = cast.signed_in("ada"), cast.signed_in("ed")
-    buttons = ada.get("/profile").html.select("#sessions li button")
+    buttons = ada.get("/profile").html.select("#sessions tbody tr button")
     page = sessions_form(ada).submit("session", value=buttons[1]["value"], status=303).follow()
     assert notice(page) == "Session signed out."
     phone.get("/profile", status=303)
@@ -179,7 +179,7 @@ def test_all_other_sessions_are_signed_out(ada, cast):
 
 def test_signing_out_of_this_session_leads_to_the_sign_in_page(ada, cast):
     phone = cast.signed_in("ada")
-    (button, _) = ada.get("/profile").html.select("#sessions li button")
+    (button, _) = ada.get("/profile").html.select("#sessions tbody tr button")
     answer = sessions_form(ada).submit("session", value=button["value"], status=303)
     assert answer.headers["Location"].endswith("/sign-in?done=signed-out")
     ada.get("/profile", status=303)

@@ -9,7 +9,15 @@ import shlex
 import pytest
 
 from tests.conftest import ADMIN
-from tests.pages.page_reader import alert, crawl, find_error, form_to, heading, notice
+from tests.pages.page_reader import (
+    alert,
+    crawl,
+    find_error,
+    form_to,
+    heading,
+    notice,
+    read_table,
+)
 
 SECRET = re.compile(r"signal_[A-Za-z0-9_-]{43}")
 
@@ -180,14 +188,11 @@ def test_links_of_the_limit_error_lead_to_elements(ada, make, endpoint):
 def test_tokens_show_their_last_signal(ada, make, endpoint, token, send):
     make.token(endpoint, "unused")
     signal = send(endpoint, token, {})
-    cards = ada.get(f"/admin/signals/{endpoint['id']}/tokens").html.find(id="tokens").find_all("li")
-    terms = {}
-    for card in cards:
-        name = card.h2.bdi.get_text()
-        terms[name] = {row.dt.string: row.dd for row in card.dl.find_all("div")}
+    page = ada.get(f"/admin/signals/{endpoint['id']}/tokens")
+    terms = read_table(page, "signal-tokens")
     assert terms["ci"]["Last signal"].time["datetime"] == signal["createdAt"]
     assert terms["unused"]["Last signal"].get_text(strip=True) == "never"
-    assert terms["ci"]["Token"].get_text() == token["secretPrefix"] + "…"
+    assert terms["ci"]["Token"].bdi.get_text() == token["secretPrefix"] + "…"
     assert terms["ci"]["Created"].time["datetime"] == token["createdAt"]
 
 

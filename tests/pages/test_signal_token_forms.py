@@ -17,6 +17,7 @@ from tests.pages.page_reader import (
     follow,
     form_to,
     notice,
+    read_table,
     sign_in,
 )
 from tests.table_tests import each
@@ -48,12 +49,11 @@ def read_tokens(web, endpoint):
     return web.get(path, headers=ADMIN).json["signalEndpointTokens"]
 
 
-def read_card(page, name):
-    """{term: text} of a token on the page of its endpoint, and its badges."""
-    cards = page.html.find(id="tokens").find_all("li")
-    (card,) = [card for card in cards if card.h2.bdi.get_text() == name]
-    terms = {row.dt.string: " ".join(row.dd.get_text().split()) for row in card.dl.find_all("div")}
-    return terms | {"badges": [badge.get_text() for badge in card.find_all(class_="badge")]}
+def read_row(page, name):
+    """{column: text} of a token on the page of its endpoint, and its badges."""
+    cells = read_table(page, "signal-tokens")[name]
+    texts = {label: " ".join(cell.get_text().split()) for label, cell in cells.items()}
+    return texts | {"badges": [badge.get_text() for badge in cells["Name"](class_="badge")]}
 
 
 def check_accessibility(page):
@@ -192,17 +192,17 @@ def test_expiry_and_addresses_are_on_the_page(ada, clock, base):
     form["allowedAddresses"] = "10.0.0.0/8\n2001:db8::1"
     form.submit()
     page = ada.get(f"{base}/tokens")
-    card = read_card(page, "sender")
-    assert card["Type"] == "Bearer token"
+    card = read_row(page, "sender")
+    assert "Bearer token" in card["Name"]
     assert card["Expires"] == "in 3 d"
     assert at.strftime('title="%Y-%m-%d %H:%M:00 UTC"') in page.text
     assert card["Addresses"] == "10.0.0.0/8, 2001:db8::1"
     assert card["badges"] == ["expires in 3 days"]
     clock.advance(3 * 86_400 - 3600)
     sign_in(ada)
-    assert read_card(ada.get(f"{base}/tokens"), "sender")["badges"][0].startswith("expires in")
+    assert read_row(ada.get(f"{base}/tokens"), "sender")["badges"][0].startswith("expires in")
     clock.advance(2 * 3600)
-    assert read_card(ada.get(f"{base}/tokens"), "sender")["badges"] == ["expired"]
+    assert read_row(ada.get(f"{base}/tokens"), "sender")["badges"] == ["expired"]
 
 
 def test_an_unchanged_form_keeps_the_seconds_of_the_expiry(ada, web, endpoint, base):
@@ -231,15 +231,15 @@ def test_restrictions_can_be_removed(ada, web, endpoint, base):
 
 
 def test_use_and_disuse_are_on_the_page(ada, rows, clock, base, token):
-    assert "Last used" not in read_card(ada.get(f"{base}/tokens"), "ci")
+    assert read_row(ada.get(f"{base}/tokens"), "ci")["Last used"] == "never"
     statement = "INSERT INTO signal_token_uses VALUES (%s, %s, '10.0.0.1', 7)"
     rows(statement, token["id"], clock.now())
-    card = read_card(ada.get(f"{base}/tokens"), "ci")
+    card = read_row(ada.get(f"{base}/tokens"), "ci")
     assert card["Last used"].endswith("just now from 10.0.0.1, 7 times in total")
     assert card["badges"] == []
     clock.advance(30 * 86_400 + 3600)  # the database has a clock of its own
     sign_in(ada)
-    assert read_card(ada.get(f"{base}/tokens"), "ci")["badges"] == ["unused for 30 days"]
+    assert read_row(ada.get(f"{base}/tokens"), "ci")["badges"] == ["unused for 30 days"]
 
 
 def rotate(person, base, token, **fields):

@@ -1,15 +1,15 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>{{title.removeprefix("Problem: ")}}</h1>
-<p class="hint">{{len(tokens)}} of {{token_limit}} tokens. Tokens grant admin API access with your role.</p>
-% if tokens:
+<p class="hint">{{len(table.rows)}} of {{token_limit}} tokens. Tokens grant admin API access with your role.</p>
+% if table.rows:
 <form method="post" action="{{url('/profile/tokens/delete')}}">
 % include("partials/csrf.tpl")
-% include("access/personal_tokens/cards.tpl", tokens_path="")
+% include("partials/table.tpl")
 </form>
 % end
 % if not identity.session_hash:
 <p>Sign in to create a token.</p>
-% elif len(tokens) >= token_limit:
+% elif len(table.rows) >= token_limit:
 <p>Token limit reached. Delete a token to create another.</p>
 % elif confirmation_path:
 <section class="narrow">

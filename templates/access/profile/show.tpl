@@ -38,39 +38,14 @@ Connected to {{connection.name}} on
 </form>
 </div>
 % end
-% if sessions:
+% if sessions.rows:
 <section id="sessions">
 <h2>Sessions</h2>
 <p class="hint">The browsers and scripts that are signed in to your account.</p>
 <form method="post" action="{{url('/profile/sessions')}}">
 % include("partials/csrf.tpl")
-<ul class="cards">
-% for session in sessions:
-% device = session["user_agent"] or "Unknown client"
-<li class="card">
-<div class="heading">
-<h3><bdi>{{device}}</bdi></h3>
-% if session["is_current"]:
-<span class="badge">This session</span>
-% end
-</div>
-<dl>
-% if connection:
-<div><dt>Signed in with</dt><dd>{{connection.name if session["identity_id"] else "password"}}</dd></div>
-% end
-<div><dt>IP address</dt><dd>{{session["ip"] or "unknown"}}</dd></div>
-<div><dt>Signed in</dt><dd>
-% include("partials/time.tpl", at=session["created_at"])
-</dd></div>
-<div><dt>Last used</dt><dd>
-% include("partials/time.tpl", at=session["last_used_at"])
-</dd></div>
-</dl>
-<p class="actions"><button class="quiet" name="session" value="{{session["id"]}}">Sign out<span class="hidden"> {{"this session" if session["is_current"] else device}}</span></button></p>
-</li>
-% end
-</ul>
-% if len(sessions) > 1:
+% include("partials/table.tpl", table=sessions)
+% if len(sessions.rows) > 1:
 <button name="session" value="others">Sign out all other sessions</button>
 % end
 </form>

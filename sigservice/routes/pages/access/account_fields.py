@@ -1,15 +1,22 @@
-"""The form fields that pages of users, service accounts, profile and passwords share."""
+"""Form fields and columns that pages of users, service accounts, profile and passwords share."""
 
 from collections.abc import Sequence
 
 from sigservice.db.statements import Row
 from sigservice.services.access import passwords
 from sigservice.web.forms import Field
+from sigservice.web.tables import Cell, Column
 
 PERSONAL_TOKEN_FIELDS = [
     Field("description", "Description", is_required=True),
     Field("expiresAt", "Expires on", type="date", hint="00:00 UTC on this date.", is_required=True),
 ]
+PERSONAL_TOKEN_COLUMNS = (
+    Column("Description", lambda row: Cell(row["description"])),
+    Column("Token", lambda row: Cell(f"{row['secret_prefix']}…")),
+    Column("Expires", lambda row: Cell(at=row["expires_at"])),
+    Column("Last used", lambda row: Cell(at=row["seen_at"], missing="never")),
+)
 
 
 def make_password_field(

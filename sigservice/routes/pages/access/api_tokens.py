@@ -15,7 +15,7 @@ from sigservice.web.guards import PageGuard
 from sigservice.web.links import make_own_url
 from sigservice.web.resource_limits import explain_limit, render_limit
 from sigservice.web.router import Router
-from sigservice.web.tables import Cell, Column, make_table
+from sigservice.web.tables import Cell, Column, make_table, render_list
 
 PATH = "/admin/api-tokens"
 NOTICES = {"deleted": "Token deleted. It is no longer valid."}
@@ -75,13 +75,15 @@ def list_api_tokens(context: Context, identity: Identity) -> HTTPResponse:
         [row | {"has_expired": row["expires_at"] and row["expires_at"] <= now} for row in tokens],
         lambda row: [("Delete token", f"{PATH}/{row['id']}/delete")],
         lambda row: f"{row['token_name']} {row['secret_prefix']}",
+        empty="No API tokens yet. Create one to connect an SDK.",
     )
-    return respond.page(
+    return render_list(
         context,
-        "access/api_tokens/list",
         identity,
+        [table],
         title="API tokens",
-        table=table,
+        hint="Used by SDKs and scripts. Deleting a token revokes access immediately.",
+        new=("New API token", f"{PATH}/new"),
         notice=respond.find_notice(NOTICES),
     )
 

@@ -1,11 +1,17 @@
 """The user's own personal tokens, pages."""
 
+from operator import itemgetter
+
 from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.routes.admin.access.personal_tokens import PersonalTokenBody
-from sigservice.routes.pages.access.account_fields import PERSONAL_TOKEN_FIELDS, make_password_field
+from sigservice.routes.pages.access.account_fields import (
+    PERSONAL_TOKEN_COLUMNS,
+    PERSONAL_TOKEN_FIELDS,
+    make_password_field,
+)
 from sigservice.services.access import personal_tokens
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import respond
@@ -15,9 +21,14 @@ from sigservice.web.guards import PageGuard
 from sigservice.web.oidc_sign_in import is_fresh
 from sigservice.web.own_tokens import create_own_token, make_confirmation_path, needs_password
 from sigservice.web.router import Router
+from sigservice.web.tables import Cell, Column, make_table
 
 PATH = "/profile/tokens"
 NOTICES = {"token-deleted": "Token deleted."}
+COLUMNS = (
+    *PERSONAL_TOKEN_COLUMNS,
+    Column("Delete", lambda _: Cell(template="access/personal_tokens/delete_cell.tpl")),
+)
 
 router = Router(PageGuard)
 
@@ -39,7 +50,7 @@ def list_own_tokens(context: Context, identity: Identity, entry: Entry = NO_ENTR
         identity,
         title="Your API tokens",
         breadcrumbs=[("Your account", "/profile")],
-        tokens=tokens,
+        table=make_table("tokens", COLUMNS, tokens, None, itemgetter("description")),
         token_limit=personal_tokens.MAX_TOKENS,
         confirmation_path=confirmation_path,
         provider_name=context.provider.name if context.provider else "",

@@ -1,5 +1,7 @@
 """The current user: account, password and sessions."""
 
+from operator import itemgetter
+
 from bottle import HTTPResponse
 
 from sigservice.context import Context
@@ -16,6 +18,7 @@ from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, read_id
 from sigservice.web.guards import PageGuard
 from sigservice.web.password_attempts import can_change_password, change_own_password
 from sigservice.web.router import Router
+from sigservice.web.tables import Cell, Column, make_table
 
 NOTICES = {
     "sessions": "Session signed out.",
@@ -30,6 +33,16 @@ FIELDS = [
     *make_new_password_fields(),
     Field("revoke_tokens", "Also revoke my personal API tokens", type="checkbox"),
 ]
+SESSION_COLUMNS = (
+    Column(
+        "Client",
+        lambda row: Cell(row["device"], badges=["This session"] if row["is_current"] else []),
+    ),
+    Column("IP address", lambda row: Cell(row["ip"] or "unknown")),
+    Column("Signed in", lambda row: Cell(at=row["created_at"])),
+    Column("Last used", lambda row: Cell(at=row["last_used_at"])),
+    Column("Sign out", lambda _: Cell(template="access/profile/session_cell.tpl")),
+)
 
 router = Router(PageGuard)
 
@@ -39,13 +52,27 @@ def show_profile(context: Context, identity: Identity, entry: Entry = NO_ENTRY) 
     own_sessions = []
     if identity.session_hash and not identity.has_default_password:
         own_sessions = session.list_own_sessions(context, identity)
+    connection = oidc_sign_in.find_connection(context, identity)
+    columns = [*SESSION_COLUMNS]
+    if connection:
+        name = connection.name
+        columns.insert(
+            1,
+            Column("Signed in with", lambda row: Cell(name if row["identity_id"] else "password")),
+        )
     return respond.page(
         context,
         "access/profile/show",
         identity,
         title="Your account",
-        sessions=own_sessions,
-        connection=oidc_sign_in.find_connection(context, identity),
+        sessions=make_table(
+            "own-sessions",
+            columns,
+            [row | {"device": row["user_agent"] or "Unknown client"} for row in own_sessions],
+            None,
+            itemgetter("device"),
+        ),
+        connection=connection,
         fields=FIELDS if can_change_password(context, identity) else [],
         note=context.authentication.note,
         notice=respond.find_notice(NOTICES),

@@ -1,12 +1,18 @@
 """Service accounts, pages: create, edit, delete, and their tokens."""
 
+from operator import itemgetter
+
 from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.repository.access import users as users_repository
 from sigservice.routes.admin.access.service_accounts import ServiceAccountBody, ServiceTokenBody
-from sigservice.routes.pages.access.account_fields import PERSONAL_TOKEN_FIELDS, make_role_field
+from sigservice.routes.pages.access.account_fields import (
+    PERSONAL_TOKEN_COLUMNS,
+    PERSONAL_TOKEN_FIELDS,
+    make_role_field,
+)
 from sigservice.services.access import personal_tokens, service_accounts
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
@@ -14,6 +20,7 @@ from sigservice.web.form_pages import Confirmation, confirms, render_form, shows
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.guards import PageGuard
 from sigservice.web.router import Router
+from sigservice.web.tables import make_table
 from sigservice.wording import plural
 
 PATH = "/admin/service-accounts"
@@ -55,8 +62,13 @@ def show_service_account(
         button="Save" if account else "Create service account",
         rest="access/service_accounts/tokens.tpl" if account else "",
         account=account,
-        tokens=tokens,
-        tokens_path=f"{PATH}/{account_id}/tokens",
+        table=make_table(
+            "account-tokens",
+            PERSONAL_TOKEN_COLUMNS,
+            tokens,
+            lambda row: [("Delete token", f"{PATH}/{account_id}/tokens/{row['id']}/delete")],
+            itemgetter("description"),
+        ),
         token_limit=personal_tokens.MAX_TOKENS,
         token_fields=fill(PERSONAL_TOKEN_FIELDS, entry.form),
         deletion=("Delete service account", f"{PATH}/{account_id}/delete") if account else None,

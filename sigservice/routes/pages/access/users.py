@@ -1,6 +1,7 @@
 """Users, pages: list (with service accounts), create, edit, password and reset link, delete."""
 
 from collections import Counter
+from operator import itemgetter
 
 from bottle import HTTPResponse, request
 
@@ -21,6 +22,8 @@ from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_fo
 from sigservice.web.guards import PageGuard
 from sigservice.web.password_attempts import require_passwords
 from sigservice.web.router import Router
+from sigservice.web.tables import Cell, Column, make_table, render_list
+from sigservice.wording import plural
 
 PATH = "/admin/users"
 ONE = f"{PATH}/<user_id:id>"
@@ -33,6 +36,20 @@ NOTICES = {
     "deleted": "User deleted.",
     "account-deleted": "Service account deleted.",
 }
+ACCOUNTS = "/admin/service-accounts"
+USER_COLUMNS = (
+    Column("Login", lambda row: Cell(row["username"] or row["email"], f"{PATH}/{row['id']}")),
+    Column("Name", lambda row: Cell(row["name"] or "")),
+    Column("Email", lambda row: Cell(row["email"] or "")),
+    Column("Role", lambda row: Cell(badges=[row["role"]])),
+    Column("Last sign-in", lambda row: Cell(at=row["seen_at"], missing="never")),
+)
+ACCOUNT_COLUMNS = (
+    Column("Username", lambda row: Cell(row["username"], f"{ACCOUNTS}/{row['id']}")),
+    Column("Name", lambda row: Cell(row["name"] or "")),
+    Column("Role", lambda row: Cell(badges=[row["role"]])),
+    Column("Tokens", lambda row: Cell(plural(row["tokens"], "token"))),
+)
 
 router = Router(PageGuard)
 
@@ -45,21 +62,59 @@ def list_users(context: Context, identity: Identity) -> HTTPResponse:
         tokens = personal_tokens.list_of_users(conn, [account["id"] for account in accounts])
         user_identities = identities.list_all(conn) if context.provider else []
     counts = Counter(token["user_id"] for token in tokens)
-    return respond.page(
+    provider_identities = {
+        row["user_id"]: row
+        for row in user_identities
+        if context.provider and context.provider.is_issuer(row["issuer"])
+    }
+    columns = [*USER_COLUMNS]
+    if context.provider:
+        columns.append(
+            Column(
+                f"With {context.provider.name}",
+                lambda row: Cell(
+                    badges=["connected"] if row["identity"] else [],
+                    at=row["identity"] and row["identity"]["last_sign_in_at"],
+                ),
+            )
+        )
+    return render_list(
         context,
-        "access/users/list",
         identity,
+        [
+            make_table(
+                "users",
+                columns,
+                [row | {"identity": provider_identities.get(row["id"])} for row in rows],
+                _make_links,
+                lambda row: row["username"] or row["email"],
+            ),
+            make_table(
+                "service-accounts",
+                ACCOUNT_COLUMNS,
+                [account | {"tokens": counts[account["id"]]} for account in accounts],
+                lambda row: [
+                    ("Edit service account", f"{ACCOUNTS}/{row['id']}"),
+                    ("Delete service account", f"{ACCOUNTS}/{row['id']}/delete"),
+                ],
+                itemgetter("username"),
+                title="Service accounts",
+                hint="Machine users for automation. They authenticate with tokens.",
+                new=("New service account", f"{ACCOUNTS}/new"),
+                empty="No service accounts yet. Create one for a script or a pipeline.",
+            ),
+        ],
         title="Users",
-        users=rows,
-        provider=context.provider,
-        identities={
-            row["user_id"]: row
-            for row in user_identities
-            if context.provider and context.provider.is_issuer(row["issuer"])
-        },
-        accounts=[account | {"tokens": counts[account["id"]]} for account in accounts],
+        new=("New user", f"{PATH}/new"),
         notice=respond.find_notice(NOTICES),
     )
+
+
+def _make_links(row: Row) -> list[tuple[str, str]]:
+    return [
+        ("Edit user", f"{PATH}/{row['id']}"),
+        ("Delete user", f"{PATH}/{row['id']}/delete"),
+    ]
 
 
 @router.get(f"{PATH}/new", needs=ADMIN)

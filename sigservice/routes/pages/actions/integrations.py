@@ -1,6 +1,7 @@
 """Integrations, pages: the list, the form with its deliveries, test, retry, delete."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -37,6 +38,7 @@ from sigservice.web.form_pages import Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.resource_limits import explain_limit, render_limit
+from sigservice.web.tables import Cell, Column, make_table
 
 PATH = "/admin/integrations"
 ONE = f"{PATH}/<integration_id:id>"
@@ -48,6 +50,19 @@ NOTICES = {
     "deleted": "Integration deleted.",
     "retried": "The delivery is sent again.",
 }
+COLUMNS = (
+    Column("Name", lambda row: Cell(row["name"], row["path"], hint=row["obstacles"])),
+    Column("Type", lambda row: Cell(badges=[row["label"]])),
+    Column("Sends", lambda row: _make_events_cell(row)),
+    Column("Waiting", lambda row: Cell(f"{row['waiting']:,}")),
+    Column("Last sent", lambda row: Cell(at=row["last_sent_at"], missing="never")),
+    Column("Last error", lambda row: Cell(row["last_error"] or "")),
+    Column("State", lambda row: Cell("on" if row["enabled"] else "off")),
+)
+PROVIDER_COLUMNS = (
+    Column("Provider", lambda row: Cell(row["label"], f"{PATH}/new/{row['name']}")),
+    Column("Description", lambda row: Cell(row["description"], hint=row["deprecated"])),
+)
 
 router = Router(PageGuard)
 
@@ -79,19 +94,39 @@ class Group(NamedTuple):
 def list_integrations(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = integration_rows.list_all(conn)
-    limit = context.config["integrations"]["limit"]
+    can_edit, limit = identity.has_permission(EDIT), context.config["integrations"]["limit"]
+    tables = [
+        make_table(
+            "integrations",
+            COLUMNS,
+            [_describe(row, can_edit=can_edit) for row in rows],
+            None,
+            itemgetter("name"),
+            empty="No integrations yet.",
+        )
+    ]
+    if can_edit and len(rows) < limit:
+        tables.append(
+            make_table(
+                "providers",
+                PROVIDER_COLUMNS,
+                [vars(one) for one in PROVIDERS.values()],
+                None,
+                itemgetter("label"),
+                title="New integration",
+            )
+        )
     return respond.page(
         context,
         "actions/integrations/list",
         identity,
         title="Integrations",
-        integrations=[_describe(row) for row in rows],
-        providers=list(PROVIDERS.values()),
-        limit=limit,
+        tables=tables,
+        hint="Send changes to chats, monitoring systems and webhooks."
+        f" {len(rows)} of {limit} integrations.",
         limit_text=explain_limit("integration", limit, "integrations.limit")
-        if len(rows) >= limit
+        if can_edit and len(rows) >= limit
         else "",
-        can_edit=identity.has_permission(EDIT),
         notice=respond.find_notice(NOTICES),
     )
 
@@ -218,13 +253,27 @@ def _name_integration(row: Row) -> str:
     return str(row["name"] or row["description"] or PROVIDERS[row["provider"]].label)
 
 
-def _describe(row: Row) -> dict[str, Any]:
+def _describe(row: Row, *, can_edit: bool) -> dict[str, Any]:
+    label, missing = PROVIDERS[row["provider"]].label, integrations.list_missing(row)
+    enter = f"Enter before it can be enabled: {', '.join(one.label for one in missing)}"
+    texts = [
+        (row["name"] and row["description"]) or "",
+        row["disabled_reason"] or "",
+        enter if missing else "",
+    ]
     return row | {
-        "label": _name_integration(row),
-        "kind": PROVIDERS[row["provider"]],
-        "labels": [_name_event(type) for type in row["events"]],
-        "missing": [one.label for one in integrations.list_missing(row)],
+        "label": label,
+        "name": _name_integration(row),
+        "path": f"{PATH}/{row['id']}" if can_edit else "",
+        "obstacles": " ".join(filter(None, texts)),
     }
+
+
+def _make_events_cell(row: Row) -> Cell:
+    labels = [_name_event(type) for type in row["events"]]
+    more = f" and {len(labels) - 5} more" if len(labels) > 5 else ""
+    scope = [*row["projects"], *row["environments"]]
+    return Cell(", ".join(labels[:5]) + more, hint=f"in {', '.join(scope)}" if scope else "")
 
 
 def _name_event(type: str | None) -> str:

@@ -1,6 +1,9 @@
 """Segments, pages: list with where they are used, new, edit, delete."""
 
+from operator import itemgetter
+
 from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
 from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.projects import context_fields, projects
 from sigservice.routes.pages.flags import constraint_fields
@@ -14,6 +17,7 @@ from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_fo
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.links import flag_path
 from sigservice.web.resource_limits import explain_limit, render_limit
+from sigservice.web.tables import Cell, Column, make_table, render_list
 
 SEGMENTS = "/admin/segments"
 ONE = f"{SEGMENTS}/<segment_id:id>"
@@ -26,6 +30,12 @@ FIELDS = [
     Field("name", "Name", hint="e.g. beta testers", is_required=True),
     Field("description", "Description", type="textarea", hint="Optional. Who it covers."),
 ]
+COLUMNS = (
+    Column("Name", lambda row: Cell(row["name"], row["path"], hint=row["description"] or "")),
+    Column("Users", lambda row: Cell(row["summary"])),
+    Column("Project", lambda row: Cell(row["project"] or "all")),
+    Column("Used by", lambda _: Cell(template="flags/segments/flags_cell.tpl")),
+)
 
 router = Router(PageGuard)
 
@@ -34,18 +44,37 @@ router = Router(PageGuard)
 def list_segments(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = segment_rows.list_all(conn)
-    return respond.page(
-        context,
-        "flags/segments/list",
-        identity,
-        title="Segments",
-        segments=[
-            row | {"summary": strategy_summaries.summarize_segment(segments.to_json(row))}
+    can_edit = identity.has_permission(EDIT)
+    table = make_table(
+        "segments",
+        COLUMNS,
+        [
+            row
+            | {
+                "summary": strategy_summaries.summarize_segment(segments.to_json(row)),
+                "path": f"{SEGMENTS}/{row['id']}" if can_edit else "",
+                "flags": [(name, flag_path(name)) for name in row["first_features"]],
+            }
             for row in rows
         ],
-        flag_path=flag_path,
+        _make_links if can_edit else None,
+        itemgetter("name"),
+        empty="No segments yet. A segment is a reusable set of constraints, e.g. beta testers.",
+    )
+    return render_list(
+        context,
+        identity,
+        [table],
+        title="Segments",
+        hint="Reusable sets of constraints. Changes apply immediately to every strategy that uses"
+        " them.",
+        new=("New segment", f"{SEGMENTS}/new") if can_edit else None,
         notice=respond.find_notice(NOTICES),
     )
+
+
+def _make_links(row: Row) -> list[tuple[str, str]]:
+    return [("Edit", row["path"]), ("Delete", f"{row['path']}/delete")]
 
 
 @router.get(f"{SEGMENTS}/new", needs=EDIT)

@@ -1,5 +1,7 @@
 """Pages of context fields."""
 
+from operator import itemgetter
+
 from msgspec.structs import replace
 
 from sigservice.db.pool import Connection
@@ -12,6 +14,7 @@ from sigservice.services.projects.context_fields import ContextField, ContextFie
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, split_lines, to_form
+from sigservice.web.tables import Cell, Column, make_table, render_list
 from sigservice.wording import plural
 
 PATH = "/admin/context"
@@ -34,6 +37,15 @@ FIELDS = [
         attributes={"rows": 6},
     ),
 ]
+COLUMNS = (
+    Column(
+        "Name",
+        lambda row: Cell(row["name"], badges=["stickiness"] if row["stickiness"] else []),
+    ),
+    Column("Description", lambda row: Cell(row["description"] or "")),
+    Column("Legal values", lambda row: Cell(row["values"])),
+    Column("Used by", lambda row: Cell(plural(row["feature_count"], "flag"))),
+)
 
 router = Router(PageGuard)
 
@@ -41,15 +53,30 @@ router = Router(PageGuard)
 @router.get(PATH, needs=VIEW)
 def list_context_fields(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
-        fields = context_field_rows.list_with_uses(conn)
-    return respond.page(
+        rows = context_field_rows.list_with_uses(conn)
+    can_edit = identity.has_permission(EDIT)
+    return render_list(
         context,
-        "projects/context_fields/list",
         identity,
+        [
+            make_table(
+                "context-fields",
+                COLUMNS,
+                [row | {"values": _format_values(row)} for row in rows],
+                _make_links if can_edit else None,
+                itemgetter("name"),
+            )
+        ],
         title="Context fields",
-        fields=[row | {"values": _format_values(row)} for row in fields],
+        hint="Context fields available in constraints.",
+        new=("New context field", f"{PATH}/new") if can_edit else None,
         notice=respond.find_notice(NOTICES),
     )
+
+
+def _make_links(row: Row) -> list[tuple[str, str]]:
+    links = [("Edit", f"{PATH}/{row['name']}/edit")]
+    return links if row["built_in"] else [*links, ("Delete", f"{PATH}/{row['name']}/delete")]
 
 
 @router.get(f"{PATH}/new", needs=EDIT)

@@ -1,6 +1,9 @@
 """Pages of environments."""
 
+from operator import itemgetter
+
 from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
 from sigservice.errors import BadDataError
 from sigservice.repository.projects import environments as environment_rows
 from sigservice.services.identity import ADMIN, VIEW, Identity
@@ -10,6 +13,7 @@ from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Body, Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
 from sigservice.web.resource_limits import explain_limit, render_limit
+from sigservice.web.tables import Cell, Column, make_table, render_list
 from sigservice.wording import plural
 
 PATH = "/admin/environments"
@@ -27,6 +31,28 @@ FIELDS = [
     Field("name", "Name", hint=NAME_HINT, is_required=True),
     Field("type", "Type", type="select", choices=make_choices(environments.TYPES)),
 ]
+DEFAULT_HINT = (
+    "Used by what names no environment: tokens for all environments, requests without a token, and"
+    " the legacy API. If you need none of them, disable it."
+)
+COLUMNS = (
+    Column(
+        "Name", lambda row: Cell(row["name"], hint=DEFAULT_HINT if row["name"] == "default" else "")
+    ),
+    Column("Type", lambda row: Cell(badges=[row["type"]])),
+    Column("Projects", lambda row: Cell(str(row["project_count"]))),
+    Column("Enabled flags", lambda row: Cell(str(row["enabled_toggle_count"]))),
+    Column("API tokens", lambda row: Cell(str(row["api_token_count"]))),
+)
+VIEW_COLUMNS = (
+    *COLUMNS,
+    Column("State", lambda row: Cell("Enabled" if row["enabled"] else "Disabled")),
+)
+ADMIN_COLUMNS = (
+    *COLUMNS,
+    Column("Order", lambda _: Cell(template="projects/environments/order_cell.tpl")),
+    Column("State", lambda _: Cell(template="projects/environments/switch_cell.tpl")),
+)
 
 router = Router(PageGuard)
 
@@ -39,15 +65,29 @@ def list_environments(context: Context, identity: Identity) -> HTTPResponse:
     page_rows = [
         row | {"moves": ["up"] * (n > 0) + ["down"] * (n < last)} for n, row in enumerate(rows)
     ]
-    return respond.page(
+    is_admin = identity.has_permission(ADMIN)
+    table = make_table(
+        "environments",
+        ADMIN_COLUMNS if is_admin else VIEW_COLUMNS,
+        page_rows,
+        _make_links if is_admin else None,
+        itemgetter("name"),
+    )
+    can_create = is_admin and len(rows) < environments.MAX_ENVIRONMENTS
+    return render_list(
         context,
-        "projects/environments/list",
         identity,
+        [table],
         title="Environments",
-        environments=page_rows,
-        limit=environments.MAX_ENVIRONMENTS,
+        hint="Flags are configured per environment. Disabling one hides it from the UI; SDKs keep"
+        " working.",
+        new=("New environment", f"{PATH}/new") if can_create else None,
         notice=respond.find_notice(NOTICES),
     )
+
+
+def _make_links(row: Row) -> list[tuple[str, str]]:
+    return [] if row["protected"] else [("Delete", f"{PATH}/{row['name']}/delete")]
 
 
 @router.get(f"{PATH}/new", needs=ADMIN)

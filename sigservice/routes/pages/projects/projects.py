@@ -1,6 +1,9 @@
 """Pages of projects and their environments."""
 
+from operator import itemgetter
+
 from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
 from sigservice.repository.projects import context_fields
 from sigservice.repository.projects import environments as environment_rows
 from sigservice.repository.projects import projects as project_rows
@@ -16,6 +19,7 @@ from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read, to_form
 from sigservice.web.resource_limits import explain_limit, render_limit
+from sigservice.web.tables import Cell, Column, make_table, render_list
 from sigservice.wording import plural
 
 PATH = "/admin/projects"
@@ -35,6 +39,23 @@ ID_HINT = (
     " later. Letters, numbers, - . _ ~"
 )
 STICKINESS_HINT = "Preselected for new strategies. default: userId → sessionId → random."
+COLUMNS = (
+    Column(
+        "Name",
+        lambda row: Cell(
+            row["name"], f"{PATH}/{row['id']}/overview", hint=row["description"] or ""
+        ),
+    ),
+    Column("ID", lambda row: Cell(row["id"])),
+    Column("Flags", lambda row: Cell(str(row["feature_count"]))),
+    Column(
+        "Marked as stale",
+        lambda row: Cell(
+            str(row["stale_feature_count"]), f"/admin/features?project={row['id']}&life=stale"
+        ),
+    ),
+    Column("Created", lambda row: Cell(at=row["created_at"])),
+)
 
 router = Router(PageGuard)
 
@@ -43,12 +64,24 @@ router = Router(PageGuard)
 def list_projects(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = project_rows.list_all(conn)
-    return respond.page(
+    is_admin = identity.has_permission(ADMIN)
+
+    def make_links(row: Row) -> list[tuple[str, str]]:
+        path, links = f"{PATH}/{row['id']}", [("Edit", f"{PATH}/{row['id']}/edit")]
+        if is_admin:
+            links.append(("Actions of", f"{path}/actions"))
+        if is_admin and row["id"] != projects.DEFAULT:
+            links.append(("Delete", f"{path}/delete"))
+        return links
+
+    can_edit = identity.has_permission(EDIT)
+    return render_list(
         context,
-        "projects/projects/list",
         identity,
+        [make_table("projects", COLUMNS, rows, make_links if can_edit else None, itemgetter("id"))],
         title="Projects",
-        projects=rows,
+        hint="Group flags by team or product.",
+        new=("New project", f"{PATH}/new") if is_admin else None,
         notice=respond.find_notice(NOTICES),
     )
 

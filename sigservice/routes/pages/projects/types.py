@@ -1,8 +1,13 @@
 """The page that lists the types of flags, strategies and tags."""
 
+from operator import itemgetter
+
+from sigservice.db.statements import Row
 from sigservice.repository.projects import feature_types, strategy_types, tag_types
-from sigservice.services.identity import VIEW, Identity
+from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web.tables import Cell, Column, make_table, render_list
+from sigservice.wording import plural
 
 PATH = "/admin/types"
 BREADCRUMBS = [("Types", PATH)]
@@ -13,6 +18,27 @@ NOTICES = {
     "deprecated": "Strategy type deprecated. Strategies of this type keep working.",
     "reactivated": "Strategy type reactivated.",
 }
+DESCRIPTION = Column("Description", lambda row: Cell(row["description"] or ""))
+FLAG_COLUMNS = (
+    Column("Name", lambda row: Cell(row["name"])),
+    DESCRIPTION,
+    Column("Lifetime", lambda row: Cell(_describe_lifetime(row["lifetime_days"]))),
+)
+STRATEGY_COLUMNS = (
+    Column(
+        "Title",
+        lambda row: Cell(
+            row["title"] or row["name"], badges=["deprecated"] if row["deprecated"] else []
+        ),
+    ),
+    Column("Name", lambda row: Cell(row["name"])),
+    DESCRIPTION,
+)
+EDIT_STRATEGY_COLUMNS = (
+    *STRATEGY_COLUMNS,
+    Column("State", lambda _: Cell(template="projects/types/deprecation_cell.tpl")),
+)
+TAG_COLUMNS = (Column("Name", lambda row: Cell(row["name"])), DESCRIPTION)
 
 router = Router(PageGuard)
 
@@ -23,13 +49,61 @@ def list_types(context: Context, identity: Identity) -> HTTPResponse:
         flags = feature_types.list_all(conn)
         strategies = strategy_types.list_all(conn)
         tags = tag_types.list_all(conn)
-    return respond.page(
+    can_edit = identity.has_permission(EDIT)
+    tables = [
+        make_table(
+            "flag-types",
+            FLAG_COLUMNS,
+            flags,
+            _make_flag_type_links if identity.has_permission(ADMIN) else None,
+            itemgetter("id"),
+            title="Flag types",
+            hint="A flag that is older than the lifetime of its type counts as stale.",
+        ),
+        make_table(
+            "strategy-types",
+            EDIT_STRATEGY_COLUMNS if can_edit else STRATEGY_COLUMNS,
+            strategies,
+            _make_strategy_type_links if can_edit else None,
+            itemgetter("name"),
+            title="Strategy types",
+            new=("New strategy type", f"{PATH}/strategies/new") if can_edit else None,
+        ),
+        make_table(
+            "tag-types",
+            TAG_COLUMNS,
+            tags,
+            _make_tag_type_links if can_edit else None,
+            itemgetter("name"),
+            title="Tag types",
+            new=("New tag type", f"{PATH}/tags/new") if can_edit else None,
+        ),
+    ]
+    return render_list(
         context,
-        "projects/types/list",
         identity,
+        tables,
         title="Types",
-        feature_types=flags,
-        strategy_types=strategies,
-        tag_types=tags,
         notice=respond.find_notice(NOTICES),
     )
+
+
+def _describe_lifetime(days: int | None) -> str:
+    return plural(days, "day") if days else "permanent"
+
+
+def _make_flag_type_links(row: Row) -> list[tuple[str, str]]:
+    return [("Edit flag type", f"{PATH}/flags/{row['id']}/edit")]
+
+
+def _make_strategy_type_links(row: Row) -> list[tuple[str, str]]:
+    path = f"{PATH}/strategies/{row['name']}"
+    if row["built_in"]:
+        return []
+    return [("Edit strategy type", f"{path}/edit"), ("Delete strategy type", f"{path}/delete")]
+
+
+def _make_tag_type_links(row: Row) -> list[tuple[str, str]]:
+    path = f"{PATH}/tags/{row['name']}"
+    links = [("Edit tag type", f"{path}/edit")]
+    return links if row["name"] == "simple" else [*links, ("Delete tag type", f"{path}/delete")]

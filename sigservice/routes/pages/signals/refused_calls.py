@@ -1,9 +1,29 @@
 """Refused calls of signal endpoints, pages: of one endpoint, and of names that no endpoint has."""
 
+from collections.abc import Sequence
+from operator import itemgetter
+
+from sigservice.db.statements import Row
 from sigservice.repository.signals import refused_calls
 from sigservice.routes.pages.signals.endpoint_tabs import ONE, PATH, find_endpoint, render_tab
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router
+from sigservice.web.tables import Cell, Column, Table, make_table, render_list
+
+HINT = (
+    "Calls that stored no signal, counted by caller and reason. New ones appear after a few"
+    " seconds."
+)
+COLUMNS = (
+    Column("Reason", lambda row: Cell(row["reason"])),
+    Column("Status", lambda row: Cell(str(row["status"]))),
+    Column("Calls", lambda row: Cell(f"{row['calls']:,}")),
+    Column("Last", lambda row: Cell(at=row["last_at"])),
+    Column("First", lambda row: Cell(at=row["first_at"])),
+    Column("Token", lambda row: Cell(f"{row['secret_prefix']}…" if row["secret_prefix"] else "")),
+    Column("From", lambda row: Cell(row["address"] or "", hint=row["user_agent"] or "")),
+)
+NAME_COLUMN = Column("Name", lambda row: Cell(row["endpoint_name"] or ""))
 
 router = Router(PageGuard)
 
@@ -19,7 +39,8 @@ def list_refused_calls_of_endpoint(context: Context, identity: Identity, id: int
         identity,
         endpoint,
         "refused",
-        calls=rows,
+        hint=HINT,
+        table=_make_table(COLUMNS, rows),
     )
 
 
@@ -27,12 +48,17 @@ def list_refused_calls_of_endpoint(context: Context, identity: Identity, id: int
 def list_refused_calls_of_unknown_names(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = refused_calls.list_of_endpoint(conn, None)
-    return respond.page(
+    return render_list(
         context,
-        "signals/refused_calls/list",
         identity,
+        [_make_table([*COLUMNS[:1], NAME_COLUMN, *COLUMNS[1:]], rows)],
         title="Refused calls of unknown endpoints",
+        hint=HINT,
         breadcrumbs=[("Signal endpoints", PATH)],
-        endpoint=None,
-        calls=rows,
+    )
+
+
+def _make_table(columns: Sequence[Column], rows: list[Row]) -> Table:
+    return make_table(
+        "calls", columns, rows, None, itemgetter("reason"), empty="No calls were refused."
     )

@@ -21,7 +21,7 @@ from sigservice.routes.pages.signals.endpoint_tabs import (
     render_tab,
 )
 from sigservice.routes.pages.signals.signal_token_form import BEARER, INSTRUCTIONS, KINDS
-from sigservice.routes.pages.signals.signal_token_list import describe_token
+from sigservice.routes.pages.signals.signal_token_list import make_token_table
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoint_tokens, signal_endpoints
 from sigservice.services.signals.signal_endpoint_tokens import (
@@ -65,7 +65,6 @@ def show_tokens(
         endpoint = find_endpoint(conn, id)
         tokens = token_rows.list_for_endpoint(conn, id)
         last_received = signals.find_last_received(conn)
-    now = context.clock.now()
     return render_tab(
         context,
         "signals/signal_endpoint_tokens/list",
@@ -73,9 +72,7 @@ def show_tokens(
         endpoint,
         "tokens",
         entry=entry,
-        tokens=[
-            describe_token(token, last_received.get((id, token["id"])), now) for token in tokens
-        ],
+        table=make_token_table(tokens, last_received, context.clock.now()),
         limit=context.config["signals"]["tokensPerEndpointLimit"],
         limit_text=_explain_limit(context, len(tokens)),
         fields=fill([NAME_FIELD], entry.form),

@@ -4,6 +4,7 @@ The name of an application is a query parameter, because it may be any text, whi
 contain.
 """
 
+from operator import itemgetter
 from urllib.parse import urlencode
 
 import msgspec
@@ -15,12 +16,38 @@ from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.usage import client_applications
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.forms import Field
+from sigservice.web.links import flag_path
 from sigservice.web.paging import read_paging
+from sigservice.web.tables import Cell, Column, make_table
+from sigservice.wording import describe_hours, plural
 
 PATH = "/admin/applications"
 PAGE_SIZE = 50
 MAX_INSTANCES = 100
-
+COLUMNS = (
+    Column(
+        "Name",
+        lambda row: Cell(row["app_name"], f"{PATH}?{urlencode({'name': row['app_name']})}"),
+    ),
+    Column("Instances", lambda row: Cell(plural(row["instances"], "instance"))),
+    Column("Environments", lambda row: Cell(badges=row["environments"])),
+    Column("SDKs", lambda row: Cell(", ".join(row["sdk_versions"]))),
+    Column("Last seen", lambda row: Cell(at=row["seen_at"])),
+)
+FLAG_COLUMNS = (
+    Column("Flag", lambda row: Cell(row["feature"], flag_path(row["feature"]))),
+    Column("Project", lambda row: Cell(row["project"])),
+    Column("Environment", lambda row: Cell(badges=[row["environment"]])),
+    Column("Exposed", lambda row: Cell(f"{row['yes']:,}")),
+    Column("Not exposed", lambda row: Cell(f"{row['no']:,}")),
+)
+INSTANCE_COLUMNS = (
+    Column("Instance", lambda row: Cell(row["instance_id"])),
+    Column("Environment", lambda row: Cell(badges=[row["environment"]])),
+    Column("SDK", lambda row: Cell(row["sdk_version"] or "", missing="unknown")),
+    Column("Last seen", lambda row: Cell(at=row["last_seen"])),
+    Column("Address", lambda row: Cell(row["client_ip"] or "")),
+)
 
 router = Router(PageGuard)
 
@@ -45,9 +72,14 @@ def list_applications(context: Context, identity: Identity) -> HTTPResponse:
         "usage/client_applications/list",
         identity,
         title="Applications",
-        applications=[
-            row | {"name_query": urlencode({"name": row["app_name"]})} for row in rows[:PAGE_SIZE]
-        ],
+        table=make_table(
+            "applications",
+            COLUMNS,
+            rows[:PAGE_SIZE],
+            None,
+            itemgetter("app_name"),
+            empty="No applications match." if text else "No applications yet.",
+        ),
         total=total,
         search=Field("query", "Name", text, type="search"),
         next_query=urlencode(filters | {"offset": offset + PAGE_SIZE}) if has_more else "",
@@ -63,15 +95,35 @@ def _render_application(context: Context, identity: Identity, name: str) -> HTTP
             conn, name, environment=None, limit=MAX_INSTANCES
         )
         features = client_metrics.list_features(conn, [name])
+    instance_count = sum(environment["instances"] for environment in environments)
+    retention_hours = context.config["metrics"]["hourlyRetentionHours"]
     return respond.page(
         context,
         "usage/client_applications/show",
         identity,
         title=f"Application {name}",
         application=row | {"strategies": msgspec.json.decode(row["strategies"])},
-        instance_count=sum(environment["instances"] for environment in environments),
-        instances=instances,
-        can_see_addresses=identity.has_permission(ADMIN),
-        features=features,
-        retention_hours=context.config["metrics"]["hourlyRetentionHours"],
+        breadcrumbs=[("Applications", PATH)],
+        flags=make_table(
+            "flags",
+            FLAG_COLUMNS,
+            features,
+            None,
+            itemgetter("feature"),
+            title="Flags used",
+            hint=f"In the last {describe_hours(retention_hours)}.",
+            empty="No recent metrics.",
+        ),
+        instances=make_table(
+            "instances",
+            INSTANCE_COLUMNS if identity.has_permission(ADMIN) else INSTANCE_COLUMNS[:-1],
+            instances,
+            None,
+            itemgetter("instance_id"),
+            title="Instances",
+            hint=f"The last {len(instances)} of {instance_count} instances."
+            if instance_count > len(instances)
+            else "",
+            empty="No instances in the last 2 days.",
+        ),
     )
