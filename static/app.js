@@ -13,7 +13,7 @@ function enhance(root) {
 function addDialogs() {
   document.body.insertAdjacentHTML("beforeend", `<div id="toast" aria-live="polite" aria-atomic="true"></div>
 <dialog id="confirm-dialog" aria-labelledby="confirm-question"><form method="dialog"><p id="confirm-question"></p>
-<p class="actions"><button value="yes">Continue</button><button class="quiet">Cancel</button></p></form></dialog>
+<p class="actions"><button id="confirm-button" value="yes"></button><button class="quiet">Cancel</button></p></form></dialog>
 <dialog id="question-dialog" aria-labelledby="question-title"></dialog>
 <dialog id="palette" aria-label="Search"><input type="search" maxlength="200" autocomplete="off"
 aria-label="Search flags, endpoints and pages" placeholder="Search flags, endpoints and pages">
@@ -106,14 +106,18 @@ async function submitInPlace(form, button, ids) {
   const row = !button?.hidden && action.hash && document.getElementById(action.hash.slice(1));
   const target = row ? $("input:not([type=hidden]), select, textarea", row) : !focused.isConnected && findAlike(focused);
   if (row && !target) return row.scrollIntoView();
-  (target || focused).focus({ preventScroll: !row });
+  const menu = target && target.closest("details:not([open])");
+  ((menu && $("summary", menu)) || target || focused).focus({ preventScroll: !row });
   const notice = page.getElementById("notice");
   if (notice) showToast(...notice.childNodes);
 }
 
 function askFirst(form, button) {
   const dialog = $("#confirm-dialog");
-  $("#confirm-question").textContent = button.dataset.confirm;
+  const question = button.dataset.confirm, [verb] = question.split(" "); // each begins with its verb
+  $("#confirm-question").textContent = question;
+  $("#confirm-button").textContent = verb;
+  $("#confirm-button").className = ["Delete", "Disable"].includes(verb) ? "danger" : "";
   dialog.returnValue = "";
   dialog.onclose = () => {
     if (dialog.returnValue !== "yes") return;
@@ -160,6 +164,9 @@ document.addEventListener("submit", (event) => {
 });
 
 document.addEventListener("change", async (event) => {
+  if (event.target.matches("[data-select-all]")) {
+    for (const box of $$("tbody [type=checkbox]", event.target.form)) box.checked = event.target.checked;
+  }
   const [file] = event.target.files ?? [];
   if (file) document.getElementById(event.target.dataset.read).value = await file.text();
   const button = document.getElementById(event.target.dataset.press);

@@ -69,7 +69,7 @@ def test_switch_changes_in_place_asks_in_production_and_is_undone(tab, flags):
     assert not flags.is_on("flag-40")
     switch.click()
     page.get_by_role("dialog", name="Enable flag-40 in production?").wait_for()
-    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Enable", exact=True).click()
     toast = page.locator("#toast")
     toast.get_by_text("Enabled flag-40 in production.").wait_for()
     assert switch.get_attribute("aria-checked") == "true"

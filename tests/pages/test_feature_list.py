@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.conftest import ADMIN
 from tests.pages.accessibility import RULES
-from tests.pages.page_reader import notice
+from tests.pages.page_reader import form_to, notice
 
 LIST = "/admin/features"
 
@@ -150,7 +150,7 @@ def test_page_has_fifty_flags_and_links_to_the_others(ada, flags, database):
     page = ada.get(f"{LIST}?type=release")
     assert (len(names(page)), names(page)[0]) == (50, "f100")
     assert "1–50 of 120 flags" in page.text
-    assert len(page.text) < 75_000
+    assert len(page.text) < 78_000
     pages = [page]
     while link := pages[-1].html.find("a", rel="next"):
         pages.append(pages[-1].goto(link["href"]))
@@ -327,6 +327,38 @@ def test_selected_flags_are_changed_together(ada, web, flags):
     assert question.html.h1.string == "Archive 2 flags?"
     question.forms[1].submit(status=303)
     assert names(ada.get(LIST)) == ["c"]
+
+
+def test_archiving_says_when_flags_were_evaluated_and_is_undone(ada, flags, rows, clock):
+    for name in ("a", "b", "c"):
+        flags.create_flag(name)
+    rows("UPDATE features SET last_seen_at = now() WHERE name = 'a'")
+    fields = {"csrf": ada.csrf, "flag.a": "on", "flag.b": "on", "change": "archive"}
+    question = ada.post(f"{LIST}/bulk", fields)
+    text = question.html.main.get_text()
+    assert "Applications still use 1 of these" in text
+    assert "b: never evaluated" in text
+    assert question.html.find("button", class_="danger").string == "Archive"
+    page = question.forms[1].submit(status=303).follow()
+    assert notice(page) == "2 flags archived."
+    assert names(page) == ["c"]
+    (undo,) = [form for form in page.forms.values() if "flag.a" in form.fields]
+    page = undo.submit(status=303).follow()
+    assert notice(page) == "2 flags revived."
+    assert names(page) == ["a", "b", "c"]
+
+
+def test_archived_flags_are_revived_together(ada, flags):
+    for name in ("a", "b"):
+        flags.create_flag(name)
+        flags.archive(name)
+    page = ada.get(f"{LIST}?life=archived")
+    assert page.html.title.string.startswith("Archived flags")
+    form = form_to(page, f"{LIST}/bulk")
+    form["flag.a"], form["flag.b"] = "on", "on"
+    page = form.submit(status=303).follow()
+    assert notice(page) == "2 flags revived."
+    assert names(ada.get(LIST)) == ["a", "b"]
 
 
 def test_change_of_selected_flags_is_whole_or_an_error(ada, web, flags):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pages.page_reader import form_to, notice
+from tests.pages.page_reader import form_to, heading, notice
 
 PATH = "/admin/features/checkout"
 
@@ -44,12 +44,12 @@ def test_a_strategy_moves_up_and_down(ed, flags, path, ids):
 
 def test_the_ends_of_the_list_have_one_button(ed, path, ids):
     page = ed.get(PATH)
-    labels = [button["aria-label"] for button in page.html.select("button[aria-label^=Move]")]
-    assert labels == [
-        "Move strategy 1 in production down",
-        "Move strategy 2 in production up",
-        "Move strategy 2 in production down",
-        "Move strategy 3 in production up",
+    buttons = page.html.select("button[name=to]")
+    assert [" ".join(button.get_text().split()) for button in buttons] == [
+        "Move down: strategy 1 in production",
+        "Move up: strategy 2 in production",
+        "Move down: strategy 2 in production",
+        "Move up: strategy 3 in production",
     ]
 
 
@@ -85,6 +85,39 @@ def test_a_strategy_is_copied_with_everything(ed, flags, path):
     (copy,) = flags.list_strategies()
     assert copy.pop("id") != original.pop("id")
     assert copy == original
+
+
+def test_a_copy_to_production_asks_first_if_the_flag_is_on_there(ed, flags, path):
+    id = flags.add_strategy(environment="development", parameters={"rollout": "25"})
+    flags.switch(environment="production")
+    before = len(flags.list_strategies())
+    form = form_to(ed.get(PATH), f"{path(id, 'development')}/copy")
+    assert "besides those of the other 1" in form.fields["environment"][1].attrs["data-confirm"]
+    question = form.submit("environment", value="production")
+    assert heading(question) == "Copy a strategy to checkout in production?"
+    assert "besides those of the other 1" in question
+    assert len(flags.list_strategies()) == before
+    page = question.forms[1].submit(status=303).follow()
+    assert notice(page) == "Strategy copied."
+    assert len(flags.list_strategies()) == before + 1
+
+
+def test_a_strategy_that_is_added_in_production_asks_first(ed, flags, path):
+    flags.switch()
+    new = path("new")
+    form = form_to(ed.get(new), new)
+    form["parameters.rollout"] = "25"
+    question = form.submit()
+    assert heading(question) == "Add a strategy to checkout in production?"
+    page = question.forms[1].submit(status=303).follow()
+    assert notice(page) == "Strategy saved."
+    assert flags.list_strategies()[-1]["parameters"]["rollout"] == "25"
+
+
+def test_a_switch_to_on_without_a_strategy_says_who_gets_it(ed, path):
+    form = form_to(ed.get(PATH), f"{PATH}/environments/production/on")
+    question = form.submit()
+    assert "No strategy: by default, everyone gets it." in question
 
 
 @pytest.mark.parametrize("to", ["", "none", "\U0001f600"])

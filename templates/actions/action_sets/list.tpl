@@ -1,5 +1,4 @@
 % rebase("layout.tpl", title=title, live=False)
-<p><a href="{{url('/admin/actions')}}">Actions of all projects</a></p>
 <div class="heading">
 <h1>Actions of <bdi>{{project}}</bdi></h1>
 % if not limit_text:

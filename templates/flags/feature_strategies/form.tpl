@@ -6,10 +6,10 @@
 <form method="post" action="{{action}}" id="editor">
 % include("partials/problems.tpl")
 % include("partials/csrf.tpl")
-<button class="hidden" tabindex="-1" aria-hidden="true">Save</button>
+<button class="hidden" tabindex="-1" aria-hidden="true" data-confirm="{{question}}">Save</button>
 % include("flags/feature_strategies/fields.tpl")
 <p class="actions save">
-<button>Save strategy</button>
+<button data-confirm="{{question}}">Save strategy</button>
 <button class="quiet" name="do" value="evaluate" formtarget="_blank">Evaluate<span class="hidden"> this draft (opens a new tab)</span></button>
 <a href="{{url(path)}}">Cancel</a>
 </p>

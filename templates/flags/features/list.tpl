@@ -1,6 +1,6 @@
 % rebase("layout.tpl", title=title, live=False)
 <div class="heading">
-<h1>Flags</h1>
+<h1>{{title}}</h1>
 % if can_edit:
 <a class="button" href="{{url('/admin/features/new')}}">New flag</a>
 % end
@@ -28,20 +28,21 @@
 <p class="empty">No flags match your filters.</p>
 % end
 % if features:
-% if can_change:
+% if can_edit:
 <form method="post" action="{{url('/admin/features/bulk')}}">
 % include("partials/csrf.tpl")
 <input type="hidden" name="back" value="{{here}}">
 % end
 <div class="bulk">
 <p class="hint">{{count}}</p>
-% if can_change:
+% if can_edit:
 <details>
 <summary>Change selected flags</summary>
 <div class="inline">
 % for field in changes:
 % include("partials/filter_field.tpl", field=field)
 % end
+<label class="check needs-script"><input type="checkbox" data-select-all> Select all</label>
 <button class="quiet">Apply</button>
 </div>
 </details>
@@ -61,13 +62,11 @@
 % end
 </tbody>
 </table>
-% if can_change:
+% if can_edit:
 </form>
 % end
 % end
-% if not is_archive:
-<p><a href="?life=archived">Archived flags</a></p>
-% end
+<p><a href="{{url('/admin/features')}}{{"" if is_archive else "?life=archived"}}">{{"Active flags" if is_archive else "Archived flags"}}</a></p>
 % if previous or next:
 <nav class="pager" aria-label="Pages">
 % if previous:

@@ -1,7 +1,7 @@
 <tr id="flag-{{feature['name']}}">
 <th scope="row">
 <div class="flag">
-% if can_change:
+% if can_edit:
 <input type="checkbox" name="flag.{{feature['name']}}" aria-label="Select {{feature['name']}}">
 % end
 % if feature["favorite"]:
@@ -39,7 +39,7 @@
 <span class="muted" aria-label="not in this environment">–</span>
 % elif feature["archived"]:
 <span class="muted">archived</span>
-% elif can_change:
+% elif can_edit:
 <button class="switch" role="switch" aria-checked="{{'true' if cell['is_on'] else 'false'}}" aria-label="{{cell['label']}}" formaction="{{url(*cell['path'])}}" data-swap="flag-table" data-confirm="{{cell["confirm"]}}">{{"on" if cell["is_on"] else "off"}}</button>
 % else:
 <strong>{{"on" if cell["is_on"] else "off"}}</strong>

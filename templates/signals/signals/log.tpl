@@ -1,7 +1,7 @@
 % rebase("layout.tpl", title=title, live=live)
 % include("signals/signal_endpoints/heading.tpl")
 % include("partials/problems.tpl")
-<form method="get" class="inline" role="search">
+<form method="get" class="inline filter" role="search">
 % for field in filters:
 % include("partials/filter_field.tpl", field=field)
 % end
@@ -16,6 +16,7 @@
 <button class="quiet">Filter</button>
 </form>
 % include("partials/chips.tpl")
+<div class="bulk">
 % if live:
 <p class="hint">● Live · <a href="?{{pause_query}}">Pause</a></p>
 % elif is_paused:
@@ -26,6 +27,7 @@
 <a href="{{url('/api/admin/signal-endpoints', endpoint['id'], 'export')}}?{{export_queries["csv"]}}">CSV</a> ·
 <a href="{{url('/api/admin/signal-endpoints', endpoint['id'], 'export')}}?{{export_queries["ndjson"]}}">NDJSON</a></p>
 % end
+</div>
 <div id="signals" {{"data-live" if live else ""}} aria-live="off">
 % if not signals and at_newest and not is_filtered:
 <section class="empty">
@@ -42,12 +44,12 @@
 <summary>
 % include("partials/time.tpl", at=signal["created_at"])
 % include("signals/signals/sender.tpl", signal=signal)
+% include("signals/signals/summary.tpl", summary=signal["summary"])
 % for outcome in signal["evaluation"].outcomes:
 % if outcome.state != "not matched":
 <span class="badge"><bdi>{{outcome.name}}</bdi>: {{outcome.label}}</span>
 % end
 % end
-% include("signals/signals/summary.tpl", summary=signal["summary"])
 </summary>
 <pre tabindex="0"><code>{{signal["formatted"]}}</code></pre>
 % if signal["is_truncated"]:

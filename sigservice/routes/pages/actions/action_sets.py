@@ -81,6 +81,7 @@ def list_action_sets(context: Context, identity: Identity, project: str) -> HTTP
         "actions/action_sets/list",
         identity,
         title=f"Actions of {project}",
+        breadcrumbs=[("Actions", "/admin/actions")],
         project=project,
         table=table,
         limit=limit,

@@ -11,6 +11,7 @@ from sigservice.web.helpers import join_path
 from sigservice.web.usage_charts import Mark, Usage
 
 ROLLOUT_TYPE = "flexibleRollout"
+NO_STRATEGY = "No strategy: by default, everyone gets it."
 BUILT_IN = "default"  # the environment that each database begins with
 
 
@@ -45,6 +46,16 @@ def make_cards(
                     | {
                         "chips": strategy_summaries.list_strategy_chips(strategy, segment_names),
                         "label": f"strategy {number} in {name}",
+                        "copies": [
+                            {
+                                "name": other["name"],
+                                "question": ask_for_copy(f"strategy {number} in {name}", other)
+                                if asks_first
+                                else "",
+                            }
+                            for other in feature["environments"]
+                            if other["name"] != name
+                        ],
                         "path": join_path(path, name, "strategies", strategy["id"]),
                         "release": mover if strategy["id"] == moved_id else None,
                         "is_first": number == 1,
@@ -52,9 +63,12 @@ def make_cards(
                     }
                     for number, strategy in enumerate(environment["strategies"], 1)
                 ],
-                "others": [e["name"] for e in feature["environments"] if e["name"] != name],
                 "variants": strategy_summaries.summarize_variants(environment["variants"]),
-                "question": ask_for_switch(feature["name"], environment) if asks_first else "",
+                "question": ask_for_switch(
+                    feature["name"], environment, has_strategies=bool(environment["strategies"])
+                )
+                if asks_first
+                else "",
                 "alerts": [alert for alert in alerts if alert["environment"] == name],
                 "release": release,
                 "rollout": _find_rollout(environment["strategies"]),
@@ -77,9 +91,30 @@ def _is_built_in_and_empty(card: Mapping[str, Any]) -> bool:
     return card["name"] == BUILT_IN and not (card["enabled"] or card["strategies"])
 
 
-def ask_for_switch(name: str, environment: Mapping[str, Any]) -> str:
+def ask_for_switch(name: str, environment: Mapping[str, Any], *, has_strategies: bool) -> str:
     """The question before the flag is enabled or disabled in an environment of the type
     production, "" for another type."""
     if environment["type"] != "production":
         return ""
-    return f"{'Disable' if environment['enabled'] else 'Enable'} {name} in {environment['name']}?"
+    if environment["enabled"]:
+        return f"Disable {name} in {environment['name']}?"
+    question = f"Enable {name} in {environment['name']}?"
+    return question if has_strategies else f"{question} {NO_STRATEGY}"
+
+
+def ask_for_copy(label: str, environment: Mapping[str, Any]) -> str:
+    """The question before a strategy is copied to an environment of the type production, "" if
+    nobody gets anything else by it."""
+    effect = describe_addition(environment["enabled"], len(environment["strategies"]))
+    if environment["type"] != "production" or not effect:
+        return ""
+    return f"Copy {label} to {environment['name']}? {effect}"
+
+
+def describe_addition(is_enabled: bool, strategy_count: int) -> str:
+    """Who gets the flag after a strategy is added, "" for a disabled flag."""
+    if not is_enabled:
+        return ""
+    if not strategy_count:
+        return "It has no strategy: everyone gets it. Then only users of the new strategy get it."
+    return f"Users of the new strategy get it at once, besides those of the other {strategy_count}."

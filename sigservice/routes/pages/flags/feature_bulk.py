@@ -1,8 +1,10 @@
 """Changes of several flags at once, from the list of flags."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.flags import features as feature_rows
 from sigservice.routes.pages.flags.feature_page import BULK_CHANGES, list_path
@@ -14,9 +16,12 @@ from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, render_confirmation
 from sigservice.web.forms import Form
 from sigservice.web.growing_forms import GROWING_FORM
+from sigservice.web.helpers import format_age
 from sigservice.wording import plural
 
 MAX_FLAGS = 50  # of a page
+MAX_UNDO_LENGTH = 2000  # of the names in the URL after flags were archived
+RECENT = timedelta(hours=1)
 
 router = Router(PageGuard)
 
@@ -35,10 +40,13 @@ def change_features(context: Context, identity: Identity, form: Form) -> HTTPRes
             change in ("on", "off") and must_confirm(conn, environment, [*by_project])
         )
         if needs_confirmation and "confirmed" not in form:
-            return _ask_first(context, identity, form, names, change, environment)
+            flags = feature_rows.list_by_name(conn, names)
+            return _ask_first(context, identity, form, flags, change, environment)
         for project, group in by_project.items():
             if change == "archive":
                 features.archive(conn, project, group, identity)
+            elif change == "revive":
+                features.revive(conn, group, identity)
             elif change in ("stale", "active"):
                 features.set_stale(conn, project, group, change == "stale", identity)
             elif change != "tag":
@@ -47,6 +55,8 @@ def change_features(context: Context, identity: Identity, form: Form) -> HTTPRes
         if change == "tag":
             feature_tags.change(conn, names, identity, add=[_parse_tag(form.get("tag", ""))])
     done = {"done": "bulk", "change": change, "count": str(len(names))}
+    if change == "archive" and len(",".join(names)) <= MAX_UNDO_LENGTH:
+        done["archived"] = ",".join(names)
     return respond.redirect(context, list_path(form.get("back", ""), **done))
 
 
@@ -60,6 +70,11 @@ def _group_by_project(conn: Connection, names: Sequence[str]) -> dict[str, list[
     return groups
 
 
+def _describe_evaluation(row: Row, now: datetime) -> str:
+    seen_at = row["last_seen_at"]
+    return f"last evaluated {format_age(seen_at, now)}" if seen_at else "never evaluated"
+
+
 def _parse_tag(text: str) -> Tag:
     type, colon, value = text.strip().partition(":")
     if not colon:
@@ -71,21 +86,32 @@ def _ask_first(
     context: Context,
     identity: Identity,
     form: Form,
-    names: Sequence[str],
+    flags: Sequence[Row],
     change: str,
     environment: str,
 ) -> HTTPResponse:
+    """Before flags are archived, it says when they were last evaluated."""
+    names, now = [row["name"] for row in flags], context.clock.now()
+    items, warnings = [(name, "") for name in names], []
+    if change == "archive":
+        items = [(f"{row['name']}: {_describe_evaluation(row, now)}", "") for row in flags]
+        count = sum(bool(t) and now - t < RECENT for t in [row["last_seen_at"] for row in flags])
+        if count:
+            warnings.append(
+                f"Applications still use {count} of these: evaluated within the last hour."
+            )
+        warnings.append("SDKs will evaluate archived flags as disabled.")
     verb = {"archive": "Archive", "on": "Enable", "off": "Disable"}[change]
     place = f" in {environment}" if environment else ""
     back = form.get("back", "")
     hidden = {"confirmed": "on", "change": form["change"], "back": back}
     confirmation = Confirmation(
         f"{verb} {plural(len(names), 'flag')}{place}?",
-        [[(name, "") for name in names]],
+        [*warnings, items],
         verb,
         list_path(back),
         hidden=hidden | {f"flag.{name}": "on" for name in names},
-        is_dangerous=False,
+        is_dangerous=change != "on",
         breadcrumbs=[("Flags", "/admin/features")],
     )
     return render_confirmation(context, identity, confirmation)

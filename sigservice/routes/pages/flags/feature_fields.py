@@ -88,8 +88,10 @@ def make_filter_fields(
     ]
 
 
-def make_bulk_fields(environments: Sequence[str]) -> list[Field]:
+def make_bulk_fields(environments: Sequence[str], *, is_archive: bool) -> list[Field]:
     """What to change of the selected flags, and the tag to add."""
+    if is_archive:
+        return [Field("change", "Selected flags", "", "select", choices=[("revive", "Revive")])]
     choices = [("stale", "Mark as stale"), ("active", "Mark as active"), ("archive", "Archive")]
     choices += [
         (f"{state}:{name}", f"{verb} in {name}")

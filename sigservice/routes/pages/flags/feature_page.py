@@ -70,6 +70,7 @@ BULK_CHANGES = {
     "stale": "marked as stale",
     "active": "marked as active",
     "archive": "archived",
+    "revive": "revived",
     "tag": "tagged",
     "on": "enabled",
     "off": "disabled",
@@ -93,9 +94,15 @@ def find_notice() -> str:
 
 
 def find_undo(swap: str, back: str = "") -> Undo | None:
-    """The form that takes back the switch that a redirect names; `back` is the query string of
-    the flag list that shows it. None for another notice, and for the one of an undo."""
+    """The form that takes back the switch, or revives the flags, that a redirect names; `back` is
+    the query string of the flag list that shows it. None for another notice, and for the one of an
+    undo."""
     query = read_query(request.environ)
+    if query.get("done") == "bulk" and query.get("archived"):
+        archived = query["archived"].split(",")
+        fields = {f"flag.{name}": "on" for name in archived if _NAME.fullmatch(name)}
+        fields |= {"change": "revive", "back": back}
+        return Undo("/admin/features/bulk", swap, fields)
     names = [query.get("flag", ""), query.get("in", "")]
     if query.get("done") not in ("on", "off") or not all(map(_NAME.fullmatch, names)):
         return None

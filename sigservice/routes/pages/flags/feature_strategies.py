@@ -5,6 +5,7 @@ from typing import Any
 from sigservice.db.pool import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.flags import segments as segments_repository
+from sigservice.routes.pages.flags.environment_cards import describe_addition
 from sigservice.repository.releases import releases
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.routes.pages.flags.strategy_draft import render_draft
@@ -17,10 +18,16 @@ from sigservice.routes.pages.flags.strategy_form import (
 )
 from sigservice.services import revisions, strategy_summaries
 from sigservice.services.flags import strategies
-from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.identity import EDIT, Identity
+from sigservice.services.projects.project_settings import must_confirm
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
-from sigservice.web.form_pages import Confirmation, confirms, shows_errors_in
+from sigservice.web.form_pages import (
+    Confirmation,
+    confirms,
+    render_confirmation,
+    shows_errors_in,
+)
 from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.links import flag_path
@@ -49,6 +56,7 @@ def show_strategy(
         running = releases.list_newest(
             conn, feature=name, environment=environment, states=["running"], limit=1
         )
+        effect = "" if strategy else _describe_addition(conn, target)
     heading = f"Strategy {number}" if number else "New strategy"
     texts = entry.form or make_form(strategy, choices, name)
     parts = make_form_parts(context, texts, choices, target.project, entry.error)
@@ -59,6 +67,7 @@ def show_strategy(
         entry=entry,
         title=f"{heading} of {name} in {environment}",
         heading=heading,
+        question=f"Add a strategy to {name} in {environment}? {effect}" if effect else "",
         breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
         flag_environment=target,
         release=next((row for row in running if row["strategy_id"] == strategy_id), None),
@@ -93,6 +102,9 @@ def save_strategy(
         revisions.lock(conn)  # parameters that the form has no fields for must not change
         target = find_target(conn, name, environment)
         existing = strategies.get(conn, target, strategy_id) if strategy_id else None
+        question = None if existing else ask_for_addition(conn, target, form, "Add")
+        if question:
+            return render_confirmation(context, identity, question)
         new = read_strategy(form, load_choices(conn), existing)
         if existing is None:
             strategies.add(conn, target, new, identity, max_segments=limit)
@@ -133,6 +145,33 @@ def remove_strategy(
         lambda: strategies.remove(conn, target, strategy_id, identity),
         f"{flag_path(name)}?done=strategy-removed#in-{environment}",
     )
+
+
+def ask_for_addition(
+    conn: Connection, target: FeatureEnvironment, form: Form, verb: str
+) -> Confirmation | None:
+    """The question of browsers without JavaScript before a strategy is added, which sends `form`
+    again; static/app.js asks in a dialog. None if there is nothing to ask."""
+    effect = _describe_addition(conn, target)
+    if "confirmed" in form or not effect:
+        return None
+    return Confirmation(
+        f"{verb} a strategy to {target.feature} in {target.environment}?",
+        [f"This is a production environment. {effect}"],
+        f"{verb} strategy",
+        flag_path(target.feature),
+        hidden={**form, "confirmed": "on"},
+        is_dangerous=False,
+        breadcrumbs=[("Flags", "/admin/features"), (target.feature, flag_path(target.feature))],
+    )
+
+
+def _describe_addition(conn: Connection, target: FeatureEnvironment) -> str:
+    """ "" if the project doesn't ask in this environment, or nobody gets anything else."""
+    if not must_confirm(conn, target.environment, [target.project]):
+        return ""
+    is_enabled = get_state(conn, target)["enabled"]
+    return describe_addition(is_enabled, len(strategies.list_strategies(conn, target)))
 
 
 def find_target(conn: Connection, name: str, environment: str) -> FeatureEnvironment:

@@ -61,7 +61,9 @@ def _make_cell(name: str, state: Json, asks: bool, reasons: Reasons) -> Json:
         "label": f"{name} in {environment}",
         "is_on": is_on,
         "path": ("/admin/features", name, "environments", environment, "off" if is_on else "on"),
-        "confirm": ask_for_switch(name, state) if asks else "",
+        "confirm": ask_for_switch(name, state, has_strategies=state["hasStrategies"])
+        if asks
+        else "",
         "rollout": reasons.rollouts.get((name, environment), "100%") if is_on else "",
         "alert": reasons.alerts.get((name, environment)),
     }

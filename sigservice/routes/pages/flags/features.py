@@ -55,26 +55,25 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
         )
     applied = {name: value for name, value in filters.items() if value}
     page = applied | ({"sort": sort, "order": query.get("order", "")} if "sort" in query else {})
-    can_edit = identity.has_permission("EDIT")
+    can_edit, is_archive = identity.has_permission("EDIT"), filters["life"] == "archived"
     columns = feature_table.order_environments(rows)
     here = urlencode(page | ({"offset": offset} if offset else {}))
     return respond.page(
         context,
         "flags/features/list",
         identity,
-        title="Flags",
+        title="Archived flags" if is_archive else "Flags",
         fields=fields,
         chips=make_chips(fields, page),
         environments=columns,
         heads=feature_table.make_heads(columns, sort, is_descending, page),
         features=[feature_table.make_row(row, columns, confirming, page, reasons) for row in rows],
-        changes=feature_fields.make_bulk_fields(columns),
+        changes=feature_fields.make_bulk_fields(columns, is_archive=is_archive),
         count=_count(offset, len(rows), total),
         is_filtered=bool(applied),
         is_empty=not (rows or applied or offset),
-        is_archive=filters["life"] == "archived",
+        is_archive=is_archive,
         can_edit=can_edit,
-        can_change=can_edit and filters["life"] != "archived",
         here=here,
         previous=urlencode(page | {"offset": max(0, offset - PAGE_SIZE)}) if offset else "",
         next=urlencode(page | {"offset": offset + PAGE_SIZE}) if offset + PAGE_SIZE < total else "",

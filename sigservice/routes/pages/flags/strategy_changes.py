@@ -1,11 +1,12 @@
 """Strategies of a flag, on its page: order, disable, copy to another environment."""
 
 from sigservice.errors import BadDataError
-from sigservice.routes.pages.flags.feature_strategies import find_target
+from sigservice.routes.pages.flags.feature_strategies import ask_for_addition, find_target
 from sigservice.services import revisions
 from sigservice.services.flags import strategies
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web.form_pages import render_confirmation
 from sigservice.web.forms import Form
 from sigservice.web.links import flag_path
 
@@ -53,12 +54,15 @@ def switch_strategy(
 def copy_strategy(
     context: Context, identity: Identity, name: str, environment: str, strategy_id: str, form: Form
 ) -> HTTPResponse:
+    """Asks first where that changes who gets the flag in a production environment."""
     to, limit = form.get("environment", ""), context.config["strategySegmentsLimit"]
     with context.database.transaction() as conn:
         revisions.lock(conn)  # no other change between reading and writing
         target = find_target(conn, name, environment)
         copied = strategies.to_strategy(strategies.get(conn, target, strategy_id))
         there = find_target(conn, name, to)
+        if question := ask_for_addition(conn, there, form, "Copy"):
+            return render_confirmation(context, identity, question)
         strategies.add(conn, there, copied, identity, max_segments=limit)
     return _redirect(context, name, to, "strategy-copied")
 

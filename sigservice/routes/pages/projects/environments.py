@@ -32,8 +32,7 @@ FIELDS = [
     Field("type", "Type", type="select", choices=make_choices(environments.TYPES)),
 ]
 DEFAULT_HINT = (
-    "Used by what names no environment: tokens for all environments, requests without a token, and"
-    " the legacy API. If you need none of them, disable it."
+    "Used by what names no environment: tokens for all, requests without a token, the legacy API"
 )
 COLUMNS = (
     Column(
