@@ -1,0 +1,85 @@
+"""Every list with sixty rows of names without a place to break."""
+
+import contextlib
+
+import pytest
+
+from tests.browser.test_every_page import AXE, FIND_SERIOUS
+
+pytestmark = pytest.mark.browser
+
+LISTS = [
+    "/admin/users",
+    "/admin/segments",
+    "/admin/projects",
+    "/admin/environments",
+    "/admin/context",
+    "/admin/types",
+    "/admin/applications",
+    "/admin/api-tokens",
+    "/admin/integrations",
+    "/admin/signals",
+    "/admin/signals/refused",
+    "/admin/actions",
+    "/admin/features",
+    "/admin/features?life=archived",
+    "/profile",
+    "/profile/tokens",
+]
+ROWS = """
+INSERT INTO users (username, name, role_id)
+SELECT n || %(long)s, n || %(long)s, 1 FROM generate_series(1, 60) AS n;
+INSERT INTO users (account_type, username, name, role_id)
+SELECT 'service', 's' || n || %(long)s, n || %(long)s, 1 FROM generate_series(1, 60) AS n;
+INSERT INTO segments (name, description, created_by)
+SELECT n || %(long)s, %(long)s, 'x' FROM generate_series(1, 60) AS n;
+INSERT INTO projects (id, name, description)
+SELECT n || %(long)s, n || %(long)s, %(long)s FROM generate_series(1, 60) AS n;
+INSERT INTO environments (name, type, sort_order)
+SELECT n || %(long)s, 'production', n FROM generate_series(10, 40) AS n;
+INSERT INTO context_fields (name, description)
+SELECT n || %(long)s, %(long)s FROM generate_series(1, 60) AS n;
+INSERT INTO tag_types (name, description)
+SELECT n || left(%(long)s, 40), %(long)s FROM generate_series(1, 60) AS n;
+INSERT INTO client_applications (app_name) SELECT n || %(long)s FROM generate_series(1, 60) AS n;
+INSERT INTO client_instances (app_name, instance_id, environment, sdk_version)
+SELECT n || %(long)s, %(long)s, 'development', %(long)s FROM generate_series(1, 60) AS n;
+INSERT INTO signal_endpoints (name, description, created_by_user_id)
+SELECT n || lower(left(%(long)s, 80)), %(long)s, 1 FROM generate_series(1, 60) AS n;
+INSERT INTO features (name, project, type, description, created_by, archived_at)
+SELECT n || %(long)s, 'default', 'release', %(long)s, 'x', CASE WHEN n > 60 THEN now() END
+FROM generate_series(1, 120) AS n;
+"""
+
+
+@pytest.fixture
+def many_rows(database, service):
+    with contextlib.closing(database.connect()) as conn, conn, conn.cursor() as cursor:
+        cursor.execute(ROWS, {"long": "Checkout_of_the_shop" * 4 + "." * 16})
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_lists_of_long_names_do_not_scroll_sideways_or_break_a_rule_of_axe(tab, many_rows, width):
+    page = tab("ada", viewport={"width": width, "height": 800})
+    script, faults = AXE.read_text() if AXE.exists() else "", {}
+    for path in LISTS:
+        page.goto(path)
+        overflow = page.evaluate("document.documentElement.scrollWidth")
+        if overflow > width:
+            faults[path] = overflow
+        elif script:
+            page.evaluate(script)
+            if findings := page.evaluate(FIND_SERIOUS):
+                faults[path] = findings
+    assert faults == {}
+    assert page.complaints == []
+
+
+def test_the_log_begins_near_the_top_and_shows_the_summary_first(tab, make, web):
+    endpoint = make.endpoint("alerts")
+    token = make.token(endpoint)
+    headers = {"Authorization": f"Bearer {token['token']}"}
+    web.post_json("/api/signal-endpoint/alerts", {"alertname": "CheckoutErrors"}, headers=headers)
+    page = tab("ada", viewport={"width": 1280, "height": 900})
+    page.goto(f"/admin/signals/{endpoint['id']}/log")
+    assert page.locator(".log li").first.bounding_box()["y"] < 280
