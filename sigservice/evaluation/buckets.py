@@ -33,7 +33,8 @@ def compile_rollout(field: str, group: str, percentage: int) -> Predicate:
                 return False
             identifier = fields.read_random()
         fields.has_read_bucket = True
-        return murmur3(prefix + identifier, 0, False) % 100 < percentage
+        fields.rollout_bucket = murmur3(prefix + identifier, 0, False) % 100
+        return fields.rollout_bucket < percentage
 
     return is_in_rollout
 

@@ -12,7 +12,7 @@ class Fields(dict[str, str | None]):
     The random value is one for all reads, so that flags, strategies and variants of an evaluation
     agree. `identity` is the user, otherwise the session, otherwise None. `has_read_random` and
     `has_read_clock` record what an evaluation depended on beside the fields, and `has_read_bucket`
-    whether a percentage or a weight was part of it.
+    whether a percentage or a weight was part of it; `rollout_bucket` is the last one of 100.
     """
 
     def __init__(
@@ -26,6 +26,7 @@ class Fields(dict[str, str | None]):
         self._time, self._creates_session = time, creates_session
         self.identity = texts.get("userId", texts.get("sessionId"))
         self._random = ""
+        self.rollout_bucket: int | None = None
         self.has_read_random = self.has_read_clock = self.has_read_bucket = False
 
     def __missing__(self, name: str) -> str | None:

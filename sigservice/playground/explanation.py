@@ -18,6 +18,7 @@ from sigservice.evaluation.strategies import (
 )
 
 MAX_PARTS = 20_000
+DEFAULT, RANDOM = "default", "random"  # stickiness that is no field
 DISABLED_VARIANT = {"name": "disabled", "enabled": False, "feature_enabled": False}
 
 Json = dict[str, Any]
@@ -26,8 +27,11 @@ Result = bool | Literal["unknown"]
 
 @dataclass(frozen=True)
 class ConstraintResult:
+    """`missing` is the field of the constraint if the context lacks it, else ""."""
+
     constraint: Json
     result: bool
+    missing: str
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,15 @@ class SegmentResult:
 @dataclass(frozen=True)
 class StrategyResult:
     """`rollout` is the result without constraints and segments. `result` and `rollout` are
-    unknown when only the application can evaluate the strategy."""
+    unknown when only the application can evaluate the strategy. `bucket` is the user's, from 0 to
+    99, if a percentage decided; `missing` is the stickiness field that the context lacks."""
 
     strategy: Json
     result: Result
     rollout: Result
     is_random: bool
+    bucket: int | None
+    missing: str
     constraints: list[ConstraintResult]
     segments: list[SegmentResult]
 
@@ -154,14 +161,18 @@ class _Explainer:
         compiled = compile_strategy(strategy, flag, self._matches)
         constraints = self._explain_constraints(strategy["constraints"], compiled.constraints)
         segments = [self._segments[id] for id in strategy["segments"]]
-        self._fields.has_read_random = False
+        self._fields.has_read_random, self._fields.rollout_bucket = False, None
         rollout: Result = compiled.rollout(self._fields)
-        is_random = self._fields.has_read_random
+        is_random, bucket = self._fields.has_read_random, self._fields.rollout_bucket
+        stickiness = strategy["parameters"].get("stickiness", DEFAULT)
+        missing = "" if stickiness in (DEFAULT, RANDOM) else self._find_missing(stickiness)
         result: Result = compiled.matches(self._fields)
         if strategy["name"] not in KNOWN_STRATEGIES:
             can_match = all(it.result for it in constraints) and all(it.result for it in segments)
             result, rollout = "unknown" if can_match else False, "unknown"
-        return StrategyResult(strategy, result, rollout, is_random, constraints, segments)
+        return StrategyResult(
+            strategy, result, rollout, is_random, bucket, missing, constraints, segments
+        )
 
     def _explain_segment(self, segment: Json, compiled: Segment) -> SegmentResult:
         constraints = self._explain_constraints(segment["constraints"], compiled.constraints)
@@ -172,9 +183,16 @@ class _Explainer:
         self, constraints: Sequence[Json], compiled: Sequence[Predicate]
     ) -> list[ConstraintResult]:
         return [
-            ConstraintResult(constraint, matches(self._fields))
+            ConstraintResult(
+                constraint,
+                matches(self._fields),
+                self._find_missing(constraint["contextName"]),
+            )
             for constraint, matches in zip(constraints, compiled, strict=True)
         ]
+
+    def _find_missing(self, name: str) -> str:
+        return name if name != "currentTime" and self._fields.get(name) is None else ""
 
 
 def _find_variants_of_strategy(results: Sequence[StrategyResult]) -> list[Json]:

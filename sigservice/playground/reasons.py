@@ -84,7 +84,7 @@ def _find_match(it: Explanation) -> int | None:
 def _check_strategy(it: StrategyResult, number: int) -> Check:
     title, disabled = it.strategy["title"], it.strategy["disabled"]
     bare = it.strategy | {"constraints": [], "segments": [], "variants": []}
-    note = "random" if it.is_random else ""
+    note = _describe_bucket(it)
     rollout = strategy_summaries.summarize_strategy(bare, {})
     checks = [Check(rollout, _name_result(it.rollout), note), *_check_constraints(it.constraints)]
     for segment in it.segments:
@@ -101,7 +101,22 @@ def _check_strategy(it: StrategyResult, number: int) -> Check:
 
 def _check_constraints(results: Sequence[ConstraintResult]) -> list[Check]:
     summarize = strategy_summaries.summarize_constraint
-    return [Check(summarize(it.constraint), _name_result(it.result)) for it in results]
+    return [
+        Check(
+            summarize(it.constraint),
+            _name_result(it.result),
+            f"{it.missing} is missing" if it.missing else "",
+        )
+        for it in results
+    ]
+
+
+def _describe_bucket(it: StrategyResult) -> str:
+    if it.is_random:
+        return "random"
+    if it.missing:
+        return f"{it.missing} is missing"
+    return "" if it.bucket is None else f"bucket {it.bucket + 1} of 100"
 
 
 def _name_result(result: Result) -> str:

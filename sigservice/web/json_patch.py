@@ -13,14 +13,14 @@ Struct = TypeVar("Struct")
 MAX_STEPS = 100
 
 
-class Step(msgspec.Struct, rename={"source": "from"}, omit_defaults=True):
+class PatchStep(msgspec.Struct, rename={"source": "from"}, omit_defaults=True):
     op: Literal["add", "remove", "replace", "move", "copy", "test"]
     path: str
     value: Any = msgspec.UNSET
     source: str | msgspec.UnsetType = msgspec.UNSET
 
 
-Patch = list[Step]
+Patch = list[PatchStep]
 
 
 def apply_patch(patch: Patch, document: Any, kind: type[Struct]) -> Struct:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -214,3 +215,20 @@ def test_flag_and_playground_link_to_each_other(ada, vera, add):
         back = answer.html.find(id="flag-new").find("a")
         assert back["href"] == "/admin/features/new/flag#in-development"
         assert person.get(back["href"]).html.find(id="in-development")
+
+
+def test_the_environment_with_the_most_enabled_flags_is_selected(ada, add):
+    add("checkout", {"name": "default"})
+    assert form_to(ada.get(PATH), PATH)["environment"].value == "development"
+
+
+def test_a_missing_field_and_the_bucket_are_named(ada, add):
+    add("checkout", rollout(25, constraints=[constraint("country", "IN", "DE")]))
+    text = read_flag(evaluate(ada, userId="7"), "checkout")
+    assert "country is missing" in text
+    assert re.search(r"bucket \d+ of 100", text)
+
+
+def test_a_missing_stickiness_field_is_named(ada, add):
+    add("checkout", rollout(25, stickiness="userId"))
+    assert "userId is missing" in read_flag(evaluate(ada), "checkout")

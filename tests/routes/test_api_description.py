@@ -105,3 +105,7 @@ def test_invented_hosts_use_limited_memory(web):
     }
     assert len(urls) == MAX_URLS + 1
     assert "/" in urls
+
+
+def test_each_schema_has_a_short_name(document):
+    assert not [name for name in document["components"]["schemas"] if "." in name]

@@ -15,7 +15,7 @@ class EmailBody(msgspec.Struct):
     email: str
 
 
-class PasswordBody(msgspec.Struct):
+class ResetPasswordBody(msgspec.Struct):
     password: str
 
 
@@ -66,7 +66,7 @@ def reset_password(context: Context, body: NewPasswordBody) -> HTTPResponse:
     return respond.empty()
 
 
-@router.post(f"{PATH}/validate-password", takes=PasswordBody)
-def validate_password(context: Context, body: PasswordBody) -> HTTPResponse:
+@router.post(f"{PATH}/validate-password", takes=ResetPasswordBody)
+def validate_password(context: Context, body: ResetPasswordBody) -> HTTPResponse:
     passwords.check(body.password)
     return respond.empty()

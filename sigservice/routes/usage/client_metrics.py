@@ -105,7 +105,7 @@ class BulkMetric(Counts, rename="camel", kw_only=True):
             parse_time(self.timestamp)
 
 
-class BulkBody(msgspec.Struct, rename="camel"):
+class BulkMetricsBody(msgspec.Struct, rename="camel"):
     applications: list[BulkApplication]
     metrics: list[BulkMetric]
     impact_metrics: list[Any] | None = None
@@ -182,7 +182,7 @@ def _find_period(context: Context, bucket: Bucket | None) -> Period:
     return find_period(parse_time(bucket.start), parse_time(bucket.stop), now)
 
 
-def _store_bulk_metrics(context: Context, access: Access, body: BulkBody) -> None:
+def _store_bulk_metrics(context: Context, access: Access, body: BulkMetricsBody) -> None:
     """Ignores other environments than the token's, except for admin tokens."""
     now = context.clock.now()
     is_admin = access.type == "admin"
@@ -215,7 +215,11 @@ def _store_bulk_metrics(context: Context, access: Access, body: BulkBody) -> Non
 
 
 METRICS: dict[str, Any] = {"takes": MetricsBody, "group_commit": "reports"}
-BULK_METRICS = METRICS | {"takes": BulkBody, "limit": "client_metrics", "body_limit": BULK_LIMIT}
+BULK_METRICS = METRICS | {
+    "takes": BulkMetricsBody,
+    "limit": "client_metrics",
+    "body_limit": BULK_LIMIT,
+}
 
 
 @router.post("/api/client/metrics", **METRICS, limit="client_metrics")
@@ -225,7 +229,7 @@ def receive_client_metrics(context: Context, access: Access, body: MetricsBody) 
 
 
 @router.post("/api/client/metrics/bulk", **BULK_METRICS)
-def receive_bulk_metrics(context: Context, access: Access, body: BulkBody) -> HTTPResponse:
+def receive_bulk_metrics(context: Context, access: Access, body: BulkMetricsBody) -> HTTPResponse:
     _store_bulk_metrics(context, access, body)
     return respond.empty(202)
 
@@ -250,7 +254,7 @@ def receive_frontend_metrics(context: Context, access: Access, body: MetricsBody
 
 
 @edge_router.post("/edge/metrics", **BULK_METRICS)
-def receive_edge_metrics(context: Context, access: Access, body: BulkBody) -> HTTPResponse:
+def receive_edge_metrics(context: Context, access: Access, body: BulkMetricsBody) -> HTTPResponse:
     _store_bulk_metrics(context, access, body)
     return respond.empty(202)
 

@@ -17,7 +17,7 @@ from sigservice.web.router import Router
 PATH = "/api/admin/api-tokens"
 
 
-class TokenBody(msgspec.Struct):
+class ApiTokenBody(msgspec.Struct):
     """Older tools send `username` and `project` instead of `tokenName` and `projects`."""
 
     type: str
@@ -55,8 +55,8 @@ def list_api_tokens(context: Context, identity: Identity) -> HTTPResponse:
     return _list_tokens(context)
 
 
-@router.post(PATH, needs=ADMIN, takes=TokenBody)
-def create_api_token(context: Context, identity: Identity, body: TokenBody) -> HTTPResponse:
+@router.post(PATH, needs=ADMIN, takes=ApiTokenBody)
+def create_api_token(context: Context, identity: Identity, body: ApiTokenBody) -> HTTPResponse:
     fields = body.check_fields()
     with context.database.transaction() as conn:
         row, secret = api_tokens.create(conn, fields, identity)

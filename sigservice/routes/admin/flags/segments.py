@@ -19,7 +19,7 @@ SEGMENTS = "/api/admin/segments"
 BODY_LIMIT = 5_000_000  # a thousand values of 100 characters, and more if the option allows
 
 
-class NameBody(msgspec.Struct):
+class SegmentNameBody(msgspec.Struct):
     name: str
 
 
@@ -54,8 +54,10 @@ def create_segment(context: Context, identity: Identity, body: Segment) -> HTTPR
     return respond.json(segments.to_json(row), 201, location=location)
 
 
-@router.post(f"{SEGMENTS}/validate", needs=EDIT, takes=NameBody)
-def validate_segment_name(context: Context, identity: Identity, body: NameBody) -> HTTPResponse:
+@router.post(f"{SEGMENTS}/validate", needs=EDIT, takes=SegmentNameBody)
+def validate_segment_name(
+    context: Context, identity: Identity, body: SegmentNameBody
+) -> HTTPResponse:
     with context.database.transaction() as conn:
         segments.check_name_available(conn, body.name)
     return respond.empty(204)

@@ -36,7 +36,7 @@ class NewTokenBody(msgspec.Struct):
         )
 
 
-class TokenBody(msgspec.Struct):
+class SignalTokenBody(msgspec.Struct):
     """An absent member stays as it is."""
 
     name: str
@@ -87,9 +87,9 @@ def get_token(context: Context, identity: Identity, id: int, token_id: int) -> H
     return respond.json(signal_endpoint_tokens.to_json(row))
 
 
-@router.put(f"{PATH}/<token_id:id>", needs=ADMIN, takes=TokenBody)
+@router.put(f"{PATH}/<token_id:id>", needs=ADMIN, takes=SignalTokenBody)
 def update_token(
-    context: Context, identity: Identity, id: int, token_id: int, body: TokenBody
+    context: Context, identity: Identity, id: int, token_id: int, body: SignalTokenBody
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         fields = body.make_fields(signal_endpoint_tokens.lock(conn, id, token_id))

@@ -5,7 +5,7 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.repository.access import api_tokens as api_token_rows
-from sigservice.routes.admin.access.api_tokens import TokenBody
+from sigservice.routes.admin.access.api_tokens import ApiTokenBody
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import respond
@@ -122,7 +122,7 @@ def show_new_api_token(
 @router.post(f"{PATH}/new", needs=ADMIN)
 @shows_errors_in(show_new_api_token)
 def create_api_token(context: Context, identity: Identity, form: Form) -> HTTPResponse:
-    body = read(form, TokenBody, projects=_choose_projects(form))
+    body = read(form, ApiTokenBody, projects=_choose_projects(form))
     body.environment = None if body.type == "admin" else body.environment
     with context.database.transaction() as conn:
         token, secret = api_tokens.create(conn, body.check_fields(), identity)

@@ -1,6 +1,7 @@
 """The playground, page: how flags evaluate for a context, and why. The URL holds the input."""
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 from sigservice.db.statements import Row
@@ -61,11 +62,13 @@ def show_playground(context: Context, identity: Identity) -> HTTPResponse:
 def _make_fields(
     values: dict[str, str], environment_rows: list[Row], project_rows: list[Row]
 ) -> list[Field]:
-    """A disabled environment is offered only if the URL names it."""
+    """A disabled environment is offered only if the URL names it. Without a name in the URL, the
+    environment with the most enabled flags is selected."""
     environment, project = values["environment"], values["project"]
-    names = [
-        row["name"] for row in environment_rows if row["enabled"] or row["name"] == environment
-    ]
+    offered = [row for row in environment_rows if row["enabled"] or row["name"] == environment]
+    names = [row["name"] for row in offered]
+    if not environment and offered:
+        environment = max(offered, key=itemgetter("enabled_toggle_count"))["name"]
     ids = [("", "All projects"), *((row["id"], row["name"]) for row in project_rows)]
     return [
         Field("environment", "Environment", environment, "select", choices=make_choices(names)),

@@ -1,7 +1,7 @@
 """The form of a signal token: the fields of each kind, and what they mean."""
 
 from sigservice.db.statements import Row
-from sigservice.routes.admin.signals.signal_endpoint_tokens import TokenBody
+from sigservice.routes.admin.signals.signal_endpoint_tokens import SignalTokenBody
 from sigservice.services.signals.signal_endpoint_tokens import (
     MAX_ADDRESSES,
     TokenFields,
@@ -132,7 +132,7 @@ def read_changes(form: Form, before: Row) -> TokenFields:
         del texts["expiresAt"]
     if before["signature"] is not None:
         texts[f"{_AT}scheme"] = find_kind(before)
-    return read(texts, TokenBody).make_fields(before)
+    return read(texts, SignalTokenBody).make_fields(before)
 
 
 def make_fields(kind: str, *, has_secret: bool) -> list[Field]:
