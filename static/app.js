@@ -26,7 +26,7 @@ function updateAges() {
     const seconds = (Date.now() - new Date(time.dateTime)) / 1000;
     const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 10]];
     const unit = units.find(([, length]) => seconds >= length);
-    if (unit && seconds < 30 * 86400) {
+    if (unit) {
       time.textContent = `${Math.floor(seconds / (unit[0] === "s" ? 1 : unit[1]))} ${unit[0]} ago`;
     }
   }

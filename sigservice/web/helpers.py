@@ -46,11 +46,8 @@ def readable(moment: datetime) -> str:
 
 
 def format_age(moment: datetime, now: datetime) -> str:
-    """How long ago a time was, in its largest unit; the date after 30 days. static/app.js keeps
-    the text up to date."""
+    """How long ago a time was, in its largest unit. static/app.js keeps the text up to date."""
     seconds = (now - moment).total_seconds()
-    if abs(seconds) >= 30 * 86400:
-        return moment.astimezone(UTC).strftime("%Y-%m-%d")
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
         if abs(seconds) >= max(length, 10):
             count = int(abs(seconds) // length)

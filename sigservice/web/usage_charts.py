@@ -78,6 +78,12 @@ class Usage(NamedTuple):
             Field("sdk", "Reported with", self.sdk_type, "select", choices=sdk_types),
         ]
 
+    def count_exposures_of_day(self) -> dict[tuple[str, str], int]:
+        """By environment and variant; none if the page shows another period or a part."""
+        if self.period != DEFAULT_PERIOD or self.app_name or self.sdk_type:
+            return {}
+        return {(row["environment"], row["variant"]): row["count"] for row in self.variants}
+
     def make_chart(
         self, environment: str, now: datetime, marks: Sequence[Mark] = ()
     ) -> dict[str, Any] | None:

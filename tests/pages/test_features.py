@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
 
 from sigservice.repository.usage import impact_metrics
 from sigservice.repository.usage.impact_metrics import SeriesRow
+from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
 from tests.pages.page_reader import alert, find_error, follow, form_to, heading, notice
 from tests.pages.test_hostile_text import HOSTILE, faults
 from tests.repository.usage.test_impact_metrics import make_windows
@@ -211,6 +213,21 @@ def test_usage_has_the_variants_of_the_period(ada, add_usage):
     card = ada.get("/admin/features/checkout").html.find(id="in-production")
     chips = [chip.get_text() for chip in card.select(".chips .chip")]
     assert chips == ["v-b 5,000", "v-a 3,000"]
+
+
+def test_a_chart_without_unexposed_evaluations_has_its_whole_height(ada, add_usage):
+    add_usage((0, "a", 3, 0))
+    page = ada.get("/admin/features/checkout")
+    assert page.html.select_one(".chart svg")["viewbox"] == "0 0 240 24"
+    assert [span.string for span in page.html.select_one(".axis")("span")] == ["3", "0"]
+
+
+def test_counters_are_rates_where_exposures_are_counted():
+    metric = {"type": "counter", "value": 30.0, "windows": [], "environment": "production"}
+    metric |= {"name": "errors", "help": "", "app_name": "a", "sdk_type": "", "variant": "blue"}
+    exposures = {("production", "blue"): 1000}
+    (row,) = make_impact_rows([metric], exposures, datetime.now(UTC))
+    assert row["summary"] == "0.03 per exposure, 30 in total"
 
 
 def test_impact_metrics_are_listed_by_variant(ada, flags, service):

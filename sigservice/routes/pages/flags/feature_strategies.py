@@ -5,8 +5,8 @@ from typing import Any
 from sigservice.db.pool import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.flags import segments as segments_repository
-from sigservice.routes.pages.flags.environment_cards import describe_addition
 from sigservice.repository.releases import releases
+from sigservice.routes.pages.flags.environment_cards import describe_addition
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.routes.pages.flags.strategy_draft import render_draft
 from sigservice.routes.pages.flags.strategy_form import (

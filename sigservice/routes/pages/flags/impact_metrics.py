@@ -1,15 +1,18 @@
 """What the page of a flag shows of impact metrics: a table by metric and variant."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from sigservice.web.sparkline import build_bars
 
 
-def make_impact_rows(metrics: Iterable[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
+def make_impact_rows(
+    metrics: Iterable[dict[str, Any]], exposures: Mapping[tuple[str, str], int], now: datetime
+) -> list[dict[str, Any]]:
     """`metrics` are the metrics of the last day; the charts show sums of counters, last values of
-    gauges and means of histograms."""
+    gauges and means of histograms. `exposures` of a day, by environment and variant, turn counters
+    into rates, which variants of different shares can be compared by."""
     return [
         {
             "name": metric["name"],
@@ -18,7 +21,9 @@ def make_impact_rows(metrics: Iterable[dict[str, Any]], now: datetime) -> list[d
             "app_name": metric["app_name"],
             "is_frontend": metric["sdk_type"] == "frontend",
             "variant": metric["variant"],
-            "summary": _summarize(metric),
+            "summary": _summarize(
+                metric, exposures.get((metric["environment"], metric["variant"]), 0)
+            ),
             "bars": _build_bars(metric, now),
             "label": f"{metric['name']} for {metric['variant']} by hour",
         }
@@ -26,9 +31,10 @@ def make_impact_rows(metrics: Iterable[dict[str, Any]], now: datetime) -> list[d
     ]
 
 
-def _summarize(metric: dict[str, Any]) -> str:
+def _summarize(metric: dict[str, Any], exposures: int) -> str:
     if metric["type"] == "counter":
-        return f"{metric['value']:,.12g} in total"
+        total = f"{metric['value']:,.12g} in total"
+        return f"{metric['value'] / exposures:,.3g} per exposure, {total}" if exposures else total
     if metric["type"] == "gauge":
         return f"{metric['value']:,.12g} at last"
     return f"{metric['mean']:,.4g} on average of {metric['count']:,.12g}"
