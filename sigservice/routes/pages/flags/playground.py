@@ -65,11 +65,11 @@ def _make_fields(
     """A disabled environment is offered only if the URL names it. Without a name in the URL, the
     environment with the most enabled flags is selected."""
     environment, project = values["environment"], values["project"]
-    offered = [row for row in environment_rows if row["enabled"] or row["name"] == environment]
-    names = [row["name"] for row in offered]
-    if not environment and offered:
+    choices = [row for row in environment_rows if row["enabled"] or row["name"] == environment]
+    names = [row["name"] for row in choices]
+    if not environment and choices:
         environment = max(
-            offered, key=lambda row: (row["enabled_toggle_count"], row["name"] != BUILT_IN)
+            choices, key=lambda row: (row["enabled_toggle_count"], row["name"] != BUILT_IN)
         )["name"]
     ids = [("", "All projects"), *((row["id"], row["name"]) for row in project_rows)]
     return [
