@@ -215,13 +215,6 @@ def test_usage_has_the_variants_of_the_period(ada, add_usage):
     assert chips == ["v-b 5,000", "v-a 3,000"]
 
 
-def test_a_chart_without_unexposed_evaluations_has_its_whole_height(ada, add_usage):
-    add_usage((0, "a", 3, 0))
-    page = ada.get("/admin/features/checkout")
-    assert page.html.select_one(".chart svg")["viewbox"] == "0 0 240 24"
-    assert [span.string for span in page.html.select_one(".axis")("span")] == ["3", "0"]
-
-
 def test_counters_are_rates_where_exposures_are_counted():
     metric = {"type": "counter", "value": 30.0, "windows": [], "environment": "production"}
     metric |= {"name": "errors", "help": "", "app_name": "a", "sdk_type": "", "variant": "blue"}
