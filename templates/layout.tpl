@@ -5,6 +5,7 @@
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{{title}} – sigservice</title>
 <link rel="stylesheet" href="{{static('app.css')}}">
+<link rel="stylesheet" href="{{static('pages.css')}}">
 <link rel="icon" href="{{static('favicon.svg')}}" type="image/svg+xml">
 <script type="module" src="{{static('app.js')}}"></script>
 % if live:
