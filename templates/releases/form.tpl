@@ -3,7 +3,7 @@
 <form method="post" action="{{action}}" id="editor">
 % include("partials/problems.tpl")
 % include("partials/csrf.tpl")
-<button class="hidden" tabindex="-1" aria-hidden="true">Start release</button>
+<button class="hidden" tabindex="-1" aria-hidden="true">Start</button>
 % include("partials/form_field.tpl", field=strategy)
 <p class="hint">A user who got the feature keeps it in later steps.</p>
 <p class="hint" id="templates">Start from:</p>

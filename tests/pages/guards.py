@@ -197,7 +197,7 @@ EDIT_FORMS = {
     "/admin/features/bulk": {"flag.parent": "on", "change": "stale"},
     "/admin/features/{name}/environments/{environment}/on": {"confirmed": "on"},
     "/admin/features/{name}/environments/{environment}/off": {"back": "query=x", "confirmed": "on"},
-    f"{STRATEGIES}/new": STRATEGY,
+    f"{STRATEGIES}/new": STRATEGY | {"confirmed": "on"},
     f"{STRATEGIES}/{{strategy_id}}": STRATEGY,
     f"{STRATEGIES}/{{strategy_id}}/delete": {},
     "/admin/features/{name}/environments/{environment}/evaluate": {
@@ -206,7 +206,7 @@ EDIT_FORMS = {
     f"{STRATEGIES}/{{strategy_id}}/move": {"to": "up"},
     f"{STRATEGIES}/{{strategy_id}}/on": {},
     f"{STRATEGIES}/{{strategy_id}}/off": {},
-    f"{STRATEGIES}/{{strategy_id}}/copy": {"environment": "production"},
+    f"{STRATEGIES}/{{strategy_id}}/copy": {"environment": "production", "confirmed": "on"},
     f"{RELEASES}/new": {
         "strategyId": "{strategy_id}",
         "steps.0.rollout": "100",

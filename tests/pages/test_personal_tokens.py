@@ -22,7 +22,7 @@ def test_a_token_is_shown_once_and_has_the_role_of_its_owner(vera, web):
     assert secret not in vera.get(PATH).text
     headers = {"Authorization": secret}
     assert web.get("/api/admin/user", headers=headers).json["user"]["username"] == "vera"
-    web.get("/api/admin/events", headers=headers, status=403)
+    web.get("/api/admin/signals", headers=headers, status=403)
 
 
 def test_a_token_needs_the_password(ada):

@@ -208,8 +208,12 @@ def test_flag_and_playground_link_to_each_other(ada, vera, add):
     add("new")
     for person in (ada, vera):
         flag = person.get("/admin/features/new/flag")
-        (why,) = [a for a in flag.html.find_all("a") if "new in development" in a.get_text()][-1:]
-        assert why.get_text().startswith("Evaluate in playground")
+        (why,) = [
+            link
+            for link in flag.html.find_all("a")
+            if link.get_text().startswith("Evaluate in playground")
+            and "new in development" in link.get_text()
+        ]
         answer = person.get(why["href"])
         assert state(answer, "new") == "on"
         back = answer.html.find(id="flag-new").find("a")

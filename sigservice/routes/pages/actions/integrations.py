@@ -273,7 +273,8 @@ def _make_events_cell(row: Row) -> Cell:
     labels = [_name_event(type) for type in row["events"]]
     more = f" and {len(labels) - 5} more" if len(labels) > 5 else ""
     scope = [*row["projects"], *row["environments"]]
-    return Cell(", ".join(labels[:5]) + more, hint=f"in {', '.join(scope)}" if scope else "")
+    text = ", ".join(labels[:5]) + more or "notifications by its name"
+    return Cell(text, hint=f"in {', '.join(scope)}" if scope else "")
 
 
 def _name_event(type: str | None) -> str:
