@@ -185,11 +185,10 @@ def test_a_firing_query_without_an_answer_keeps_firing_for_its_window(kit, prome
     assert kit.state(release) == ("held", "guard", 5)
 
 
-def test_a_source_that_is_deleted_leaves_its_guard_unknown(kit, prometheus):
+def test_a_source_that_a_guard_queries_is_not_deleted(kit, prometheus):
     release = create(kit, prometheus)
-    kit.web.delete(f"{SOURCES}/main", headers=ADMIN)
-    ask(kit)
-    assert kit.read(release)["guards"][0]["reason"] == "The metric source doesn't exist."
+    error = kit.web.delete(f"{SOURCES}/main", headers=ADMIN, status=409).json["message"]
+    assert error == f"The metric source main is used by release {release['id']}."
 
 
 def test_a_source_that_does_not_answer_refuses_no_release(kit, prometheus):
@@ -276,7 +275,8 @@ def test_editors_release_with_a_query_although_sources_are_for_admins(kit, prome
     prometheus.answer = sample(kit, "0.01")
     body = {"steps": STEPS, "guards": [guard()]}
     ed.post_json(f"{kit.place}/releases", body, headers=headers, status=201)
-    ed.get(SOURCES, status=403)
+    body = {"name": "other", "url": "http://prometheus.example"}
+    ed.post_json(SOURCES, body, headers=headers, status=403)
 
 
 def test_two_processes_send_a_query_and_roll_back_once(kit, prometheus, make_service):
