@@ -74,7 +74,7 @@ def test_whole_main_job(tab, call, expect, javascript):
     secret = page.get_by_label("Token", exact=True).input_value()
     assert re.fullmatch("signal_[A-Za-z0-9_-]{43}", secret)
 
-    page.get_by_role("link", name="View signals").click()
+    page.locator(".tabs").get_by_role("link", name="Signals", exact=True).click()
     expect(page.get_by_role("heading", name="No signals yet")).to_be_visible()
     assert call("deploys", secret, {"type": "deploy", "data": {"n": 1, "word": "first"}}) == 200
     wait_for_signals(1)

@@ -39,7 +39,7 @@ def test_text_is_copied_without_the_clipboard_api(tab, make):
     endpoint = make.endpoint("payments")
     page = tab("ada")
     page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
-    page.goto(f"/admin/signals/{endpoint['id']}/log")
+    page.goto(f"/admin/signals/{endpoint['id']}/setup")
     page.evaluate("addEventListener('copy', () => { window.copied = String(getSelection()) })")
     page.get_by_role("button", name="Copy").first.click()
     page.get_by_text("Copied").wait_for()

@@ -82,4 +82,4 @@ def test_the_log_begins_near_the_top_and_shows_the_summary_first(tab, make, web)
     web.post_json("/api/signal-endpoint/alerts", {"alertname": "CheckoutErrors"}, headers=headers)
     page = tab("ada", viewport={"width": 1280, "height": 900})
     page.goto(f"/admin/signals/{endpoint['id']}/log")
-    assert page.locator(".log li").first.bounding_box()["y"] < 280
+    assert page.locator(".log li").first.bounding_box()["y"] < 320

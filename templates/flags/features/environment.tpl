@@ -26,7 +26,7 @@ alert <bdi>{{alert["alert"]}}</bdi>,\\
 % else:
 an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 % end
-<time datetime="{{format_iso(alert['created_at'])}}" title="{{readable(alert['created_at'])}}">{{format_age(alert["created_at"])}}</time>. {{"It is still firing." if alert["is_firing"] else "It is no longer firing."}}</p>
+ <time datetime="{{format_iso(alert['created_at'])}}" title="{{readable(alert['created_at'])}}">{{format_age(alert["created_at"])}}</time>. {{"It is still firing." if alert["is_firing"] else "It is no longer firing."}}</p>
 <p>
 <a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'])}}">run {{alert["id"]}} of <bdi>{{alert["name"]}}</bdi></a>
 % if identity.has_permission("ADMIN"):

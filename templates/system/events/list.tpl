@@ -22,7 +22,11 @@
 <details>
 <summary>
 % include("partials/time.tpl", at=event["created_at"])
-% include("system/events/sentence.tpl", event=event)
+<span>\\
+% if event["is_by_token"]:
+<span class="badge">API token</span> \\
+% end
+<strong><bdi>{{event["created_by"]}}</bdi></strong> <bdi>{{event["sentence"]}}</bdi></span>
 </summary>
 <p class="muted">{{event["label"]}} · <code>{{event["type"]}}</code> · event {{event["id"]}}
 % if event["ip"] and has_addresses:
@@ -38,8 +42,13 @@
 </code></pre>
 % end
 </details>
-% if event["run"] or event["release_path"]:
+% if event["run"] or event["release_path"] or event["has_links"]:
 <p class="origin">
+% for text, path in event["parts"]:
+% if path:
+<a href="{{url(path)}}"><bdi>{{text}}</bdi></a>
+% end
+% end
 % include("system/events/origin.tpl", event=event)
 </p>
 % end
