@@ -1,7 +1,7 @@
 % environment = chart["environment"]
 <figure class="chart">
 <div class="axis" aria-hidden="true"><span>{{number(chart["busiest"])}}</span><span>0</span><span>{{number(chart["busiest"])}}</span></div>
-<svg role="img" aria-label="{{chart['label']}}">
+<svg role="group" aria-label="{{chart['label']}}">
 % for bar in chart["bars"]:
 <rect class="{{bar['kind']}}" x="{{bar['x']}}%" y="{{bar['y']}}" width="{{bar['width']}}%" height="{{bar['height']}}"></rect>
 % end
