@@ -35,7 +35,7 @@ MAIN_PAGES = [
     "/admin/environments",
 ]
 MAX_WEIGHT = 120_000  # bytes of HTML, style and script, not compressed
-MAX_API_WEIGHT = 220_000  # /docs describes every route of the API
+MAX_API_WEIGHT = 240_000  # /docs describes every route of the API
 MAX_SHIFT = 0.01  # a tenth of what Web Vitals call good: the text of a font that loads late
 FIND_SERIOUS = """async () => {
   const { violations } = await axe.run({ resultTypes: ["violations"] });
