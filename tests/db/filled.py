@@ -30,6 +30,8 @@ CHOICES = {
     ("client_application_environments", "sdk_type"): "'backend'",
     ("feature_stages", "stage"): "'live'",
     ("feature_stages", "status"): "'kept'",
+    ("impact_groups", "sdk_type"): "'backend'",
+    ("impact_groups", "type"): "'gauge'",
     ("impact_series", "sdk_type"): "'backend'",
     ("impact_series", "type"): "'gauge'",
     ("mails", "kind"): "'welcome'",
