@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from load import build_post, run_paced_load
 from processes import read_resident_mb
@@ -27,6 +28,7 @@ PROGRAMS = {
     "Python": [sys.executable, f"{ROOT}/bench/flag_program.py"],
 }
 STATES = ("off", "on")
+RELEASED = "/api/admin/projects/default/features/released/environments/development"
 
 
 class Lines:
@@ -141,15 +143,13 @@ def measure_reaction(changes: int) -> None:
 
 def measure_rollbacks(changes: int) -> None:
     """From an alert until the guard of a release has rolled it back in running programs."""
-    flags = "/api/admin/projects/default/features"
-    place = f"{flags}/released/environments/development"
     with contextlib.ExitStack() as stack:
         service = stack.enter_context(run_service())
         seed_flags(service)
         service.create_flag("released")
         strategy = {"name": "flexibleRollout", "parameters": {"rollout": 0}}
-        service.send(f"{place}/strategies", strategy)
-        service.send(f"{place}/on", {})
+        service.send(f"{RELEASED}/strategies", strategy)
+        service.send(f"{RELEASED}/on", {})
         id, token = service.create_signal_token("flips")
         guard = {
             "kind": "signal",
@@ -166,23 +166,41 @@ def measure_rollbacks(changes: int) -> None:
         for lines in programs.values():
             lines.wait_for("off")
         time.sleep(1)
-        conn = http.client.HTTPConnection("127.0.0.1", service.port)
-        times: dict[str, list[float]] = {program: [] for program in programs}
-        for number in range(-10, changes):
-            service.send(f"{place}/releases", {"steps": [{"rollout": 100}], "guards": [guard]})
-            for lines in programs.values():
-                lines.wait_for("on")
-            started_at = time.perf_counter()
-            send_signal(conn, token, "off")
-            for program, lines in programs.items():
-                seconds = lines.wait_for("off") - started_at
-                if number >= 0:
-                    times[program].append(seconds)
-            send_signal(conn, token, "on")  # the alert is resolved
-            time.sleep(0.02)
+        measure_rollbacks_of("rollback, idle", service, programs, token, guard, changes)
+        stack.enter_context(open_streams(service, STREAMS)).wait_for("open")
+        _, load_token = service.create_signal_token("load")
+        request = build_post("/api/signal-endpoint/load", b"{}", f"Bearer {load_token}")
+        with run_paced_load([service.port], [request], RATE):
+            time.sleep(1)
+            name = f"rollback, beside {STREAMS} streams, {RATE} signals/s"
+            measure_rollbacks_of(name, service, programs, token, guard, changes)
+    print("target: p50 40 ms, p99 100 ms idle; p99 250 ms beside streams and signals")
+
+
+def measure_rollbacks_of(
+    name: str,
+    service: Service,
+    programs: dict[str, Lines],
+    token: str,
+    guard: dict[str, Any],
+    changes: int,
+) -> None:
+    conn = http.client.HTTPConnection("127.0.0.1", service.port)
+    times: dict[str, list[float]] = {program: [] for program in programs}
+    for number in range(-10, changes):
+        service.send(f"{RELEASED}/releases", {"steps": [{"rollout": 100}], "guards": [guard]})
+        for lines in programs.values():
+            lines.wait_for("on")
+        started_at = time.perf_counter()
+        send_signal(conn, token, "off")
+        for program, lines in programs.items():
+            seconds = lines.wait_for("off") - started_at
+            if number >= 0:
+                times[program].append(seconds)
+        send_signal(conn, token, "on")  # the alert is resolved
+        time.sleep(0.02)
     for program in programs:
-        print(f"{'rollback, idle':42} {program:7} {describe(times[program])}", flush=True)
-    print("target: p99 100 ms idle")
+        print(f"{name:42} {program:7} {describe(times[program])}", flush=True)
 
 
 def measure_signals(service: Service, token: str, count: int = 2000) -> list[float]:
