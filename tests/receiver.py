@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.message import Message
@@ -41,6 +41,7 @@ class Receiver:
     hold: threading.Event | None = None  # answers wait for it
     keeps_connections: bool = False
     body: bytes = b""
+    answer: Callable[[ReceivedRequest], tuple[int, bytes]] | None = None  # instead of `answers`
     length: int | None = None  # that the answers promise; None: of the body
 
     @property
@@ -61,19 +62,23 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         one = self.receiver
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        one.requests.append(ReceivedRequest(self.path, self.headers, body))
+        received = ReceivedRequest(self.path, self.headers, body)
+        one.requests.append(received)
         if one.hold is not None:
             one.hold.wait(DEADLINE_SECONDS)
         status, headers = one.answers.pop(0) if len(one.answers) > 1 else one.answers[0]
+        content = one.body
+        if one.answer is not None:
+            status, content = one.answer(received)
         if status == 0:
             self.close_connection = True
             return
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(one.body) if one.length is None else one.length))
+        self.send_header("Content-Length", str(len(content) if one.length is None else one.length))
         self.end_headers()
-        self.wfile.write(one.body)
+        self.wfile.write(content)
 
     do_GET = do_PUT = do_POST
 

@@ -83,21 +83,26 @@ def _send_batch(context: Context, rows: list[Row], connection: HttpConnection) -
     settings = Settings.from_config(context.config, context.encryption)
     ends_at = time.monotonic() + _MAX_BATCH_SECONDS
     for position, row in enumerate(rows, 1):
-        can_continue = _settle(context, row, _deliver(context, row, settings, connection))
+        outcome = _deliver(context, row, settings, connection)
+        can_continue = not outcome.is_unfinished and _settle(context, row, outcome)
         if not can_continue or context.stopping.is_set() or time.monotonic() > ends_at:
-            if rest := rows[position:]:
+            if rest := rows[position - outcome.is_unfinished :]:
                 with context.database.autocommit() as conn:
                     integration_rows.release(conn, rest)
             return
 
 
 def _deliver(context: Context, row: Row, settings: Settings, connection: HttpConnection) -> Outcome:
+    def save(outcome: Outcome) -> bool:
+        version = context.delivery_commits.store(Settlement(row, outcome, context.clock.now()))
+        return bool(version == row["version"]) and not context.stopping.is_set()
+
     try:
-        return integration_delivery.deliver(row, settings, context.clock.now(), connection)
+        return integration_delivery.deliver(row, settings, context.clock.now(), connection, save)
     except Exception as error:  # noqa: BLE001  a bug must not block the queue
         logger = context.get_logger("integrations")
         error_id = log_error(logger, f"delivery {row['id']} failed", error)
-        return Outcome(DeliveryResult(describe_fault(error_id)), {})
+        return Outcome(DeliveryResult(describe_fault(error_id)))
 
 
 def _settle(context: Context, row: Row, outcome: Outcome) -> bool:

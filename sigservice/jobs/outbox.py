@@ -22,7 +22,7 @@ from sigservice.repository import outbox as message_rows
 from sigservice.services import channel_delivery, outbox
 from sigservice.services.access import reset_tokens
 from sigservice.services.actions import integration_delivery, integrations, notifications
-from sigservice.services.actions.integration_delivery import Settings
+from sigservice.services.actions.integration_delivery import Outcome, Settings
 from sigservice.services.channel_delivery import DeliveryResult, DeliverySettings, Message
 from sigservice.services.channels import INTEGRATION
 from sigservice.services.releases import release_journal
@@ -117,12 +117,12 @@ def deliver(context: Context, row: Row) -> DeliveryResult:
         message = notifications.make_message(row, run, settings.public_url)
     channel = msgspec.json.decode(row["target"])
     if channel["type"] == INTEGRATION:
-        return _deliver_by_name(context, channel["name"], message)
+        return _deliver_by_name(context, row, channel["name"], message)
     now = context.clock.now()
     return channel_delivery.deliver(row["target"], message, settings, context.sender, now)
 
 
-def _deliver_by_name(context: Context, name: str, message: Message) -> DeliveryResult:
+def _deliver_by_name(context: Context, row: Row, name: str, message: Message) -> DeliveryResult:
     """With the configuration that the integration has now."""
     with context.database.autocommit() as conn:
         integration = channels.find(conn, name)
@@ -130,15 +130,21 @@ def _deliver_by_name(context: Context, name: str, message: Message) -> DeliveryR
         return DeliveryResult(f"No integration has the name {name}.", is_final=True)
     if not integration["enabled"]:
         return DeliveryResult(f"The integration {name} is disabled.", is_final=True)
-    settings = Settings.from_config(context.config, context.encryption)
-    notification = integration_delivery.make_notification_row(integration, message)
+
+    def save(outcome: Outcome) -> bool:
+        with context.database.autocommit() as conn:
+            return message_rows.save_channels(conn, row, outcome.channels)
+
+    settings, now = Settings.from_config(context.config, context.encryption), context.clock.now()
+    notification = integration_delivery.make_notification_row(integration, message, row["payload"])
     with HttpConnection() as connection:
-        outcome = integration_delivery.deliver(
-            notification, settings, context.clock.now(), connection
-        )
+        outcome = integration_delivery.deliver(notification, settings, now, connection, save)
+    save(outcome)
     if outcome.is_gone:
         with context.database.transaction() as conn:
             integrations.disable(conn, integration["id"], integration_delivery.GONE_REASON)
+    if outcome.is_unfinished and not outcome.result.error:
+        return DeliveryResult("There was no time for all channels.")
     return outcome.result
 
 

@@ -52,6 +52,13 @@ def settle(
     return count > 0
 
 
+def save_channels(conn: Connection, row: Row, channels: dict[str, str]) -> bool:
+    """Of a claimed message to an integration; False if a later attempt has begun."""
+    values = {"id": row["id"], "attempts": row["attempts"]}
+    text = msgspec.json.encode(channels).decode()
+    return not channels or execute(conn, _SQL["save_channels"], channels=text, **values) > 0
+
+
 def retry(conn: Connection, id: int) -> bool:
     """False for a message that is sent."""
     return execute(conn, _SQL["retry_message"], id=id) > 0

@@ -35,11 +35,21 @@ SET sent_at = CASE WHEN %(result)s = 'sent' THEN %(now)s::timestamptz END,
     due_at = %(due_at)s, last_error = %(error)s
 WHERE id = %(id)s AND attempts = %(attempts)s AND sent_at IS NULL AND given_up_at IS NULL;
 
+-- name: save_channels
+-- The channels of an integration that have the message, or were given up.
+UPDATE outbox SET payload = payload || jsonb_build_object('channels', %(channels)s::jsonb)
+WHERE id = %(id)s AND attempts = %(attempts)s;
+
 -- name: retry_message
--- Makes a message due now unless it is sent. One that was given up starts with the first attempt.
+-- Makes a message due now unless it is sent. One that was given up starts with the first attempt. Of
+-- its channels, only those that have it are settled.
 UPDATE outbox
 SET attempts = CASE WHEN given_up_at IS NULL THEN attempts ELSE 0 END, due_at = 'epoch',
-    given_up_at = NULL
+    given_up_at = NULL,
+    payload = CASE WHEN payload ? 'channels' THEN payload || jsonb_build_object('channels', coalesce(
+                  (SELECT jsonb_object_agg(key, value)
+                   FROM jsonb_each_text(payload -> 'channels') WHERE value = ''), '{}'))
+              ELSE payload END
 WHERE id = %(id)s AND sent_at IS NULL;
 
 -- name: list_messages

@@ -1,8 +1,8 @@
 """Sends one event to the receiver of an integration, and its test."""
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -52,19 +52,23 @@ class Settings:
 @dataclass(frozen=True)
 class Outcome:
     """`channels` are those that are settled: "" if sent, else why they were given up. With
-    `is_gone` the receiver wants no further events."""
+    `is_gone` the receiver wants no further events; an unfinished one has more channels."""
 
     result: DeliveryResult
-    channels: dict[str, str]
+    channels: dict[str, str] = field(default_factory=dict)
     is_gone: bool = False
+    is_unfinished: bool = False
 
 
 class Settlement:
-    """The result of an attempt, to be stored: `state` is sent, waiting or given up."""
+    """The result of an attempt, to be stored: `state` is sent, waiting or given up; or unfinished:
+    the claim goes on."""
 
     def __init__(self, row: Row, outcome: Outcome, now: datetime) -> None:
         self.id = row["id"]
-        self.state, due_at = outbox.choose_result(row, outcome.result, now)
+        self.state, due_at = "unfinished", row["due_at"]
+        if not outcome.is_unfinished:
+            self.state, due_at = outbox.choose_result(row, outcome.result, now)
         self.json = msgspec.json.encode(
             {
                 "id": self.id,
@@ -73,7 +77,7 @@ class Settlement:
                 "now": format_iso(now),
                 "due_at": due_at.isoformat(),
                 "error": outcome.result.error[:500] or None,
-                "payload": {"channels": outcome.channels},
+                "payload": {"channels": outcome.channels} if outcome.channels else None,
             }
         )
 
@@ -91,12 +95,16 @@ def settle(conn: Connection, settlements: Sequence[Settlement]) -> list[str | No
 
 
 def deliver(
-    row: Row, settings: Settings, now: datetime, connection: post.HttpConnection
+    row: Row,
+    settings: Settings,
+    now: datetime,
+    connection: post.HttpConnection,
+    save: Callable[[Outcome], bool] = lambda outcome: True,
 ) -> Outcome:
-    """Sends a claimed delivery. Takes up to 30 seconds, so call it without a transaction."""
+    """Sends a claimed delivery to the channels that aren't settled. Calls `save` before another
+    channel follows, so that a kill repeats only one; False ends it. Takes up to 30 seconds, so call
+    it without a transaction."""
     settled: dict[str, str] = msgspec.json.decode(row["payload"]).get("channels", {})
-    if row["attempts"] == 1:  # a retry after it was given up
-        settled = {channel: error for channel, error in settled.items() if not error}
     if row["event_id"] is None:
         return _refuse("The event was deleted.", settled)
     try:
@@ -117,10 +125,13 @@ def deliver(
         return _refuse(f"The parameter {error.args[0]} is missing.", settled)
     if not requests:
         return _refuse("The event has no channel to go to.", settled)
-    return _send_all(requests, settled, row["provider"], settings, now, connection)
+    provider, pending = row["provider"], [one for one in requests if one.channel not in settled]
+    return _send_all(
+        pending, settled, lambda one: _send(one, provider, settings, now, connection), save
+    )
 
 
-def make_notification_row(row: Row, notification: Notification) -> Row:
+def make_notification_row(row: Row, notification: Notification, payload_json: str) -> Row:
     """A delivery of the integration `row` that sends a notification instead of an event."""
     payload = notification.payload
     data = payload["data"]
@@ -128,7 +139,7 @@ def make_notification_row(row: Row, notification: Notification) -> Row:
         **row,
         "attempts": 1,
         "message_id": notification.id,
-        "payload": "{}",
+        "payload": payload_json,
         "event_id": 0,
         "type": payload["type"],
         "created_by": data.get("actor") or SYSTEM.username,
@@ -170,27 +181,37 @@ def make_test_row(row: Row, by: Identity, now: datetime) -> Row:
 def _send_all(
     requests: list[Request],
     settled: dict[str, str],
-    provider: str,
-    settings: Settings,
-    now: datetime,
-    connection: post.HttpConnection,
+    send: Callable[[Request], tuple[DeliveryResult, bool]],
+    save: Callable[[Outcome], bool],
 ) -> Outcome:
-    """Skips the channels that are settled. One that is given up doesn't stop the others."""
-    started_at, failure, is_gone, settled = time.monotonic(), DeliveryResult(), False, dict(settled)
-    for request in requests:
-        if request.channel in settled:
-            continue
-        if time.monotonic() - started_at > _START_SECONDS:
-            failure = DeliveryResult("There was no time for all channels.")
-            break
-        result, is_gone = _send(request, provider, settings, now, connection)
+    """One that is given up doesn't stop the others."""
+    started_at, failure, settled = time.monotonic(), DeliveryResult(), dict(settled)
+    for position, request in enumerate(requests):
+        if position:
+            unfinished = Outcome(DeliveryResult(failure.error), settled, is_unfinished=True)
+            is_late = time.monotonic() - started_at > _START_SECONDS
+            if not save(unfinished) or (is_late and not failure.error):
+                return unfinished
+            if is_late:
+                break
+        result, is_gone = send(request)
+        if is_gone:
+            return Outcome(result, settled, is_gone=True)
         if result.error and not result.is_final:
-            failure = result
-        else:
+            pause = max(failure.pause, result.pause)
+            failure = DeliveryResult(_name_channel(request.channel, result.error), pause=pause)
+        elif request.channel:
             settled[request.channel] = result.error
-    if not failure.error and all(settled.values()):
-        failure = DeliveryResult(next(iter(settled.values())), is_final=True)
-    return Outcome(failure, settled, is_gone)
+        else:
+            return Outcome(result)
+    errors = [_name_channel(name, error) for name, error in settled.items() if error]
+    if errors and not failure.error:
+        failure = DeliveryResult(" ".join(errors), is_final=True)
+    return Outcome(failure, settled)
+
+
+def _name_channel(channel: str, error: str) -> str:
+    return f"{escape_line(channel)}: {error}" if channel else error
 
 
 def _send(

@@ -120,6 +120,7 @@ def describe_guard(guard: GuardRecord) -> dict[str, Any]:
 def make_message(row: Row, public_url: str) -> Message:
     """What a message of the outbox sends."""
     content = msgspec.json.decode(row["payload"])
+    content.pop("channels", None)  # what the outbox adds: who has it
     data = content["data"]
     path = data.pop("path")
     data["url"] = url = public_url + path if public_url else None

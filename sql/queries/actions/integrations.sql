@@ -131,12 +131,13 @@ ORDER BY c.subject_id, c.id;
 
 -- name: settle_deliveries
 -- Stores the results of attempts, unless later ones were stored or the deliveries were deleted. Returns
--- the version of each one's integration.
+-- the version of each one's integration. An unfinished attempt doesn't count yet.
 UPDATE outbox m
-SET attempts = x.attempts,
+SET attempts = x.attempts - (x.result = 'unfinished')::integer,
     sent_at = CASE WHEN x.result = 'sent' THEN x.now END,
     given_up_at = CASE WHEN x.result = 'given up' THEN x.now END,
-    due_at = x.due_at, last_error = x.error, payload = x.payload
+    due_at = x.due_at, last_error = x.error,
+    payload = coalesce(x.payload, m.payload)
 FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (id bigint, attempts integer, result text, now timestamptz, due_at timestamptz, error text,
            payload jsonb)

@@ -159,16 +159,15 @@ def _read_number(name: str, accepted: range, default: int) -> int:
 
 def _to_entry(id: int, row: Row) -> dict[str, Any]:
     channels: dict[str, str] = msgspec.json.decode(row["payload"]).get("channels", {})
-    errors = [f"{name}: {error}" for name, error in channels.items() if error]
     state = "success" if row["sent_at"] else "failed"
-    if errors and len(errors) < len(channels):
+    if row["given_up_at"] and not all(channels.values()):
         state = "successWithErrors"
     return {
         "id": str(row["delivery_id"]),
         "integrationId": id,
         "createdAt": format_iso(row["queued_at"]),
         "state": state,
-        "stateDetails": row["last_error"] or "; ".join(errors) or "Sent.",
+        "stateDetails": row["last_error"] or "Sent.",
         "event": integration_messages.build_event(row) if row["event_id"] else None,
-        "details": {"channels": [name for name in channels if name]},
+        "details": {"channels": list(channels)},
     }
