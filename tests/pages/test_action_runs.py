@@ -65,28 +65,45 @@ REVERTS = {"restoreWhenResolved": {"path": "status", "values": ["resolved"], "ke
 def firing(sets, send, endpoint, token):
     """The ID of a set, and the path of its run for an alert that still fires."""
     id = sets.set(options=REVERTS)
-    send(endpoint, token, {"status": "firing", "id": "cpu"})
+    send(endpoint, token, {"alertname": "CheckoutErrors", "status": "firing", "id": "cpu"})
     sets.work()
     return id, f"{PATH}/{id}/runs/{sets.runs(id)[0]['id']}"
 
 
 def test_the_undo_of_an_alert_that_fires_says_that_it_repeats(ada, firing):
     _, at = firing
-    assert "The alert still fires." in main(ada.get(f"{at}/undo"))
+    page = ada.get(f"{at}/undo")
+    warning = "is still firing. Its next notification disables the flag again."
+    assert f"⚠ The alert CheckoutErrors {warning}" in main(page)
+    labels = [label.text for label in page.html.select("#after label")]
+    assert labels == [
+        "Also disable this action set",
+        "Ignore this alert until it resolves",
+        "Only undo",
+    ]
+    assert form_to(page, f"{at}/undo")["after"].value == "disable"
+
+
+def test_an_undo_refuses_an_unknown_choice_and_changes_nothing(ada, flags, firing, sets):
+    id, at = firing
+    page = ada.post(f"{at}/undo", {"csrf": ada.csrf, "after": "later"}, status=400)
+    assert "after must be one of disable, ignore, only" in main(page)
+    sets.work()
+    assert not flags.is_on()
+    assert sets.look(id)["enabled"]
 
 
 def test_the_undo_of_a_disabled_set_does_not_say_that_the_alert_repeats(ada, firing):
     id, at = firing
     ada.post(f"{PATH}/{id}/off", {"csrf": ada.csrf}, status=303)
-    assert "still fires" not in main(ada.get(f"{at}/undo"))
+    assert "still firing" not in main(ada.get(f"{at}/undo"))
 
 
 def test_an_undo_that_disables_the_set_lasts_when_the_alert_repeats(
     ada, flags, firing, sets, send, endpoint, token
 ):
     id, at = firing
-    page = follow(ada.get(f"{at}/undo"), f"Undo run {at.split('/')[-1]} and disable kill checkout")
-    form_to(page, f"{at}/undo-and-disable").submit(status=303)
+    form_to(ada.get(f"{at}/undo"), f"{at}/undo").submit(status=303)  # the first choice
     sets.work()
     send(endpoint, token, {"status": "firing", "id": "cpu"})
     sets.work()
@@ -146,8 +163,9 @@ def test_an_undo_that_ignores_the_alert_lasts_until_it_resolves(
     ada, flags, firing, sets, send, endpoint, token
 ):
     id, at = firing
-    page = follow(ada.get(f"{at}/undo"), f"Undo run {at.split('/')[-1]} and ignore this alert")
-    form_to(page, f"{at}/undo-and-ignore").submit(status=303)
+    form = form_to(ada.get(f"{at}/undo"), f"{at}/undo")
+    form["after"] = "ignore"
+    form.submit(status=303)
     sets.work()
     send(endpoint, token, {"status": "firing", "id": "cpu"})
     sets.work()

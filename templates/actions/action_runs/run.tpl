@@ -51,5 +51,5 @@ Auto-revert
 </form>
 % end
 % if run["can_undo"] and is_admin:
-<p class="actions"><a href="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['id'], 'undo')}}">Undo run {{run["id"]}} …</a></p>
+<p class="actions"><a href="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['id'], 'undo')}}" data-dialog>Undo run {{run["id"]}} …</a></p>
 % end

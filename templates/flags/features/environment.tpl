@@ -34,7 +34,7 @@ an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 % if alert["signal_id"] and alert["source_id"]:
 <a href="{{url('/admin/signals', alert['source_id'], 'log', alert['signal_id'])}}">signal {{alert["signal_id"]}}</a> ·
 % end
-<a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'], 'undo')}}">Undo …</a>
+<a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'], 'undo')}}" data-dialog>Undo …</a>
 % end
 </p>
 </div>

@@ -47,7 +47,7 @@
 % include("signals/signals/summary.tpl", summary=row["summary"])
 <a href="{{url('/admin/signals', row['source_id'], 'log', row['signal_id'])}}">Signal {{row["signal_id"]}}</a>
 % end
-<a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'], 'undo')}}">Undo<span class="hidden"> run {{row["id"]}}</span></a>
+<a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'], 'undo')}}" data-dialog>Undo<span class="hidden"> run {{row["id"]}}</span></a>
 % end
 </li>
 % end
@@ -139,7 +139,7 @@
 <a href="{{url('/admin/projects', run['project'], 'actions', run['action_set_id'], 'runs', run['id'])}}"><bdi>{{run["name"]}}</bdi><span class="hidden"> run {{run["id"]}}</span></a>
 % include("partials/time.tpl", at=run["created_at"])
 % if run["can_undo"] and is_admin:
-<a href="{{url('/admin/projects', run['project'], 'actions', run['action_set_id'], 'runs', run['id'], 'undo')}}">Undo<span class="hidden"> run {{run["id"]}}</span></a>
+<a href="{{url('/admin/projects', run['project'], 'actions', run['action_set_id'], 'runs', run['id'], 'undo')}}" data-dialog>Undo<span class="hidden"> run {{run["id"]}}</span></a>
 % end
 </li>
 % end

@@ -1,6 +1,5 @@
 """Runs of an action set, pages: history, one run, undo, cancelling an auto-revert."""
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,12 +10,19 @@ from sigservice.db.statements import Row
 from sigservice.repository.actions import action_runs as action_run_rows
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signals
-from sigservice.services.actions import action_runs, action_sets, action_summaries, ignored_alerts
+from sigservice.services.actions import (
+    action_runs,
+    action_sets,
+    action_summaries,
+    held_flags,
+    ignored_alerts,
+)
 from sigservice.services.actions.schedules import read_cause
 from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.services.problems import Problems
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
-from sigservice.web.forms import NO_ENTRY, Entry, Form
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form
 from sigservice.web.paging import read_paging
 from sigservice.web.timeline_marks import read_timelines
 from sigservice.web.usage_charts import SHAPES, choose_period
@@ -33,9 +39,10 @@ UNDO = "This reverts the changes below as you. Later manual changes are kept."
 NOTHING_TO_UNDO = (
     "There is nothing to undo: the run changed nothing, is already reverted, or is not finished."
 )
-STILL_FIRES = (
-    "The alert still fires. When its sender repeats it, the set runs again and makes the same "
-    "changes. To prevent this, ignore this alert until it resolves, or disable the set:"
+AFTER_UNDO = (
+    ("disable", "Also disable this action set"),
+    ("ignore", "Ignore this alert until it resolves"),
+    ("only", "Only undo"),
 )
 CAUSES = {
     "signal": "Triggered by a signal",
@@ -108,76 +115,58 @@ def show_run(
     )
 
 
-@confirms(router, f"{RUN}/undo", needs=ADMIN)
+@confirms(router, f"{RUN}/undo", needs=ADMIN, has_form=True)
 def undo_run(
-    context: Context, conn: Connection, identity: Identity, project: str, set_id: int, run_id: int
+    context: Context,
+    conn: Connection,
+    identity: Identity,
+    project: str,
+    set_id: int,
+    run_id: int,
+    form: Form,
 ) -> Confirmation:
     run = action_runs.get(conn, project, set_id, run_id)
     view, path = _make_view(run, {}, identity), _make_path(project, set_id, run_id)
-    can_undo = view["can_undo"]
-    body: Body = [UNDO]
-    if not can_undo:
-        body = [NOTHING_TO_UNDO]
-    elif action_runs.can_repeat(conn, run):
-        links = [
-            (f"Undo run {run_id} and ignore this alert", f"{path}/undo-and-ignore"),
-            (f"Undo run {run_id} and disable {view['name']}", f"{path}/undo-and-disable"),
-        ]
-        body = [STILL_FIRES, links, UNDO]
+    body: Body = [NOTHING_TO_UNDO]
+    fields: list[Field] = []
+    if view["can_undo"]:
+        body = [UNDO, [(item, "") for item in view["reverts"]]]
+        if action_runs.can_repeat(conn, run):
+            body = [*body, _warn_of_repeat(conn, identity, view)]
+            choice = form.get("after", "disable")
+            fields = [Field("after", "And then", choice, "radio", choices=AFTER_UNDO)]
+
+    def perform() -> None:  # in this order, as the job that evaluates signals locks runs first
+        after = form.get("after", "only")
+        Problems().check_choice(after, "after", [*dict(AFTER_UNDO)]).raise_if_any()
+        action_run_rows.lock(conn)
+        if after == "ignore":
+            ignored_alerts.ignore(conn, run, identity, context.clock)
+        action_runs.undo(conn, project, set_id, run_id, identity)
+        if after == "disable":
+            action_sets.switch(conn, project, set_id, False, identity, context.clock.now())
+
     return Confirmation(
         f"Undo run {run_id} of {view['name']}?",
-        [*body, [(item, "") for item in view["reverts"] if can_undo]],
-        "Undo run" if can_undo else "",
+        body,
+        "Undo run" if view["can_undo"] else "",
         path,
-        lambda: action_runs.undo(conn, project, set_id, run_id, identity),
+        perform,
         f"{path}?done=undo",
-        cancel="Cancel" if can_undo else "Back to the run",
+        cancel="Cancel" if view["can_undo"] else "Back to the run",
+        fields=fields,
         after_commit=context.signals_waiting.set,
     )
 
 
-@confirms(router, f"{RUN}/undo-and-disable", needs=ADMIN)
-def undo_run_and_disable_set(
-    context: Context, conn: Connection, identity: Identity, project: str, set_id: int, run_id: int
-) -> Confirmation:
-    question = undo_run(context, conn, identity, project, set_id, run_id)
-
-    def perform() -> None:  # in this order, as the job that evaluates signals locks runs first
-        action_runs.undo(conn, project, set_id, run_id, identity)
-        action_sets.switch(conn, project, set_id, False, identity, context.clock.now())
-
-    return replace(
-        question,
-        title=question.title.replace("?", ", and disable the set?"),
-        body=["The set won't run again until you enable it.", UNDO, question.body[-1]],
-        button=question.button and "Undo run and disable set",
-        perform=perform,
-    )
-
-
-@confirms(router, f"{RUN}/undo-and-ignore", needs=ADMIN)
-def undo_run_and_ignore_alert(
-    context: Context, conn: Connection, identity: Identity, project: str, set_id: int, run_id: int
-) -> Confirmation:
-    question = undo_run(context, conn, identity, project, set_id, run_id)
-
-    def perform() -> None:
-        action_run_rows.lock(conn)
-        run = action_runs.get(conn, project, set_id, run_id)
-        ignored_alerts.ignore(conn, run, identity, context.clock)
-        action_runs.undo(conn, project, set_id, run_id, identity)
-
-    return replace(
-        question,
-        title=question.title.replace("?", ", and ignore its alert?"),
-        body=[
-            "This alert won't run the set until it resolves. Others do.",
-            UNDO,
-            question.body[-1],
-        ],
-        button=question.button and "Undo run and ignore alert",
-        perform=perform,
-    )
+def _warn_of_repeat(conn: Connection, by: Identity, view: dict[str, Any]) -> str:
+    flags = [feature for feature, _ in view["targets"]]
+    held = held_flags.list_held_flags(conn, by, limit=MAX_CHANGES, features=flags)
+    name = next((row["alert"] for row in held if row["id"] == view["id"]), "")
+    texts = view["reverts"]
+    is_kill = len(texts) == 1 and texts[0].endswith("off → on")
+    effect = "disables the flag again" if is_kill else "makes the same changes again"
+    return f"⚠ The alert {name} is still firing. Its next notification {effect}.".replace("  ", " ")
 
 
 @router.post(f"{RUN}/watch-alert", needs=ADMIN)
