@@ -3,21 +3,17 @@
 from contextlib import suppress
 from dataclasses import replace
 
-from bottle import HTTPResponse, request
-
 from sigservice.concurrency.workers import release_turn
 from sigservice.config.oidc import is_enabled
-from sigservice.context import Context
 from sigservice.errors import BadDataError, RateLimitError, UnavailableError
 from sigservice.services.access.oidc import users
 from sigservice.services.access.oidc.failures import OidcError
 from sigservice.services.identity import SYSTEM
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, Public, Router, request, respond
 from sigservice.web.body import FORM_LIMIT, read_form
 from sigservice.web.client_ip import find_client_ip, make_limit_key
-from sigservice.web.guards import Public, check_failed_auth, count_failed_auth
+from sigservice.web.guards import check_failed_auth, count_failed_auth
 from sigservice.web.oidc_sign_in import get_provider
-from sigservice.web.router import Router
 
 router = Router(Public, is_enabled=is_enabled)
 

@@ -3,16 +3,12 @@
 from urllib.parse import quote
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PATH = "/api/admin/api-tokens"
 

@@ -3,17 +3,13 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.repository.access import users as user_rows
 from sigservice.services.access import users
 from sigservice.services.identity import ADMIN_TOKEN_ID, UNKNOWN_ID, VIEW, Identity
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 from sigservice.web.password_attempts import can_change_password, change_own_password
-from sigservice.web.router import Router
 
 PATH = "/api/admin/user"
 

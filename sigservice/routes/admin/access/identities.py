@@ -2,19 +2,14 @@
 
 from typing import Any
 
-from bottle import HTTPResponse, request
-
 from sigservice.config.oidc import is_enabled
-from sigservice.context import Context
 from sigservice.errors import BadDataError
 from sigservice.repository.access import identities
 from sigservice.services.access import users as user_service
 from sigservice.services.access.oidc import users
 from sigservice.services.identity import ADMIN, VIEW, Identity
-from sigservice.web import oidc_sign_in, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, oidc_sign_in, request, respond
 from sigservice.web.body import MISSING, read_json
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
 
 OF_USER = "/api/admin/user-admin/<id:id>/identities"
 OWN = "/api/admin/user/identities"

@@ -1,16 +1,12 @@
 """The user's own personal tokens, JSON. Only the answer to a creation contains the secret."""
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.services.access import personal_tokens
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 from sigservice.web.own_tokens import create_own_token
-from sigservice.web.router import Router
 
 PATH = "/api/admin/user/tokens"
 

@@ -4,15 +4,11 @@ deletes tokens of this project only."""
 from urllib.parse import quote
 
 import msgspec
-from bottle import HTTPResponse
 
-from sigservice.context import Context
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, DEFAULT_ENVIRONMENT, Identity
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PATH = "/api/admin/projects/<project>/api-tokens"
 

@@ -3,17 +3,13 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse
 from msgspec import UNSET, UnsetType
 
-from sigservice.context import Context
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.repository.access import service_accounts as service_account_rows
 from sigservice.services.access import personal_tokens, service_accounts
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import respond
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PATH = "/api/admin/service-account"
 

@@ -1,14 +1,9 @@
 """The user's own sessions, JSON: list them and end them."""
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.errors import ForbiddenError
 from sigservice.services.access import sessions
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import respond, session
-from sigservice.web.guards import AdminGuard
-from sigservice.web.router import Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond, session
 
 PATH = "/api/admin/user/sessions"
 

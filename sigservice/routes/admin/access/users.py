@@ -3,19 +3,23 @@
 from typing import Any
 
 import msgspec
-from bottle import HTTPResponse, request
 from msgspec import UNSET, UnsetType
 
-from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.repository.access import users as user_rows
 from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, VIEW, Identity
-from sigservice.web import reset_links, respond
-from sigservice.web.body import read_query
-from sigservice.web.guards import AdminGuard
+from sigservice.web import (
+    AdminGuard,
+    Context,
+    HTTPResponse,
+    Router,
+    read_query,
+    request,
+    reset_links,
+    respond,
+)
 from sigservice.web.password_attempts import require_passwords
-from sigservice.web.router import Router
 
 PATH = "/api/admin/user-admin"
 MIN_SEARCH, MAX_RESULTS = 2, 100

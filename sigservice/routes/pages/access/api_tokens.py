@@ -1,20 +1,15 @@
 """API tokens, pages: list, create (the answer alone contains the secret), delete."""
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.routes.admin.access.api_tokens import ApiTokenBody
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
-from sigservice.web.guards import PageGuard
 from sigservice.web.links import make_own_url
 from sigservice.web.resource_limits import explain_limit, render_limit
-from sigservice.web.router import Router
 from sigservice.web.tables import Cell, Column, make_table, render_list
 
 PATH = "/admin/api-tokens"

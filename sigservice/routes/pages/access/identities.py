@@ -1,17 +1,12 @@
 """Pages that disconnect users from the OpenID provider; connecting is a sign-in, see oidc.py."""
 
-from bottle import HTTPResponse
-
 from sigservice.config.oidc import is_enabled
-from sigservice.context import Context
 from sigservice.errors import AppError
 from sigservice.routes.pages.access.account_fields import make_password_field
 from sigservice.services.access.oidc import users
 from sigservice.services.identity import ADMIN, VIEW, Identity
-from sigservice.web import oidc_sign_in, respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, oidc_sign_in, respond
 from sigservice.web.forms import read_id
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
 
 PATH = "/profile/provider"
 

@@ -2,20 +2,27 @@
 
 from urllib.parse import quote
 
-from bottle import HTTPResponse, request
-
 from sigservice.concurrency.workers import release_turn
 from sigservice.config.oidc import is_enabled
-from sigservice.context import Context
 from sigservice.crypto import secrets
 from sigservice.errors import BadDataError
 from sigservice.services.access.oidc.failures import OidcError
 from sigservice.services.identity import Identity
-from sigservice.web import oidc_flow, oidc_sign_in, request_identity, respond, session
-from sigservice.web.body import read_query, read_query_pairs
-from sigservice.web.guards import Public
+from sigservice.web import (
+    Context,
+    HTTPResponse,
+    Public,
+    Router,
+    oidc_flow,
+    oidc_sign_in,
+    read_query,
+    request,
+    request_identity,
+    respond,
+    session,
+)
+from sigservice.web.body import read_query_pairs
 from sigservice.web.oidc_flow import CALLBACK, CONFIRM, LINK, SIGN_IN, TRY
-from sigservice.web.router import Router
 
 _PARAMETERS = ("state", "code", "iss", "error", "error_description")
 

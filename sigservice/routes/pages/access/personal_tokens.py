@@ -2,9 +2,6 @@
 
 from operator import itemgetter
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.routes.admin.access.personal_tokens import PersonalTokenBody
 from sigservice.routes.pages.access.account_fields import (
@@ -14,13 +11,11 @@ from sigservice.routes.pages.access.account_fields import (
 )
 from sigservice.services.access import personal_tokens
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, read_id
-from sigservice.web.guards import PageGuard
 from sigservice.web.oidc_sign_in import is_fresh
 from sigservice.web.own_tokens import create_own_token, make_confirmation_path, needs_password
-from sigservice.web.router import Router
 from sigservice.web.tables import Cell, Column, make_table
 
 PATH = "/profile/tokens"

@@ -2,9 +2,6 @@
 
 from operator import itemgetter
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.errors import BadDataError, ForbiddenError
 from sigservice.routes.pages.access.account_fields import (
     make_new_password_fields,
@@ -12,12 +9,10 @@ from sigservice.routes.pages.access.account_fields import (
 )
 from sigservice.services.access import sessions
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import oidc_sign_in, respond, session
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, oidc_sign_in, respond, session
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, read_id
-from sigservice.web.guards import PageGuard
 from sigservice.web.password_attempts import can_change_password, change_own_password
-from sigservice.web.router import Router
 from sigservice.web.tables import Cell, Column, make_table
 
 NOTICES = {

@@ -2,20 +2,26 @@
 
 from typing import Any
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, InvalidTokenError, UsedTokenError
 from sigservice.routes.pages.access.account_fields import make_new_password_fields
 from sigservice.services.access import reset_tokens
 from sigservice.services.system.mails import PAGES, format_lifetime
-from sigservice.web import reset_links, respond, session, sign_in
-from sigservice.web.body import FORM_LIMIT, read_query
+from sigservice.web import (
+    Context,
+    HTTPResponse,
+    Public,
+    Router,
+    read_query,
+    request,
+    reset_links,
+    respond,
+    session,
+    sign_in,
+)
+from sigservice.web.body import FORM_LIMIT
 from sigservice.web.forms import Field
-from sigservice.web.guards import Public
 from sigservice.web.password_attempts import require_passwords
 from sigservice.web.public_forms import PublicForm
-from sigservice.web.router import Router
 
 TITLES = {"reset": "Set a new password", "welcome": "Welcome - set your password"}
 

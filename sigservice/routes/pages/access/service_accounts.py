@@ -2,9 +2,6 @@
 
 from operator import itemgetter
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.repository.access import users as users_repository
 from sigservice.routes.admin.access.service_accounts import ServiceAccountBody, ServiceTokenBody
@@ -15,11 +12,9 @@ from sigservice.routes.pages.access.account_fields import (
 )
 from sigservice.services.access import personal_tokens, service_accounts
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
-from sigservice.web.guards import PageGuard
-from sigservice.web.router import Router
 from sigservice.web.tables import make_table
 from sigservice.wording import plural
 

@@ -2,20 +2,29 @@
 
 from urllib.parse import quote
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, PasswordMismatch
 from sigservice.repository.access import sessions as session_repository
 from sigservice.routes.pages.access.account_fields import make_password_field
 from sigservice.services.access import sessions
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import oidc_sign_in, request_identity, respond, session, sign_in
-from sigservice.web.body import FORM_LIMIT, read_query
+from sigservice.web import (
+    Context,
+    HTTPResponse,
+    PageGuard,
+    Public,
+    Router,
+    oidc_sign_in,
+    read_query,
+    request,
+    request_identity,
+    respond,
+    session,
+    sign_in,
+)
+from sigservice.web.body import FORM_LIMIT
 from sigservice.web.forms import Field
-from sigservice.web.guards import PageGuard, Public, make_next_path
+from sigservice.web.guards import make_next_path
 from sigservice.web.public_forms import PublicForm
-from sigservice.web.router import Router
 
 NOTICES = {"signed-out": "You have signed out.", "password": "Password set. Sign in to continue."}
 

@@ -3,9 +3,6 @@
 from collections import Counter
 from operator import itemgetter
 
-from bottle import HTTPResponse, request
-
-from sigservice.context import Context
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.access import identities, personal_tokens, service_accounts
@@ -16,12 +13,10 @@ from sigservice.routes.pages.access.account_fields import make_password_field, m
 from sigservice.services import outbox
 from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import reset_links, respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, reset_links, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
-from sigservice.web.guards import PageGuard
 from sigservice.web.password_attempts import require_passwords
-from sigservice.web.router import Router
 from sigservice.web.tables import Cell, Column, make_table, render_list
 from sigservice.wording import plural
 
