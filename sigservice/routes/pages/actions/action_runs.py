@@ -161,8 +161,8 @@ def undo_run(
 
 def _warn_of_repeat(conn: Connection, by: Identity, view: dict[str, Any]) -> str:
     flags = [feature for feature, _ in view["targets"]]
-    held = held_flags.list_held_flags(conn, by, limit=MAX_CHANGES, features=flags)
-    name = next((row["alert"] for row in held if row["id"] == view["id"]), "")
+    rows = held_flags.list_held_flags(conn, by, limit=MAX_CHANGES, features=flags)
+    name = next((row["alert"] for row in rows if row["id"] == view["id"]), "")
     texts = view["reverts"]
     is_kill = len(texts) == 1 and texts[0].endswith("off → on")
     effect = "disables the flag again" if is_kill else "makes the same changes again"
