@@ -109,6 +109,35 @@ def test_an_answer_without_a_value_is_unknown_with_its_reason(rules, prometheus,
     rules.web.delete(f"{PATH}/{rule['id']}", headers=ADMIN)
 
 
+MALFORMED = [
+    success("vector", [1]),
+    success("vector", [1, 2]),
+    success("vector", [{"metric": {}, "value": ["nan", "0.01"]}]),
+    success("scalar", [0, 10**400]),
+    success("a\0b", []),
+    success("matrix", [{"values": 5}]),
+    success("matrix", [{"values": [[None, None]]}]),
+    success("matrix", [{"values": [["inf", "0.01"]]}]),
+    success("matrix", ["a", "b"]),
+    {"status": "error", "error": "a\0b"},
+    b"[" * 500_000,
+]
+
+
+@each("answer", MALFORMED)
+def test_a_malformed_answer_is_unknown_everywhere(rules, prometheus, answer):
+    rule = create(rules, prometheus)
+    prometheus.answer = answer
+    look(rules)
+    assert rules.state(rule) == "unknown"
+    path, body = f"{SOURCES}/main/query", {"query": "up"}
+    tried = rules.web.post_json(path, body, headers=ADMIN, status=200).json
+    assert tried["value"] is None
+    assert tried["reason"]
+    assert rules.preview(source=QUERY)["state"] == "unknown"
+    rules.web.delete(f"{PATH}/{rule['id']}", headers=ADMIN)
+
+
 def test_a_redirect_is_not_followed(rules, prometheus):
     rule = create(rules, prometheus)
     prometheus.status = 302

@@ -20,6 +20,8 @@ from sigservice.services.rules.metric_sources import SourceAuth, read
 MAX_BYTES = 1_000_000
 MAX_AGE = timedelta(minutes=5)
 MAX_LISTED = 5  # series that an error lists
+_MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_NUL = rb"\u0000"  # PostgreSQL can't store it
 
 
 class Answer(NamedTuple):
@@ -57,8 +59,11 @@ class PrometheusClient:
         result = data["result"]
         if data["resultType"] != "matrix" or len(result) != 1:
             return {}, _refuse_series(result if data["resultType"] == "matrix" else [])
-        points = ((float(at), float(value)) for at, value in result[0]["values"])
-        return {at: value for at, value in points if isfinite(value)}, answer
+        try:
+            points = [(float(at), float(value)) for at, value in result[0]["values"]]
+        except _MALFORMED:
+            return {}, Answer(reason="The result is no series of numbers.")
+        return {at: value for at, value in points if isfinite(at) and isfinite(value)}, answer
 
     def _ask(self, source: Row, path: str, values: dict[str, Any]) -> tuple[Any, Answer]:
         """(data, answer with the warnings), or (None, answer with the reason)."""
@@ -93,7 +98,7 @@ def _read_response(response: post.Response) -> tuple[Any, Answer]:
         text = "is larger than 1 MB" if len(response.body) >= MAX_BYTES else "was cut off"
         return None, Answer(reason=f"The response {text}.")
     try:
-        body = msgspec.json.decode(response.body)
+        body = msgspec.json.decode(response.body.replace(_NUL, b""))
         if body["status"] != "success":
             text = str(body.get("error", ""))[:300]
             reason = f"The source answered {response.status}: {text}"
@@ -105,7 +110,7 @@ def _read_response(response: post.Response) -> tuple[Any, Answer]:
         return {"resultType": data["resultType"], "result": data["result"]}, Answer(
             warnings=warnings
         )
-    except (msgspec.DecodeError, ValueError, TypeError, KeyError, AttributeError):
+    except (msgspec.DecodeError, *_MALFORMED):
         reason = f"The source answered {response.status} without a result of Prometheus."
         return None, Answer(reason=reason, is_available=response.status < 500)
 
@@ -121,11 +126,11 @@ def _read_value(data: Any, warnings: Sequence[str], now: datetime) -> Answer:
             return _refuse_series(result)._replace(warnings=warnings)
         at, text = result[0]["value"] if kind == "vector" else result
         value, at = float(text), float(at)
-    except (ValueError, TypeError, KeyError, IndexError):
+    except _MALFORMED:
         return Answer(reason="The result is neither a number nor one sample.", warnings=warnings)
     if not isfinite(value):
         return Answer(reason="The value isn't a finite number.", warnings=warnings)
-    if now.timestamp() - at > MAX_AGE.total_seconds():
+    if not (isfinite(at) and now.timestamp() - at <= MAX_AGE.total_seconds()):
         return Answer(reason="The sample is more than five minutes old.", warnings=warnings)
     return Answer(value, warnings=warnings)
 
@@ -133,6 +138,8 @@ def _read_value(data: Any, warnings: Sequence[str], now: datetime) -> Answer:
 def _refuse_series(result: Sequence[Any]) -> Answer:
     if not result:
         return Answer(reason="The query has no result.")
+    if not all(isinstance(item, dict) for item in result):
+        return Answer(reason="The result is no list of series.")
     labels = [str(item.get("metric"))[:200] for item in result[:MAX_LISTED]]
     return Answer(
         reason=f"The query has {len(result)} series, not one: {', '.join(labels)}",
