@@ -206,6 +206,19 @@ def test_a_histogram_has_an_average_and_percentiles(rules, clock):
     assert values == {"average": 0.4, "p50": 0.1, "p95": 0.75, "p99": 0.95}
 
 
+def test_a_percentile_above_all_buckets_is_never_ok_with_a_limit_there(rules):
+    rules.send(histogram(100, 4000, (0.1, 0), (1, 10)))
+    source = HISTOGRAM | {"measure": "p95"}
+    results = {}
+    for limit in (0.5, 1, 9):
+        rule = rules.create(name=f"above-{limit}", source=source, above=limit)
+        rules.look()
+        read = rules.read(rule)
+        results[limit] = read["state"], read["value"]
+    assert results == {0.5: ("firing", 1), 1: ("unknown", None), 9: ("unknown", None)}
+    assert "above the highest bucket (1)" in rules.read(rule)["reason"]
+
+
 def test_labels_and_application_select_series(rules):
     samples = [{"value": 10, "labels": {"region": region}} for region in ("eu", "us")]
     rules.send([{"name": "errors", "type": "counter", "samples": samples}])

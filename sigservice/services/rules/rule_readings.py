@@ -110,14 +110,16 @@ def _find_value(condition: Condition, metric: Sums, per: Sums) -> tuple[float | 
     elif measure == "average":
         value = metric.total / metric.samples if metric.samples else None
     else:
-        return _find_percentile(metric.buckets, metric.samples, PERCENTILES[measure])
+        part = PERCENTILES[measure]
+        return _find_percentile(metric.buckets, metric.samples, part, condition.limit)
     return value, f"{describe_source(source)} can't be divided by 0."
 
 
 def _find_percentile(
-    buckets: Mapping[float, float], count: float, part: float
+    buckets: Mapping[float, float], count: float, part: float, limit: float
 ) -> tuple[float | None, str]:
-    """Interpolated in its bucket as Prometheus does; at most the highest bound."""
+    """Interpolated in its bucket as Prometheus does. Above the highest bound, this bound counts if
+    it exceeds the limit. Otherwise nobody knows on which side of the limit the value is."""
     if not buckets:
         return None, "The histogram has no buckets."
     rank, below, lower = part * count, 0.0, None
@@ -128,7 +130,13 @@ def _find_percentile(
                 lower = min(0.0, bound)
             return lower + (bound - lower) * (rank - below) / inside, ""
         below, lower = below + inside, bound
-    return max(buckets), ""
+    highest = max(buckets)
+    if highest > limit:
+        return highest, ""
+    return (
+        None,
+        f"The value is above the highest bucket ({highest:,.4g}): the limit needs higher ones.",
+    )
 
 
 def _explain_silence(condition: Condition) -> str:
