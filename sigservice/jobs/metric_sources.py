@@ -1,16 +1,15 @@
 """Asks metric sources for the alert rules and the guards of releases that are due. Each process
-runs it; leases in the database decide which process sends a query. Sources are asked outside of
-transactions, each by a thread of its own, so a slow one delays nothing of the others."""
+runs it; claims in the database decide which process queries a source, with all that is due. Sources
+are asked outside of transactions, each by a thread of its own, so a slow one delays nothing of the
+others."""
 
 import time
-from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import groupby
 
 from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.jobs.alert_rules import announce
-from sigservice.repository.releases import releases as release_rows
 from sigservice.repository.rules import metric_sources
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.releases import guard_queries
@@ -20,6 +19,7 @@ from sigservice.services.rules.metric_sources import MAX_SOURCES
 from sigservice.services.rules.prometheus import Answer, PrometheusClient
 from sigservice.services.rules.rule_conditions import PrometheusQuery
 from sigservice.services.rules.rule_evaluation import Lease
+from sigservice.services.rules.source_claims import SourceClaim, SourceClaims
 
 LOOK_SECONDS = 5  # while a source is being asked
 
@@ -28,43 +28,54 @@ _Leases = list[Lease | GuardLease]
 
 def run_once(context: Context) -> int:
     """Returns 0, so that nothing is logged but the changes."""
-    running: dict[str, Future[None]] = {}
+    running: set[Future[None]] = set()
     with ThreadPoolExecutor(MAX_SOURCES, "metric-source") as executor:
         while True:
-            leases, sources = _lease(context, list(running))
-            for name, group in groupby(leases, lambda lease: _get_query(lease)[0]):
-                source = sources.get(name)
-                running[name] = executor.submit(_ask_source, context, source, [*group])
+            work = _claim(context)
+            running |= {executor.submit(_ask_source, context, *item) for item in work}
             if not running or context.stopping.is_set():
                 return 0
-            done, _ = wait(running.values(), LOOK_SECONDS, FIRST_COMPLETED)
+            done, running = wait(running, LOOK_SECONDS, FIRST_COMPLETED)
             for future in done:
                 future.result()
-            running = {name: future for name, future in running.items() if future not in done}
 
 
-def _lease(context: Context, busy: Sequence[str]) -> tuple[_Leases, Mapping[str, Row]]:
-    """What is due, ordered by source and query, and the sources by name."""
+def _claim(context: Context) -> list[tuple[Row | None, SourceClaim | None, _Leases]]:
+    """The sources that have due queries and that nothing queries at the moment; None for one that
+    doesn't exist."""
+    claims = SourceClaims(context.database, context.clock)
     with context.database.transaction() as conn:
-        now = context.clock.choose_now(release_rows.read_time(conn))
+        now = claims.read_time(conn)
+        sources = {row["name"]: row for row in metric_sources.lock_all(conn)}
+        busy = [name for name, row in sources.items() if (row["claimed_until"] or now) > now]
         leases: _Leases = [
             *guard_queries.lease_queries(conn, now, busy),
-            *rule_evaluation.lease_queries(conn, context.clock.now(), busy),
+            *rule_evaluation.lease_queries(conn, now, busy),
         ]
-        rows = metric_sources.list_all(conn) if leases else []
-    return sorted(leases, key=_get_query), {row["name"]: row for row in rows}
+        leases.sort(key=_get_query)
+        groups = {name: [*group] for name, group in groupby(leases, lambda x: _get_query(x)[0])}
+        claimed = claims.claim(conn, list(groups), now) if groups else {}
+    return [(sources.get(name), claimed.get(name), group) for name, group in groups.items()]
 
 
-def _ask_source(context: Context, source: Row | None, leases: _Leases) -> None:
+def _ask_source(
+    context: Context, source: Row | None, claim: SourceClaim | None, leases: _Leases
+) -> None:
     """Sends each query once, one after the other. A source that doesn't answer isn't asked
-    again."""
+    again. Without the claim, what is left is due again after its lease."""
     client = PrometheusClient(DeliverySettings.from_config(context.config), context.encryption)
     answer = Answer(reason="The metric source doesn't exist.", is_available=source is not None)
-    for (_, query), group in groupby(leases, _get_query):
-        start = time.monotonic()
-        if source is not None and answer.is_available:
-            answer = client.query(source, query, context.clock.now())
-        _store(context, [*group], answer, start)
+    try:
+        for (_, query), group in groupby(leases, _get_query):
+            start = time.monotonic()
+            if source is not None and claim is not None and answer.is_available:
+                if not claim.renew():
+                    return
+                answer = client.query(source, query, context.clock.now())
+            _store(context, [*group], answer, start)
+    finally:
+        if claim is not None:
+            claim.release()
 
 
 def _store(context: Context, leases: _Leases, answer: Answer, start: float) -> None:
@@ -78,7 +89,8 @@ def _store(context: Context, leases: _Leases, answer: Answer, start: float) -> N
                 context.outbox_waiting.set()
     if rules:
         with context.database.transaction() as conn:
-            evaluation = rule_evaluation.store_answer(conn, rules, answer, context.clock.now())
+            now = SourceClaims(context.database, context.clock).read_time(conn)
+            evaluation = rule_evaluation.store_answer(conn, rules, answer, now)
         announce(context, "prometheus", evaluation, start)
 
 

@@ -198,11 +198,11 @@ def test_a_source_that_hangs_delays_no_other_rule(rules, prometheus):
 
 def test_a_rule_that_changes_during_its_query_drops_the_answer(rules, prometheus):
     rule = create(rules, prometheus)
-    body = rules.body(source=QUERY, minSamples=1, name="new")
 
     def change(handler):
         prometheus.answer = sample(rules, "0.01")
-        rules.web.put_json(f"{PATH}/{rule['id']}", body, headers=ADMIN)
+        for command in ("disable", "enable"):
+            rules.web.post_json(f"{PATH}/{rule['id']}/{command}", {}, headers=ADMIN)
         handler.wfile.write(b"HTTP/1.1 500 Error\r\n\r\n")
 
     prometheus.answer = change

@@ -1,12 +1,14 @@
 """Metric sources: one function for each SQL statement."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
 
 _SQL = queries.load("rules/metric_sources")
 
@@ -18,6 +20,32 @@ def list_all(conn: Connection) -> list[Row]:
 
 def find(conn: Connection, name: str) -> Row | None:
     return fetch_one(conn, _SQL["list_metric_sources"], name=name)
+
+
+def lock_all(conn: Connection) -> list[Row]:
+    """By name, with `claimed_until`."""
+    return fetch_all(conn, _SQL["lock_metric_sources"])
+
+
+def claim(
+    conn: Connection, names: Sequence[str], now: datetime, *, margin: int
+) -> dict[str, datetime]:
+    """The ends of the claims of those that were free."""
+    rows = fetch_all(conn, _SQL["claim_metric_sources"], names=list(names), now=now, margin=margin)
+    return {row["name"]: row["claimed_until"] for row in rows}
+
+
+def renew_claim(
+    conn: Connection, name: str, held: datetime, now: datetime, *, margin: int
+) -> datetime | None:
+    """The new end of the claim that ends at `held`, None if that has ended."""
+    sql = _SQL["renew_metric_source_claim"]
+    renewed: datetime | None = fetch_value(conn, sql, name=name, held=held, now=now, margin=margin)
+    return renewed
+
+
+def release(conn: Connection, name: str, held: datetime) -> None:
+    execute(conn, _SQL["release_metric_source"], name=name, held=held)
 
 
 def list_uses(conn: Connection) -> list[Row]:

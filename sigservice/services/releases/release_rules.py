@@ -1,7 +1,7 @@
 """Evaluates the rules of guards that are due. A change of a state and what it causes (a rollback, a
 hold) are one commit; a value without a change is stored without a lock of revisions."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -50,7 +50,7 @@ def evaluate_due(conn: Connection, logger: Logger, clock: Clock, database_now: d
 def make_columns(condition: Condition, reading: Reading, state: RuleState) -> dict[str, Any]:
     """What is stored of an evaluation."""
     is_query = isinstance(condition.source, PrometheusQuery)
-    next_at = reading.stop + timedelta(seconds=condition.everySeconds)
+    next_at = condition.find_due_at(reading.stop)
     return {
         "value": reading.value,
         "limit": condition.limit,

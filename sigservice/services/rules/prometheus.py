@@ -1,7 +1,8 @@
 """Queries of a metric source through the HTTP API of Prometheus."""
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ MAX_AGE = timedelta(minutes=5)
 MAX_LISTED = 5  # series that an error lists
 _MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _NUL = rb"\u0000"  # PostgreSQL can't store it
+BUSY = "The source is busy with other queries."
 
 
 class Answer(NamedTuple):
@@ -37,11 +39,21 @@ class Answer(NamedTuple):
     is_wrong: bool = False
 
 
-class PrometheusClient:
-    """Sends queries with the secrets of sources."""
+def _hold_nothing(_source: Row) -> AbstractContextManager[bool]:
+    return nullcontext(True)
 
-    def __init__(self, settings: DeliverySettings, encryption: Encryption) -> None:
-        self._settings, self._encryption = settings, encryption
+
+class PrometheusClient:
+    """Sends queries with the secrets of sources. `hold` keeps others from querying a source
+    meanwhile; it returns False if they don't stop. A caller without it has claimed the source."""
+
+    def __init__(
+        self,
+        settings: DeliverySettings,
+        encryption: Encryption,
+        hold: Callable[[Row], AbstractContextManager[bool]] = _hold_nothing,
+    ) -> None:
+        self._settings, self._encryption, self._hold = settings, encryption, hold
 
     def query(self, source: Row, text: str, now: datetime) -> Answer:
         """The value of an instant query. Takes at most the timeout of the source."""
@@ -71,14 +83,17 @@ class PrometheusClient:
         url = f"{options.url.rstrip('/')}/api/v1/{path}?{urlencode(values)}"
         try:
             headers = options.headers | self._authorize(source, options.auth)
-            response = post.get(
-                url,
-                headers={"Accept": "application/json", **headers},
-                policy=self._settings.policy,
-                proxies=self._settings.proxies,
-                seconds=float(options.timeoutSeconds),
-                max_bytes=MAX_BYTES,
-            )
+            with self._hold(source) as is_free:
+                if not is_free:
+                    return None, Answer(reason=BUSY, is_available=False)
+                response = post.get(
+                    url,
+                    headers={"Accept": "application/json", **headers},
+                    policy=self._settings.policy,
+                    proxies=self._settings.proxies,
+                    seconds=float(options.timeoutSeconds),
+                    max_bytes=MAX_BYTES,
+                )
         except (DestinationError, DeliveryError, EncryptionError) as error:
             return None, Answer(reason=str(error), is_available=False)
         return _read_response(response)

@@ -1,5 +1,6 @@
 """The condition of an alert rule: a source, a limit and a window; and its checks."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
 
 import msgspec
@@ -13,6 +14,7 @@ from sigservice.services.usage.impact_samples import MAX_LABELS, MAX_LENGTH
 MAX_LIMIT = 1e15
 MAX_SAMPLES = 10**12
 MAX_QUERY = 2000  # characters
+EPOCH = datetime.fromtimestamp(0, UTC)
 PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 _Number = Annotated[float, msgspec.Meta(ge=-MAX_LIMIT, le=MAX_LIMIT)]
 
@@ -51,6 +53,14 @@ class Condition(msgspec.Struct):
     @property
     def limit(self) -> float:
         return self.above if self.above is not None else (self.below or 0.0)
+
+    def find_due_at(self, now: datetime) -> datetime:
+        """When it is evaluated again. Queries are due at multiples of their interval, so that equal
+        ones are sent once."""
+        period = timedelta(seconds=self.everySeconds)
+        if isinstance(self.source, ImpactMetric):
+            return now + period
+        return now + period - (now - EPOCH) % period
 
     def is_beyond(self, value: float) -> bool:
         if self.above is not None:

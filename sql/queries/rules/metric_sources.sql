@@ -1,5 +1,5 @@
 -- Servers with the API of Prometheus that alert rules query. Written and deleted by admins, under
--- lock_signal_endpoints, like everything that is encrypted.
+-- lock_signal_endpoints, like everything that is encrypted. `claimed_until` is written by what sends queries.
 
 -- name: list_metric_sources
 -- All sources by name, or the one with this name.
@@ -7,6 +7,35 @@ SELECT name, url, auth, headers, timeout_seconds, encrypted_secret, created_at
 FROM metric_sources
 WHERE %(name)s::text IS NULL OR name = %(name)s
 ORDER BY name;
+
+-- name: lock_metric_sources
+-- All sources by name. No other process claims one until the transaction ends.
+SELECT name, url, auth, headers, timeout_seconds, encrypted_secret, claimed_until
+FROM metric_sources
+ORDER BY name
+FOR UPDATE;
+
+-- name: claim_metric_sources
+-- Those of the sources that are free: for their timeout and `margin` seconds.
+UPDATE metric_sources
+SET claimed_until = %(now)s + make_interval(secs => timeout_seconds + %(margin)s)
+WHERE name = ANY(%(names)s)
+  AND (claimed_until <= %(now)s) IS NOT FALSE
+RETURNING name, claimed_until;
+
+-- name: renew_metric_source_claim
+-- Returns no row if the claim has ended and another process has claimed the source.
+UPDATE metric_sources
+SET claimed_until = %(now)s + make_interval(secs => timeout_seconds + %(margin)s)
+WHERE name = %(name)s
+  AND claimed_until = %(held)s
+RETURNING claimed_until;
+
+-- name: release_metric_source
+UPDATE metric_sources
+SET claimed_until = NULL
+WHERE name = %(name)s
+  AND claimed_until = %(held)s;
 
 -- name: put_metric_source
 INSERT INTO metric_sources (name, url, auth, headers, timeout_seconds, encrypted_secret)

@@ -4,6 +4,7 @@ from typing import Any
 
 from sigservice.db.statements import Row
 from sigservice.repository.rules import metric_sources
+from sigservice.routes.admin.rules.metric_sources import make_client
 from sigservice.senders import list_external
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
@@ -17,7 +18,6 @@ from sigservice.services.releases.guard_queries import (
 from sigservice.services.releases.release_commands import CommandBody
 from sigservice.services.releases.release_guards import SenderDefaults, SourceReadings
 from sigservice.services.releases.releases import NewRelease, Surroundings
-from sigservice.services.rules.prometheus import PrometheusClient
 from sigservice.web import (
     AdminGuard,
     Context,
@@ -53,7 +53,7 @@ def ask_sources(
     with context.database.transaction() as conn:
         get_state(conn, target)
         sources = {row["name"]: row for row in metric_sources.list_all(conn)}
-    client = PrometheusClient(DeliverySettings.from_config(context.config), context.encryption)
+    client = make_client(context)
     now = context.clock.now()
     if is_preview:
         return SourceReadings(replays=preview_queries(client, sources, conditions, now))

@@ -7,11 +7,10 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError
 from sigservice.repository.rules import alert_rules as rule_rows
-from sigservice.services.channel_delivery import DeliverySettings
+from sigservice.routes.admin.rules.metric_sources import make_client
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.rules import alert_rules, metric_sources
 from sigservice.services.rules.alert_rules import AlertRule
-from sigservice.services.rules.prometheus import PrometheusClient
 from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
 from sigservice.services.rules.rule_preview import check_condition, preview_metric, preview_query
 from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
@@ -58,10 +57,6 @@ def preview_condition(context: Context, condition: Condition) -> dict[str, Any]:
         return preview_query(make_client(context), source, condition, now)
     with context.database.transaction(snapshot=True) as conn:
         return preview_metric(conn, condition, now)
-
-
-def make_client(context: Context) -> PrometheusClient:
-    return PrometheusClient(DeliverySettings.from_config(context.config), context.encryption)
 
 
 @router.post(PATH, needs=ADMIN, takes=AlertRule)

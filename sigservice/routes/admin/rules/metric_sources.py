@@ -10,6 +10,7 @@ from sigservice.services.rules import metric_sources
 from sigservice.services.rules.metric_sources import MetricSource
 from sigservice.services.rules.prometheus import Answer, PrometheusClient
 from sigservice.services.rules.rule_conditions import MAX_QUERY
+from sigservice.services.rules.source_claims import SourceClaims
 from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
 
 PATH = "/api/admin/metric-sources"
@@ -79,5 +80,11 @@ def run_query(context: Context, name: str, query: str) -> Answer:
         raise BadDataError(f"The query must have 1 to {MAX_QUERY} characters.", path="query")
     with context.database.autocommit() as conn:
         row = metric_sources.get(conn, name)
-    client = PrometheusClient(DeliverySettings.from_config(context.config), context.encryption)
-    return client.query(row, query, context.clock.now())
+    return make_client(context).query(row, query, context.clock.now())
+
+
+def make_client(context: Context) -> PrometheusClient:
+    """It waits until no other process or thread queries the source."""
+    claims = SourceClaims(context.database, context.clock)
+    settings = DeliverySettings.from_config(context.config)
+    return PrometheusClient(settings, context.encryption, claims.hold)

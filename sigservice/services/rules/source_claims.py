@@ -1,0 +1,74 @@
+"""Claims of metric sources: of all processes, one at a time queries a source. A claim is renewed
+before each query and ends a few seconds after the timeout of the source, in case the process is
+killed. The clock of the database counts."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+
+from sigservice.clock import Clock
+from sigservice.db.pool import Connection, Database
+from sigservice.db.statements import Row
+from sigservice.repository.releases.releases import read_time
+from sigservice.repository.rules import metric_sources
+
+MARGIN_SECONDS = 5
+POLL_SECONDS = 0.05
+
+
+class SourceClaim:
+    """A source that this process has claimed."""
+
+    def __init__(self, claims: "SourceClaims", name: str, until: datetime) -> None:
+        self._claims, self._name, self._until = claims, name, until
+
+    def renew(self) -> bool:
+        """False if the claim has ended because the process was suspended for long."""
+        with self._claims.database.transaction() as conn:
+            now = self._claims.read_time(conn)
+            until = metric_sources.renew_claim(
+                conn, self._name, self._until, now, margin=MARGIN_SECONDS
+            )
+        self._until = until or self._until
+        return until is not None
+
+    def release(self) -> None:
+        with self._claims.database.autocommit() as conn:
+            metric_sources.release(conn, self._name, self._until)
+
+
+class SourceClaims:
+    """The claims of one process."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self.database, self._clock = database, clock
+
+    def read_time(self, conn: Connection) -> datetime:
+        return self._clock.choose_now(read_time(conn))
+
+    def claim(
+        self, conn: Connection, names: Sequence[str], now: datetime
+    ) -> dict[str, SourceClaim]:
+        """Those of the sources that are free."""
+        ends = metric_sources.claim(conn, names, now, margin=MARGIN_SECONDS)
+        return {name: SourceClaim(self, name, until) for name, until in ends.items()}
+
+    @contextmanager
+    def hold(self, source: Row) -> Iterator[bool]:
+        """Waits for the source, at most as long as a claim lasts; False if it isn't free then."""
+        name = source["name"]
+        give_up_at = time.monotonic() + source["timeout_seconds"] + MARGIN_SECONDS
+        while (claim := self._try_claim(name)) is None:
+            if time.monotonic() >= give_up_at:
+                yield False
+                return
+            time.sleep(POLL_SECONDS)
+        try:
+            yield True
+        finally:
+            claim.release()
+
+    def _try_claim(self, name: str) -> SourceClaim | None:
+        with self.database.transaction() as conn:
+            return self.claim(conn, [name], self.read_time(conn)).get(name)
