@@ -123,6 +123,7 @@ CREATE TABLE public.alert_rules (
     reason text DEFAULT 'The rule was not evaluated yet.'::text NOT NULL,
     evaluated_at timestamp with time zone,
     last_error text,
+    notifications jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT alert_rules_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'firing'::text, 'unknown'::text])))
 );
 
@@ -517,7 +518,8 @@ CREATE TABLE public.metric_sources (
     headers jsonb NOT NULL,
     timeout_seconds integer NOT NULL,
     encrypted_secret bytea,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    claimed_until timestamp with time zone
 );
 
 CREATE TABLE public.notifications (

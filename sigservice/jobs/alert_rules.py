@@ -4,6 +4,7 @@ decides which process evaluates a rule."""
 import time
 
 from sigservice.context import Context
+from sigservice.repository.releases.releases import read_time
 from sigservice.services.rules.rule_evaluation import Evaluation, evaluate_metrics
 
 
@@ -11,16 +12,17 @@ def run_once(context: Context) -> int:
     """Returns 0, so that nothing is logged but the changes."""
     start = time.monotonic()
     with context.database.transaction() as conn:
-        evaluation = evaluate_metrics(conn, context.clock.now())
+        evaluation = evaluate_metrics(conn, context.clock.choose_now(read_time(conn)))
     if evaluation.readings:
         announce(context, "impactMetric", evaluation, start)
     return 0
 
 
 def announce(context: Context, kind: str, evaluation: Evaluation, start: float) -> None:
-    """Counts, logs, and wakes the job that evaluates the signals."""
+    """Counts, logs, and wakes the jobs that evaluate the signals and send the notifications."""
     if evaluation.changes:
         context.signals_waiting.set()
+        context.outbox_waiting.set()
     metrics = context.telemetry.rules
     metrics.observe(kind, time.monotonic() - start)
     for reading in evaluation.readings:

@@ -26,13 +26,19 @@ from sigservice.services.actions.integration_delivery import Outcome, Settings
 from sigservice.services.channel_delivery import DeliveryResult, DeliverySettings, Message
 from sigservice.services.channels import INTEGRATION
 from sigservice.services.releases import release_journal
+from sigservice.services.rules import rule_notifications
 from sigservice.services.signals import silence_changes
 from sigservice.services.system import mails
 
 MAX_CONCURRENT = 8
 TIMEOUT_SECONDS = 120.0  # then the attempt has failed, even if it continues
 ADOPTED_CHUNK = 1000
-_CHANNEL_KINDS = (notifications.KIND, silence_changes.KIND, release_journal.KIND)
+_CHANNEL_KINDS = (
+    notifications.KIND,
+    silence_changes.KIND,
+    release_journal.KIND,
+    rule_notifications.KIND,
+)
 _POLL_SECONDS = 0.5
 
 
@@ -109,6 +115,8 @@ def deliver(context: Context, row: Row) -> DeliveryResult:
         message = silence_changes.make_message(row, settings.public_url)
     elif row["kind"] == release_journal.KIND:
         message = release_journal.make_message(row, settings.public_url)
+    elif row["kind"] == rule_notifications.KIND:
+        message = rule_notifications.make_message(row, settings.public_url)
     else:
         with context.database.autocommit() as conn:
             run = notifications.find_run(conn, row)

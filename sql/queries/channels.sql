@@ -11,7 +11,7 @@ SELECT name, provider, enabled FROM integrations WHERE name IS NOT NULL ORDER BY
 SELECT id, name, provider, enabled, parameters, secrets FROM integrations WHERE name = %(name)s;
 
 -- name: list_channel_users
--- What notifies the channel: action sets, endpoints, and releases that haven't ended.
+-- What notifies the channel: action sets, endpoints, alert rules, and releases that haven't ended.
 SELECT 'action set ' || s.name || ' of ' || s.project AS label
 FROM action_sets s
 WHERE s.settings -> 'notifications' @> %(reference)s::jsonb
@@ -19,6 +19,10 @@ UNION ALL
 SELECT 'endpoint ' || e.name
 FROM signal_endpoints e
 WHERE e.options -> 'silence' -> 'notifications' @> %(reference)s::jsonb
+UNION ALL
+SELECT 'alert rule ' || a.name
+FROM alert_rules a
+WHERE a.notifications @> %(reference)s::jsonb
 UNION ALL
 SELECT 'release of ' || r.feature || ' in ' || r.environment
 FROM releases r

@@ -1,4 +1,4 @@
-"""Notifications that are sent to an integration by its name: action sets, endpoints, releases."""
+"""Notifications to an integration by its name: action sets, endpoints, releases, alert rules."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from tests.actions_kit import SETS, Alerts
 from tests.conftest import ADMIN, Make
 from tests.integrations_kit import ADDONS, URL, make_body
 from tests.jobs.release_kit import Releases
+from tests.jobs.rules_kit import PATH as RULES
+from tests.jobs.rules_kit import Rules
 from tests.jobs.silence_kit import ENDPOINTS, Silence
 from tests.receiver import receiving
+from tests.routes.sdk import Sdk
 
 NAME = "#shop-oncall"
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -114,6 +117,54 @@ def test_a_release_tells_an_integration(service, clock, create, receiver):
     assert json.loads(request.body)["type"] == "release.started"
 
 
+@pytest.fixture
+def rules(make_service, database, clock):
+    environ = {"SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1", "SERVICE_URL": URL}
+    return Rules(Sdk(make_service, database, **environ), clock)
+
+
+def test_an_alert_rule_tells_an_integration_what_its_signal_says(rules, receiver):
+    body = make_body(f"{receiver.url}/hook", name=NAME, events=[])
+    rules.web.post_json(ADDONS, body, headers=ADMIN, status=201)
+    rule = rules.create(notifications=[tell("firing", "resolved")])
+    rules.create(name="others", notifications=[tell("unknown")])
+    for errors in (0, 50, 0):
+        for _ in range(6):
+            rules.minute(errors=errors, requests=100)
+    job.run_once(rules.sdk.service.context)
+    firing, resolved = (json.loads(request.body) for request in receiver.requests)
+    assert (firing["type"], resolved["type"]) == ("alert-rule.firing", "alert-rule.resolved")
+    signal = next(x for x in rules.signals() if x["data"]["rule"] == "checkout-errors")
+    assert signal["data"].items() <= firing["data"].items()
+    assert firing["data"]["url"] == f"{URL}/admin/alert-rules/{rule['id']}"
+    assert firing["data"]["text"] == "Alert rule checkout-errors is firing"
+    rules.clock.advance(600)
+    rules.look()
+    job.run_once(rules.sdk.service.context)
+    assert json.loads(receiver.requests[-1].body)["type"] == "alert-rule.unknown"
+    assert len(receiver.requests) == 3
+
+
+def test_a_rule_that_is_disabled_while_it_fires_tells_that_it_is_resolved(rules, receiver):
+    body = make_body(f"{receiver.url}/hook", name=NAME, events=[])
+    rules.web.post_json(ADDONS, body, headers=ADMIN, status=201)
+    rule = rules.create(notifications=[tell("resolved")])
+    rules.minute(errors=50, requests=100)
+    rules.web.post_json(f"{RULES}/{rule['id']}/disable", {}, headers=ADMIN)
+    job.run_once(rules.sdk.service.context)
+    (request,) = receiver.requests
+    assert json.loads(request.body)["data"]["reason"] == "The rule was disabled."
+    assert rules.read(rule)["notifications"] == [tell("resolved")]
+
+
+def test_an_alert_rule_refuses_unknown_names_and_other_channels(rules):
+    webhook = {"type": "webhook", "url": "https://example.com/", "on": ["firing"]}
+    for channel, path in ((tell("firing"), "name"), (webhook, "type"), (tell("late"), "on[0]")):
+        body = rules.body(notifications=[channel])
+        answer = rules.web.post_json(RULES, body, headers=ADMIN, status=400)
+        assert find_paths(answer) == [f"notifications[0].{path}"]
+
+
 def test_a_retry_uses_the_configuration_of_today(alerts, create, receiver):
     id = create()["id"]
     alerts.set(options={"notifications": [tell("success")]})
@@ -183,8 +234,13 @@ def test_an_integration_in_use_is_neither_deleted_nor_renamed(alerts, create, se
     id = create()["id"]
     one = alerts.set(options={"notifications": [tell("success")]})
     Silence(service, clock).endpoint(everySeconds=60, notifications=[tell("down")])
+    endpoint = Make(alerts.web).endpoint("rules")
+    query = {"kind": "impactMetric", "metric": "m", "measure": "rate", "environment": "production"}
+    rule = {"name": "errors", "endpointId": endpoint["id"], "source": query, "above": 1}
+    channels = {"notifications": [tell("firing")]}
+    alerts.web.post_json(RULES, rule | channels, headers=ADMIN, status=201)
     answer = alerts.web.delete(f"{ADDONS}/{id}", headers=ADMIN, status=409)
-    for user in ("action set kill checkout of default", "endpoint backup"):
+    for user in ("action set kill checkout of default", "endpoint backup", "alert rule errors"):
         assert user in answer.json["message"]
     for name in ("#renamed", None):
         body = make_body(name=name)

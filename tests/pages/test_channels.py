@@ -6,6 +6,7 @@ import pytest
 
 from tests.conftest import ADMIN
 from tests.integrations_kit import ADDONS, make_body
+from tests.jobs.rules_kit import PATH as RULES
 from tests.jobs.silence_kit import ENDPOINTS
 from tests.pages.actions import SETS, Actions
 from tests.pages.page_reader import form_to
@@ -65,6 +66,20 @@ def test_saving_an_action_set_unchanged_keeps_its_integrations(ada, web, sets, i
     form_to(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}").submit(status=303)
     options = web.get(f"{SETS}/{id}", headers=ADMIN).json["options"]
     assert options["notifications"] == channels
+
+
+def test_an_alert_rule_tells_the_checked_integrations(ada, web, endpoint, integrations):
+    query = {"kind": "impactMetric", "metric": "m", "measure": "rate", "environment": "production"}
+    rule = {"name": "errors", "endpointId": endpoint["id"], "source": query, "above": 1}
+    rule["notifications"] = [tell("firing")]
+    id = web.post_json(RULES, rule, headers=ADMIN, status=201).json["id"]
+    path = f"/admin/alert-rules/{id}"
+    form = form_to(ada.get(path), path)
+    assert form["tell.0.on.firing"].checked
+    form["tell.0.on.firing"], form["tell.1.on.unknown"] = False, True
+    form.submit(status=303)
+    stored = web.get(f"{RULES}/{id}", headers=ADMIN).json["notifications"]
+    assert stored == [tell("unknown", name="<b>audit")]
 
 
 def test_silence_tells_the_checked_integrations(ada, web, endpoint, integrations):

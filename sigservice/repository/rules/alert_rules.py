@@ -24,11 +24,12 @@ def insert(
     endpoint_id: int,
     enabled: bool,
     condition: str,
+    notifications: str,
     created_by_user_id: int,
     now: datetime,
     limit: int,
 ) -> int | None:
-    """Returns the ID, None if there are `limit` rules. `condition` is JSON."""
+    """Returns the ID, None if there are `limit` rules. `condition` and `notifications` are JSON."""
     id: int | None = fetch_value(
         conn,
         _SQL["insert_alert_rule"],
@@ -36,6 +37,7 @@ def insert(
         endpoint_id=endpoint_id,
         enabled=enabled,
         condition=condition,
+        notifications=notifications,
         created_by_user_id=created_by_user_id,
         now=now,
         limit=limit,
@@ -44,7 +46,7 @@ def insert(
 
 
 def list_all(conn: Connection) -> list[Row]:
-    """By name, with their states; `condition` is JSON text."""
+    """By name, with their states; `condition` and `notifications` are JSON text."""
     return fetch_all(conn, _SQL["list_alert_rules"], id=None)
 
 
@@ -59,7 +61,14 @@ def lock(conn: Connection, id: int) -> Row | None:
 
 
 def update(
-    conn: Connection, id: int, *, name: str, endpoint_id: int, enabled: bool, condition: str
+    conn: Connection,
+    id: int,
+    *,
+    name: str,
+    endpoint_id: int,
+    enabled: bool,
+    condition: str,
+    notifications: str,
 ) -> None:
     execute(
         conn,
@@ -69,6 +78,7 @@ def update(
         endpoint_id=endpoint_id,
         enabled=enabled,
         condition=condition,
+        notifications=notifications,
     )
 
 

@@ -18,8 +18,9 @@ from sigservice.repository.rules import alert_rules
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error
-from sigservice.services.rules import rule_conditions
+from sigservice.services.rules import rule_conditions, rule_notifications
 from sigservice.services.rules.rule_conditions import Condition
+from sigservice.services.rules.rule_notifications import RuleChannel
 from sigservice.services.rules.rule_readings import Reading
 from sigservice.services.rules.rule_states import RuleState, Status
 from sigservice.services.signals import state_signals
@@ -37,6 +38,7 @@ class AlertRule(Condition, kw_only=True):
     name: str
     endpointId: int
     enabled: bool | None = None
+    notifications: list[RuleChannel] = msgspec.field(default_factory=list)
 
     def get_condition(self) -> Condition:
         return Condition(*(getattr(self, name) for name in Condition.__struct_fields__))
@@ -62,6 +64,7 @@ def create(conn: Connection, new: AlertRule, by: Identity, *, limit: int, now: d
             endpoint_id=new.endpointId,
             enabled=new.enabled is not False,
             condition=_encode(new),
+            notifications=_encode_channels(new),
             created_by_user_id=by.user_id,
             now=now,
             limit=limit,
@@ -91,7 +94,11 @@ def set_enabled(conn: Connection, id: int, enabled: bool, by: Identity, *, now: 
     before = _lock(conn, id)
     members = msgspec.structs.asdict(read_condition(before))
     rule = AlertRule(
-        **members, name=before["name"], endpointId=before["endpoint_id"], enabled=enabled
+        **members,
+        name=before["name"],
+        endpointId=before["endpoint_id"],
+        enabled=enabled,
+        notifications=rule_notifications.read_channels(before),
     )
     return _change(conn, before, rule, by, now)
 
@@ -113,6 +120,7 @@ def describe_settings(row: Row) -> dict[str, Any]:
         "endpointId": row["endpoint_id"],
         "enabled": row["enabled"],
         **msgspec.to_builtins(read_condition(row)),
+        "notifications": msgspec.json.decode(row["notifications"]),
         "createdAt": format_iso(row["created_at"]),
         "createdByUserId": row["created_by_user_id"],
     }
@@ -176,6 +184,7 @@ def check(conn: Connection, new: AlertRule) -> None:
     problems.check_name(new.name)
     rule_conditions.check(new, problems)
     rule_conditions.check_references(conn, new, problems)
+    rule_notifications.check(conn, new.notifications, problems)
     is_known = 0 < new.endpointId < 2**31 and signal_endpoints.find(conn, new.endpointId)
     if not is_known:
         problems.add("endpointId", f"The signal endpoint {new.endpointId} doesn't exist.")
@@ -201,6 +210,7 @@ def _change(conn: Connection, before: Row, new: AlertRule, by: Identity, now: da
             endpoint_id=new.endpointId,
             enabled=enabled,
             condition=_encode(new),
+            notifications=_encode_channels(new),
         )
     except UniqueViolation as error:
         raise build_duplicate_error(new.name) from error
@@ -219,12 +229,18 @@ def _end_alert(conn: Connection, row: Row, reason: str, now: datetime) -> bool:
         return False
     start = row["window_from"] or now
     reading = Reading(None, row["samples"], start, row["window_to"] or now, reason)
-    state_signals.store(conn, [build_signal(row, "resolved", "unknown", reading)])
+    signal = build_signal(row, "resolved", "unknown", reading)
+    state_signals.store(conn, [signal])
+    rule_notifications.queue(conn, [(row, signal)])
     return True
 
 
 def _encode(rule: AlertRule) -> str:
     return msgspec.json.encode(rule.get_condition()).decode()
+
+
+def _encode_channels(rule: AlertRule) -> str:
+    return msgspec.json.encode(rule.notifications).decode()
 
 
 def _lock(conn: Connection, id: int) -> Row:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.rules import alert_rules
+from sigservice.services.rules import rule_notifications
 from sigservice.services.rules.alert_rules import build_signal, build_state_item, read_condition
 from sigservice.services.rules.prometheus import Answer
 from sigservice.services.rules.rule_conditions import Condition
@@ -80,13 +81,15 @@ def _store(
     for row, reading in zip(rows, readings, strict=True):
         condition = read_condition(row)
         step = advance(read_state(row), condition, reading, now)
-        due_at = now + timedelta(seconds=condition.everySeconds)
-        items.append(build_state_item(row, step.state, reading) | {"due_at": due_at})
+        due_at = {"due_at": condition.find_due_at(now)}
+        items.append(build_state_item(row, step.state, reading) | due_at)
         if step.status is not None:
-            signals.append(build_signal(row, step.status, step.state.state, reading))
+            signal = build_signal(row, step.status, step.state.state, reading)
+            signals.append((row, signal))
             changes.append(Change(row["name"], step.status, reading.reason))
     alert_rules.save_states(conn, items)
-    state_signals.store(conn, signals)
+    state_signals.store(conn, [signal for _, signal in signals])
+    rule_notifications.queue(conn, signals)
     return Evaluation(readings, changes)
 
 

@@ -4,7 +4,7 @@ What exists under the same name changes, nothing is deleted, and an invalid item
 import. Endpoints and service accounts that are missing are created, without tokens.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,6 +17,7 @@ from sigservice.crypto.encryption import Encryption
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ExceedsLimitError, NameExistsError, NotFoundError
+from sigservice.repository import channels as channel_rows
 from sigservice.repository.access import service_accounts as account_rows
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.rules import alert_rules as rule_rows
@@ -26,7 +27,7 @@ from sigservice.services.access import service_accounts
 from sigservice.services.actions import action_sets, schedules
 from sigservice.services.actions.action_sets import ActionSetFields, read_limits
 from sigservice.services.actions.schedules import NO_SOURCE
-from sigservice.services.channels import MASK, unmask_channels
+from sigservice.services.channels import INTEGRATION, MASK, unmask_channels
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.rules import alert_rules, metric_sources
@@ -118,7 +119,9 @@ class AutomationImporter:
         endpoints = {row["name"]: row["id"] for row in endpoint_rows.list_all(self._conn)}
         names = {id: name for name, id in endpoints.items()}
         existing = {row["name"]: row for row in rule_rows.list_all(self._conn)}
+        channels = {row["name"] for row in channel_rows.list_all(self._conn)}
         for index, item in enumerate(items):
+            self._remove_unknown_channels(item, channels)
             before = existing.get(item.name)
             if before is not None and describe_rule(before, names) == item:
                 continue
@@ -130,6 +133,13 @@ class AutomationImporter:
             with self._collect(f"alertRules[{index}]"):
                 self._put_rule(item, endpoints[item.endpoint], before)
                 self._report("alert-rule", item.name, before)
+
+    def _remove_unknown_channels(self, item: AlertRuleDefinition, names: Collection[str]) -> None:
+        for channel in [*item.notifications]:
+            if channel.type == INTEGRATION and channel.name not in names:
+                item.notifications.remove(channel)
+                notice = Notice(f"alert rule {item.name}", f"its notification {channel.name}")
+                self._changes.secrets.append(notice)
 
     def _create_endpoint(self, name: str) -> int:
         row = signal_endpoints.create(
@@ -145,7 +155,13 @@ class AutomationImporter:
     def _put_rule(self, item: AlertRuleDefinition, endpoint_id: int, before: Row | None) -> None:
         condition = item.get_condition()
         members = {name: getattr(condition, name) for name in condition.__struct_fields__}
-        rule = AlertRule(**members, name=item.name, endpointId=endpoint_id, enabled=item.enabled)
+        rule = AlertRule(
+            **members,
+            name=item.name,
+            endpointId=endpoint_id,
+            enabled=item.enabled,
+            notifications=item.notifications,
+        )
         if before is None:
             limit = self._signals["alertRulesLimit"]
             alert_rules.create(self._conn, rule, self._by, limit=limit, now=self._now)

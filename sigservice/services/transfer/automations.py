@@ -22,6 +22,7 @@ from sigservice.services.actions.schedules import NO_SOURCE, Schedule
 from sigservice.services.rules import metric_sources
 from sigservice.services.rules.alert_rules import read_condition
 from sigservice.services.rules.rule_conditions import Condition
+from sigservice.services.rules.rule_notifications import RuleChannel, read_channels
 from sigservice.services.transfer.snapshots import Snapshot, read_snapshot
 
 
@@ -46,6 +47,7 @@ class AlertRuleDefinition(Condition, kw_only=True):
     name: str
     endpoint: str
     enabled: bool = True
+    notifications: list[RuleChannel] = msgspec.field(default_factory=list)
 
     def get_condition(self) -> Condition:
         return Condition(*(getattr(self, name) for name in Condition.__struct_fields__))
@@ -114,6 +116,7 @@ def describe_rule(row: Row, endpoints: dict[int, str]) -> AlertRuleDefinition:
         name=row["name"],
         endpoint=endpoints[row["endpoint_id"]],
         enabled=row["enabled"],
+        notifications=read_channels(row),
     )
 
 

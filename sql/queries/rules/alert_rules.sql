@@ -7,15 +7,16 @@ SELECT pg_advisory_xact_lock(hashtext('alert_rules'));
 
 -- name: insert_alert_rule
 -- Returns no row if the limit is reached. Call under lock_alert_rules.
-INSERT INTO alert_rules (name, endpoint_id, enabled, condition, created_by_user_id, since)
-SELECT %(name)s, %(endpoint_id)s, %(enabled)s, %(condition)s::jsonb, %(created_by_user_id)s, %(now)s
+INSERT INTO alert_rules (name, endpoint_id, enabled, condition, notifications, created_by_user_id, since)
+SELECT %(name)s, %(endpoint_id)s, %(enabled)s, %(condition)s::jsonb, %(notifications)s::jsonb, %(created_by_user_id)s,
+       %(now)s
 WHERE (SELECT count(*) FROM alert_rules) < %(limit)s
 RETURNING id;
 
 -- name: list_alert_rules
 -- All rules by name, or the one with this ID.
-SELECT id, name, endpoint_id, enabled, condition, created_at, created_by_user_id, state, since, streak, has_fired,
-       unknown_since, value, samples, window_from, window_to, reason, evaluated_at, last_error
+SELECT id, name, endpoint_id, enabled, condition, notifications, created_at, created_by_user_id, state, since,
+       streak, has_fired, unknown_since, value, samples, window_from, window_to, reason, evaluated_at, last_error
 FROM alert_rules
 WHERE %(id)s::bigint IS NULL OR id = %(id)s
 ORDER BY name;
@@ -31,7 +32,7 @@ FOR UPDATE;
 -- The next look of the job evaluates it.
 UPDATE alert_rules
 SET name = %(name)s, endpoint_id = %(endpoint_id)s, enabled = %(enabled)s, condition = %(condition)s::jsonb,
-    due_at = 'epoch'
+    notifications = %(notifications)s::jsonb, due_at = 'epoch'
 WHERE id = %(id)s;
 
 -- name: delete_alert_rule
@@ -40,7 +41,7 @@ DELETE FROM alert_rules WHERE id = %(id)s;
 -- name: claim_due_alert_rules
 -- The enabled rules on impact metrics of enabled endpoints that are due, locked until the transaction ends; other processes skip them.
 -- A rule that is due later than its longest interval is due after a step of the clock.
-SELECT r.id, r.name, r.endpoint_id, r.enabled, r.condition, r.state, r.since, r.streak, r.has_fired, r.unknown_since,
+SELECT r.id, r.name, r.endpoint_id, r.enabled, r.condition, r.notifications, r.state, r.since, r.streak, r.has_fired, r.unknown_since,
        r.value, r.samples, r.window_from, r.window_to, r.reason, r.evaluated_at, r.last_error
 FROM alert_rules r
 WHERE r.enabled
@@ -69,7 +70,7 @@ RETURNING id, condition;
 
 -- name: lock_leased_alert_rules
 -- A change of a rule and another lease change `due_at`.
-SELECT id, name, endpoint_id, enabled, condition, state, since, streak, has_fired, unknown_since, value, samples,
+SELECT id, name, endpoint_id, enabled, condition, notifications, state, since, streak, has_fired, unknown_since, value, samples,
        window_from, window_to, reason, evaluated_at, last_error
 FROM alert_rules
 WHERE id = ANY(%(ids)s)

@@ -9,6 +9,7 @@ import webtest
 
 from sigservice.clock import format_iso
 from tests.conftest import ADMIN
+from tests.integrations_kit import ADDONS, make_body
 
 RULES = "/api/admin/alert-rules"
 SOURCES = "/api/admin/metric-sources"
@@ -125,6 +126,27 @@ def test_secrets_are_not_in_the_file_and_must_be_entered_again(
     assert second.startswith("  schedule weekend: its notification https://hooks.example.com/")
     sources = get(empty, SOURCES)["metricSources"]
     assert [source["auth"]["hasSecret"] for source in sources] == [False, False]
+
+
+def test_a_rule_keeps_the_integrations_that_exist_and_lists_the_others(
+    source_service, empty, command, file
+):
+    channels = []
+    for name in ("#here", "#there"):
+        post(source_service, ADDONS, make_body(name=name, events=[]))
+        channels.append({"type": "integration", "name": name, "on": ["firing"]})
+    post(empty, ADDONS, make_body(name="#here", events=[]))
+    (rule,) = get(source_service, RULES)["alertRules"]
+    members = ("name", "endpointId", "source", "above")
+    body = {name: rule[name] for name in members} | {"notifications": channels}
+    path = f"{RULES}/{rule['id']}"
+    webtest.TestApp(source_service.app).put_json(path, body, headers=ADMIN)
+    command(source_service, "export", file)
+    for is_created in (True, False):
+        code, out, _ = command(empty, "import", file)
+        assert (code, "alert rule errors: its notification #there" in out) == (0, True)
+        assert ("alert-rule errors: " in out) == is_created
+    assert get(empty, RULES)["alertRules"][0]["notifications"] == channels[:1]
 
 
 def test_an_import_where_everything_exists_keeps_the_secrets(source_service, command, file):

@@ -1,10 +1,13 @@
 """Recipients of notifications: integrations with checkboxes, and others as rows of fields."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from sigservice.db.statements import Row
-from sigservice.services.channels import INTEGRATION, MAX_CHANNELS
+from sigservice.services import outbox
+from sigservice.services.channels import INTEGRATION, MAX_CHANNELS, describe_channel
 from sigservice.web.forms import Field, Form, fill
 from sigservice.web.growing_forms import GrowingSection, list_rows, make_section, replace_rows
 
@@ -89,3 +92,15 @@ def make_channel_section(
         max_rows=MAX_CHANNELS,
         boxes_legend="Send when",
     )
+
+
+def describe_notification(row: Row) -> dict[str, Any]:
+    """A message of the outbox about a change of a state, for partials/last_notifications.tpl."""
+    message = msgspec.json.decode(row["payload"])
+    return {
+        "created_at": row["created_at"],
+        "change": message["state"],
+        "channel": describe_channel(msgspec.json.decode(row["target"])),
+        "state": outbox.describe_state(row),
+        "error": row["last_error"],
+    }

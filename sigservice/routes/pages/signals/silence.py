@@ -1,16 +1,11 @@
 """Silence of an endpoint, page: its state, the rule, the last notifications."""
 
-from typing import Any
-
-import msgspec
-
 from sigservice.repository import channels
 from sigservice.repository import outbox as outbox_repository
 from sigservice.routes.pages.signals import silence_form
+from sigservice.routes.pages.signals.channel_section import describe_notification
 from sigservice.routes.pages.signals.endpoint_tabs import ONE, find_endpoint, render_tab
-from sigservice.services import outbox
 from sigservice.services.channel_delivery import DeliverySettings
-from sigservice.services.channels import describe_channel
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
@@ -43,7 +38,7 @@ def show_silence(
         endpoint,
         "silence",
         entry=entry,
-        notifications=[_describe_notification(row) for row in rows],
+        notifications=[describe_notification(row) for row in rows],
         notice=respond.find_notice(NOTICES),
         **silence_form.make_parts(entry.form or silence_form.make_form(rule), integrations),
     )
@@ -57,14 +52,3 @@ def update_silence(context: Context, identity: Identity, id: int, form: Form) ->
     with context.database.transaction() as conn:
         signal_endpoints.set_silence(conn, id, rule, identity, policy=policy)
     return respond.redirect(context, f"/admin/signals/{id}/silence?done=saved")
-
-
-def _describe_notification(row: dict[str, Any]) -> dict[str, Any]:
-    message = msgspec.json.decode(row["payload"])
-    return {
-        "created_at": row["created_at"],
-        "change": message["state"],
-        "channel": describe_channel(msgspec.json.decode(row["target"])),
-        "state": outbox.describe_state(row),
-        "error": row["last_error"],
-    }
