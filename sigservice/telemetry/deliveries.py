@@ -1,40 +1,32 @@
 """Metrics of deliveries: notifications of runs, events to integrations, emails to users."""
 
-from sigservice.telemetry.instruments import Counter, Instruments
+from sigservice.telemetry.instruments import Instruments
 
 
 class Deliveries:
     """A result is sent, failed (another attempt follows) or given up."""
 
     def __init__(self, instruments: Instruments) -> None:
-        self._notifications = instruments.add(
-            Counter(
-                "notifications_sent_total",
-                "Attempts to send notifications of runs, by channel and result.",
-                ("type", "result"),
-            )
+        self._notifications = instruments.add_counter(
+            "notifications_sent_total",
+            "Attempts to send notifications of runs, by channel and result.",
+            ("type", "result"),
         )
-        self._addons = instruments.add(
-            Counter(
-                "addon_events_handled",
-                "Attempts to send notifications and events of integrations, by receiver.",
-                ("result", "destination"),
-            )
+        self._addons = instruments.add_counter(
+            "addon_events_handled",
+            "Attempts to send notifications and events of integrations, by receiver.",
+            ("result", "destination"),
         )
-        self._given_up = instruments.add(
-            Counter(
-                "integration_deliveries_given_up_total",
-                "Events that an integration doesn't get, by provider.",
-                ("provider",),
-            )
+        self._given_up = instruments.add_counter(
+            "integration_deliveries_given_up_total",
+            "Events that an integration doesn't get, by provider.",
+            ("provider",),
         )
-        self._mails = instruments.add(
-            Counter(
-                "mails_sent_total",
-                "Attempts to send emails to users, by kind and result.",
-                ("kind", "result"),
-            )
-        )
+        self.count_mail = instruments.add_counter(
+            "mails_sent_total",
+            "Attempts to send emails to users, by kind and result.",
+            ("kind", "result"),
+        ).inc
 
     def count_notification(self, type: str, result: str) -> None:
         self._notifications.inc(type, result)
@@ -44,6 +36,3 @@ class Deliveries:
         self._addons.inc("success" if result == "sent" else "failed", provider)
         if result == "given up":
             self._given_up.inc(provider)
-
-    def count_mail(self, kind: str, result: str) -> None:
-        self._mails.inc(kind, result)

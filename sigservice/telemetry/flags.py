@@ -50,31 +50,25 @@ class Flags:
             ("toggle", "appName"),
         )
         self._updates.enabled = self._usage.enabled = instruments.enabled
-        self._registrations = instruments.add(
-            Counter(
-                "client_registration_total",
-                "Registrations of SDKs.",
-                ("appName", "environment", "interval"),
-                ("appName", "environment", "interval"),
-            )
+        self._registrations = instruments.add_counter(
+            "client_registration_total",
+            "Registrations of SDKs.",
+            ("appName", "environment", "interval"),
+            ("appName", "environment", "interval"),
         )
-        self._release_events = instruments.add(
-            Counter("release_events_total", "Events of releases, by type.", ("type",))
+        self.count_release_event = instruments.add_counter(
+            "release_events_total", "Events of releases, by type.", ("type",)
+        ).inc
+        self._dropped = instruments.add_counter(
+            "client_metrics_dropped_total",
+            "Reports of SDKs that were dropped because of a limit.",
+            ("kind",),
         )
-        self._dropped = instruments.add(
-            Counter(
-                "client_metrics_dropped_total",
-                "Reports of SDKs that were dropped because of a limit.",
-                ("kind",),
-            )
-        )
-        self._sdks = instruments.add(
-            Counter(
-                "client_sdk_versions",
-                "Registrations by SDK version and platform.",
-                SDK_LABELS,
-                SDK_LABELS,
-            )
+        self._sdks = instruments.add_counter(
+            "client_sdk_versions",
+            "Registrations by SDK version and platform.",
+            SDK_LABELS,
+            SDK_LABELS,
         )
 
     def count_change(
@@ -83,10 +77,6 @@ class Flags:
         """`event` is the type of the event."""
         action = _ACTIONS.get(event, "updated")
         self._updates.inc(toggle, project or NONE, environment or NONE, action)
-
-    def count_release_event(self, type: str) -> None:
-        """`type` as in the events of a release, such as rolledBack."""
-        self._release_events.inc(type)
 
     def count_usage(self, toggle: str, app_name: str, sdk_type: str, yes: int, no: int) -> None:
         """`toggle` must exist. `sdk_type` is the SDK type of the token: frontend tokens are public,

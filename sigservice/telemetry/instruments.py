@@ -187,6 +187,14 @@ class Instruments:
             PlatformCollector(registry=self.registry)
             GCCollector(registry=self.registry)
 
+    def add_counter(self, name: str, text: str, *labels: Sequence[str]) -> Counter:
+        return self.add(Counter(name, text, *labels))
+
+    def add_histogram(
+        self, name: str, text: str, *labels: Sequence[str], bounds: Sequence[float]
+    ) -> Histogram:
+        return self.add(Histogram(name, text, *labels, bounds=bounds))
+
     def add(self, collector: C) -> C:
         """Registers the collector, or disables it if metrics are off."""
         if self.enabled:

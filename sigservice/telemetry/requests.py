@@ -21,14 +21,12 @@ def is_sdk(path: str) -> bool:
 class Requests:
     def __init__(self, instruments: Instruments, app_names: Names) -> None:
         self._app_names = app_names
-        self._times = instruments.add(
-            Histogram(
-                "http_request_duration_milliseconds",
-                "Time to answer a request, by route.",
-                ("path", "method", "status", "appName"),
-                ("appName",),
-                bounds=_MILLISECONDS,
-            )
+        self._times = instruments.add_histogram(
+            "http_request_duration_milliseconds",
+            "Time to answer a request, by route.",
+            ("path", "method", "status", "appName"),
+            ("appName",),
+            bounds=_MILLISECONDS,
         )
         self._origins = Counter(
             "request_origin_counter",

@@ -1,6 +1,6 @@
 """The counter of sign-in attempts."""
 
-from sigservice.telemetry.instruments import Counter, Histogram, Instruments
+from sigservice.telemetry.instruments import Instruments
 
 
 class SignIns:
@@ -9,31 +9,22 @@ class SignIns:
     unavailable (too many attempts at the same time, no database or no provider)."""
 
     def __init__(self, instruments: Instruments) -> None:
-        self._provider_requests = instruments.add(
-            Counter(
-                "oidc_requests_total",
-                "Requests to the OpenID provider, by endpoint and result.",
-                ("endpoint", "result"),
-            )
+        self._provider_requests = instruments.add_counter(
+            "oidc_requests_total",
+            "Requests to the OpenID provider, by endpoint and result.",
+            ("endpoint", "result"),
         )
-        self._provider_seconds = instruments.add(
-            Histogram(
-                "oidc_request_seconds",
-                "Duration of requests to the OpenID provider.",
-                ("endpoint",),
-                bounds=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
-            )
+        self._provider_seconds = instruments.add_histogram(
+            "oidc_request_seconds",
+            "Duration of requests to the OpenID provider.",
+            ("endpoint",),
+            bounds=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
         )
-        self._attempts = instruments.add(
-            Counter(
-                "login_attempts_total",
-                "Attempts to sign in, by method and result.",
-                ("method", "result"),
-            )
-        )
-
-    def count_attempt(self, method: str, result: str) -> None:
-        self._attempts.inc(method, result)
+        self.count_attempt = instruments.add_counter(
+            "login_attempts_total",
+            "Attempts to sign in, by method and result.",
+            ("method", "result"),
+        ).inc
 
     def observe_provider(self, endpoint: str, result: str, seconds: float) -> None:
         """A result is success, error (status 4xx), unreachable or refused (too many requests)."""

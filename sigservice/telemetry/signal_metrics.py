@@ -1,37 +1,31 @@
 """Signals and the runs that they trigger."""
 
-from sigservice.telemetry.instruments import Counter, Histogram, Instruments
+from sigservice.telemetry.instruments import Instruments
 
 
 class SignalMetrics:
     def __init__(self, instruments: Instruments) -> None:
-        self._received = instruments.add(
-            Counter(
-                "signals_received_total",
-                "Signals by endpoint and result.",
-                ("endpoint", "result"),
-                ("endpoint",),
-            )
+        self._received = instruments.add_counter(
+            "signals_received_total",
+            "Signals by endpoint and result.",
+            ("endpoint", "result"),
+            ("endpoint",),
         )
-        self._payload = instruments.add(
-            Histogram(
-                "signal_payload_bytes",
-                "Size of accepted payloads.",
-                bounds=(100, 1_000, 10_000, 100_000, 1_000_000),
-            )
+        self._payload = instruments.add_histogram(
+            "signal_payload_bytes",
+            "Size of accepted payloads.",
+            bounds=(100, 1_000, 10_000, 100_000, 1_000_000),
         )
-        self._runs = instruments.add(
-            Counter("action_runs_total", "Runs of action sets, by how they ended.", ("state",))
+        self._runs = instruments.add_counter(
+            "action_runs_total", "Runs of action sets, by how they ended.", ("state",)
         )
-        self._actions = instruments.add(
-            Counter("signal_actions_total", "Actions of the runs, by result.", ("result",))
-        )
-        self._reaction = instruments.add(
-            Histogram(
-                "action_reaction_seconds",
-                "From a signal's commit to the end of its run.",
-                bounds=(0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5, 60),
-            )
+        self.count_action = instruments.add_counter(
+            "signal_actions_total", "Actions of the runs, by result.", ("result",)
+        ).inc
+        self._reaction = instruments.add_histogram(
+            "action_reaction_seconds",
+            "From a signal's commit to the end of its run.",
+            bounds=(0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5, 60),
         )
 
     def count_signal(self, endpoint: str, result: str, payload_bytes: int = 0) -> None:
@@ -39,10 +33,6 @@ class SignalMetrics:
         self._received.inc(endpoint, result)
         if payload_bytes:
             self._payload.observe(payload_bytes)
-
-    def count_action(self, result: str) -> None:
-        """`result` of one action of a run: success or failed."""
-        self._actions.inc(result)
 
     def count_run(self, state: str, reaction: float | None) -> None:
         """`reaction` is the seconds from a signal's commit to the end of its run."""
