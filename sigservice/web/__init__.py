@@ -3,6 +3,8 @@
 This module has the names that most routes need.
 """
 
+from typing import Any
+
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
@@ -11,7 +13,8 @@ from sigservice.web.body import read_query
 from sigservice.web.guards import AdminGuard, ClientGuard, PageGuard, Public
 from sigservice.web.router import Router
 
+Json = Any  # what a handler returns for the body of its response
 __all__ = [
-    "AdminGuard", "ClientGuard", "Context", "HTTPResponse", "PageGuard", "Public", "Router",
+    "AdminGuard", "ClientGuard", "Context", "HTTPResponse", "Json", "PageGuard", "Public", "Router",
     "read_query", "request", "respond",
 ]  # fmt: skip

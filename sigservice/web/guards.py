@@ -69,9 +69,10 @@ class Public:
 
 
 class AdminGuard:
-    """The admin JSON API: an admin token, a personal token, or a session with CSRF protection."""
+    """The admin JSON API: an admin token, a personal token, or a session with CSRF protection.
+    Handlers return the JSON of a response with the status 200, or None if it is empty."""
 
-    name, api = "guard", 2
+    name, api, returns_json = "guard", 2, True
 
     def __init__(self, context: Context) -> None:
         self._context = context

@@ -5,13 +5,15 @@ merged app but keeps its plugins, so the guard, limits and body checks of a rout
 """
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial, update_wrapper
+from functools import cache, lru_cache, partial, update_wrapper
+from inspect import signature
 from typing import Any, NamedTuple, TypeVar
 
 from bottle import Bottle, ConfigDict, HTTPError, HTTPResponse, Route, request, response
 from bottle import Router as BottleRouter
 
 from sigservice.context import Context
+from sigservice.web import respond
 from sigservice.web.body import BodyPlugin
 from sigservice.web.errors import ErrorPlugin
 from sigservice.web.limits import LimitPlugin
@@ -85,7 +87,8 @@ class Router:
         return declare
 
     def bind(self, context: Context) -> Bottle:
-        """The routes as a bottle app whose handlers get `context` first.
+        """The routes as a bottle app whose handlers get `context` first. A handler whose first
+        parameter is `conn` runs in a transaction and gets its connection instead.
 
         The order of the plugins: errors, guard, limits, body. So an unauthenticated caller uses up
         no limit, except where the guard is public.
@@ -96,9 +99,35 @@ class Router:
             for method, path, handler, options in self.routes:
                 sizes = {name: options[name] for name in SIZES if callable(options.get(name))}
                 settings = options | {name: size(context.config) for name, size in sizes.items()}
-                callback = update_wrapper(partial(handler, context), handler)
-                app.route(path, method, callback, **settings)
+                callback = _bind_handler(handler, context)
+                if getattr(self._guard, "returns_json", False):
+                    callback = partial(_call_for_json, callback)
+                app.route(path, method, update_wrapper(callback, handler), **settings)
         return app
+
+
+@cache
+def _takes_connection(handler: Callable[..., Any]) -> bool:
+    return next(iter(signature(handler).parameters)) == "conn"
+
+
+def _bind_handler(handler: Callable[..., Any], context: Context) -> Callable[..., Any]:
+    if not _takes_connection(handler):
+        return partial(handler, context)
+
+    def call_in_transaction(*args: Any, **kwargs: Any) -> Any:
+        with context.database.transaction() as conn:
+            return handler(conn, *args, **kwargs)
+
+    return call_in_transaction
+
+
+def _call_for_json(callback: Callable[..., Any], *args: Any, **kwargs: Any) -> HTTPResponse:
+    """The response as it is, an empty one for None, and JSON for other values."""
+    answer = callback(*args, **kwargs)
+    if isinstance(answer, HTTPResponse):
+        return answer
+    return respond.empty() if answer is None else respond.json(answer)
 
 
 class _BoundRouter(Bottle):  # type: ignore[misc]

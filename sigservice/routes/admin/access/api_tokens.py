@@ -4,11 +4,12 @@ from urllib.parse import quote
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
 PATH = "/api/admin/api-tokens"
 
@@ -47,7 +48,7 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_api_tokens(context: Context, identity: Identity) -> HTTPResponse:
+def list_api_tokens(context: Context, identity: Identity) -> Json:
     return _list_tokens(context)
 
 
@@ -61,27 +62,21 @@ def create_api_token(context: Context, identity: Identity, body: ApiTokenBody) -
 
 
 @router.get(f"{PATH}/<name:path>", needs=ADMIN)
-def list_api_tokens_by_name(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def list_api_tokens_by_name(context: Context, identity: Identity, name: str) -> Json:
     return _list_tokens(context, name)
 
 
 @router.put(f"{PATH}/<token:path>", needs=ADMIN, takes=ExpiryBody)
-def update_api_token(
-    context: Context, identity: Identity, token: str, body: ExpiryBody
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        api_tokens.update(conn, token, body.expiresAt, identity)
-    return respond.empty()
+def update_api_token(conn: Connection, identity: Identity, token: str, body: ExpiryBody) -> None:
+    api_tokens.update(conn, token, body.expiresAt, identity)
 
 
 @router.delete(f"{PATH}/<token:path>", needs=ADMIN)
-def delete_api_token(context: Context, identity: Identity, token: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        api_tokens.delete(conn, token, identity)
-    return respond.empty()
+def delete_api_token(conn: Connection, identity: Identity, token: str) -> None:
+    api_tokens.delete(conn, token, identity)
 
 
-def _list_tokens(context: Context, token_name: str | None = None) -> HTTPResponse:
+def _list_tokens(context: Context, token_name: str | None = None) -> Json:
     with context.database.autocommit() as conn:
         rows = api_token_rows.list_all(conn, token_name=token_name)
-    return respond.json({"tokens": [api_tokens.to_json(row) for row in rows]})
+    return {"tokens": [api_tokens.to_json(row) for row in rows]}

@@ -8,7 +8,7 @@ from sigservice.errors import BadDataError
 from sigservice.repository.access import users as user_rows
 from sigservice.services.access import users
 from sigservice.services.identity import ADMIN_TOKEN_ID, UNKNOWN_ID, VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, Json, Router
 from sigservice.web.password_attempts import can_change_password, change_own_password
 
 PATH = "/api/admin/user"
@@ -34,39 +34,35 @@ def _find_details(context: Context, identity: Identity) -> dict[str, Any]:
 
 
 @router.get(PATH, needs=VIEW, while_default_password=True)
-def show_current_user(context: Context, identity: Identity) -> HTTPResponse:
+def show_current_user(context: Context, identity: Identity) -> Json:
     account = {
         "id": identity.user_id,
         "username": identity.username,
         "email": identity.email,
         "name": identity.name,
     }
-    return respond.json(
-        {
-            "user": account | _find_details(context, identity),
-            "permissions": [{"permission": name} for name in sorted(identity.permissions)],
-            "feedback": [],
-            "splash": {},
-            "csrfToken": identity.csrf or None,
-        }
-    )
+    return {
+        "user": account | _find_details(context, identity),
+        "permissions": [{"permission": name} for name in sorted(identity.permissions)],
+        "feedback": [],
+        "splash": {},
+        "csrfToken": identity.csrf or None,
+    }
 
 
 @router.get(f"{PATH}/profile", needs=VIEW)
-def show_profile(context: Context, identity: Identity) -> HTTPResponse:
+def show_profile(context: Context, identity: Identity) -> Json:
     with context.database.autocommit() as conn:
         roles = user_rows.list_roles(conn)
     role = identity.role or "Admin"
-    return respond.json(
-        {
-            "rootRole": next(users.role_to_json(r) for r in roles if r["name"] == role),
-            "projects": [],
-            "groups": [],
-            "features": [],
-            "subscriptions": [],
-            "canChangePassword": can_change_password(context, identity),
-        }
-    )
+    return {
+        "rootRole": next(users.role_to_json(r) for r in roles if r["name"] == role),
+        "projects": [],
+        "groups": [],
+        "features": [],
+        "subscriptions": [],
+        "canChangePassword": can_change_password(context, identity),
+    }
 
 
 @router.post(
@@ -75,12 +71,9 @@ def show_profile(context: Context, identity: Identity) -> HTTPResponse:
     while_default_password=True,
     takes=OwnPasswordBody,
 )
-def change_current_password(
-    context: Context, identity: Identity, body: OwnPasswordBody
-) -> HTTPResponse:
+def change_current_password(context: Context, identity: Identity, body: OwnPasswordBody) -> None:
     if body.password != body.confirmPassword:
         raise BadDataError("The new passwords must match.")
     change_own_password(
         context, identity, body.oldPassword, body.password, revoke_tokens=body.revokeTokens
     )
-    return respond.empty()

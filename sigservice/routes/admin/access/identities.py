@@ -3,12 +3,13 @@
 from typing import Any
 
 from sigservice.config.oidc import is_enabled
+from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.access import identities
 from sigservice.services.access import users as user_service
 from sigservice.services.access.oidc import users
 from sigservice.services.identity import ADMIN, VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, oidc_sign_in, request, respond
+from sigservice.web import AdminGuard, Context, Json, Router, oidc_sign_in, request
 from sigservice.web.body import MISSING, read_json
 
 OF_USER = "/api/admin/user-admin/<id:id>/identities"
@@ -19,34 +20,28 @@ router = Router(AdminGuard, is_enabled=is_enabled)
 
 
 @router.get(OF_USER, needs=ADMIN)
-def list_identities(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        user_service.get(conn, id)
-        rows = identities.list_of_user(conn, id)
-    return _respond(rows)
+def list_identities(conn: Connection, identity: Identity, id: int) -> Json:
+    user_service.get(conn, id)
+    return _to_json(identities.list_of_user(conn, id))
 
 
 @router.delete(f"{OF_USER}/<identity_id:id>", needs=ADMIN)
-def delete_identity(
-    context: Context, identity: Identity, id: int, identity_id: int
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        users.unlink(conn, id, identity_id, identity, how="admin")
-    return respond.empty()
+def delete_identity(conn: Connection, identity: Identity, id: int, identity_id: int) -> None:
+    users.unlink(conn, id, identity_id, identity, how="admin")
 
 
 @router.get(OWN, needs=VIEW)
-def list_own_identities(context: Context, identity: Identity) -> HTTPResponse:
+def list_own_identities(context: Context, identity: Identity) -> Json:
     with context.database.autocommit() as conn:
         rows = identities.list_of_user(conn, identity.user_id)
-    return _respond(rows)
+    return _to_json(rows)
 
 
 @router.delete(OWN, needs=VIEW, body_limit=BODY_LIMIT)
 @router.delete(f"{OWN}/<identity_id:id>", needs=VIEW, body_limit=BODY_LIMIT)
 def delete_own_identity(
     context: Context, identity: Identity, identity_id: int | None = None
-) -> HTTPResponse:
+) -> None:
     """The body is `{password}`, or empty after a fresh sign-in with the provider."""
     body, _ = read_json(request.environ, BODY_LIMIT)
     body = {} if body is MISSING else body
@@ -54,8 +49,7 @@ def delete_own_identity(
     if not isinstance(password, str):
         raise BadDataError("The password must be text.", path="password")
     oidc_sign_in.unlink_own(context, identity, identity_id, password)
-    return respond.empty()
 
 
-def _respond(rows: list[dict[str, Any]]) -> HTTPResponse:
-    return respond.json({"identities": [users.to_json(row) for row in rows]})
+def _to_json(rows: list[dict[str, Any]]) -> Json:
+    return {"identities": [users.to_json(row) for row in rows]}

@@ -2,10 +2,11 @@
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.services.access import personal_tokens
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 from sigservice.web.own_tokens import create_own_token
 
 PATH = "/api/admin/user/tokens"
@@ -23,10 +24,10 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_personal_tokens(context: Context, identity: Identity) -> HTTPResponse:
+def list_personal_tokens(context: Context, identity: Identity) -> Json:
     with context.database.autocommit() as conn:
         rows = personal_token_rows.list_of_users(conn, [identity.user_id])
-    return respond.json({"pats": [personal_tokens.to_json(row) for row in rows]})
+    return {"pats": [personal_tokens.to_json(row) for row in rows]}
 
 
 @router.post(PATH, needs=VIEW, takes=PersonalTokenBody)
@@ -40,7 +41,5 @@ def create_personal_token(
 
 
 @router.delete(f"{PATH}/<id:id>", needs=VIEW)
-def delete_personal_token(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        personal_tokens.delete(conn, identity.user_id, id, identity)
-    return respond.empty()
+def delete_personal_token(conn: Connection, identity: Identity, id: int) -> None:
+    personal_tokens.delete(conn, identity.user_id, id, identity)

@@ -5,10 +5,11 @@ from urllib.parse import quote
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, DEFAULT_ENVIRONMENT, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
 PATH = "/api/admin/projects/<project>/api-tokens"
 
@@ -24,11 +25,10 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_project_api_tokens(context: Context, identity: Identity, project: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        api_tokens.check_project(conn, project)
-        rows = api_token_rows.list_of_project(conn, project)
-    return respond.json({"tokens": [api_tokens.to_json(row) for row in rows]})
+def list_project_api_tokens(conn: Connection, identity: Identity, project: str) -> Json:
+    api_tokens.check_project(conn, project)
+    rows = api_token_rows.list_of_project(conn, project)
+    return {"tokens": [api_tokens.to_json(row) for row in rows]}
 
 
 @router.post(PATH, needs=ADMIN, takes=ProjectTokenBody)
@@ -51,9 +51,7 @@ def create_project_api_token(
 
 @router.delete(f"{PATH}/<token:path>", needs=ADMIN)
 def delete_project_api_token(
-    context: Context, identity: Identity, project: str, token: str
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        api_tokens.check_project(conn, project)
-        api_tokens.delete_from_project(conn, project, token, identity)
-    return respond.empty()
+    conn: Connection, identity: Identity, project: str, token: str
+) -> None:
+    api_tokens.check_project(conn, project)
+    api_tokens.delete_from_project(conn, project, token, identity)

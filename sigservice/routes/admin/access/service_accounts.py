@@ -5,11 +5,12 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from sigservice.db.pool import Connection
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.repository.access import service_accounts as service_account_rows
 from sigservice.services.access import personal_tokens, service_accounts
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
 PATH = "/api/admin/service-account"
 
@@ -35,48 +36,42 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_service_accounts(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        rows = service_account_rows.list_all(conn)
-        tokens = personal_token_rows.list_of_users(conn, [row["id"] for row in rows])
+def list_service_accounts(conn: Connection, identity: Identity) -> Json:
+    rows = service_account_rows.list_all(conn)
+    tokens = personal_token_rows.list_of_users(conn, [row["id"] for row in rows])
     accounts = [
         service_accounts.to_json(row, [t for t in tokens if t["user_id"] == row["id"]])
         for row in rows
     ]
-    return respond.json({"serviceAccounts": accounts})
+    return {"serviceAccounts": accounts}
 
 
 @router.post(PATH, needs=ADMIN, takes=ServiceAccountBody)
 def create_service_account(
-    context: Context, identity: Identity, body: ServiceAccountBody
+    conn: Connection, identity: Identity, body: ServiceAccountBody
 ) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = service_accounts.create(conn, body.to_changes(), identity)
+    row = service_accounts.create(conn, body.to_changes(), identity)
     return respond.json(service_accounts.to_json(row), 201)
 
 
 @router.put(f"{PATH}/<id:id>", needs=ADMIN, takes=ServiceAccountBody)
 def update_service_account(
-    context: Context, identity: Identity, id: int, body: ServiceAccountBody
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = service_accounts.update(conn, id, body.to_changes(), identity)
-        tokens = personal_token_rows.list_of_users(conn, [id])
-    return respond.json(service_accounts.to_json(row, tokens))
+    conn: Connection, identity: Identity, id: int, body: ServiceAccountBody
+) -> Json:
+    row = service_accounts.update(conn, id, body.to_changes(), identity)
+    tokens = personal_token_rows.list_of_users(conn, [id])
+    return service_accounts.to_json(row, tokens)
 
 
 @router.delete(f"{PATH}/<id:id>", needs=ADMIN)
-def delete_service_account(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        service_accounts.delete(conn, id, identity)
-    return respond.empty()
+def delete_service_account(conn: Connection, identity: Identity, id: int) -> None:
+    service_accounts.delete(conn, id, identity)
 
 
 @router.get(f"{PATH}/<id:id>/token", needs=ADMIN)
-def list_service_account_tokens(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        rows = service_accounts.list_tokens(conn, id)
-    return respond.json({"pats": [personal_tokens.to_json(row) for row in rows]})
+def list_service_account_tokens(conn: Connection, identity: Identity, id: int) -> Json:
+    rows = service_accounts.list_tokens(conn, id)
+    return {"pats": [personal_tokens.to_json(row) for row in rows]}
 
 
 @router.post(f"{PATH}/<id:id>/token", needs=ADMIN, takes=ServiceTokenBody)
@@ -91,8 +86,6 @@ def create_service_account_token(
 
 @router.delete(f"{PATH}/<id:id>/token/<token_id:id>", needs=ADMIN)
 def delete_service_account_token(
-    context: Context, identity: Identity, id: int, token_id: int
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        service_accounts.delete_token(conn, id, token_id, identity)
-    return respond.empty()
+    conn: Connection, identity: Identity, id: int, token_id: int
+) -> None:
+    service_accounts.delete_token(conn, id, token_id, identity)

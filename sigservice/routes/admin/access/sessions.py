@@ -1,9 +1,10 @@
 """The user's own sessions, JSON: list them and end them."""
 
+from sigservice.db.pool import Connection
 from sigservice.errors import ForbiddenError
 from sigservice.services.access import sessions
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond, session
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond, session
 
 PATH = "/api/admin/user/sessions"
 
@@ -11,18 +12,16 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_sessions(context: Context, identity: Identity) -> HTTPResponse:
+def list_sessions(context: Context, identity: Identity) -> Json:
     _require_session(identity)
     rows = session.list_own_sessions(context, identity)
-    return respond.json({"sessions": [sessions.to_json(row) for row in rows]})
+    return {"sessions": [sessions.to_json(row) for row in rows]}
 
 
 @router.delete(PATH, needs=VIEW)
-def end_other_sessions(context: Context, identity: Identity) -> HTTPResponse:
+def end_other_sessions(conn: Connection, identity: Identity) -> None:
     _require_session(identity)
-    with context.database.transaction() as conn:
-        sessions.end_other_sessions(conn, identity)
-    return respond.empty()
+    sessions.end_other_sessions(conn, identity)
 
 
 @router.delete(f"{PATH}/<id:id>", needs=VIEW)

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.access import users as user_rows
 from sigservice.services.access import passwords, reset_tokens, users
@@ -13,6 +14,7 @@ from sigservice.web import (
     AdminGuard,
     Context,
     HTTPResponse,
+    Json,
     Router,
     read_query,
     request,
@@ -73,15 +75,12 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_users(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        rows, roles = user_rows.list_all(conn), user_rows.list_roles(conn)
-    return respond.json(
-        {
-            "users": [users.to_json(row) for row in rows],
-            "rootRoles": [users.role_to_json(role) for role in roles],
-        }
-    )
+def list_users(conn: Connection, identity: Identity) -> Json:
+    rows, roles = user_rows.list_all(conn), user_rows.list_roles(conn)
+    return {
+        "users": [users.to_json(row) for row in rows],
+        "rootRoles": [users.role_to_json(role) for role in roles],
+    }
 
 
 @router.post(PATH, needs=ADMIN, limit="create_user", takes=NewUserBody)
@@ -98,29 +97,22 @@ def create_user(context: Context, identity: Identity, body: NewUserBody) -> HTTP
 
 
 @router.get(f"{PATH}/<id:id>", needs=ADMIN)
-def show_user(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        return respond.json(users.to_json(users.get(conn, id)))
+def show_user(conn: Connection, identity: Identity, id: int) -> Json:
+    return users.to_json(users.get(conn, id))
 
 
 @router.put(f"{PATH}/<id:id>", needs=ADMIN, takes=UserBody)
-def update_user(context: Context, identity: Identity, id: int, body: UserBody) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = users.update(conn, id, body.to_changes(), identity)
-    return respond.json(users.to_json(row))
+def update_user(conn: Connection, identity: Identity, id: int, body: UserBody) -> Json:
+    return users.to_json(users.update(conn, id, body.to_changes(), identity))
 
 
 @router.delete(f"{PATH}/<id:id>", needs=ADMIN)
-def delete_user(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        users.delete(conn, id, identity)
-    return respond.empty()
+def delete_user(conn: Connection, identity: Identity, id: int) -> None:
+    users.delete(conn, id, identity)
 
 
 @router.post(f"{PATH}/<id:id>/change-password", needs=ADMIN, takes=PasswordBody)
-def change_user_password(
-    context: Context, identity: Identity, id: int, body: PasswordBody
-) -> HTTPResponse:
+def change_user_password(context: Context, identity: Identity, id: int, body: PasswordBody) -> None:
     with context.database.autocommit() as conn:
         user = users.get(conn, id)
     require_passwords(context, user)
@@ -128,61 +120,57 @@ def change_user_password(
     password_hash = context.passwords.hash(body.password)
     with context.database.transaction() as conn:
         users.set_password(conn, id, password_hash, identity)
-    return respond.empty()
 
 
 @router.post(f"{PATH}/validate-password", needs=ADMIN, takes=PasswordBody)
-def validate_password(context: Context, identity: Identity, body: PasswordBody) -> HTTPResponse:
+def validate_password(context: Context, identity: Identity, body: PasswordBody) -> None:
     passwords.check(body.password)
-    return respond.empty()
 
 
 @router.post(f"{PATH}/reset-password", needs=ADMIN, takes=ResetBody)
-def create_reset_link(context: Context, identity: Identity, body: ResetBody) -> HTTPResponse:
+def create_reset_link(context: Context, identity: Identity, body: ResetBody) -> Json:
     require_passwords(context)
     with context.database.transaction() as conn:
         user = users.find(conn, body.id)
         require_passwords(context, user)
         secret = reset_tokens.create_link(conn, user, identity, context.clock.now())
     link = reset_links.make_link(context, request.environ, "reset", secret)
-    return respond.json({"resetPasswordUrl": link})
+    return {"resetPasswordUrl": link}
 
 
 @router.get(f"{PATH}/search", needs=ADMIN)
-def search_users(context: Context, identity: Identity) -> HTTPResponse:
+def search_users(context: Context, identity: Identity) -> Json:
     text = read_query(request.environ).get("q", "").strip()
     rows: list[Row] = []
     if len(text) >= MIN_SEARCH:
         with context.database.autocommit() as conn:
             rows = user_rows.search(conn, text, limit=MAX_RESULTS)
-    return respond.json([_summarize(row) for row in rows])
+    return [_summarize(row) for row in rows]
 
 
 @router.get(f"{PATH}/access", needs=ADMIN)
-def list_access(context: Context, identity: Identity) -> HTTPResponse:
+def list_access(context: Context, identity: Identity) -> Json:
     with context.database.autocommit() as conn:
         rows = user_rows.list_all(conn)
-    return respond.json({"groups": [], "users": [_summarize(row) for row in rows]})
+    return {"groups": [], "users": [_summarize(row) for row in rows]}
 
 
 @router.get(f"{PATH}/admin-count", needs=ADMIN)
-def count_admins(context: Context, identity: Identity) -> HTTPResponse:
+def count_admins(context: Context, identity: Identity) -> Json:
     with context.database.autocommit() as conn:
         row = user_rows.count_admins(conn)
-    return respond.json(
-        {
-            "password": row["password"],
-            "noPassword": row["no_password"],
-            "service": row["service"],
-        }
-    )
+    return {
+        "password": row["password"],
+        "noPassword": row["no_password"],
+        "service": row["service"],
+    }
 
 
 @router.get("/api/admin/roles", needs=VIEW)
-def list_roles(context: Context, identity: Identity) -> HTTPResponse:
+def list_roles(context: Context, identity: Identity) -> Json:
     with context.database.autocommit() as conn:
         rows = user_rows.list_roles(conn)
-    return respond.json({"version": 1, "roles": [users.role_to_json(row) for row in rows]})
+    return {"version": 1, "roles": [users.role_to_json(row) for row in rows]}
 
 
 def _summarize(row: Row) -> dict[str, Any]:

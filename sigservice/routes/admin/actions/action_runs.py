@@ -4,11 +4,21 @@ from typing import Any
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.repository.actions import action_runs as action_run_rows
 from sigservice.services.actions import action_runs, action_sets, dry_runs, ignored_alerts
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.signals import signal_storage
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
+from sigservice.web import (
+    AdminGuard,
+    Context,
+    HTTPResponse,
+    Json,
+    Router,
+    read_query,
+    request,
+    respond,
+)
 from sigservice.web.paging import read_paging
 
 SET = "/api/admin/projects/<project>/actions/<id:id>"
@@ -26,27 +36,23 @@ router = Router(AdminGuard)
 
 
 @router.get(f"{SET}/events", needs=VIEW)
-def list_runs(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
+def list_runs(conn: Connection, identity: Identity, project: str, id: int) -> Json:
     page = read_paging(read_query(request.environ))
-    with context.database.transaction() as conn:
-        action_sets.get(conn, project, id)
-        rows = action_run_rows.list_of_set(
-            conn,
-            id,
-            before=page.before,
-            limit=page.limit,
-            offset=page.offset,
-        )
-    return respond.json({"actionSetEvents": [action_runs.to_json(row, identity) for row in rows]})
+    action_sets.get(conn, project, id)
+    rows = action_run_rows.list_of_set(
+        conn,
+        id,
+        before=page.before,
+        limit=page.limit,
+        offset=page.offset,
+    )
+    return {"actionSetEvents": [action_runs.to_json(row, identity) for row in rows]}
 
 
 @router.get(RUN, needs=VIEW)
-def show_run(
-    context: Context, identity: Identity, project: str, id: int, run_id: int
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = action_runs.get(conn, project, id, run_id)
-    return respond.json(action_runs.to_json(row, identity))
+def show_run(conn: Connection, identity: Identity, project: str, id: int, run_id: int) -> Json:
+    row = action_runs.get(conn, project, id, run_id)
+    return action_runs.to_json(row, identity)
 
 
 @router.post(f"{RUN}/undo", needs=ADMIN)
@@ -60,47 +66,38 @@ def undo_run(
 
 
 @router.post(f"{RUN}/ignore-alert", needs=ADMIN)
-def ignore_alert(
-    context: Context, identity: Identity, project: str, id: int, run_id: int
-) -> HTTPResponse:
+def ignore_alert(context: Context, identity: Identity, project: str, id: int, run_id: int) -> None:
     with context.database.transaction() as conn:
         action_run_rows.lock(conn)
         run = action_runs.get(conn, project, id, run_id)
         ignored_alerts.ignore(conn, run, identity, context.clock)
-    return respond.empty()
 
 
 @router.delete(f"{RUN}/ignore-alert", needs=ADMIN)
 def stop_ignoring_alert(
-    context: Context, identity: Identity, project: str, id: int, run_id: int
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        action_run_rows.lock(conn)
-        run = action_runs.get(conn, project, id, run_id)
-        ignored_alerts.stop_ignoring(conn, run, identity)
-    return respond.empty()
+    conn: Connection, identity: Identity, project: str, id: int, run_id: int
+) -> None:
+    action_run_rows.lock(conn)
+    run = action_runs.get(conn, project, id, run_id)
+    ignored_alerts.stop_ignoring(conn, run, identity)
 
 
 @router.post(f"{RUN}/cancel-restore", needs=ADMIN)
 def cancel_auto_revert(
-    context: Context, identity: Identity, project: str, id: int, run_id: int
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        action_runs.cancel_auto_revert(conn, project, id, run_id, identity)
-    return respond.empty()
+    conn: Connection, identity: Identity, project: str, id: int, run_id: int
+) -> None:
+    action_runs.cancel_auto_revert(conn, project, id, run_id, identity)
 
 
 @router.post(f"{SET}/test", needs=ADMIN, takes=DryRunBody)
 def perform_dry_run(
-    context: Context, identity: Identity, project: str, id: int, body: DryRunBody
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = action_sets.get(conn, project, id)
-        payload = body.payload
-        if body.signalId is not None:
-            signal = signal_storage.get(conn, row["source_id"], body.signalId)
-            payload = msgspec.json.decode(signal["payload"])
-        elif payload is msgspec.UNSET:
-            payload = {}
-        result = dry_runs.perform_dry_run(conn, row, payload)
-    return respond.json(result)
+    conn: Connection, identity: Identity, project: str, id: int, body: DryRunBody
+) -> Json:
+    row = action_sets.get(conn, project, id)
+    payload = body.payload
+    if body.signalId is not None:
+        signal = signal_storage.get(conn, row["source_id"], body.signalId)
+        payload = msgspec.json.decode(signal["payload"])
+    elif payload is msgspec.UNSET:
+        payload = {}
+    return dry_runs.perform_dry_run(conn, row, payload)

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.services.actions import action_sets
 from sigservice.services.actions.action_choices import describe_kinds
 from sigservice.services.actions.action_filters import Filter
@@ -10,7 +11,7 @@ from sigservice.services.actions.action_sets import Action, ActionSetFields, rea
 from sigservice.services.actions.schedules import NO_SOURCE, Schedule
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals.payload_paths import MAX_PATH_LENGTH
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
 SETS = "/api/admin/projects/<project>/actions"
 SET = f"{SETS}/<id:id>"
@@ -77,10 +78,9 @@ router = Router(AdminGuard)
 
 
 @router.get(SETS, needs=ADMIN)
-def list_action_sets(context: Context, identity: Identity, project: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        rows = action_sets.list_of_project(conn, project)
-    return respond.json({"actions": [action_sets.to_json(row) for row in rows]})
+def list_action_sets(conn: Connection, identity: Identity, project: str) -> Json:
+    rows = action_sets.list_of_project(conn, project)
+    return {"actions": [action_sets.to_json(row) for row in rows]}
 
 
 @router.post(SETS, needs=ADMIN, takes=ActionSetBody)
@@ -101,21 +101,19 @@ def create_action_set(
 
 
 @router.get(f"{SETS}/config", needs=ADMIN)
-def list_action_kinds(context: Context, identity: Identity, project: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        return respond.json(describe_kinds(conn, project))
+def list_action_kinds(conn: Connection, identity: Identity, project: str) -> Json:
+    return describe_kinds(conn, project)
 
 
 @router.get(SET, needs=ADMIN)
-def show_action_set(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        return respond.json(action_sets.to_json(action_sets.get(conn, project, id)))
+def show_action_set(conn: Connection, identity: Identity, project: str, id: int) -> Json:
+    return action_sets.to_json(action_sets.get(conn, project, id))
 
 
 @router.put(SET, needs=ADMIN, takes=ActionSetBody)
 def update_action_set(
     context: Context, identity: Identity, project: str, id: int, body: ActionSetBody
-) -> HTTPResponse:
+) -> Json:
     with context.database.transaction() as conn:
         row = action_sets.update(
             conn,
@@ -126,29 +124,24 @@ def update_action_set(
             read_limits(context.config),
             context.clock.now(),
         )
-    return respond.json(action_sets.to_json(row))
+    return action_sets.to_json(row)
 
 
 @router.delete(SET, needs=ADMIN)
-def delete_action_set(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        action_sets.delete(conn, project, id, identity)
-    return respond.empty()
+def delete_action_set(conn: Connection, identity: Identity, project: str, id: int) -> None:
+    action_sets.delete(conn, project, id, identity)
 
 
 @router.post(f"{SET}/<is_enabled:switch>", needs=ADMIN)
 def switch_action_set(
     context: Context, identity: Identity, project: str, id: int, is_enabled: bool
-) -> HTTPResponse:
+) -> Json:
     with context.database.transaction() as conn:
         now = context.clock.now()
         row = action_sets.switch(conn, project, id, is_enabled, identity, now)
-    return respond.json(action_sets.to_json(row))
+    return action_sets.to_json(row)
 
 
 @router.post(f"{SET}/arm", needs=ADMIN)
-def reenable_action_set(
-    context: Context, identity: Identity, project: str, id: int
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        return respond.json(action_sets.to_json(action_sets.reenable(conn, project, id, identity)))
+def reenable_action_set(conn: Connection, identity: Identity, project: str, id: int) -> Json:
+    return action_sets.to_json(action_sets.reenable(conn, project, id, identity))

@@ -1,11 +1,12 @@
 """What people on call read without ADMIN: the flags that alerts hold and the states of signals."""
 
 from sigservice.clock import format_iso
+from sigservice.db.pool import Connection
 from sigservice.repository.system import home
 from sigservice.services.actions import held_flags, ignored_alerts
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.signals import signal_state_list
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
+from sigservice.web import AdminGuard, Context, Json, Router, read_query, request
 from sigservice.web.paging import read_paging
 
 MAX_ALERTS = 1000
@@ -14,36 +15,33 @@ router = Router(AdminGuard)
 
 
 @router.get("/api/admin/alerts", needs=VIEW)
-def list_alerts(context: Context, identity: Identity) -> HTTPResponse:
+def list_alerts(conn: Connection, identity: Identity) -> Json:
     feature = read_query(request.environ).get("feature")
     features = [feature] if feature else None
-    with context.database.transaction() as conn:
-        rows = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS, features=features)
-        ignored = ignored_alerts.list_json(conn, identity)
+    rows = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS, features=features)
+    ignored = ignored_alerts.list_json(conn, identity)
     alerts = [held_flags.to_json(row) for row in rows]
-    return respond.json({"alerts": alerts, "ignoredAlerts": ignored})
+    return {"alerts": alerts, "ignoredAlerts": ignored}
 
 
 @router.get("/api/admin/signal-states", needs=VIEW)
-def list_signal_states(context: Context, identity: Identity) -> HTTPResponse:
+def list_signal_states(context: Context, identity: Identity) -> Json:
     page = read_paging(read_query(request.environ))
     with context.database.transaction(bulkhead="search") as conn:
         rows = signal_state_list.list_signal_states(conn, limit=page.limit, before=page.before)
         silent = home.list_silent_endpoints(conn)
-    return respond.json(
-        {
-            "signals": [signal_state_list.to_json(row) for row in rows],
-            "silentEndpoints": [
-                {
-                    "id": row["id"],
-                    "name": row["name"],
-                    "state": row["state"],
-                    "since": format_iso(row["since"]),
-                    "lastSignalAt": format_iso(row["last_signal_at"])
-                    if row["last_signal_at"]
-                    else None,
-                }
-                for row in silent
-            ],
-        }
-    )
+    return {
+        "signals": [signal_state_list.to_json(row) for row in rows],
+        "silentEndpoints": [
+            {
+                "id": row["id"],
+                "name": row["name"],
+                "state": row["state"],
+                "since": format_iso(row["since"]),
+                "lastSignalAt": format_iso(row["last_signal_at"])
+                if row["last_signal_at"]
+                else None,
+            }
+            for row in silent
+        ],
+    }

@@ -1,8 +1,9 @@
 """Notifications of an action set's runs, JSON: the newest ones, and retry."""
 
+from sigservice.db.pool import Connection
 from sigservice.services.actions import notifications
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
 NOTIFICATIONS = "/api/admin/projects/<project>/actions/<id:id>/notifications"
 
@@ -11,10 +12,9 @@ router = Router(AdminGuard)
 
 
 @router.get(NOTIFICATIONS, needs=ADMIN)
-def list_notifications(context: Context, identity: Identity, project: str, id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        rows = notifications.list_of_set(conn, project, id)
-    return respond.json({"notifications": [notifications.to_json(row) for row in rows]})
+def list_notifications(conn: Connection, identity: Identity, project: str, id: int) -> Json:
+    rows = notifications.list_of_set(conn, project, id)
+    return {"notifications": [notifications.to_json(row) for row in rows]}
 
 
 @router.post(f"{NOTIFICATIONS}/<notification_id:id>/retry", needs=ADMIN)

@@ -2,10 +2,11 @@
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.services.flags import feature_states, feature_switches, strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
+from sigservice.web import AdminGuard, Json, Router, read_query, request
 
 STATE = "/api/admin/projects/<project>/features/<name>/environments/<environment>"
 BULK = "/api/admin/projects/<project>/bulk_features/environments/<environment>"
@@ -20,40 +21,34 @@ router = Router(AdminGuard)
 
 @router.get(STATE, needs=VIEW)
 def show_feature_environment(
-    context: Context, identity: Identity, project: str, name: str, environment: str
-) -> HTTPResponse:
+    conn: Connection, identity: Identity, project: str, name: str, environment: str
+) -> Json:
     target = FeatureEnvironment(project, name, environment)
-    with context.database.transaction() as conn:
-        state = {
-            "name": name,
-            "featureName": name,
-            "environment": environment,
-            "enabled": feature_states.get_state(conn, target)["enabled"],
-            "strategies": strategies.list_strategies(conn, target),
-        }
-    return respond.json(state)
+    return {
+        "name": name,
+        "featureName": name,
+        "environment": environment,
+        "enabled": feature_states.get_state(conn, target)["enabled"],
+        "strategies": strategies.list_strategies(conn, target),
+    }
 
 
 @router.post(f"{STATE}/<is_on:switch>", needs=EDIT)
 def switch_feature(
-    context: Context, identity: Identity, project: str, name: str, environment: str, is_on: bool
-) -> HTTPResponse:
+    conn: Connection, identity: Identity, project: str, name: str, environment: str, is_on: bool
+) -> None:
     option = read_query(request.environ).get("shouldActivateDisabledStrategies")
     target = FeatureEnvironment(project, name, environment)
-    with context.database.transaction() as conn:
-        feature_switches.switch(conn, target, is_on, identity, activate_disabled=option == "true")
-    return respond.empty()
+    feature_switches.switch(conn, target, is_on, identity, activate_disabled=option == "true")
 
 
 @router.post(f"{BULK}/<is_on:switch>", needs=EDIT, takes=BulkBody)
 def switch_features(
-    context: Context,
+    conn: Connection,
     identity: Identity,
     project: str,
     environment: str,
     is_on: bool,
     body: BulkBody,
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        feature_switches.switch_all(conn, project, environment, body.features, is_on, identity)
-    return respond.empty()
+) -> None:
+    feature_switches.switch_all(conn, project, environment, body.features, is_on, identity)

@@ -9,7 +9,7 @@ from sigservice.repository.flags import features
 from sigservice.services.flags import dependencies, feature_tags
 from sigservice.services.flags.feature_tags import Tag, TagChanges
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, HTTPResponse, Json, Router, respond
 
 TAGS = "/api/admin/features/<name>/tags"
 FEATURE = "/api/admin/projects/<project>/features/<name>"
@@ -25,78 +25,63 @@ router = Router(AdminGuard)
 
 
 @router.get(TAGS, needs=VIEW)
-def list_tags(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        if features.find(conn, name) is None:
-            raise NotFoundError(f"Flag {name} not found.")
-        return _tags_to_json(conn, name)
+def list_tags(conn: Connection, identity: Identity, name: str) -> Json:
+    if features.find(conn, name) is None:
+        raise NotFoundError(f"Flag {name} not found.")
+    return _tags_to_json(conn, name)
 
 
 @router.post(TAGS, needs=EDIT, takes=Tag)
-def add_tag(context: Context, identity: Identity, name: str, body: Tag) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        feature_tags.change(conn, [name], identity, add=[body])
+def add_tag(conn: Connection, identity: Identity, name: str, body: Tag) -> HTTPResponse:
+    feature_tags.change(conn, [name], identity, add=[body])
     return respond.json(body, 201)
 
 
 @router.put(TAGS, needs=EDIT, takes=TagChanges)
-def change_tags(context: Context, identity: Identity, name: str, body: TagChanges) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        feature_tags.change(conn, [name], identity, add=body.addedTags, remove=body.removedTags)
-        return _tags_to_json(conn, name)
+def change_tags(conn: Connection, identity: Identity, name: str, body: TagChanges) -> Json:
+    feature_tags.change(conn, [name], identity, add=body.addedTags, remove=body.removedTags)
+    return _tags_to_json(conn, name)
 
 
 @router.delete(f"{TAGS}/<type>/<value:path>", needs=EDIT)
-def remove_tag(
-    context: Context, identity: Identity, name: str, type: str, value: str
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        feature_tags.change(conn, [name], identity, remove=[Tag(type, value)])
-    return respond.empty()
+def remove_tag(conn: Connection, identity: Identity, name: str, type: str, value: str) -> None:
+    feature_tags.change(conn, [name], identity, remove=[Tag(type, value)])
 
 
 @router.post(f"{FEATURE}/dependencies", needs=EDIT, takes=ParentBody)
 def set_parent(
-    context: Context, identity: Identity, project: str, name: str, body: ParentBody
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        dependencies.set_parent(
-            conn,
-            project,
-            name,
-            body.feature,
-            identity,
-            enabled=body.enabled,
-            variants=body.variants,
-        )
-    return respond.json(body)
+    conn: Connection, identity: Identity, project: str, name: str, body: ParentBody
+) -> Json:
+    dependencies.set_parent(
+        conn,
+        project,
+        name,
+        body.feature,
+        identity,
+        enabled=body.enabled,
+        variants=body.variants,
+    )
+    return body
 
 
 @router.delete(f"{FEATURE}/dependencies", needs=EDIT)
-def remove_parents(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        dependencies.remove_parent(conn, project, name, identity)
-    return respond.empty()
+def remove_parents(conn: Connection, identity: Identity, project: str, name: str) -> None:
+    dependencies.remove_parent(conn, project, name, identity)
 
 
 @router.delete(f"{FEATURE}/dependencies/<parent>", needs=EDIT)
 def remove_parent(
-    context: Context, identity: Identity, project: str, name: str, parent: str
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        dependencies.remove_parent(conn, project, name, identity, parent)
-    return respond.empty()
+    conn: Connection, identity: Identity, project: str, name: str, parent: str
+) -> None:
+    dependencies.remove_parent(conn, project, name, identity, parent)
 
 
 @router.get(f"{FEATURE}/parents", needs=VIEW)
-def list_possible_parents(
-    context: Context, identity: Identity, project: str, name: str
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        return respond.json(dependencies.list_possible_parents(conn, project, name))
+def list_possible_parents(conn: Connection, identity: Identity, project: str, name: str) -> Json:
+    return dependencies.list_possible_parents(conn, project, name)
 
 
-def _tags_to_json(conn: Connection, name: str) -> HTTPResponse:
+def _tags_to_json(conn: Connection, name: str) -> Json:
     rows = feature_tag_rows.list_by_features(conn, [name])
     tags = [{"type": row["type"], "value": row["value"]} for row in rows]
-    return respond.json({"version": 1, "tags": tags})
+    return {"version": 1, "tags": tags}

@@ -1,10 +1,11 @@
 """Search for flags of all projects, JSON, page by page."""
 
+from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.flags.features import FeatureFilter
 from sigservice.services.flags import feature_view
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, request, respond
+from sigservice.web import AdminGuard, Json, Router, request
 from sigservice.web.body import read_query_pairs
 from sigservice.web.paging import read_paging, read_values
 
@@ -15,7 +16,7 @@ router = Router(AdminGuard)
 
 
 @router.get("/api/admin/search/features", needs=VIEW)
-def search_features(context: Context, identity: Identity) -> HTTPResponse:
+def search_features(conn: Connection, identity: Identity) -> Json:
     pairs = read_query_pairs(request.environ)
     query = dict(pairs)
     page = read_paging(query)
@@ -34,9 +35,8 @@ def search_features(context: Context, identity: Identity) -> HTTPResponse:
         limit=page.limit,
         offset=page.offset,
     )
-    with context.database.transaction() as conn:
-        flags, total = feature_view.search(conn, filter, identity.user_id)
-    return respond.json({"features": flags, "total": total})
+    flags, total = feature_view.search(conn, filter, identity.user_id)
+    return {"features": flags, "total": total}
 
 
 def _read_choice(query: dict[str, str], name: str, choices: tuple[str, ...]) -> str:

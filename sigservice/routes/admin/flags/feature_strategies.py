@@ -3,6 +3,7 @@
 import msgspec
 from msgspec import UNSET
 
+from sigservice.db.pool import Connection
 from sigservice.services import revisions
 from sigservice.services.flags import constraints, strategies
 from sigservice.services.flags.constraints import Constraint
@@ -10,7 +11,7 @@ from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.problems import Problems
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 from sigservice.web.json_patch import Patch, apply_patch
 
 STRATEGIES = "/api/admin/projects/<project>/features/<name>/environments/<environment>/strategies"
@@ -27,50 +28,46 @@ router = Router(AdminGuard)
 
 @router.get(STRATEGIES, needs=VIEW)
 def list_strategies(
-    context: Context, identity: Identity, project: str, name: str, environment: str
-) -> HTTPResponse:
+    conn: Connection, identity: Identity, project: str, name: str, environment: str
+) -> Json:
     target = FeatureEnvironment(project, name, environment)
-    with context.database.transaction() as conn:
-        return respond.json(strategies.list_strategies(conn, target))
+    return strategies.list_strategies(conn, target)
 
 
 @router.post(STRATEGIES, needs=EDIT, takes=Strategy)
 def add_strategy(
     context: Context, identity: Identity, project: str, name: str, environment: str, body: Strategy
-) -> HTTPResponse:
+) -> Json:
     target, limit = FeatureEnvironment(project, name, environment), context.config[LIMIT]
     with context.database.transaction() as conn:
         strategy = strategies.add(conn, target, body, identity, max_segments=limit)
-    return respond.json(strategy)
+    return strategy
 
 
 @router.post(f"{STRATEGIES}/set-sort-order", needs=EDIT, takes=list[SortOrder])
 def sort_strategies(
-    context: Context,
+    conn: Connection,
     identity: Identity,
     project: str,
     name: str,
     environment: str,
     body: list[SortOrder],
-) -> HTTPResponse:
+) -> None:
     problems = Problems()
     for n, order in enumerate(body):
         if not -(2**31) <= order.sortOrder < 2**31:
             problems.add(f"[{n}].sortOrder", "The sort order must be a 32-bit integer.")
     problems.raise_if_any()
     orders = {order.id: order.sortOrder for order in body}
-    with context.database.transaction() as conn:
-        strategies.sort(conn, FeatureEnvironment(project, name, environment), orders, identity)
-    return respond.empty()
+    strategies.sort(conn, FeatureEnvironment(project, name, environment), orders, identity)
 
 
 @router.get(f"{STRATEGIES}/<id>", needs=VIEW)
 def show_strategy(
-    context: Context, identity: Identity, project: str, name: str, environment: str, id: str
-) -> HTTPResponse:
+    conn: Connection, identity: Identity, project: str, name: str, environment: str, id: str
+) -> Json:
     target = FeatureEnvironment(project, name, environment)
-    with context.database.transaction() as conn:
-        return respond.json(strategies.get(conn, target, id))
+    return strategies.get(conn, target, id)
 
 
 @router.put(f"{STRATEGIES}/<id>", needs=EDIT, takes=Strategy)
@@ -82,11 +79,11 @@ def replace_strategy(
     environment: str,
     id: str,
     body: Strategy,
-) -> HTTPResponse:
+) -> Json:
     target, limit = FeatureEnvironment(project, name, environment), context.config[LIMIT]
     with context.database.transaction() as conn:
         strategy = strategies.replace(conn, target, id, body, identity, max_segments=limit)
-    return respond.json(strategy)
+    return strategy
 
 
 @router.patch(f"{STRATEGIES}/<id>", needs=EDIT, takes=Patch)
@@ -98,7 +95,7 @@ def patch_strategy(
     environment: str,
     id: str,
     body: Patch,
-) -> HTTPResponse:
+) -> Json:
     target, limit = FeatureEnvironment(project, name, environment), context.config[LIMIT]
     with context.database.transaction() as conn:
         revisions.lock(conn)  # nothing changes between the read and the write
@@ -106,16 +103,14 @@ def patch_strategy(
         if new.title is UNSET:  # the patch removed it
             new.title = None
         strategy = strategies.replace(conn, target, id, new, identity, max_segments=limit)
-    return respond.json(strategy)
+    return strategy
 
 
 @router.delete(f"{STRATEGIES}/<id>", needs=EDIT)
 def delete_strategy(
-    context: Context, identity: Identity, project: str, name: str, environment: str, id: str
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        strategies.remove(conn, FeatureEnvironment(project, name, environment), id, identity)
-    return respond.empty()
+    conn: Connection, identity: Identity, project: str, name: str, environment: str, id: str
+) -> None:
+    strategies.remove(conn, FeatureEnvironment(project, name, environment), id, identity)
 
 
 @router.post("/api/admin/constraints/validate", needs=VIEW, takes=Constraint)

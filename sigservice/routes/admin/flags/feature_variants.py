@@ -5,13 +5,14 @@ from typing import Any
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError
 from sigservice.services import revisions
 from sigservice.services.flags import feature_variants
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.variants import Variant
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Json, Router
 from sigservice.web.json_patch import Patch, apply_patch
 
 FEATURE = "/api/admin/projects/<project>/features/<name>"
@@ -28,52 +29,45 @@ router = Router(AdminGuard)
 
 @router.get(VARIANTS, needs=VIEW)
 def show_variants(
-    context: Context, identity: Identity, project: str, name: str, environment: str
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        variants = feature_variants.get(conn, FeatureEnvironment(project, name, environment))
-    return _respond(variants)
+    conn: Connection, identity: Identity, project: str, name: str, environment: str
+) -> Json:
+    return _to_json(feature_variants.get(conn, FeatureEnvironment(project, name, environment)))
 
 
 @router.put(VARIANTS, needs=EDIT, takes=list[Variant])
 def replace_variants(
-    context: Context,
+    conn: Connection,
     identity: Identity,
     project: str,
     name: str,
     environment: str,
     body: list[Variant],
-) -> HTTPResponse:
+) -> Json:
     target = FeatureEnvironment(project, name, environment)
-    with context.database.transaction() as conn:
-        variants = feature_variants.replace(conn, [target], body, identity)
-    return _respond(variants)
+    return _to_json(feature_variants.replace(conn, [target], body, identity))
 
 
 @router.patch(VARIANTS, needs=EDIT, takes=Patch)
 def patch_variants(
-    context: Context, identity: Identity, project: str, name: str, environment: str, body: Patch
-) -> HTTPResponse:
+    conn: Connection, identity: Identity, project: str, name: str, environment: str, body: Patch
+) -> Json:
     target = FeatureEnvironment(project, name, environment)
-    with context.database.transaction() as conn:
-        revisions.lock(conn)  # nothing changes between the read and the write
-        new = apply_patch(body, feature_variants.get(conn, target), list[Variant])
-        variants = feature_variants.replace(conn, [target], new, identity)
-    return _respond(variants)
+    revisions.lock(conn)  # nothing changes between the read and the write
+    new = apply_patch(body, feature_variants.get(conn, target), list[Variant])
+    return _to_json(feature_variants.replace(conn, [target], new, identity))
 
 
 @router.put(f"{FEATURE}/variants-batch", needs=EDIT, takes=VariantsBatch)
 def replace_variants_in_environments(
-    context: Context, identity: Identity, project: str, name: str, body: VariantsBatch
-) -> HTTPResponse:
+    conn: Connection, identity: Identity, project: str, name: str, body: VariantsBatch
+) -> Json:
     if not body.environments:
         raise BadDataError("At least one environment is required.", path="environments")
     environments = dict.fromkeys(body.environments)
     targets = [FeatureEnvironment(project, name, environment) for environment in environments]
-    with context.database.transaction() as conn:
-        variants = feature_variants.replace(conn, targets, body.variants, identity, path="variants")
-    return _respond(variants)
+    variants = feature_variants.replace(conn, targets, body.variants, identity, path="variants")
+    return _to_json(variants)
 
 
-def _respond(variants: Sequence[dict[str, Any]]) -> HTTPResponse:
-    return respond.json({"version": 1, "variants": variants})
+def _to_json(variants: Sequence[dict[str, Any]]) -> Json:
+    return {"version": 1, "variants": variants}

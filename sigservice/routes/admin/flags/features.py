@@ -3,6 +3,7 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ForbiddenError
 from sigservice.repository.flags.features import FeatureFilter
@@ -12,7 +13,7 @@ from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.features import Metadata, MetadataChanges
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, request, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, request, respond
 from sigservice.web.body import read_query_pairs
 from sigservice.web.json_patch import Patch, apply_patch
 
@@ -48,16 +49,15 @@ router = Router(AdminGuard)
 
 
 @router.get(FEATURES, needs=VIEW)
-def list_features(context: Context, identity: Identity, project: str) -> HTTPResponse:
+def list_features(conn: Connection, identity: Identity, project: str) -> Json:
     pairs = read_query_pairs(request.environ)
     filter = FeatureFilter(
         projects=[project],
         prefix=dict(pairs).get("namePrefix") or None,
         tags=[text for name, text in pairs if name in ("tag", "tag[]")] or None,
     )
-    with context.database.transaction() as conn:
-        flags, _ = feature_view.search(conn, filter, identity.user_id)
-    return respond.json({"version": 2, "features": flags})
+    flags, _ = feature_view.search(conn, filter, identity.user_id)
+    return {"version": 2, "features": flags}
 
 
 @router.post(FEATURES, needs=EDIT, takes=NewFeature)
@@ -72,46 +72,40 @@ def create_feature(
 
 
 @router.get(FEATURE, needs=VIEW)
-def show_feature(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        features.get_active(conn, project, name)
-        return respond.json(feature_view.build_view(conn, project, name, identity.user_id))
+def show_feature(conn: Connection, identity: Identity, project: str, name: str) -> Json:
+    features.get_active(conn, project, name)
+    return feature_view.build_view(conn, project, name, identity.user_id)
 
 
 @router.put(FEATURE, needs=EDIT, takes=FeatureBody)
 def update_feature(
-    context: Context, identity: Identity, project: str, name: str, body: FeatureBody
-) -> HTTPResponse:
+    conn: Connection, identity: Identity, project: str, name: str, body: FeatureBody
+) -> Json:
     _check_same_name(name, body)
-    with context.database.transaction() as conn:
-        revisions.lock(conn)  # nothing changes between the read and the write
-        before = read_row(Metadata, features.get(conn, project, name))
-        row = features.update(conn, project, name, merge(before, body), identity)
-    return respond.json(features.to_json(row))
+    revisions.lock(conn)  # nothing changes between the read and the write
+    before = read_row(Metadata, features.get(conn, project, name))
+    return features.to_json(features.update(conn, project, name, merge(before, body), identity))
 
 
 @router.patch(FEATURE, needs=EDIT, takes=Patch)
 def patch_feature(
-    context: Context, identity: Identity, project: str, name: str, body: Patch
-) -> HTTPResponse:
+    conn: Connection, identity: Identity, project: str, name: str, body: Patch
+) -> Json:
     if any(step.path.startswith("/variants") for step in body):
         raise ForbiddenError("Variants belong to strategies. Change them there.")
-    with context.database.transaction() as conn:
-        revisions.lock(conn)
-        before = features.get(conn, project, name)
-        new = apply_patch(body, features.to_json(before), FeatureBody)
-        _check_same_name(name, new)
-        if new.description is UNSET:  # the patch removed it
-            new.description = None
-        metadata = merge(read_row(Metadata, before), new)
-        row = features.update(conn, project, name, metadata, identity)
-    return respond.json(features.to_json(row))
+    revisions.lock(conn)
+    before = features.get(conn, project, name)
+    new = apply_patch(body, features.to_json(before), FeatureBody)
+    _check_same_name(name, new)
+    if new.description is UNSET:  # the patch removed it
+        new.description = None
+    metadata = merge(read_row(Metadata, before), new)
+    return features.to_json(features.update(conn, project, name, metadata, identity))
 
 
 @router.delete(FEATURE, needs=EDIT)
-def archive_feature(context: Context, identity: Identity, project: str, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        features.archive(conn, project, [name], identity)
+def archive_feature(conn: Connection, identity: Identity, project: str, name: str) -> HTTPResponse:
+    features.archive(conn, project, [name], identity)
     return respond.empty(202)
 
 
@@ -127,11 +121,9 @@ def clone_feature(
 
 
 @router.post("/api/admin/features/validate", needs=EDIT, takes=NameBody)
-def validate_feature_name(context: Context, identity: Identity, body: NameBody) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        features.check_name(conn, body.name, body.projectId)
-        features.check_name_available(conn, body.name)
-    return respond.empty()
+def validate_feature_name(conn: Connection, identity: Identity, body: NameBody) -> None:
+    features.check_name(conn, body.name, body.projectId)
+    features.check_name_available(conn, body.name)
 
 
 def _check_same_name(name: str, body: FeatureBody) -> None:

@@ -19,7 +19,7 @@ from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.features import Metadata
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import DEFAULT_ENVIRONMENT, EDIT, VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, request, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, request, respond
 from sigservice.web.body import read_query_pairs
 
 FEATURES = "/api/admin/features"
@@ -47,18 +47,17 @@ disabled_router = Router(AdminGuard, is_enabled=lambda config: not _is_enabled(c
 
 
 @router.get(FEATURES, needs=VIEW)
-def list_features(context: Context, identity: Identity) -> HTTPResponse:
+def list_features(conn: Connection, identity: Identity) -> Json:
     pairs = read_query_pairs(request.environ)
     filter = FeatureFilter(
         projects=[text for name, text in pairs if name == "project"] or None,
         prefix=dict(pairs).get("namePrefix") or None,
         tags=[text for name, text in pairs if name == "tag"] or None,
     )
-    with context.database.transaction() as conn:
-        flags, _ = feature_view.search(conn, filter, identity.user_id)
-        by_flag = _list_strategies(conn, [flag["name"] for flag in flags])
+    flags, _ = feature_view.search(conn, filter, identity.user_id)
+    by_flag = _list_strategies(conn, [flag["name"] for flag in flags])
     features = [_to_json(flag, by_flag.get(flag["name"], [])) for flag in flags]
-    return respond.json({"version": 2, "features": features})
+    return {"version": 2, "features": features}
 
 
 @disabled_router.post(FEATURES, needs=EDIT)
@@ -98,9 +97,8 @@ def create_feature(context: Context, identity: Identity, body: LegacyFeature) ->
 
 
 @legacy_router.get(FEATURE, needs=VIEW)
-def show_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        return _respond(conn, name, identity)
+def show_feature(conn: Connection, identity: Identity, name: str) -> HTTPResponse:
+    return _respond(conn, name, identity)
 
 
 @legacy_router.put(FEATURE, needs=EDIT, takes=LegacyFeature)
@@ -116,33 +114,28 @@ def replace_feature(
 
 
 @legacy_router.delete(FEATURE, needs=EDIT)
-def archive_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        features.archive(conn, _find_project(conn, name), [name], identity)
-    return respond.empty()
+def archive_feature(conn: Connection, identity: Identity, name: str) -> None:
+    features.archive(conn, _find_project(conn, name), [name], identity)
 
 
 @legacy_router.post(f"{FEATURE}/toggle", needs=EDIT)
-def toggle_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        target = _find_target(conn, name)
-        if not feature_switches.switch(conn, target, True, identity):
-            feature_switches.switch(conn, target, False, identity)
-        return _respond(conn, name, identity)
+def toggle_feature(conn: Connection, identity: Identity, name: str) -> HTTPResponse:
+    target = _find_target(conn, name)
+    if not feature_switches.switch(conn, target, True, identity):
+        feature_switches.switch(conn, target, False, identity)
+    return _respond(conn, name, identity)
 
 
 @legacy_router.post(f"{FEATURE}/toggle/<is_on:switch>", needs=EDIT)
-def switch_feature(context: Context, identity: Identity, name: str, is_on: bool) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        feature_switches.switch(conn, _find_target(conn, name), is_on, identity)
-        return _respond(conn, name, identity)
+def switch_feature(conn: Connection, identity: Identity, name: str, is_on: bool) -> HTTPResponse:
+    feature_switches.switch(conn, _find_target(conn, name), is_on, identity)
+    return _respond(conn, name, identity)
 
 
 @legacy_router.post(f"{FEATURE}/stale/<is_stale:switch>", needs=EDIT)
-def switch_stale(context: Context, identity: Identity, name: str, is_stale: bool) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        features.set_stale(conn, _find_project(conn, name), [name], is_stale, identity)
-        return _respond(conn, name, identity)
+def switch_stale(conn: Connection, identity: Identity, name: str, is_stale: bool) -> HTTPResponse:
+    features.set_stale(conn, _find_project(conn, name), [name], is_stale, identity)
+    return _respond(conn, name, identity)
 
 
 def _find_project(conn: Connection, name: str) -> str:

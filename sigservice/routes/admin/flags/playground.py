@@ -10,7 +10,7 @@ from sigservice.playground.evaluation_context import make_context
 from sigservice.playground.explanation import ConstraintResult, Explanation, StrategyResult
 from sigservice.playground.playground import check_scope, explain_flags, select_flags
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, Json, Router
 
 MAX_FLAGS = 1000
 
@@ -27,7 +27,7 @@ router = Router(AdminGuard)
 
 
 @router.post("/api/admin/playground", needs=VIEW, takes=PlaygroundBody)
-def evaluate_flags(context: Context, identity: Identity, body: PlaygroundBody) -> HTTPResponse:
+def evaluate_flags(context: Context, identity: Identity, body: PlaygroundBody) -> Json:
     evaluation_context = make_context(body.context, environment=body.environment, path="context.")
     projects = _read_projects(body.projects)
     with context.database.transaction() as conn:
@@ -42,7 +42,7 @@ def evaluate_flags(context: Context, identity: Identity, body: PlaygroundBody) -
     with context.database.transaction() as conn:
         results = explain_flags(conn, selection, evaluation_context, MAX_FLAGS)
     features = [_to_json(it, body.environment, context.prefix) for it in results]
-    return respond.json({"input": body, "features": features})
+    return {"input": body, "features": features}
 
 
 def _read_projects(projects: str | list[str]) -> list[str]:

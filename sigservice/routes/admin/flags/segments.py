@@ -13,7 +13,7 @@ from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.segments import Segment
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
 SEGMENTS = "/api/admin/segments"
 BODY_LIMIT = 5_000_000  # a thousand values of 100 characters, and more if the option allows
@@ -34,15 +34,14 @@ router = Router(AdminGuard)
 
 
 @router.get(SEGMENTS, needs=VIEW)
-def list_segments(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        rows = segment_rows.list_all(conn)
+def list_segments(conn: Connection, identity: Identity) -> Json:
+    rows = segment_rows.list_all(conn)
     items = [
         segments.to_json(row)
         | {"usedInFeatures": row["used_in_features"], "usedInProjects": row["used_in_projects"]}
         for row in rows
     ]
-    return respond.json({"segments": items})
+    return {"segments": items}
 
 
 @router.post(SEGMENTS, needs=EDIT, takes=Segment, body_limit=BODY_LIMIT)
@@ -56,21 +55,17 @@ def create_segment(context: Context, identity: Identity, body: Segment) -> HTTPR
 
 @router.post(f"{SEGMENTS}/validate", needs=EDIT, takes=SegmentNameBody)
 def validate_segment_name(
-    context: Context, identity: Identity, body: SegmentNameBody
+    conn: Connection, identity: Identity, body: SegmentNameBody
 ) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        segments.check_name_available(conn, body.name)
+    segments.check_name_available(conn, body.name)
     return respond.empty(204)
 
 
 @router.get(f"{SEGMENTS}/strategies/<strategy_id>", needs=VIEW)
-def list_segments_of_strategy(
-    context: Context, identity: Identity, strategy_id: str
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        strategy = _find_strategy(conn, strategy_id)
-        rows = segment_rows.list_by_id(conn, strategy["segments"])
-    return respond.json({"segments": [segments.to_json(row) for row in rows]})
+def list_segments_of_strategy(conn: Connection, identity: Identity, strategy_id: str) -> Json:
+    strategy = _find_strategy(conn, strategy_id)
+    rows = segment_rows.list_by_id(conn, strategy["segments"])
+    return {"segments": [segments.to_json(row) for row in rows]}
 
 
 @router.post(f"{SEGMENTS}/strategies", needs=EDIT, takes=StrategySegments)
@@ -88,9 +83,8 @@ def set_segments_of_strategy(
 
 
 @router.get(f"{SEGMENTS}/<id>", needs=VIEW)
-def show_segment(context: Context, identity: Identity, id: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        return respond.json(segments.to_json(segments.get(conn, _parse_id(id))))
+def show_segment(conn: Connection, identity: Identity, id: str) -> Json:
+    return segments.to_json(segments.get(conn, _parse_id(id)))
 
 
 @router.put(f"{SEGMENTS}/<id>", needs=EDIT, takes=Segment, body_limit=BODY_LIMIT)
@@ -102,16 +96,14 @@ def replace_segment(context: Context, identity: Identity, id: str, body: Segment
 
 
 @router.delete(f"{SEGMENTS}/<id>", needs=EDIT)
-def delete_segment(context: Context, identity: Identity, id: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        segments.delete(conn, _parse_id(id), identity)
+def delete_segment(conn: Connection, identity: Identity, id: str) -> HTTPResponse:
+    segments.delete(conn, _parse_id(id), identity)
     return respond.empty(204)
 
 
 @router.get(f"{SEGMENTS}/<id>/strategies", needs=VIEW)
-def list_strategies_of_segment(context: Context, identity: Identity, id: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        rows = segment_rows.list_strategies(conn, segments.get(conn, _parse_id(id))["id"])
+def list_strategies_of_segment(conn: Connection, identity: Identity, id: str) -> Json:
+    rows = segment_rows.list_strategies(conn, segments.get(conn, _parse_id(id))["id"])
     items = [
         {
             "id": row["id"],
@@ -122,7 +114,7 @@ def list_strategies_of_segment(context: Context, identity: Identity, id: str) ->
         }
         for row in rows
     ]
-    return respond.json({"strategies": items})
+    return {"strategies": items}
 
 
 def _parse_id(text: str) -> int:

@@ -11,7 +11,7 @@ from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.projects import environments
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import projects
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, HTTPResponse, Json, Router, respond
 
 PROJECT = "/api/admin/projects/<project>"
 
@@ -27,22 +27,17 @@ router = Router(AdminGuard)
 
 
 @router.get(f"{PROJECT}/change-requests/config", needs=VIEW)
-def list_change_request_settings(
-    context: Context, identity: Identity, project: str
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        rows = _list_environments(conn, project)
-    return respond.json(
-        [
-            {
-                "environment": row["name"],
-                "type": row["type"],
-                "changeRequestEnabled": False,
-                "requiredApprovals": None,
-            }
-            for row in rows
-        ]
-    )
+def list_change_request_settings(conn: Connection, identity: Identity, project: str) -> Json:
+    rows = _list_environments(conn, project)
+    return [
+        {
+            "environment": row["name"],
+            "type": row["type"],
+            "changeRequestEnabled": False,
+            "requiredApprovals": None,
+        }
+        for row in rows
+    ]
 
 
 @router.put(
@@ -51,12 +46,11 @@ def list_change_request_settings(
     takes=ChangeRequestBody,
 )
 def set_change_request_settings(
-    context: Context, identity: Identity, project: str, environment: str, body: ChangeRequestBody
+    conn: Connection, identity: Identity, project: str, environment: str, body: ChangeRequestBody
 ) -> HTTPResponse:
     """Accepts that they are disabled; stores nothing."""
-    with context.database.transaction() as conn:
-        if environment not in {row["name"] for row in _list_environments(conn, project)}:
-            raise NotFoundError(f"Environment {environment} not found in project {project}.")
+    if environment not in {row["name"] for row in _list_environments(conn, project)}:
+        raise NotFoundError(f"Environment {environment} not found in project {project}.")
     if body.changeRequestsEnabled:
         raise BadDataError(
             "This service has no change requests: changes of flags take effect immediately."

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.repository.projects import context_fields as context_field_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import context_fields
@@ -10,7 +11,7 @@ from sigservice.services.projects.context_fields import (
     ContextFieldChanges,
     LegalValue,
 )
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
 PATH = "/api/admin/context"
 
@@ -23,10 +24,10 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_context_fields(context: Context, identity: Identity) -> HTTPResponse:
+def list_context_fields(context: Context, identity: Identity) -> Json:
     with context.database.autocommit() as conn:
         rows = context_field_rows.list_with_uses(conn)
-    return respond.json([context_fields.to_json(row) for row in rows])
+    return [context_fields.to_json(row) for row in rows]
 
 
 @router.post(PATH, needs=EDIT, takes=ContextField)
@@ -40,42 +41,34 @@ def create_context_field(context: Context, identity: Identity, body: ContextFiel
 @router.post(f"{PATH}/validate", needs=VIEW, takes=ContextFieldNameBody)
 def validate_context_field_name(
     context: Context, identity: Identity, body: ContextFieldNameBody
-) -> HTTPResponse:
+) -> None:
     with context.database.autocommit() as conn:
         context_fields.KIND.check_key_available(conn, body.name)
-    return respond.empty()
 
 
 @router.get(f"{PATH}/<name>", needs=VIEW)
-def get_context_field(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def get_context_field(context: Context, identity: Identity, name: str) -> Json:
     with context.database.autocommit() as conn:
         row = context_fields.get(conn, name)
-    return respond.json(context_fields.to_json(row))
+    return context_fields.to_json(row)
 
 
 @router.put(f"{PATH}/<name>", needs=EDIT, takes=ContextFieldChanges)
 def update_context_field(
-    context: Context, identity: Identity, name: str, body: ContextFieldChanges
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = context_fields.update(conn, name, body, identity)
-    return respond.json(context_fields.to_json(row))
+    conn: Connection, identity: Identity, name: str, body: ContextFieldChanges
+) -> Json:
+    return context_fields.to_json(context_fields.update(conn, name, body, identity))
 
 
 @router.delete(f"{PATH}/<name>", needs=EDIT)
-def delete_context_field(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        context_fields.delete(conn, name, identity)
-    return respond.empty()
+def delete_context_field(conn: Connection, identity: Identity, name: str) -> None:
+    context_fields.delete(conn, name, identity)
 
 
 @router.get(f"{PATH}/<name>/strategies", needs=VIEW)
-def list_strategies_of_context_field(
-    context: Context, identity: Identity, name: str
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        context_fields.get(conn, name)
-        rows = context_field_rows.list_strategies(conn, name)
+def list_strategies_of_context_field(conn: Connection, identity: Identity, name: str) -> Json:
+    context_fields.get(conn, name)
+    rows = context_field_rows.list_strategies(conn, name)
     strategies = [
         {
             "id": row["id"],
@@ -86,20 +79,14 @@ def list_strategies_of_context_field(
         }
         for row in rows
     ]
-    return respond.json({"strategies": strategies})
+    return {"strategies": strategies}
 
 
 @router.post(f"{PATH}/<name>/legal-values", needs=EDIT, takes=LegalValue)
-def set_legal_value(
-    context: Context, identity: Identity, name: str, body: LegalValue
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = context_fields.put_legal_value(conn, name, body, identity)
-    return respond.json(context_fields.to_json(row))
+def set_legal_value(conn: Connection, identity: Identity, name: str, body: LegalValue) -> Json:
+    return context_fields.to_json(context_fields.put_legal_value(conn, name, body, identity))
 
 
 @router.delete(f"{PATH}/<name>/legal-values/<value:path>", needs=EDIT)
-def delete_legal_value(context: Context, identity: Identity, name: str, value: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        context_fields.delete_legal_value(conn, name, value, identity)
-    return respond.empty()
+def delete_legal_value(conn: Connection, identity: Identity, name: str, value: str) -> None:
+    context_fields.delete_legal_value(conn, name, value, identity)

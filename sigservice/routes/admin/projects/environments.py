@@ -4,6 +4,7 @@ from typing import Annotated
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.repository.projects import environments as environment_rows
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import environments
@@ -12,7 +13,7 @@ from sigservice.services.projects.environments import (
     EnvironmentState,
     NewEnvironment,
 )
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
 PATH = "/api/admin/environments"
 SortOrder = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
@@ -26,27 +27,25 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_environments(context: Context, identity: Identity) -> HTTPResponse:
+def list_environments(context: Context, identity: Identity) -> Json:
     with context.database.autocommit() as conn:
         rows = environment_rows.list_all(conn)
-    return respond.json({"version": 1, "environments": [environments.to_json(row) for row in rows]})
+    return {"version": 1, "environments": [environments.to_json(row) for row in rows]}
 
 
 @router.get(f"{PATH}/project/<project>", needs=VIEW)
-def list_environments_of_project(
-    context: Context, identity: Identity, project: str
-) -> HTTPResponse:
+def list_environments_of_project(context: Context, identity: Identity, project: str) -> Json:
     with context.database.autocommit() as conn:
         rows = environment_rows.list_by_project(conn, project)
     body = [environments.project_environment_to_json(row) for row in rows]
-    return respond.json({"version": 1, "environments": body})
+    return {"version": 1, "environments": body}
 
 
 @router.get(f"{PATH}/<name>", needs=VIEW)
-def get_environment(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def get_environment(context: Context, identity: Identity, name: str) -> Json:
     with context.database.autocommit() as conn:
         row = environments.get(conn, name)
-    return respond.json(environments.to_json(row))
+    return environments.to_json(row)
 
 
 @router.post(PATH, needs=ADMIN, takes=NewEnvironment)
@@ -60,40 +59,32 @@ def create_environment(context: Context, identity: Identity, body: NewEnvironmen
 @router.post(f"{PATH}/validate", needs=VIEW, takes=EnvironmentNameBody)
 def validate_environment_name(
     context: Context, identity: Identity, body: EnvironmentNameBody
-) -> HTTPResponse:
+) -> None:
     with context.database.autocommit() as conn:
         environments.KIND.check_key_available(conn, body.name)
-    return respond.empty()
 
 
 @router.put(f"{PATH}/sort-order", needs=ADMIN, takes=dict[str, SortOrder])
-def set_sort_orders(context: Context, identity: Identity, body: dict[str, int]) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        environments.set_sort_orders(conn, body, identity)
-    return respond.empty()
+def set_sort_orders(conn: Connection, identity: Identity, body: dict[str, int]) -> None:
+    environments.set_sort_orders(conn, body, identity)
 
 
 @router.put(f"{PATH}/update/<name>", needs=ADMIN, takes=EnvironmentChanges)
 @router.put(f"{PATH}/<name>", needs=ADMIN, takes=EnvironmentChanges)
 def update_environment(
-    context: Context, identity: Identity, name: str, body: EnvironmentChanges
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = environments.update(conn, name, body, identity)
-    return respond.json(environments.to_json(row))
+    conn: Connection, identity: Identity, name: str, body: EnvironmentChanges
+) -> Json:
+    return environments.to_json(environments.update(conn, name, body, identity))
 
 
 @router.post(f"{PATH}/<name>/<is_enabled:switch>", needs=ADMIN)
 def switch_environment(
-    context: Context, identity: Identity, name: str, is_enabled: bool
+    conn: Connection, identity: Identity, name: str, is_enabled: bool
 ) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        environments.update(conn, name, EnvironmentState(is_enabled), identity)
+    environments.update(conn, name, EnvironmentState(is_enabled), identity)
     return respond.empty(204)
 
 
 @router.delete(f"{PATH}/<name>", needs=ADMIN)
-def delete_environment(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        environments.delete(conn, name, identity)
-    return respond.empty()
+def delete_environment(conn: Connection, identity: Identity, name: str) -> None:
+    environments.delete(conn, name, identity)

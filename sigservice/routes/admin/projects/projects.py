@@ -12,7 +12,7 @@ from sigservice.repository.projects import projects as project_rows
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.projects import project_environments, project_settings, projects
 from sigservice.services.projects.projects import NewProject, ProjectChanges
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
 PATH = "/api/admin/projects"
 STATISTICS = {
@@ -43,12 +43,11 @@ def _to_full_json(conn: Connection, row: Row, identity: Identity) -> dict[str, A
 
 
 @router.get(PATH, needs=VIEW)
-def list_projects(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        rows = project_rows.list_all(conn)
-        favorite_ids = favorites.list_projects(conn, identity.user_id)
+def list_projects(conn: Connection, identity: Identity) -> Json:
+    rows = project_rows.list_all(conn)
+    favorite_ids = favorites.list_projects(conn, identity.user_id)
     items = [projects.to_json(row, is_favorite=row["id"] in favorite_ids) for row in rows]
-    return respond.json({"version": 1, "projects": items})
+    return {"version": 1, "projects": items}
 
 
 @router.post(PATH, needs=ADMIN, takes=NewProject)
@@ -60,24 +59,21 @@ def create_project(context: Context, identity: Identity, body: NewProject) -> HT
 
 
 @router.post(f"{PATH}/validate", needs=VIEW, takes=ProjectIdBody)
-def validate_project_id(context: Context, identity: Identity, body: ProjectIdBody) -> HTTPResponse:
+def validate_project_id(context: Context, identity: Identity, body: ProjectIdBody) -> None:
     with context.database.autocommit() as conn:
         projects.KIND.check_key_available(conn, body.id)
-    return respond.empty()
 
 
 @router.get(f"{PATH}/<project>", needs=VIEW)
-def get_project(context: Context, identity: Identity, project: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        return respond.json(_to_full_json(conn, projects.get(conn, project), identity))
+def get_project(conn: Connection, identity: Identity, project: str) -> Json:
+    return _to_full_json(conn, projects.get(conn, project), identity)
 
 
 @router.get(f"{PATH}/<project>/overview", needs=VIEW)
-def get_project_overview(context: Context, identity: Identity, project: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = projects.get(conn, project)
-        project_json = _to_full_json(conn, row, identity)
-        types = project_rows.count_feature_types(conn, project)
+def get_project_overview(conn: Connection, identity: Identity, project: str) -> Json:
+    row = projects.get(conn, project)
+    project_json = _to_full_json(conn, row, identity)
+    types = project_rows.count_feature_types(conn, project)
     overview = {
         "members": row["member_count"],
         "featureTypeCounts": types,
@@ -85,21 +81,17 @@ def get_project_overview(context: Context, identity: Identity, project: str) -> 
         "featureLimit": None,
         "onboardingStatus": {"status": "onboarded"},
     }
-    return respond.json(project_json | overview)
+    return project_json | overview
 
 
 @router.put(f"{PATH}/<project>", needs=EDIT, takes=ProjectChanges)
 def update_project(
-    context: Context, identity: Identity, project: str, body: ProjectChanges
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = projects.update(conn, project, body, identity)
-        project_json = _to_full_json(conn, row, identity)
-    return respond.json(project_json)
+    conn: Connection, identity: Identity, project: str, body: ProjectChanges
+) -> Json:
+    row = projects.update(conn, project, body, identity)
+    return _to_full_json(conn, row, identity)
 
 
 @router.delete(f"{PATH}/<project>", needs=ADMIN)
-def delete_project(context: Context, identity: Identity, project: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        projects.delete(conn, project, identity)
-    return respond.empty()
+def delete_project(conn: Connection, identity: Identity, project: str) -> None:
+    projects.delete(conn, project, identity)

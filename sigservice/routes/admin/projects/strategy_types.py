@@ -1,10 +1,11 @@
 """Admin API: strategy types."""
 
+from sigservice.db.pool import Connection
 from sigservice.repository.projects import strategy_types as strategy_type_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import strategy_types
 from sigservice.services.projects.strategy_types import NewStrategyType, StrategyTypeChanges
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
 PATH = "/api/admin/strategies"
 
@@ -13,18 +14,18 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_strategy_types(context: Context, identity: Identity) -> HTTPResponse:
+def list_strategy_types(context: Context, identity: Identity) -> Json:
     with context.database.autocommit() as conn:
         rows = strategy_type_rows.list_all(conn)
     strategies = [strategy_types.to_json(row) for row in rows]
-    return respond.json({"version": 1, "strategies": strategies})
+    return {"version": 1, "strategies": strategies}
 
 
 @router.get(f"{PATH}/<name>", needs=VIEW)
-def get_strategy_type(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def get_strategy_type(context: Context, identity: Identity, name: str) -> Json:
     with context.database.autocommit() as conn:
         row = strategy_types.get(conn, name)
-    return respond.json(strategy_types.to_json(row))
+    return strategy_types.to_json(row)
 
 
 @router.post(PATH, needs=EDIT, takes=NewStrategyType)
@@ -39,18 +40,14 @@ def create_strategy_type(
 
 @router.put(f"{PATH}/<name>", needs=EDIT, takes=StrategyTypeChanges)
 def update_strategy_type(
-    context: Context, identity: Identity, name: str, body: StrategyTypeChanges
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = strategy_types.update(conn, name, body, identity)
-    return respond.json(strategy_types.to_json(row))
+    conn: Connection, identity: Identity, name: str, body: StrategyTypeChanges
+) -> Json:
+    return strategy_types.to_json(strategy_types.update(conn, name, body, identity))
 
 
 @router.delete(f"{PATH}/<name>", needs=EDIT)
-def delete_strategy_type(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        strategy_types.delete(conn, name, identity)
-    return respond.empty()
+def delete_strategy_type(conn: Connection, identity: Identity, name: str) -> None:
+    strategy_types.delete(conn, name, identity)
 
 
 def _set_deprecated(

@@ -1,10 +1,11 @@
 """Admin API: tag types."""
 
+from sigservice.db.pool import Connection
 from sigservice.repository.projects import tag_types as tag_type_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import tag_types
 from sigservice.services.projects.tag_types import TagType, TagTypeChanges
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
 PATH = "/api/admin/tag-types"
 
@@ -13,10 +14,10 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_tag_types(context: Context, identity: Identity) -> HTTPResponse:
+def list_tag_types(context: Context, identity: Identity) -> Json:
     with context.database.autocommit() as conn:
         rows = tag_type_rows.list_all(conn)
-    return respond.json({"version": 1, "tagTypes": rows})
+    return {"version": 1, "tagTypes": rows}
 
 
 @router.post(PATH, needs=EDIT, takes=TagType)
@@ -27,29 +28,23 @@ def create_tag_type(context: Context, identity: Identity, body: TagType) -> HTTP
 
 
 @router.post(f"{PATH}/validate", needs=VIEW, takes=TagType)
-def validate_tag_type(context: Context, identity: Identity, body: TagType) -> HTTPResponse:
+def validate_tag_type(context: Context, identity: Identity, body: TagType) -> Json:
     with context.database.autocommit() as conn:
         tag_types.KIND.check_new(conn, body)
-    return respond.json({"valid": True, "tagType": body})
+    return {"valid": True, "tagType": body}
 
 
 @router.get(f"{PATH}/<name>", needs=VIEW)
-def get_tag_type(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def get_tag_type(context: Context, identity: Identity, name: str) -> Json:
     with context.database.autocommit() as conn:
-        return respond.json(tag_types.get(conn, name))
+        return tag_types.get(conn, name)
 
 
 @router.put(f"{PATH}/<name>", needs=EDIT, takes=TagTypeChanges)
-def update_tag_type(
-    context: Context, identity: Identity, name: str, body: TagTypeChanges
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = tag_types.update(conn, name, body, identity)
-    return respond.json(row)
+def update_tag_type(conn: Connection, identity: Identity, name: str, body: TagTypeChanges) -> Json:
+    return tag_types.update(conn, name, body, identity)
 
 
 @router.delete(f"{PATH}/<name>", needs=EDIT)
-def delete_tag_type(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        tag_types.delete(conn, name, identity)
-    return respond.empty()
+def delete_tag_type(conn: Connection, identity: Identity, name: str) -> None:
+    tag_types.delete(conn, name, identity)

@@ -4,10 +4,11 @@ from urllib.parse import quote
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.repository.projects import tags as tag_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import tags
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
 PATH = "/api/admin/tags"
 
@@ -20,9 +21,9 @@ class TagBody(msgspec.Struct):
 router = Router(AdminGuard)
 
 
-def _render_list(context: Context, type: str | None) -> HTTPResponse:
+def _render_list(context: Context, type: str | None) -> Json:
     with context.database.autocommit() as conn:
-        return respond.json({"version": 1, "tags": tag_rows.list_all(conn, type)})
+        return {"version": 1, "tags": tag_rows.list_all(conn, type)}
 
 
 @router.get(PATH, needs=VIEW)
@@ -44,14 +45,12 @@ def create_tag(context: Context, identity: Identity, body: TagBody) -> HTTPRespo
 
 
 @router.get(f"{PATH}/<type>/<value:path>", needs=VIEW)
-def get_tag(context: Context, identity: Identity, type: str, value: str) -> HTTPResponse:
+def get_tag(context: Context, identity: Identity, type: str, value: str) -> Json:
     with context.database.autocommit() as conn:
         row = tags.get(conn, type, value)
-    return respond.json({"version": 1, "tag": row})
+    return {"version": 1, "tag": row}
 
 
 @router.delete(f"{PATH}/<type>/<value:path>", needs=EDIT)
-def delete_tag(context: Context, identity: Identity, type: str, value: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        tags.delete(conn, type, value, identity)
-    return respond.empty()
+def delete_tag(conn: Connection, identity: Identity, type: str, value: str) -> None:
+    tags.delete(conn, type, value, identity)

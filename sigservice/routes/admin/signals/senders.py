@@ -5,14 +5,14 @@ from typing import Any
 from sigservice import senders
 from sigservice.senders import Sender
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, Json, Router
 
 router = Router(AdminGuard)
 
 
 @router.get("/api/admin/action-recipes", needs=ADMIN)
-def list_senders(context: Context, identity: Identity) -> HTTPResponse:
-    return respond.json({"recipes": [to_json(sender) for sender in senders.SENDERS.values()]})
+def list_senders(context: Context, identity: Identity) -> Json:
+    return {"recipes": [to_json(sender) for sender in senders.SENDERS.values()]}
 
 
 def to_json(sender: Sender) -> dict[str, Any]:

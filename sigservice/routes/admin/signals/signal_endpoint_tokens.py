@@ -15,7 +15,7 @@ from sigservice.services.signals.signal_endpoint_tokens import (
     parse_expiry,
 )
 from sigservice.services.signals.signature_schemes import SignatureSettings
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
 PATH = "/api/admin/signal-endpoints/<id:id>/tokens"
 
@@ -63,12 +63,9 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_tokens(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        rows = signal_endpoint_tokens.list_of_endpoint(conn, id)
-    return respond.json(
-        {"signalEndpointTokens": [signal_endpoint_tokens.to_json(row) for row in rows]}
-    )
+def list_tokens(conn: Connection, identity: Identity, id: int) -> Json:
+    rows = signal_endpoint_tokens.list_of_endpoint(conn, id)
+    return {"signalEndpointTokens": [signal_endpoint_tokens.to_json(row) for row in rows]}
 
 
 @router.post(PATH, needs=ADMIN, takes=NewTokenBody)
@@ -81,47 +78,40 @@ def create_token(context: Context, identity: Identity, id: int, body: NewTokenBo
 
 
 @router.get(f"{PATH}/<token_id:id>", needs=ADMIN)
-def get_token(context: Context, identity: Identity, id: int, token_id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = signal_endpoint_tokens.get(conn, id, token_id)
-    return respond.json(signal_endpoint_tokens.to_json(row))
+def get_token(conn: Connection, identity: Identity, id: int, token_id: int) -> Json:
+    return signal_endpoint_tokens.to_json(signal_endpoint_tokens.get(conn, id, token_id))
 
 
 @router.put(f"{PATH}/<token_id:id>", needs=ADMIN, takes=SignalTokenBody)
 def update_token(
     context: Context, identity: Identity, id: int, token_id: int, body: SignalTokenBody
-) -> HTTPResponse:
+) -> Json:
     with context.database.transaction() as conn:
         fields = body.make_fields(signal_endpoint_tokens.lock(conn, id, token_id))
         row = signal_endpoint_tokens.update(
             conn, id, token_id, fields, identity, now=context.clock.now()
         )
-    return respond.json(signal_endpoint_tokens.to_json(row))
+    return signal_endpoint_tokens.to_json(row)
 
 
 @router.post(f"{PATH}/<token_id:id>/rotate", needs=ADMIN, takes=RotationBody)
 def rotate_token(
     context: Context, identity: Identity, id: int, token_id: int, body: RotationBody
-) -> HTTPResponse:
+) -> Json:
     with context.database.transaction() as conn:
         row, secret = rotate_token_of(context, conn, id, token_id, body, identity)
-    return respond.json(_with_secret(row, secret))
+    return _with_secret(row, secret)
 
 
 @router.delete(f"{PATH}/<token_id:id>/previous-secret", needs=ADMIN)
-def delete_previous_secret(
-    context: Context, identity: Identity, id: int, token_id: int
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = signal_endpoint_tokens.delete_previous_secret(conn, id, token_id, identity)
-    return respond.json(signal_endpoint_tokens.to_json(row))
+def delete_previous_secret(conn: Connection, identity: Identity, id: int, token_id: int) -> Json:
+    row = signal_endpoint_tokens.delete_previous_secret(conn, id, token_id, identity)
+    return signal_endpoint_tokens.to_json(row)
 
 
 @router.delete(f"{PATH}/<token_id:id>", needs=ADMIN)
-def delete_token(context: Context, identity: Identity, id: int, token_id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        signal_endpoint_tokens.delete(conn, id, token_id, identity)
-    return respond.empty()
+def delete_token(conn: Connection, identity: Identity, id: int, token_id: int) -> None:
+    signal_endpoint_tokens.delete(conn, id, token_id, identity)
 
 
 def _with_secret(row: Row, secret: str) -> dict[str, Any]:

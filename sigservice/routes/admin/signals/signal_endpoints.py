@@ -12,7 +12,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoint_tokens as token_service
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.signal_endpoints import Endpoint
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, request, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, request, respond
 from sigservice.web.links import make_signal_url
 
 PATH = "/api/admin/signal-endpoints"
@@ -42,11 +42,10 @@ def _describe(context: Context, conn: Connection, row: Row) -> dict[str, Any]:
 
 
 @router.get(PATH, needs=ADMIN)
-def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        rows = signal_endpoint_rows.list_all(conn)
-        tokens = signal_endpoint_tokens.list_all(conn)
-        checks = silence_checks.find_all(conn)
+def list_signal_endpoints(conn: Connection, identity: Identity) -> Json:
+    rows = signal_endpoint_rows.list_all(conn)
+    tokens = signal_endpoint_tokens.list_all(conn)
+    checks = silence_checks.find_all(conn)
     tokens_by_endpoint: dict[int, list[dict[str, Any]]] = {row["id"]: [] for row in rows}
     for token in tokens:
         tokens_by_endpoint.setdefault(token["signal_endpoint_id"], []).append(
@@ -60,7 +59,7 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
         }
         for row in rows
     ]
-    return respond.json({"signalEndpoints": endpoints})
+    return {"signalEndpoints": endpoints}
 
 
 @router.post(PATH, needs=ADMIN, takes=NewEndpoint)
@@ -79,34 +78,28 @@ def create_signal_endpoint(context: Context, identity: Identity, body: NewEndpoi
 
 
 @router.get(f"{PATH}/<id:id>", needs=ADMIN)
-def get_signal_endpoint(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def get_signal_endpoint(context: Context, identity: Identity, id: int) -> Json:
     with context.database.transaction() as conn:
-        return respond.json(_describe(context, conn, signal_endpoints.get(conn, id)))
+        return _describe(context, conn, signal_endpoints.get(conn, id))
 
 
 @router.put(f"{PATH}/<id:id>", needs=ADMIN, takes=Endpoint)
-def replace_signal_endpoint(
-    context: Context, identity: Identity, id: int, body: Endpoint
-) -> HTTPResponse:
+def replace_signal_endpoint(context: Context, identity: Identity, id: int, body: Endpoint) -> Json:
     check_name(body.template)
     with context.database.transaction() as conn:
         policy = DeliverySettings.from_config(context.config).policy
         new = signal_endpoints.check_fields(body)
         row = signal_endpoints.update(conn, id, new, identity, policy=policy)
-        return respond.json(_describe(context, conn, row))
+        return _describe(context, conn, row)
 
 
 @router.delete(f"{PATH}/<id:id>", needs=ADMIN)
-def delete_signal_endpoint(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        signal_endpoints.delete(conn, id, identity)
-    return respond.empty()
+def delete_signal_endpoint(conn: Connection, identity: Identity, id: int) -> None:
+    signal_endpoints.delete(conn, id, identity)
 
 
 @router.post(f"{PATH}/<id:id>/<is_on:switch>", needs=ADMIN)
-def switch_signal_endpoint(
-    context: Context, identity: Identity, id: int, is_on: bool
-) -> HTTPResponse:
+def switch_signal_endpoint(context: Context, identity: Identity, id: int, is_on: bool) -> Json:
     with context.database.transaction() as conn:
         body = _describe(context, conn, signal_endpoints.set_enabled(conn, id, is_on, identity))
-    return respond.json(body)
+    return body

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.signals import signal_endpoints as endpoint_rows
 from sigservice.repository.signals import signals as signal_rows
@@ -15,7 +16,16 @@ from sigservice.services.signals.signal_summaries import (
     make_summarizers,
     to_json,
 )
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
+from sigservice.web import (
+    AdminGuard,
+    Context,
+    HTTPResponse,
+    Json,
+    Router,
+    read_query,
+    request,
+    respond,
+)
 from sigservice.web.paging import read_days, read_paging
 from sigservice.web.signal_filters import read_signal_filter
 
@@ -32,7 +42,7 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_endpoint_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def list_endpoint_signals(context: Context, identity: Identity, id: int) -> Json:
     query = read_query(request.environ)
     page_request, filter = read_paging(query), read_signal_filter(query)
     with context.database.transaction(bulkhead="search" if filter.is_search else "") as conn:
@@ -46,21 +56,18 @@ def list_endpoint_signals(context: Context, identity: Identity, id: int) -> HTTP
             offset=page_request.offset,
         )
     summarizer = make_summarizer(endpoint)
-    return respond.json(
-        {
-            "signalEndpointSignals": [to_json(row, summarizer) for row in page.rows],
-            "nextBefore": page.next_before,
-            "searchedToEnd": page.searched_to_end,
-        }
-    )
+    return {
+        "signalEndpointSignals": [to_json(row, summarizer) for row in page.rows],
+        "nextBefore": page.next_before,
+        "searchedToEnd": page.searched_to_end,
+    }
 
 
 @router.get(f"{PATH}/<signal_id:id>", needs=ADMIN)
-def get_signal(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        endpoint = signal_endpoints.get(conn, id)
-        row = signal_storage.get(conn, id, signal_id)
-    return respond.json(to_json(row, make_summarizer(endpoint)))
+def get_signal(conn: Connection, identity: Identity, id: int, signal_id: int) -> Json:
+    endpoint = signal_endpoints.get(conn, id)
+    row = signal_storage.get(conn, id, signal_id)
+    return to_json(row, make_summarizer(endpoint))
 
 
 @router.post(
@@ -92,7 +99,7 @@ def replay_signal(context: Context, identity: Identity, id: int, signal_id: int)
 
 
 @router.get("/api/admin/signals", needs=ADMIN)
-def list_signals(context: Context, identity: Identity) -> HTTPResponse:
+def list_signals(context: Context, identity: Identity) -> Json:
     query = read_query(request.environ)
     page_request = read_paging(query)
     start, end = read_days(query)
@@ -112,7 +119,7 @@ def list_signals(context: Context, identity: Identity) -> HTTPResponse:
         for row in rows
         if row["endpoint_id"] in summarizers  # its endpoint may have been deleted in between
     ]
-    return respond.json({"signals": items, "total": total})
+    return {"signals": items, "total": total}
 
 
 def _to_query_json(row: Row, summarizer: Summarizer) -> dict[str, Any]:

@@ -4,11 +4,12 @@ from typing import Any
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.system import settings
 from sigservice.version import __version__
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, request, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, request, respond
 from sigservice.web.links import make_own_url
 
 PATH = "/api/admin/ui-config"
@@ -22,7 +23,7 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def get_ui_config(context: Context, identity: Identity) -> HTTPResponse:
+def get_ui_config(context: Context, identity: Identity) -> Json:
     with context.database.autocommit() as conn:
         instance_id = settings.find_instance_id(conn)
         origins = settings.list_frontend_origins(conn)
@@ -36,13 +37,12 @@ def get_ui_config(context: Context, identity: Identity) -> HTTPResponse:
             "instanceId": instance_id,
         },
     }
-    return respond.json(_describe_config(context) | current)
+    return _describe_config(context) | current
 
 
 @router.post(f"{PATH}/cors", needs=ADMIN, takes=CorsBody)
-def set_cors_origins(context: Context, identity: Identity, body: CorsBody) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        settings.set_frontend_origins(conn, body.frontendApiOrigins, identity)
+def set_cors_origins(conn: Connection, identity: Identity, body: CorsBody) -> HTTPResponse:
+    settings.set_frontend_origins(conn, body.frontendApiOrigins, identity)
     return respond.empty(204)
 
 

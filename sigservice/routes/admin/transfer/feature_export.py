@@ -8,7 +8,7 @@ from sigservice.errors import BadDataError
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.transfer import feature_export, feature_import
 from sigservice.services.transfer.snapshot_import import ImportLimits
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, Json, Router, respond
 
 BATCH = "/api/admin/features-batch"
 BODY_LIMIT = 5 * 1024 * 1024
@@ -36,7 +36,7 @@ router = Router(AdminGuard)
 
 
 @router.post(f"{BATCH}/export", needs=VIEW, takes=ExportBody, body_limit=BODY_LIMIT)
-def export_features(context: Context, identity: Identity, body: ExportBody) -> HTTPResponse:
+def export_features(context: Context, identity: Identity, body: ExportBody) -> Json:
     if body.features is None and body.project is None and body.tag is None:
         raise BadDataError("One of features, project or tag is required.", path="features")
     scope: dict[str, Any] = {"features": body.features}
@@ -45,29 +45,27 @@ def export_features(context: Context, identity: Identity, body: ExportBody) -> H
     with context.database.transaction(bulkhead="search", snapshot=True) as conn:
         document = feature_export.export_features(conn, body.environment, **scope)
     if not body.downloadFile:
-        return respond.json(document)
+        return document
     day = context.clock.now().date().isoformat()
     name = f'attachment; filename="flags-{day}.json"'
     return respond.json(document, content_disposition=name)
 
 
 @router.post(f"{BATCH}/validate", needs=EDIT, takes=ImportBody, body_limit=BODY_LIMIT)
-def validate_import(context: Context, identity: Identity, body: ImportBody) -> HTTPResponse:
+def validate_import(context: Context, identity: Identity, body: ImportBody) -> Json:
     document = feature_import.parse_document(body.data)
     limits = ImportLimits.from_config(context.config)
     with context.database.transaction() as conn:
-        result = feature_import.validate_import(
+        return feature_import.validate_import(
             conn, body.project, body.environment, document, limits
         )
-    return respond.json(result)
 
 
 @router.post(f"{BATCH}/import", needs=EDIT, takes=ImportBody, body_limit=BODY_LIMIT)
-def import_features(context: Context, identity: Identity, body: ImportBody) -> HTTPResponse:
+def import_features(context: Context, identity: Identity, body: ImportBody) -> None:
     document = feature_import.parse_document(body.data)
     limits = ImportLimits.from_config(context.config)
     with context.database.transaction() as conn:
         feature_import.import_features(
             conn, body.project, body.environment, document, identity, limits
         )
-    return respond.empty()

@@ -1,10 +1,11 @@
 """Applications and their instances, JSON."""
 
 from sigservice.clock import format_iso
+from sigservice.db.pool import Connection
 from sigservice.repository.usage import client_applications as client_application_rows
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.usage import client_applications
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
+from sigservice.web import AdminGuard, Context, Json, Router, read_query, request
 from sigservice.web.paging import MAX_LIMIT, read_paging
 
 PATH = "/api/admin/metrics/applications"
@@ -15,40 +16,35 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_applications(context: Context, identity: Identity) -> HTTPResponse:
+def list_applications(conn: Connection, identity: Identity) -> Json:
     query = read_query(request.environ)
     page_request = read_paging(query, MAX_LIMIT)
-    with context.database.transaction() as conn:
-        rows, total = client_applications.list_page(
-            conn, text=query.get("query", ""), limit=page_request.limit, offset=page_request.offset
-        )
-    return respond.json({"applications": rows, "total": total})
+    rows, total = client_applications.list_page(
+        conn, text=query.get("query", ""), limit=page_request.limit, offset=page_request.offset
+    )
+    return {"applications": rows, "total": total}
 
 
 # A name may contain slashes.
 @router.get(f"{PATH}/<name:path>/overview", needs=VIEW)
-def get_application_overview(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        return respond.json(client_applications.describe_overview(conn, name))
+def get_application_overview(conn: Connection, identity: Identity, name: str) -> Json:
+    return client_applications.describe_overview(conn, name)
 
 
 @router.get(f"{PATH}/<name:path>", needs=VIEW)
-def get_application(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        return respond.json(client_applications.describe(conn, name))
+def get_application(conn: Connection, identity: Identity, name: str) -> Json:
+    return client_applications.describe(conn, name)
 
 
 @router.delete(f"{PATH}/<name:path>", needs=EDIT)
-def delete_application(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        client_applications.delete(conn, name, identity)
-    return respond.empty()
+def delete_application(conn: Connection, identity: Identity, name: str) -> None:
+    client_applications.delete(conn, name, identity)
 
 
 @router.get(f"{INSTANCES}/<name:path>/environment/<environment>", needs=VIEW)
 def list_application_instances(
     context: Context, identity: Identity, name: str, environment: str
-) -> HTTPResponse:
+) -> Json:
     with context.database.autocommit() as conn:
         rows = client_application_rows.list_instances(
             conn, name, environment=environment, limit=MAX_LIMIT
@@ -63,4 +59,4 @@ def list_application_instances(
         }
         for row in rows
     ]
-    return respond.json({"instances": instances})
+    return {"instances": instances}

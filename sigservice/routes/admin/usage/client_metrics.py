@@ -1,10 +1,11 @@
 """How often a flag was evaluated, JSON: in the current hour, and by hour and application."""
 
 from sigservice.clock import format_iso
+from sigservice.db.pool import Connection
 from sigservice.repository.usage import client_metrics as client_metric_rows
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.usage import client_metrics
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
+from sigservice.web import AdminGuard, Context, Json, Router, read_query, request
 from sigservice.web.body import read_number
 
 PATH = "/api/admin/client-metrics/features/<name>"
@@ -16,10 +17,9 @@ router = Router(AdminGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def get_feature_metrics(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        rows = client_metric_rows.list_hours(conn, name, 1)
-        applications = client_metric_rows.list_app_names(conn, name)
+def get_feature_metrics(conn: Connection, identity: Identity, name: str) -> Json:
+    rows = client_metric_rows.list_hours(conn, name, 1)
+    applications = client_metric_rows.list_app_names(conn, name)
     usage = [
         {
             "environment": row["environment"],
@@ -29,15 +29,13 @@ def get_feature_metrics(context: Context, identity: Identity, name: str) -> HTTP
         }
         for row in rows
     ]
-    return respond.json(
-        VERSION | {"featureName": name, "lastHourUsage": usage, "seenApplications": applications}
-    )
+    return VERSION | {"featureName": name, "lastHourUsage": usage, "seenApplications": applications}
 
 
 @router.get(f"{PATH}/raw", needs=VIEW)
-def list_raw_feature_metrics(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def list_raw_feature_metrics(context: Context, identity: Identity, name: str) -> Json:
     query = read_query(request.environ)
     hours = read_number(query, "hoursBack", DEFAULT_HOURS, 1, MAX_HOURS) or DEFAULT_HOURS
     with context.database.autocommit() as conn:
         data = client_metrics.list_raw(conn, name, hours, context.clock.now())
-    return respond.json(VERSION | {"data": data})
+    return VERSION | {"data": data}

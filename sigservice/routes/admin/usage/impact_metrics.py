@@ -4,17 +4,17 @@ from sigservice.errors import BadDataError
 from sigservice.routes.admin.usage.client_metrics import VERSION
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.usage import impact_metrics
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
+from sigservice.web import AdminGuard, Context, Json, Router, read_query, request
 
 router = Router(AdminGuard)
 
 
 @router.get("/api/admin/impact-metrics/features/<name>", needs=VIEW)
-def list_impact_metrics(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def list_impact_metrics(context: Context, identity: Identity, name: str) -> Json:
     range = read_query(request.environ).get("range", "day")
     if range not in impact_metrics.RANGES:
         raise BadDataError("range must be hour or day.", path="range")
     with context.database.autocommit() as conn:
         metrics = impact_metrics.summarize(conn, name, range)
     data = [impact_metrics.to_json(metric) for metric in metrics]
-    return respond.json(VERSION | {"featureName": name, "range": range, "data": data})
+    return VERSION | {"featureName": name, "range": range, "data": data}

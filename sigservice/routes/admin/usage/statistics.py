@@ -8,7 +8,7 @@ from sigservice.clock import format_iso
 from sigservice.repository.usage import statistics
 from sigservice.services.identity import VIEW, Identity
 from sigservice.version import __version__
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
 PATH = "/api/admin/instance-admin/statistics"
 
@@ -56,8 +56,8 @@ def _collect(context: Context) -> dict[str, Any]:
 
 
 @router.get(PATH, needs=VIEW)
-def get_statistics(context: Context, identity: Identity) -> HTTPResponse:
-    return respond.json(_collect(context))
+def get_statistics(context: Context, identity: Identity) -> Json:
+    return _collect(context)
 
 
 @router.get(f"{PATH}/csv", needs=VIEW)
