@@ -14,9 +14,9 @@ from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, locate_problems
 from sigservice.web.growing_forms import GrowingSection
-from sigservice.web.router import Router
+from sigservice.web.router import Router, bind_handler, takes_connection
 
-Handler = Callable[..., HTTPResponse]
+Handler = Callable[..., Any]
 Breadcrumbs = Sequence[tuple[str, str]]
 Body = Sequence[str | Sequence[tuple[str, str]]]
 
@@ -28,11 +28,11 @@ def shows_errors_in(show: Handler) -> Callable[[Handler], Handler]:
 
     def decorate(save: Handler) -> Handler:
         @wraps(save)
-        def submit(context: Context, identity: Identity, form: Form, **path: Any) -> HTTPResponse:
+        def submit(context: Context, identity: Identity, form: Form, **path: Any) -> Any:
             if form.get("do", "").startswith(("add-", "remove-", "up-")):
                 return show(context, identity, entry=Entry(form), **path)
             try:
-                return save(context, identity, form=form, **path)
+                return bind_handler(save, context)(identity, form=form, **path)
             except AppError as error:
                 if not is_correctable(error):
                     raise
@@ -102,11 +102,16 @@ def confirms(
     router: Router, path: str, *, needs: str, has_form: bool = False
 ) -> Callable[[Handler], Any]:
     """Declares the two routes of a change that a page asks about first. The decorated function gets
-    the context, a connection in a transaction, the identity and the parts of the path, and returns
-    the Confirmation. With `has_form` it also gets the `form`: what was submitted, before that the
-    query."""
+    the context if it takes it, a connection in a transaction, the identity and the parts of the
+    path, and returns the Confirmation. With `has_form` it also gets the `form`: what was submitted,
+    before that the query."""
 
     def declare(describe: Callable[..., Confirmation]) -> Callable[..., Confirmation]:
+        has_no_context = takes_connection(describe)
+
+        def ask(context: Context, *args: Any, **parts: Any) -> Confirmation:
+            return describe(*args, **parts) if has_no_context else describe(context, *args, **parts)
+
         def show(
             context: Context,
             identity: Identity,
@@ -117,14 +122,14 @@ def confirms(
             if has_form:
                 parts["form"] = entered or read_query(request.environ)
             with context.database.transaction() as conn:
-                confirmation = describe(context, conn, identity, **parts)
+                confirmation = ask(context, conn, identity, **parts)
             return render_confirmation(context, identity, confirmation, error, form=entered or {})
 
         def perform(context: Context, identity: Identity, form: Form, **parts: Any) -> HTTPResponse:
             own = {"form": form} if has_form else {}
             try:
                 with context.database.transaction() as conn:
-                    confirmation = describe(context, conn, identity, **own, **parts)
+                    confirmation = ask(context, conn, identity, **own, **parts)
                     confirmation.perform()
             except AppError as error:
                 if not is_correctable(error):

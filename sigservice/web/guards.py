@@ -206,7 +206,8 @@ class OfrepGuard(ClientGuard):
 
 
 class PageGuard:
-    """Pages: a session. Users without one are redirected to the sign-in page.
+    """Pages: a session. Users without one are redirected to the sign-in page. A handler may return
+    the path to which the response redirects.
 
     `form_limit=bytes` and `form_fields=number` raise the limits of a form. With `for_scripts=True`
     scripts may send the request too, with any JSON body or none. An old browser could send an empty
@@ -254,6 +255,8 @@ class PageGuard:
                     f"You don't have permission to do this. Ask an admin for the {role} role."
                 )
             answer = callback(identity, **kwargs)
+            if isinstance(answer, str):
+                answer = respond.redirect(context, answer)
             if nonce:
                 session.set_form_nonce(context, answer, nonce)
             return answer

@@ -99,7 +99,7 @@ class Router:
             for method, path, handler, options in self.routes:
                 sizes = {name: options[name] for name in SIZES if callable(options.get(name))}
                 settings = options | {name: size(context.config) for name, size in sizes.items()}
-                callback = _bind_handler(handler, context)
+                callback = bind_handler(handler, context)
                 if getattr(self._guard, "returns_json", False):
                     callback = partial(_call_for_json, callback)
                 app.route(path, method, update_wrapper(callback, handler), **settings)
@@ -107,12 +107,13 @@ class Router:
 
 
 @cache
-def _takes_connection(handler: Callable[..., Any]) -> bool:
-    return next(iter(signature(handler).parameters)) == "conn"
+def takes_connection(handler: Callable[..., Any]) -> bool:
+    return next(iter(signature(handler, follow_wrapped=False).parameters)) == "conn"
 
 
-def _bind_handler(handler: Callable[..., Any], context: Context) -> Callable[..., Any]:
-    if not _takes_connection(handler):
+def bind_handler(handler: Callable[..., Any], context: Context) -> Callable[..., Any]:
+    """The handler with its first argument: the context, or a connection in a transaction."""
+    if not takes_connection(handler):
         return partial(handler, context)
 
     def call_in_transaction(*args: Any, **kwargs: Any) -> Any:

@@ -138,9 +138,7 @@ def create_api_token(context: Context, identity: Identity, form: Form) -> HTTPRe
 
 
 @confirms(router, f"{PATH}/<api_token_id:id>/delete", needs=ADMIN)
-def delete_api_token(
-    _context: Context, conn: Connection, identity: Identity, api_token_id: int
-) -> Confirmation:
+def delete_api_token(conn: Connection, identity: Identity, api_token_id: int) -> Confirmation:
     token = api_tokens.get(conn, api_token_id)
     return Confirmation(
         f"Delete API token {token['token_name']} ({api_token_id})?",

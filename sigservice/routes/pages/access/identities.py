@@ -1,6 +1,7 @@
 """Pages that disconnect users from the OpenID provider; connecting is a sign-in, see oidc.py."""
 
 from sigservice.config.oidc import is_enabled
+from sigservice.db.pool import Connection
 from sigservice.errors import AppError
 from sigservice.routes.pages.access.account_fields import make_password_field
 from sigservice.services.access.oidc import users
@@ -38,11 +39,10 @@ def redirect_to_user(context: Context, identity: Identity, user_id: int) -> HTTP
 
 @router.post("/admin/users/<user_id:id>/identities", needs=ADMIN)
 def disconnect_user(
-    context: Context, identity: Identity, user_id: int, form: dict[str, str]
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        users.unlink(conn, user_id, read_id(form.get("identity", "")), identity, how="admin")
-    return respond.redirect(context, f"/admin/users/{user_id}?done=disconnected")
+    conn: Connection, identity: Identity, user_id: int, form: dict[str, str]
+) -> str:
+    users.unlink(conn, user_id, read_id(form.get("identity", "")), identity, how="admin")
+    return f"/admin/users/{user_id}?done=disconnected"
 
 
 def _render(context: Context, identity: Identity, error: AppError | None = None) -> HTTPResponse:

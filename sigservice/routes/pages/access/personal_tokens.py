@@ -2,6 +2,7 @@
 
 from operator import itemgetter
 
+from sigservice.db.pool import Connection
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.routes.admin.access.personal_tokens import PersonalTokenBody
 from sigservice.routes.pages.access.account_fields import (
@@ -74,8 +75,7 @@ def create_token(context: Context, identity: Identity, form: Form) -> HTTPRespon
 
 
 @router.post(f"{PATH}/delete", needs=VIEW)
-def delete_token(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+def delete_token(conn: Connection, identity: Identity, form: Form) -> str:
     """`token` is an ID."""
-    with context.database.transaction() as conn:
-        personal_tokens.delete(conn, identity.user_id, read_id(form.get("token", "")), identity)
-    return respond.redirect(context, f"{PATH}?done=token-deleted")
+    personal_tokens.delete(conn, identity.user_id, read_id(form.get("token", "")), identity)
+    return f"{PATH}?done=token-deleted"

@@ -73,28 +73,22 @@ def show_service_account(
 
 @router.post(f"{PATH}/new", needs=ADMIN)
 @shows_errors_in(show_service_account)
-def create_service_account(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+def create_service_account(conn: Connection, identity: Identity, form: Form) -> str:
     changes = read(form, ServiceAccountBody).to_changes()
-    with context.database.transaction() as conn:
-        account = service_accounts.create(conn, changes, identity)
-    return respond.redirect(context, f"{PATH}/{account['id']}?done=created")
+    account = service_accounts.create(conn, changes, identity)
+    return f"{PATH}/{account['id']}?done=created"
 
 
 @router.post(ONE, needs=ADMIN)
 @shows_errors_in(show_service_account)
-def save_service_account(
-    context: Context, identity: Identity, account_id: int, form: Form
-) -> HTTPResponse:
+def save_service_account(conn: Connection, identity: Identity, account_id: int, form: Form) -> str:
     changes = read(form, ServiceAccountBody).to_changes()
-    with context.database.transaction() as conn:
-        service_accounts.update(conn, account_id, changes, identity)
-    return respond.redirect(context, f"{PATH}/{account_id}?done=saved")
+    service_accounts.update(conn, account_id, changes, identity)
+    return f"{PATH}/{account_id}?done=saved"
 
 
 @confirms(router, f"{ONE}/delete", needs=ADMIN)
-def delete_service_account(
-    _context: Context, conn: Connection, identity: Identity, account_id: int
-) -> Confirmation:
+def delete_service_account(conn: Connection, identity: Identity, account_id: int) -> Confirmation:
     account = service_accounts.get(conn, account_id)
     tokens = plural(len(service_accounts.list_tokens(conn, account_id)), "token")
     return Confirmation(
@@ -138,7 +132,7 @@ def create_service_account_token(
 
 @confirms(router, f"{ONE}/tokens/<personal_token_id:id>/delete", needs=ADMIN)
 def delete_service_account_token(
-    _context: Context, conn: Connection, identity: Identity, account_id: int, personal_token_id: int
+    conn: Connection, identity: Identity, account_id: int, personal_token_id: int
 ) -> Confirmation:
     account = service_accounts.get(conn, account_id)
     token = personal_tokens.get(conn, account_id, personal_token_id)

@@ -205,10 +205,9 @@ def show_user(
 
 @router.post(ONE, needs=ADMIN)
 @shows_errors_in(show_user)
-def save_user(context: Context, identity: Identity, user_id: int, form: Form) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        users.update(conn, user_id, read(form, UserBody).to_changes(), identity)
-    return respond.redirect(context, f"{PATH}/{user_id}?done=saved")
+def save_user(conn: Connection, identity: Identity, user_id: int, form: Form) -> str:
+    users.update(conn, user_id, read(form, UserBody).to_changes(), identity)
+    return f"{PATH}/{user_id}?done=saved"
 
 
 # The answers to these forms may be pages; reloading their URLs shows the user again.
@@ -235,9 +234,7 @@ def set_password(context: Context, identity: Identity, user_id: int, form: Form)
 
 
 @confirms(router, f"{ONE}/delete", needs=ADMIN)
-def delete_user(
-    _context: Context, conn: Connection, identity: Identity, user_id: int
-) -> Confirmation:
+def delete_user(conn: Connection, identity: Identity, user_id: int) -> Confirmation:
     user = users.get(conn, user_id)
     return Confirmation(
         f"Delete user {user['username'] or user['email']}?",

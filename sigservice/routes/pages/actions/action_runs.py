@@ -172,23 +172,21 @@ def _warn_of_repeat(conn: Connection, by: Identity, view: dict[str, Any]) -> str
 @router.post(f"{RUN}/watch-alert", needs=ADMIN)
 @shows_errors_in(show_run)
 def stop_ignoring_alert(
-    context: Context, identity: Identity, project: str, set_id: int, run_id: int, form: Form
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        action_run_rows.lock(conn)
-        run = action_runs.get(conn, project, set_id, run_id)
-        ignored_alerts.stop_ignoring(conn, run, identity)
-    return respond.redirect(context, f"{_make_path(project, set_id, run_id)}?done=watched")
+    conn: Connection, identity: Identity, project: str, set_id: int, run_id: int, form: Form
+) -> str:
+    action_run_rows.lock(conn)
+    run = action_runs.get(conn, project, set_id, run_id)
+    ignored_alerts.stop_ignoring(conn, run, identity)
+    return f"{_make_path(project, set_id, run_id)}?done=watched"
 
 
 @router.post(f"{RUN}/cancel-restore", needs=ADMIN)
 @shows_errors_in(show_run)
 def cancel_auto_revert(
-    context: Context, identity: Identity, project: str, set_id: int, run_id: int, form: Form
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        action_runs.cancel_auto_revert(conn, project, set_id, run_id, identity)
-    return respond.redirect(context, f"{_make_path(project, set_id, run_id)}?done=cancelled")
+    conn: Connection, identity: Identity, project: str, set_id: int, run_id: int, form: Form
+) -> str:
+    action_runs.cancel_auto_revert(conn, project, set_id, run_id, identity)
+    return f"{_make_path(project, set_id, run_id)}?done=cancelled"
 
 
 @router.get(f"{RUN}/cancel-restore", needs=ADMIN)

@@ -113,7 +113,7 @@ def reenable_action_set(
 
 @confirms(router, f"{SET}/delete", needs=ADMIN)
 def delete_action_set(
-    _context: Context, conn: Connection, identity: Identity, project: str, set_id: int
+    conn: Connection, identity: Identity, project: str, set_id: int
 ) -> Confirmation:
     row, path = action_sets.get(conn, project, set_id), f"/admin/projects/{project}/actions"
     schedule = schedules.read_schedule(row)

@@ -4,7 +4,7 @@ from sigservice.db.pool import Connection
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.services.flags import feature_view, features
 from sigservice.services.identity import EDIT, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
 from sigservice.web.links import flag_path
@@ -43,10 +43,9 @@ def archive_feature(
 
 
 @router.post(f"{FLAG}/revive", needs=EDIT)
-def revive_feature(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        features.revive(conn, [name], identity)
-    return respond.redirect(context, f"{flag_path(name)}?done=revived")
+def revive_feature(conn: Connection, identity: Identity, name: str, form: Form) -> str:
+    features.revive(conn, [name], identity)
+    return f"{flag_path(name)}?done=revived"
 
 
 @confirms(router, f"{FLAG}/delete", needs=EDIT)

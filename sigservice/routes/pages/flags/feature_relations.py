@@ -1,5 +1,6 @@
 """Tags and the parent flag of a flag, pages."""
 
+from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError
 from sigservice.routes.admin.flags.feature_relations import ParentBody
 from sigservice.routes.pages.flags.feature_page import find_feature, show_feature
@@ -37,11 +38,10 @@ def add_tag(context: Context, identity: Identity, name: str, form: Form) -> HTTP
 
 
 @router.post(f"{FLAG}/tags/remove", needs=EDIT)
-def remove_tag(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
+def remove_tag(conn: Connection, identity: Identity, name: str, form: Form) -> str:
     type, _, value = form.get("tag", "").partition(":")
-    with context.database.transaction() as conn:
-        feature_tags.change(conn, [name], identity, remove=[Tag(type, value)])
-    return respond.redirect(context, f"{flag_path(name)}?done=untagged#tags")
+    feature_tags.change(conn, [name], identity, remove=[Tag(type, value)])
+    return f"{flag_path(name)}?done=untagged#tags"
 
 
 @router.post(f"{FLAG}/parent", needs=EDIT)
@@ -62,7 +62,6 @@ def set_parent(context: Context, identity: Identity, name: str, form: Form) -> H
 
 
 @router.post(f"{FLAG}/parent/remove", needs=EDIT)
-def remove_parent(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        dependencies.remove_parent(conn, find_feature(conn, name)["project"], name, identity)
-    return respond.redirect(context, f"{flag_path(name)}?done=no-parent#parent-flag")
+def remove_parent(conn: Connection, identity: Identity, name: str, form: Form) -> str:
+    dependencies.remove_parent(conn, find_feature(conn, name)["project"], name, identity)
+    return f"{flag_path(name)}?done=no-parent#parent-flag"

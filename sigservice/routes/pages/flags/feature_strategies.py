@@ -116,7 +116,6 @@ def save_strategy(
 
 @confirms(router, f"{ONE}/delete", needs=EDIT)
 def remove_strategy(
-    _context: Context,
     conn: Connection,
     identity: Identity,
     name: str,

@@ -124,25 +124,23 @@ def show_new_feature(context: Context, identity: Identity, entry: Entry = NO_ENT
 
 @router.post("/admin/features/new", needs=EDIT)
 @shows_errors_in(show_new_feature)
-def create_feature(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+def create_feature(conn: Connection, identity: Identity, form: Form) -> str:
     body = read(form, NewFeature, tags=[])
-    with context.database.transaction() as conn:
-        _create(conn, form.get("project", ""), body, form.get("tags", ""), identity)
-    return respond.redirect(context, f"{flag_path(body.name)}?done=created")
+    _create(conn, form.get("project", ""), body, form.get("tags", ""), identity)
+    return f"{flag_path(body.name)}?done=created"
 
 
 @router.post(f"{FLAG}/edit", needs=EDIT)
 @shows_errors_in(show_feature)
-def edit_feature(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
+def edit_feature(conn: Connection, identity: Identity, name: str, form: Form) -> str:
     metadata = Metadata(
         form.get("type", ""),
         form.get("description", "").replace("\r\n", "\n").strip() or None,
         "impressionData" in form,
         "stale" in form,
     )
-    with context.database.transaction() as conn:
-        features.update(conn, find_feature(conn, name)["project"], name, metadata, identity)
-    return respond.redirect(context, f"{flag_path(name)}?done=saved")
+    features.update(conn, find_feature(conn, name)["project"], name, metadata, identity)
+    return f"{flag_path(name)}?done=saved"
 
 
 @router.post(f"{FLAG}/clone", needs=EDIT)

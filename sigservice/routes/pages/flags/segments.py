@@ -137,9 +137,7 @@ def save_segment(
 
 
 @confirms(router, f"{ONE}/delete", needs=EDIT)
-def delete_segment(
-    _context: Context, conn: Connection, identity: Identity, segment_id: int
-) -> Confirmation:
+def delete_segment(conn: Connection, identity: Identity, segment_id: int) -> Confirmation:
     segment = segments.get(conn, segment_id)
     users = segment_rows.list_strategies(conn, segment_id)
     text = "No flag uses this segment. This can't be undone."

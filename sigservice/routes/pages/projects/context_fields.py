@@ -105,32 +105,26 @@ def show_context_field(
 
 @router.post(f"{PATH}/new", needs=EDIT)
 @shows_errors_in(show_context_field)
-def create_context_field(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+def create_context_field(conn: Connection, identity: Identity, form: Form) -> str:
     new = read(form, ContextField, legalValues=_read_legal_values(form))
-    with context.database.transaction() as conn:
-        context_fields.create(conn, new, identity)
-    return respond.redirect(context, f"{PATH}?done=created")
+    context_fields.create(conn, new, identity)
+    return f"{PATH}?done=created"
 
 
 @router.post(f"{ONE}/edit", needs=EDIT)
 @shows_errors_in(show_context_field)
-def update_context_field(
-    context: Context, identity: Identity, field: str, form: Form
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        revisions.lock(conn)  # descriptions, which the form has no fields for, must not change
-        row = context_fields.get(conn, field)
-        existing = {legal.value: legal for legal in context_fields.parse_legal_values(row)}
-        changes = read(form, ContextFieldChanges, legalValues=_read_legal_values(form))
-        values = [existing.get(legal.value, legal) for legal in changes.legal_values or []]
-        context_fields.update(conn, field, replace(changes, legal_values=values), identity)
-    return respond.redirect(context, f"{PATH}?done=saved")
+def update_context_field(conn: Connection, identity: Identity, field: str, form: Form) -> str:
+    revisions.lock(conn)  # descriptions, which the form has no fields for, must not change
+    row = context_fields.get(conn, field)
+    existing = {legal.value: legal for legal in context_fields.parse_legal_values(row)}
+    changes = read(form, ContextFieldChanges, legalValues=_read_legal_values(form))
+    values = [existing.get(legal.value, legal) for legal in changes.legal_values or []]
+    context_fields.update(conn, field, replace(changes, legal_values=values), identity)
+    return f"{PATH}?done=saved"
 
 
 @confirms(router, f"{ONE}/delete", needs=EDIT)
-def delete_context_field(
-    _context: Context, conn: Connection, identity: Identity, field: str
-) -> Confirmation:
+def delete_context_field(conn: Connection, identity: Identity, field: str) -> Confirmation:
     row = context_fields.get(conn, field)
     flags = dict.fromkeys(row["feature"] for row in context_field_rows.list_strategies(conn, field))
     is_one = len(flags) == 1

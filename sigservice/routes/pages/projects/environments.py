@@ -111,36 +111,29 @@ def show_new_environment(
 
 @router.post(f"{PATH}/new", needs=ADMIN)
 @shows_errors_in(show_new_environment)
-def create_environment(context: Context, identity: Identity, form: Form) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        environments.create(conn, read(form, NewEnvironment, enabled=True), identity)
-    return respond.redirect(context, f"{PATH}?done=created")
+def create_environment(conn: Connection, identity: Identity, form: Form) -> str:
+    environments.create(conn, read(form, NewEnvironment, enabled=True), identity)
+    return f"{PATH}?done=created"
 
 
 @router.post(f"{ONE}/<is_enabled:switch>", needs=ADMIN)
 def switch_environment(
-    context: Context, identity: Identity, environment: str, is_enabled: bool, form: Form
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        environments.update(conn, environment, EnvironmentState(is_enabled), identity)
-    return respond.redirect(context, f"{PATH}?done={'on' if is_enabled else 'off'}")
+    conn: Connection, identity: Identity, environment: str, is_enabled: bool, form: Form
+) -> str:
+    environments.update(conn, environment, EnvironmentState(is_enabled), identity)
+    return f"{PATH}?done={'on' if is_enabled else 'off'}"
 
 
 @router.post(f"{ONE}/move", needs=ADMIN)
-def move_environment(
-    context: Context, identity: Identity, environment: str, form: Form
-) -> HTTPResponse:
+def move_environment(conn: Connection, identity: Identity, environment: str, form: Form) -> str:
     if form.get("to") not in STEPS:
         raise BadDataError("to must be up or down.", path="to")
-    with context.database.transaction() as conn:
-        environments.move(conn, environment, STEPS[form["to"]], identity)
-    return respond.redirect(context, f"{PATH}?done=moved")
+    environments.move(conn, environment, STEPS[form["to"]], identity)
+    return f"{PATH}?done=moved"
 
 
 @confirms(router, f"{ONE}/delete", needs=ADMIN)
-def delete_environment(
-    _context: Context, conn: Connection, identity: Identity, environment: str
-) -> Confirmation:
+def delete_environment(conn: Connection, identity: Identity, environment: str) -> Confirmation:
     row = environments.get(conn, environment)
     tokens, flags, obstacle = row["api_token_count"], row["enabled_toggle_count"], ""
     if row["protected"]:

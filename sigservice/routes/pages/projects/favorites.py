@@ -1,9 +1,10 @@
 """The button on the page of a flag that makes it a favorite."""
 
+from sigservice.db.pool import Connection
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.projects import favorites
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import PageGuard, Router
 from sigservice.web.forms import Form
 from sigservice.web.links import flag_path
 
@@ -13,14 +14,12 @@ router = Router(PageGuard)
 
 
 @router.post(FAVORITE, needs=VIEW)
-def add_favorite(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        favorites.add_feature(conn, find_feature(conn, name)["project"], name, identity)
-    return respond.redirect(context, flag_path(name))
+def add_favorite(conn: Connection, identity: Identity, name: str, form: Form) -> str:
+    favorites.add_feature(conn, find_feature(conn, name)["project"], name, identity)
+    return flag_path(name)
 
 
 @router.post(f"{FAVORITE}/remove", needs=VIEW)
-def remove_favorite(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        favorites.remove_feature(conn, find_feature(conn, name)["project"], name, identity)
-    return respond.redirect(context, flag_path(name))
+def remove_favorite(conn: Connection, identity: Identity, name: str, form: Form) -> str:
+    favorites.remove_feature(conn, find_feature(conn, name)["project"], name, identity)
+    return flag_path(name)

@@ -1,10 +1,11 @@
 """The expected lifetime of a flag type, page."""
 
+from sigservice.db.pool import Connection
 from sigservice.routes.pages.projects.types import BREADCRUMBS, PATH
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.projects import feature_types
 from sigservice.services.projects.feature_types import Lifetime
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router
 from sigservice.web.form_pages import render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 
@@ -35,9 +36,6 @@ def show_feature_type(
 
 @router.post(EDIT_ONE, needs=ADMIN)
 @shows_errors_in(show_feature_type)
-def update_feature_type(
-    context: Context, identity: Identity, feature_type: str, form: Form
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        feature_types.update(conn, feature_type, read(form, Lifetime), identity)
-    return respond.redirect(context, f"{PATH}?done=saved")
+def update_feature_type(conn: Connection, identity: Identity, feature_type: str, form: Form) -> str:
+    feature_types.update(conn, feature_type, read(form, Lifetime), identity)
+    return f"{PATH}?done=saved"

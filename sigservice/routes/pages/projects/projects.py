@@ -108,10 +108,9 @@ def show_new_project(context: Context, identity: Identity, entry: Entry = NO_ENT
 
 @router.post(f"{PATH}/new", needs=ADMIN)
 @shows_errors_in(show_new_project)
-def create_project(context: Context, identity: Identity, form: Form) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = projects.create(conn, read(form, NewProject), identity)
-    return respond.redirect(context, f"{PATH}/{row['id']}/edit?done=created")
+def create_project(conn: Connection, identity: Identity, form: Form) -> str:
+    row = projects.create(conn, read(form, NewProject), identity)
+    return f"{PATH}/{row['id']}/edit?done=created"
 
 
 @router.get(f"{ONE}/edit", needs=EDIT)
@@ -150,31 +149,27 @@ def show_project(
 
 @router.post(f"{ONE}/edit", needs=EDIT)
 @shows_errors_in(show_project)
-def update_project(context: Context, identity: Identity, project: str, form: Form) -> HTTPResponse:
+def update_project(conn: Connection, identity: Identity, project: str, form: Form) -> str:
     stickiness = form.get("defaultStickiness", "")  # an empty one is an error here
     changes = read(form, ProjectChanges, defaultStickiness=stickiness)
-    with context.database.transaction() as conn:
-        projects.update(conn, project, changes, identity)
-        is_confirming = "confirmsProduction" in form
-        project_settings.set_confirmation(conn, project, is_confirming, identity)
-    return respond.redirect(context, f"{PATH}/{project}/edit?done=saved")
+    projects.update(conn, project, changes, identity)
+    is_confirming = "confirmsProduction" in form
+    project_settings.set_confirmation(conn, project, is_confirming, identity)
+    return f"{PATH}/{project}/edit?done=saved"
 
 
 @router.post(f"{ONE}/environments/<environment>/<is_used:switch>", needs=EDIT)
 def switch_environment_of_project(
-    context: Context, identity: Identity, project: str, environment: str, is_used: bool, form: Form
-) -> HTTPResponse:
+    conn: Connection, identity: Identity, project: str, environment: str, is_used: bool, form: Form
+) -> str:
     change = project_environments.link if is_used else project_environments.unlink
-    with context.database.transaction() as conn:
-        environments.get(conn, environment)
-        change(conn, project, environment, identity)
-    return respond.redirect(context, f"{PATH}/{project}/edit?done={'on' if is_used else 'off'}")
+    environments.get(conn, environment)
+    change(conn, project, environment, identity)
+    return f"{PATH}/{project}/edit?done={'on' if is_used else 'off'}"
 
 
 @confirms(router, f"{ONE}/delete", needs=ADMIN)
-def delete_project(
-    _context: Context, conn: Connection, identity: Identity, project: str
-) -> Confirmation:
+def delete_project(conn: Connection, identity: Identity, project: str) -> Confirmation:
     row = projects.get(conn, project)
     segments, flags, obstacle = project_rows.list_segments(conn, project), row["feature_count"], ""
     if project == projects.DEFAULT:

@@ -12,7 +12,7 @@ from sigservice.services.projects.strategy_types import (
     NewStrategyType,
     StrategyTypeChanges,
 )
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read, to_form
 from sigservice.web.growing_forms import GROWING_FORM, make_section
@@ -71,36 +71,31 @@ def show_strategy_type(
 
 @router.post(f"{STRATEGIES}/new", needs=EDIT, **GROWING_FORM)
 @shows_errors_in(show_strategy_type)
-def create_strategy_type(context: Context, identity: Identity, form: Form) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        strategy_types.create(conn, read(form, NewStrategyType), identity)
-    return respond.redirect(context, f"{PATH}?done=created")
+def create_strategy_type(conn: Connection, identity: Identity, form: Form) -> str:
+    strategy_types.create(conn, read(form, NewStrategyType), identity)
+    return f"{PATH}?done=created"
 
 
 @router.post(f"{ONE}/edit", needs=EDIT, **GROWING_FORM)
 @shows_errors_in(show_strategy_type)
 def update_strategy_type(
-    context: Context, identity: Identity, strategy_type: str, form: Form
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        strategy_types.update(conn, strategy_type, read(form, StrategyTypeChanges), identity)
-    return respond.redirect(context, f"{PATH}?done=saved")
+    conn: Connection, identity: Identity, strategy_type: str, form: Form
+) -> str:
+    strategy_types.update(conn, strategy_type, read(form, StrategyTypeChanges), identity)
+    return f"{PATH}?done=saved"
 
 
 @router.post(f"{ONE}/<is_active:switch>", needs=EDIT)
 def deprecate_strategy_type(
-    context: Context, identity: Identity, strategy_type: str, is_active: bool, form: Form
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        strategy_types.deprecate(conn, strategy_type, not is_active, identity)
+    conn: Connection, identity: Identity, strategy_type: str, is_active: bool, form: Form
+) -> str:
+    strategy_types.deprecate(conn, strategy_type, not is_active, identity)
     done = "reactivated" if is_active else "deprecated"
-    return respond.redirect(context, f"{PATH}?done={done}")
+    return f"{PATH}?done={done}"
 
 
 @confirms(router, f"{ONE}/delete", needs=EDIT)
-def delete_strategy_type(
-    _context: Context, conn: Connection, identity: Identity, strategy_type: str
-) -> Confirmation:
+def delete_strategy_type(conn: Connection, identity: Identity, strategy_type: str) -> Confirmation:
     strategy_types.get(conn, strategy_type)
     return Confirmation(
         f"Delete strategy type {strategy_type}?",

@@ -5,7 +5,7 @@ from sigservice.routes.pages.projects.types import BREADCRUMBS, PATH
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import tag_types
 from sigservice.services.projects.tag_types import TagType, TagTypeChanges
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, HTTPResponse, PageGuard, Router
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 
@@ -44,26 +44,20 @@ def show_tag_type(
 
 @router.post(f"{TAGS}/new", needs=EDIT)
 @shows_errors_in(show_tag_type)
-def create_tag_type(context: Context, identity: Identity, form: Form) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        tag_types.create(conn, read(form, TagType), identity)
-    return respond.redirect(context, f"{PATH}?done=created")
+def create_tag_type(conn: Connection, identity: Identity, form: Form) -> str:
+    tag_types.create(conn, read(form, TagType), identity)
+    return f"{PATH}?done=created"
 
 
 @router.post(f"{ONE}/edit", needs=EDIT)
 @shows_errors_in(show_tag_type)
-def update_tag_type(
-    context: Context, identity: Identity, tag_type: str, form: Form
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        tag_types.update(conn, tag_type, read(form, TagTypeChanges), identity)
-    return respond.redirect(context, f"{PATH}?done=saved")
+def update_tag_type(conn: Connection, identity: Identity, tag_type: str, form: Form) -> str:
+    tag_types.update(conn, tag_type, read(form, TagTypeChanges), identity)
+    return f"{PATH}?done=saved"
 
 
 @confirms(router, f"{ONE}/delete", needs=EDIT)
-def delete_tag_type(
-    _context: Context, conn: Connection, identity: Identity, tag_type: str
-) -> Confirmation:
+def delete_tag_type(conn: Connection, identity: Identity, tag_type: str) -> Confirmation:
     tag_types.get(conn, tag_type)
     return Confirmation(
         f"Delete tag type {tag_type}?",

@@ -205,17 +205,14 @@ def rotate_token(
 
 @router.post(f"{TOKEN_PATH}/previous-secret/delete", needs=ADMIN)
 def end_grace_period(
-    context: Context, identity: Identity, id: int, token_id: int, form: Form
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        signal_endpoint_tokens.delete_previous_secret(conn, id, token_id, identity)
-    return respond.redirect(context, f"/admin/signals/{id}/tokens?done=grace-ended")
+    conn: Connection, identity: Identity, id: int, token_id: int, form: Form
+) -> str:
+    signal_endpoint_tokens.delete_previous_secret(conn, id, token_id, identity)
+    return f"/admin/signals/{id}/tokens?done=grace-ended"
 
 
 @confirms(router, f"{TOKEN_PATH}/delete", needs=ADMIN)
-def delete_token(
-    _context: Context, conn: Connection, identity: Identity, id: int, token_id: int
-) -> Confirmation:
+def delete_token(conn: Connection, identity: Identity, id: int, token_id: int) -> Confirmation:
     endpoint = signal_endpoints.get(conn, id)
     token = signal_endpoint_tokens.get(conn, id, token_id)
     return Confirmation(

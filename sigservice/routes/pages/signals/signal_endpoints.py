@@ -242,17 +242,14 @@ def update_settings(context: Context, identity: Identity, id: int, form: Form) -
 
 @router.post(f"{ONE}/<is_enabled:switch>", needs=ADMIN)
 def switch_signal_endpoint(
-    context: Context, identity: Identity, id: int, is_enabled: bool, form: Form
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        signal_endpoints.set_enabled(conn, id, is_enabled, identity)
-    return respond.redirect(context, f"{PATH}?done={'on' if is_enabled else 'off'}")
+    conn: Connection, identity: Identity, id: int, is_enabled: bool, form: Form
+) -> str:
+    signal_endpoints.set_enabled(conn, id, is_enabled, identity)
+    return f"{PATH}?done={'on' if is_enabled else 'off'}"
 
 
 @confirms(router, f"{ONE}/delete", needs=ADMIN)
-def delete_signal_endpoint(
-    _context: Context, conn: Connection, identity: Identity, id: int
-) -> Confirmation:
+def delete_signal_endpoint(conn: Connection, identity: Identity, id: int) -> Confirmation:
     endpoint = signal_endpoints.get(conn, id)
     tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
     count = signals.count_for_endpoint(conn, id, limit=MAX_COUNT)
