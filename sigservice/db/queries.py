@@ -1,4 +1,6 @@
-"""Named statements from sql/queries/*.sql: `-- name: verb_noun`, comments, one statement."""
+"""Named statements from sql/queries/*.sql: `-- name: verb_noun`, comments, one statement. What
+statements of a file share is a `-- part: noun` above them, which they include as `{{noun}}`.
+"""
 
 import re
 from collections.abc import Mapping
@@ -15,21 +17,29 @@ class Statement(str):
     action: str
 
 
-_NAME = re.compile(r"^-- name: ([a-z][a-z0-9_]*)$", re.MULTILINE)
+_NAME = re.compile(r"^-- (name|part): ([a-z][a-z0-9_]*)$", re.MULTILINE)
+_INCLUDED = re.compile(r"\{\{(\w+)\}\}")
 
 
 @cache
 def load(path: str) -> Mapping[str, str]:
     """The statements of one file, such as `signals/signals`, by name. Raises ValueError for a
-    duplicate name and for a statement without one."""
-    parts = _NAME.split((resource_dir("sql") / "queries" / f"{path}.sql").read_text("utf-8"))
+    duplicate name and for a statement without one, KeyError for a part that isn't above."""
+    head, *blocks = _NAME.split(
+        (resource_dir("sql") / "queries" / f"{path}.sql").read_text("utf-8")
+    )
     statements: dict[str, str] = {}
-    if _without_comments(parts[0]):
+    parts: dict[str, str] = {}
+    if _without_comments(head):
         raise ValueError(f"{path}.sql has a statement without a name")
-    for name, text in zip(parts[1::2], parts[2::2], strict=True):
-        if name in statements:
+    for kind, name, text in zip(blocks[::3], blocks[1::3], blocks[2::3], strict=True):
+        if name in statements or name in parts:
             raise ValueError(f"{path}.sql names {name} twice")
-        statement = Statement(_without_comments(text))
+        text = _INCLUDED.sub(lambda match: parts[match[1]], _without_comments(text))
+        if kind == "part":
+            parts[name] = text
+            continue
+        statement = Statement(text)
         statement.store, statement.action = path.rpartition("/")[2], name
         statements[name] = statement
     return MappingProxyType(statements)

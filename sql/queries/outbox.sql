@@ -69,6 +69,13 @@ WHERE id IN (
     LIMIT %(chunk)s
 );
 
+-- part: settled_or_due
+-- What no process of the version before has claimed.
+WHERE due_at <= %(now)s OR sent_at IS NOT NULL OR given_up_at IS NOT NULL
+ORDER BY sent_at IS NOT NULL OR given_up_at IS NOT NULL, id
+LIMIT %(chunk)s
+FOR UPDATE SKIP LOCKED
+
 -- name: adopt_messages
 -- Moves what the version before stored in its own tables: messages that are settled, and those that are
 -- due and thus claimed by no process of that version, which come first. They keep the IDs that receivers
@@ -77,20 +84,14 @@ WITH runs AS (
     DELETE FROM notifications
     WHERE id IN (
         SELECT id FROM notifications
-        WHERE due_at <= %(now)s OR sent_at IS NOT NULL OR given_up_at IS NOT NULL
-        ORDER BY sent_at IS NOT NULL OR given_up_at IS NOT NULL, id
-        LIMIT %(chunk)s
-        FOR UPDATE SKIP LOCKED
+        {{settled_or_due}}
     )
     RETURNING id, run_id, channel, attempts, due_at, sent_at, given_up_at, last_error, created_at
 ), silences AS (
     DELETE FROM silence_notifications
     WHERE id IN (
         SELECT id FROM silence_notifications
-        WHERE due_at <= %(now)s OR sent_at IS NOT NULL OR given_up_at IS NOT NULL
-        ORDER BY sent_at IS NOT NULL OR given_up_at IS NOT NULL, id
-        LIMIT %(chunk)s
-        FOR UPDATE SKIP LOCKED
+        {{settled_or_due}}
     )
     RETURNING id, endpoint_id, channel, message, attempts, due_at, sent_at, given_up_at,
               last_error, created_at
@@ -98,10 +99,7 @@ WITH runs AS (
     DELETE FROM mails
     WHERE id IN (
         SELECT id FROM mails
-        WHERE due_at <= %(now)s OR sent_at IS NOT NULL OR given_up_at IS NOT NULL
-        ORDER BY sent_at IS NOT NULL OR given_up_at IS NOT NULL, id
-        LIMIT %(chunk)s
-        FOR UPDATE SKIP LOCKED
+        {{settled_or_due}}
     )
     RETURNING id, kind, user_id, base_url, attempts, due_at, sent_at, given_up_at, last_error,
               created_at

@@ -25,21 +25,20 @@ INSERT INTO users (username, email, name, role_id, password_hash, has_built_in_p
 VALUES (%(username)s, %(email)s, %(name)s, %(role_id)s, %(password_hash)s, %(has_default_password)s)
 RETURNING id;
 
--- name: find_user
+-- part: user
 SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
        u.password_hash, u.has_built_in_password, u.login_attempts AS sign_in_count, u.seen_at,
        u.created_at
 FROM users u
 JOIN roles r ON r.id = u.role_id
+
+-- name: find_user
+{{user}}
 WHERE u.id = %(id)s;
 
 -- name: find_user_by_login
 -- A login with @ is an email: a username that equals another user's email can't be used to sign in.
-SELECT u.id, u.account_type, u.username, u.email, u.name, u.role_id, r.name AS role,
-       u.password_hash, u.has_built_in_password, u.login_attempts AS sign_in_count, u.seen_at,
-       u.created_at
-FROM users u
-JOIN roles r ON r.id = u.role_id
+{{user}}
 WHERE u.account_type = 'user'
   AND CASE WHEN strpos(%(login)s::text, '@') > 0
            THEN lower(u.email) = lower(%(login)s)

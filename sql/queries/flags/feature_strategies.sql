@@ -11,23 +11,22 @@ SELECT strategy, segment
 FROM unnest(%(ids)s::text[]) AS strategy, unnest(%(segments)s::int[]) AS segment
 ON CONFLICT DO NOTHING;
 
--- name: list_strategies
--- Of several flags, in one environment or in all (NULL).
+-- part: strategy
 SELECT s.id, s.feature, s.environment, s.name, s.title, s.disabled, s.sort_order, s.parameters,
        s.constraints, s.variants,
        array(SELECT g.segment_id FROM strategy_segments g WHERE g.strategy_id = s.id
              ORDER BY g.segment_id) AS segments
 FROM feature_strategies s
+
+-- name: list_strategies
+-- Of several flags, in one environment or in all (NULL).
+{{strategy}}
 WHERE s.feature = ANY(%(features)s)
   AND (%(environment)s::text IS NULL OR s.environment = %(environment)s)
 ORDER BY s.feature, s.environment, s.sort_order, s.created_at, s.id;
 
 -- name: find_strategy
-SELECT s.id, s.feature, s.environment, s.name, s.title, s.disabled, s.sort_order, s.parameters,
-       s.constraints, s.variants,
-       array(SELECT g.segment_id FROM strategy_segments g WHERE g.strategy_id = s.id
-             ORDER BY g.segment_id) AS segments
-FROM feature_strategies s
+{{strategy}}
 WHERE s.id = %(id)s;
 
 -- name: insert_strategies

@@ -31,68 +31,9 @@ FROM features
 WHERE name = ANY(%(names)s)
 ORDER BY name;
 
--- name: search_features
+-- part: matching_features
 -- Filters that are NULL don't apply; each of `words` (LIKE patterns) must be in the name,
--- the description or a tag; `enabled` is the state in `environment`. One statement for all sort orders:
--- the filters are the same, and by name, without favorites, the scan of the primary key ends with the
--- page. Only the flags of the page are looked up in feature_last_seen, unless they are sorted by it;
--- the outer query keeps their order.
-SELECT name, project, type, description, stale, impression_data, created_at, created_by,
-       created_by_user_id, archived_at,
-       greatest(last_seen_at, (
-           SELECT max(seen_at) FROM feature_last_seen
-           WHERE feature = page.name AND seen_at >= page.created_at)) AS last_seen_at
-FROM (
-    SELECT f.name, f.project, f.type, f.description, f.stale, f.impression_data, f.created_at,
-           f.created_by, f.created_by_user_id, f.archived_at, f.last_seen_at
-    FROM features f
-    WHERE (f.archived_at IS NOT NULL) = %(archived)s
-      AND (%(projects)s::text[] IS NULL OR f.project = ANY(%(projects)s))
-      AND (%(types)s::text[] IS NULL OR f.type = ANY(%(types)s))
-      AND (%(stale)s::boolean IS NULL OR f.stale = %(stale)s)
-      AND (NOT %(expired)s OR f.created_at < now() - make_interval(days => (
-            SELECT lifetime_days FROM feature_types WHERE id = f.type)))
-      AND (%(prefix)s::text IS NULL OR starts_with(f.name, %(prefix)s))
-      AND (%(tags)s::text[] IS NULL OR f.name IN (
-            SELECT t.feature FROM tags g JOIN feature_tags t USING (type, value)
-            WHERE g.type || ':' || g.value = ANY(%(tags)s)))
-      AND (%(words)s::text[] IS NULL
-           OR lower(f.name || E'\n' || coalesce(f.description, '')) LIKE ALL(
-               ARRAY(SELECT lower(w) FROM unnest(%(words)s::text[]) AS w))
-           OR f.name IN (
-                SELECT feature FROM feature_tags
-                WHERE lower(type || ':' || value) LIKE ANY(
-                    ARRAY(SELECT lower(w) FROM unnest(%(words)s::text[]) AS w)))
-              AND NOT EXISTS (
-                  SELECT 1 FROM (SELECT lower(unnest(%(words)s::text[])) AS word) words
-                  WHERE lower(f.name || E'\n' || coalesce(f.description, '')) NOT LIKE word
-                    AND NOT EXISTS (
-                      SELECT 1 FROM feature_tags t
-                      WHERE t.feature = f.name AND lower(t.type || ':' || t.value) LIKE word)))
-      AND (%(environment)s::text IS NULL OR %(enabled)s::boolean = EXISTS (
-            SELECT 1 FROM feature_environments s
-            WHERE s.feature = f.name AND s.environment = %(environment)s AND s.enabled))
-    ORDER BY CASE WHEN %(favorites_of)s::bigint IS NOT NULL THEN f.name IN (
-                 SELECT feature FROM favorite_features WHERE user_id = %(favorites_of)s)
-             END DESC,
-             CASE WHEN %(descending)s::boolean THEN -1 ELSE 1 END * CASE %(sort)s::text
-                 WHEN 'createdAt' THEN extract(epoch FROM f.created_at)
-                 WHEN 'lastSeenAt' THEN extract(epoch FROM coalesce(greatest(f.last_seen_at, (
-                     SELECT max(seen_at) FROM feature_last_seen
-                     WHERE feature = f.name AND seen_at >= f.created_at)), '-infinity'))
-                 WHEN 'state' THEN (
-                     SELECT count(*) FROM feature_environments s
-                     WHERE s.feature = f.name AND s.environment = %(sort_environment)s
-                       AND s.enabled)
-             END,
-             CASE WHEN %(sort)s::text = 'name' AND %(descending)s::boolean THEN f.name END DESC,
-             f.name
-    LIMIT %(limit)s OFFSET %(offset)s
-) page;
-
--- name: count_matching_features
--- The same filters.
-SELECT count(*)
+-- the description or a tag; `enabled` is the state in `environment`.
 FROM features f
 WHERE (f.archived_at IS NOT NULL) = %(archived)s
   AND (%(projects)s::text[] IS NULL OR f.project = ANY(%(projects)s))
@@ -119,7 +60,42 @@ WHERE (f.archived_at IS NOT NULL) = %(archived)s
                   WHERE t.feature = f.name AND lower(t.type || ':' || t.value) LIKE word)))
   AND (%(environment)s::text IS NULL OR %(enabled)s::boolean = EXISTS (
         SELECT 1 FROM feature_environments s
-        WHERE s.feature = f.name AND s.environment = %(environment)s AND s.enabled));
+        WHERE s.feature = f.name AND s.environment = %(environment)s AND s.enabled))
+
+-- name: search_features
+-- One statement for all sort orders: the filters are the same, and by name, without favorites, the scan
+-- of the primary key ends with the page. Only the flags of the page are looked up in feature_last_seen,
+-- unless they are sorted by it; the outer query keeps their order.
+SELECT name, project, type, description, stale, impression_data, created_at, created_by,
+       created_by_user_id, archived_at,
+       greatest(last_seen_at, (
+           SELECT max(seen_at) FROM feature_last_seen
+           WHERE feature = page.name AND seen_at >= page.created_at)) AS last_seen_at
+FROM (
+    SELECT f.name, f.project, f.type, f.description, f.stale, f.impression_data, f.created_at,
+           f.created_by, f.created_by_user_id, f.archived_at, f.last_seen_at
+    {{matching_features}}
+    ORDER BY CASE WHEN %(favorites_of)s::bigint IS NOT NULL THEN f.name IN (
+                 SELECT feature FROM favorite_features WHERE user_id = %(favorites_of)s)
+             END DESC,
+             CASE WHEN %(descending)s::boolean THEN -1 ELSE 1 END * CASE %(sort)s::text
+                 WHEN 'createdAt' THEN extract(epoch FROM f.created_at)
+                 WHEN 'lastSeenAt' THEN extract(epoch FROM coalesce(greatest(f.last_seen_at, (
+                     SELECT max(seen_at) FROM feature_last_seen
+                     WHERE feature = f.name AND seen_at >= f.created_at)), '-infinity'))
+                 WHEN 'state' THEN (
+                     SELECT count(*) FROM feature_environments s
+                     WHERE s.feature = f.name AND s.environment = %(sort_environment)s
+                       AND s.enabled)
+             END,
+             CASE WHEN %(sort)s::text = 'name' AND %(descending)s::boolean THEN f.name END DESC,
+             f.name
+    LIMIT %(limit)s OFFSET %(offset)s
+) page;
+
+-- name: count_matching_features
+SELECT count(*)
+{{matching_features}};
 
 -- name: set_stale
 UPDATE features SET stale = %(stale)s WHERE name = ANY(%(names)s);

@@ -12,22 +12,21 @@ WHERE (SELECT count(*) FROM signal_endpoint_tokens
        WHERE signal_endpoint_id = %(signal_endpoint_id)s) < %(limit)s
 RETURNING id;
 
--- name: list_signal_endpoint_tokens
--- Of all endpoints if the parameter is NULL.
+-- part: token
 SELECT t.id, t.signal_endpoint_id, t.name, t.type, t.secret_prefix, t.signature, t.expires_at,
        t.allowed_addresses, t.previous_expires_at, t.created_at, t.created_by_user_id, u.used_at,
        u.used_from, coalesce(u.uses, 0) AS uses
 FROM signal_endpoint_tokens t
 LEFT JOIN signal_token_uses u ON u.token_id = t.id
+
+-- name: list_signal_endpoint_tokens
+-- Of all endpoints if the parameter is NULL.
+{{token}}
 WHERE (%(signal_endpoint_id)s::int IS NULL OR t.signal_endpoint_id = %(signal_endpoint_id)s)
 ORDER BY t.id;
 
 -- name: find_signal_endpoint_token
-SELECT t.id, t.signal_endpoint_id, t.name, t.type, t.secret_prefix, t.signature, t.expires_at,
-       t.allowed_addresses, t.previous_expires_at, t.created_at, t.created_by_user_id, u.used_at,
-       u.used_from, coalesce(u.uses, 0) AS uses
-FROM signal_endpoint_tokens t
-LEFT JOIN signal_token_uses u ON u.token_id = t.id
+{{token}}
 WHERE t.signal_endpoint_id = %(signal_endpoint_id)s
   AND t.id = %(id)s;
 

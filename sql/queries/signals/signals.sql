@@ -62,6 +62,15 @@ WHERE endpoint_id = %(endpoint_id)s
 -- Of the signal `id` alone: another sender may have used the key again.
 UPDATE signals SET idempotency_key = NULL WHERE id = %(id)s;
 
+-- part: queue_stored
+-- If an enabled action set is triggered by the endpoint, or a guard of a release watches it.
+INSERT INTO signal_queue (signal_id, endpoint_id)
+SELECT id, endpoint_id
+FROM stored
+WHERE EXISTS (SELECT 1 FROM action_sets a WHERE a.source_id = stored.endpoint_id AND a.enabled)
+   OR EXISTS (SELECT 1 FROM release_guards g
+              WHERE g.endpoint_id = stored.endpoint_id AND g.is_watching)
+
 -- name: insert_signal_by_user
 -- A test signal or a replay, queued like a sender's signal.
 WITH stored AS (
@@ -70,12 +79,7 @@ WITH stored AS (
             %(replay_of)s)
     RETURNING id, endpoint_id, token_id, sent_by, replay_of, payload, payload_bytes, created_at
 ), queued AS (
-    INSERT INTO signal_queue (signal_id, endpoint_id)
-    SELECT id, endpoint_id
-    FROM stored
-    WHERE EXISTS (SELECT 1 FROM action_sets a WHERE a.source_id = stored.endpoint_id AND a.enabled)
-       OR EXISTS (SELECT 1 FROM release_guards g
-                  WHERE g.endpoint_id = stored.endpoint_id AND g.is_watching)
+    {{queue_stored}}
 )
 SELECT id, endpoint_id, token_id, NULL AS token_name, sent_by, replay_of, payload, payload_bytes,
        created_at
@@ -91,59 +95,48 @@ WITH stored AS (
     ORDER BY position
     RETURNING id, endpoint_id
 ), queued AS (
-    INSERT INTO signal_queue (signal_id, endpoint_id)
-    SELECT id, endpoint_id
-    FROM stored
-    WHERE EXISTS (SELECT 1 FROM action_sets a WHERE a.source_id = stored.endpoint_id AND a.enabled)
-       OR EXISTS (SELECT 1 FROM release_guards g
-                  WHERE g.endpoint_id = stored.endpoint_id AND g.is_watching)
+    {{queue_stored}}
 )
 SELECT id, endpoint_id
 FROM stored
 ORDER BY id;
 
--- name: list_signals_for_endpoint
--- Newest first. Pages by the key `before`; the offset exists for compatible clients. A page ends early
--- when its payloads exceed `page_bytes`; `bytes` is the total size up to and including the row.
+-- part: page_of_newest
+-- A page ends early when its payloads exceed `page_bytes`; `bytes` is the total size up to and including
+-- the row.
 SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of, s.payload,
        s.payload_bytes, s.created_at, page.bytes
-FROM (
-    SELECT id, sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
-    FROM (
-        SELECT id, payload_bytes
-        FROM signals
-        WHERE endpoint_id = %(endpoint_id)s
-          AND (%(before)s::bigint IS NULL OR id < %(before)s)
-        ORDER BY id DESC
-        LIMIT %(limit)s OFFSET %(offset)s
-    ) newest
-) page
+FROM (SELECT id, sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes FROM newest) page
 JOIN signals s ON s.id = page.id
 LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
 WHERE page.bytes - s.payload_bytes < %(page_bytes)s
-ORDER BY s.id DESC;
+ORDER BY s.id DESC
+
+-- name: list_signals_for_endpoint
+-- Newest first. Pages by the key `before`; the offset exists for compatible clients.
+WITH newest AS (
+    SELECT id, payload_bytes
+    FROM signals
+    WHERE endpoint_id = %(endpoint_id)s
+      AND (%(before)s::bigint IS NULL OR id < %(before)s)
+    ORDER BY id DESC
+    LIMIT %(limit)s OFFSET %(offset)s
+)
+{{page_of_newest}};
 
 -- name: list_signals_for_token
 -- Like list_signals_for_endpoint, by another index. `+ 0` excludes the index on the endpoint, with which
 -- the planner would combine it without statistics.
-SELECT s.id, s.endpoint_id, s.token_id, t.name AS token_name, s.sent_by, s.replay_of, s.payload,
-       s.payload_bytes, s.created_at, page.bytes
-FROM (
-    SELECT id, sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
-    FROM (
-        SELECT id, payload_bytes
-        FROM signals
-        WHERE endpoint_id + 0 = %(endpoint_id)s
-          AND token_id = %(token_id)s
-          AND (%(before)s::bigint IS NULL OR id < %(before)s)
-        ORDER BY id DESC
-        LIMIT %(limit)s OFFSET %(offset)s
-    ) newest
-) page
-JOIN signals s ON s.id = page.id
-LEFT JOIN signal_endpoint_tokens t ON t.id = s.token_id
-WHERE page.bytes - s.payload_bytes < %(page_bytes)s
-ORDER BY s.id DESC;
+WITH newest AS (
+    SELECT id, payload_bytes
+    FROM signals
+    WHERE endpoint_id + 0 = %(endpoint_id)s
+      AND token_id = %(token_id)s
+      AND (%(before)s::bigint IS NULL OR id < %(before)s)
+    ORDER BY id DESC
+    LIMIT %(limit)s OFFSET %(offset)s
+)
+{{page_of_newest}};
 
 -- name: search_signals
 -- Searches the part of the log that find_search_end has bounded, from `oldest_id` on.

@@ -27,6 +27,25 @@ JOIN integrations i ON i.enabled AND i.events && ARRAY[a.type, '*']
           OR i.environments && ARRAY[a.environment, '*'])
 ORDER BY a.id, i.id;
 
+-- part: matches_lists
+AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
+AND (%(features)s::text[] IS NULL OR feature_name = ANY(%(features)s))
+AND (%(projects)s::text[] IS NULL OR project = ANY(%(projects)s))
+AND (%(environments)s::text[] IS NULL OR environment = ANY(%(environments)s))
+
+-- part: matches_author_and_time
+AND (%(authors)s::text[] IS NULL OR created_by = ANY(%(authors)s)
+     OR created_by_user_id = ANY(%(author_ids)s::int[]))
+AND (%(start)s::timestamptz IS NULL OR created_at >= %(start)s)
+AND (%(end)s::timestamptz IS NULL OR created_at < %(end)s)
+AND (%(families)s::text[] IS NULL OR split_part(type, '-', 1) = ANY(%(families)s))
+AND (NOT %(projects_only)s::boolean OR project IS NOT NULL OR feature_name IS NOT NULL)
+
+-- part: matches_text
+AND (%(text)s::text IS NULL
+     OR strpos(lower(concat_ws(' ', type, created_by, feature_name, project, environment,
+                               data::text, pre_data::text)), lower(%(text)s)) > 0)
+
 -- name: list_events
 -- Newest first; each filter may be null. `families` are the first words of event types, for example
 -- feature; `projects_only` excludes events without a project or flag: users, tokens, settings. With
@@ -61,15 +80,8 @@ FROM (
                OR CASE cardinality(%(environments)s::text[])
                       WHEN 1 THEN environment = (%(environments)s::text[])[1]
                       ELSE environment = ANY(%(environments)s) END)
-          AND (%(authors)s::text[] IS NULL OR created_by = ANY(%(authors)s)
-               OR created_by_user_id = ANY(%(author_ids)s::int[]))
-          AND (%(start)s::timestamptz IS NULL OR created_at >= %(start)s)
-          AND (%(end)s::timestamptz IS NULL OR created_at < %(end)s)
-          AND (%(text)s::text IS NULL
-               OR strpos(lower(concat_ws(' ', type, created_by, feature_name, project, environment,
-                                         data::text, pre_data::text)), lower(%(text)s)) > 0)
-          AND (%(families)s::text[] IS NULL OR split_part(type, '-', 1) = ANY(%(families)s))
-          AND (NOT %(projects_only)s::boolean OR project IS NOT NULL OR feature_name IS NOT NULL)
+          {{matches_author_and_time}}
+          {{matches_text}}
         ORDER BY id DESC
         LIMIT %(limit)s OFFSET %(offset)s
     ) newest
@@ -88,19 +100,9 @@ FROM (
     FROM events
     WHERE (%(oldest_id)s::bigint IS NULL OR id >= %(oldest_id)s)
       AND (%(newest_id)s::bigint IS NULL OR id <= %(newest_id)s)
-      AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
-      AND (%(features)s::text[] IS NULL OR feature_name = ANY(%(features)s))
-      AND (%(projects)s::text[] IS NULL OR project = ANY(%(projects)s))
-      AND (%(environments)s::text[] IS NULL OR environment = ANY(%(environments)s))
-      AND (%(authors)s::text[] IS NULL OR created_by = ANY(%(authors)s)
-           OR created_by_user_id = ANY(%(author_ids)s::int[]))
-      AND (%(start)s::timestamptz IS NULL OR created_at >= %(start)s)
-      AND (%(end)s::timestamptz IS NULL OR created_at < %(end)s)
-      AND (%(text)s::text IS NULL
-           OR strpos(lower(concat_ws(' ', type, created_by, feature_name, project, environment,
-                                     data::text, pre_data::text)), lower(%(text)s)) > 0)
-      AND (%(families)s::text[] IS NULL OR split_part(type, '-', 1) = ANY(%(families)s))
-      AND (NOT %(projects_only)s::boolean OR project IS NOT NULL OR feature_name IS NOT NULL)
+      {{matches_lists}}
+      {{matches_author_and_time}}
+      {{matches_text}}
     ORDER BY CASE WHEN %(types)s::text[] IS NULL AND %(features)s::text[] IS NULL
                        AND NOT %(projects_only)s::boolean THEN id END DESC
     LIMIT 10000
@@ -122,18 +124,8 @@ FROM (
                        AS size
             FROM events
             WHERE (%(before)s::bigint IS NULL OR id < %(before)s)
-              AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
-              AND (%(features)s::text[] IS NULL OR feature_name = ANY(%(features)s))
-              AND (%(projects)s::text[] IS NULL OR project = ANY(%(projects)s))
-              AND (%(environments)s::text[] IS NULL OR environment = ANY(%(environments)s))
-              AND (%(authors)s::text[] IS NULL OR created_by = ANY(%(authors)s)
-                   OR created_by_user_id = ANY(%(author_ids)s::int[]))
-              AND (%(start)s::timestamptz IS NULL OR created_at >= %(start)s)
-              AND (%(end)s::timestamptz IS NULL OR created_at < %(end)s)
-              AND (%(families)s::text[] IS NULL
-                   OR split_part(type, '-', 1) = ANY(%(families)s))
-              AND (NOT %(projects_only)s::boolean OR project IS NOT NULL
-                   OR feature_name IS NOT NULL)
+              {{matches_lists}}
+              {{matches_author_and_time}}
             ORDER BY id DESC
             LIMIT %(window_rows)s
         ) newest

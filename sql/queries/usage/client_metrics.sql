@@ -46,18 +46,21 @@ WHERE yes > 0 OR no > 0 OR %(sdk_type)s::text IS NULL
 GROUP BY environment, ago
 ORDER BY environment, ago DESC;
 
+-- part: variant_counts
+SELECT environment, hour, variant,
+       CASE %(sdk_type)s::text WHEN 'frontend' THEN frontend_count
+                               WHEN 'backend' THEN count - frontend_count
+                               ELSE count END AS count
+FROM client_metrics_variants
+WHERE feature = %(feature)s
+  AND hour > date_trunc('hour', now(), 'UTC') - make_interval(hours => %(hours)s)
+  AND (%(app_name)s::text IS NULL OR app_name = %(app_name)s)
+
 -- name: list_client_metrics_variant_sums
 -- The most frequent variants of the same hours, applications and SDK types.
 SELECT environment, variant, sum(count)::bigint AS count
 FROM (
-    SELECT environment, variant,
-           CASE %(sdk_type)s::text WHEN 'frontend' THEN frontend_count
-                                   WHEN 'backend' THEN count - frontend_count
-                                   ELSE count END AS count
-    FROM client_metrics_variants
-    WHERE feature = %(feature)s
-      AND hour > date_trunc('hour', now(), 'UTC') - make_interval(hours => %(hours)s)
-      AND (%(app_name)s::text IS NULL OR app_name = %(app_name)s)
+    {{variant_counts}}
 ) v
 WHERE count > 0
 GROUP BY environment, variant
@@ -71,14 +74,7 @@ SELECT environment,
            AS ago,
        variant, sum(count)::bigint AS count
 FROM (
-    SELECT environment, hour, variant,
-           CASE %(sdk_type)s::text WHEN 'frontend' THEN frontend_count
-                                   WHEN 'backend' THEN count - frontend_count
-                                   ELSE count END AS count
-    FROM client_metrics_variants
-    WHERE feature = %(feature)s
-      AND hour > date_trunc('hour', now(), 'UTC') - make_interval(hours => %(hours)s)
-      AND (%(app_name)s::text IS NULL OR app_name = %(app_name)s)
+    {{variant_counts}}
 ) v
 WHERE count > 0
 GROUP BY environment, ago, variant

@@ -145,21 +145,14 @@ CROSS JOIN LATERAL (
 GROUP BY s.environment, s.name, s.type, s.app_name, s.sdk_type, s.labels ->> %(label)s, 7
 ORDER BY s.environment, s.name, s.type, s.app_name, s.sdk_type, variant, 7;
 
--- name: list_impact_slices
--- The sums of the windows of each item, whose metric has all its labels; of gauges the sum and number of values,
--- of histograms the number of observations. Series of frontend SDKs count only if no backend SDK reports the
--- metric, because anyone can report as a frontend SDK. One lookup of the primary key for each series or, without labels,
--- group.
-SELECT q.id, w.seconds, w.starts_at,
-       min(coalesce(w.covers_from, w.starts_at)) AS covers_from,
-       max(coalesce(w.covers_to, w.starts_at + make_interval(secs => w.seconds))) AS covers_to,
-       sum(CASE WHEN w.is_gauge THEN coalesce(w.total, w.value) ELSE w.value END) AS total,
-       sum(CASE s.type WHEN 'histogram' THEN w.count ELSE coalesce(w.samples, 1) END) AS samples
+-- part: items_with_sources
+-- The series whose metric has all labels of the item. Series of frontend SDKs count only if no backend SDK
+-- reports the metric, because anyone can report as a frontend SDK.
 FROM json_to_recordset(%(items)s)
      AS q (id integer, metric text, environment text, types text[], app_name text, labels jsonb,
            seconds integer, since timestamptz, until timestamptz)
 CROSS JOIN LATERAL (
-    SELECT key, type
+    SELECT key, type, bounds
     FROM impact_sources
     WHERE is_group = (q.labels = '{}')
       AND name = q.metric
@@ -171,6 +164,16 @@ CROSS JOIN LATERAL (
                       FROM impact_groups o
                       WHERE o.name = q.metric AND o.environment = q.environment)
 ) s
+
+-- name: list_impact_slices
+-- The sums of the windows of each item; of gauges the sum and number of values, of histograms the number of
+-- observations. One lookup of the primary key for each series or, without labels, group.
+SELECT q.id, w.seconds, w.starts_at,
+       min(coalesce(w.covers_from, w.starts_at)) AS covers_from,
+       max(coalesce(w.covers_to, w.starts_at + make_interval(secs => w.seconds))) AS covers_to,
+       sum(CASE WHEN w.is_gauge THEN coalesce(w.total, w.value) ELSE w.value END) AS total,
+       sum(CASE s.type WHEN 'histogram' THEN w.count ELSE coalesce(w.samples, 1) END) AS samples
+{{items_with_sources}}
 CROSS JOIN LATERAL (
     SELECT seconds, starts_at, is_gauge, value, count, covers_from, covers_to, total, samples
     FROM impact_windows
@@ -183,22 +186,7 @@ ORDER BY q.id, w.starts_at, w.seconds DESC;
 -- name: list_impact_bucket_counts
 -- Like list_impact_slices: the observations of histograms above the bound before and up to this one.
 SELECT q.id, w.seconds, w.starts_at, b.bound, sum(b.count - b.count_before) AS count
-FROM json_to_recordset(%(items)s)
-     AS q (id integer, metric text, environment text, types text[], app_name text, labels jsonb,
-           seconds integer, since timestamptz, until timestamptz)
-CROSS JOIN LATERAL (
-    SELECT key, bounds
-    FROM impact_sources
-    WHERE is_group = (q.labels = '{}')
-      AND name = q.metric
-      AND environment = q.environment
-      AND type = ANY(q.types)
-      AND (q.app_name IS NULL OR app_name = q.app_name)
-      AND labels @> q.labels
-      AND sdk_type = (SELECT min(o.sdk_type)
-                      FROM impact_groups o
-                      WHERE o.name = q.metric AND o.environment = q.environment)
-) s
+{{items_with_sources}}
 CROSS JOIN LATERAL (
     SELECT seconds, starts_at, buckets
     FROM impact_windows

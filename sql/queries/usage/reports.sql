@@ -148,41 +148,8 @@ WHERE (SELECT true FROM features f WHERE f.name = n.feature)
 ORDER BY n.feature, n.environment
 ON CONFLICT (feature, environment) DO UPDATE SET seen_at = EXCLUDED.seen_at;
 
--- name: store_usages
--- Adds to the sums by flag, application, environment and hour, and returns the flags that don't exist. They
--- are looked up here rather than in a cache, so that new ones count at once.
-WITH reported AS MATERIALIZED (
-    SELECT n.feature, n.app_name, n.environment, n.hour, n.yes, n.no, n.is_frontend,
-           (SELECT true FROM features f WHERE f.name = n.feature) IS NOT NULL AS exists
-    FROM json_to_recordset(%(usages)s)
-         AS n (feature text, app_name text, environment text, hour timestamptz, yes bigint, no bigint,
-               is_frontend boolean)
-), written AS (
-    INSERT INTO client_metrics (feature, app_name, environment, hour, yes, no,
-                                frontend_yes, frontend_no)
-    SELECT feature, app_name, environment, hour, sum(yes), sum(no),
-           COALESCE(sum(yes) FILTER (WHERE is_frontend), 0),
-           COALESCE(sum(no) FILTER (WHERE is_frontend), 0)
-    FROM reported
-    WHERE exists
-    GROUP BY feature, app_name, environment, hour
-    ORDER BY feature, app_name, environment, hour
-    ON CONFLICT (feature, app_name, environment, hour)
-    DO UPDATE SET yes = client_metrics.yes + EXCLUDED.yes,
-                  no = client_metrics.no + EXCLUDED.no,
-                  frontend_yes = client_metrics.frontend_yes + EXCLUDED.frontend_yes,
-                  frontend_no = client_metrics.frontend_no + EXCLUDED.frontend_no
-)
-SELECT DISTINCT feature
-FROM reported
-WHERE NOT exists;
-
--- name: store_usages_with_variants
--- Like `store_usages`, with the sums of variants in the same transaction, and returns what is not stored as
--- JSON lists. Variants are stored that the flag has in the environment or on a strategy there, and `disabled`,
--- which SDKs count for a flag without variants. The second INSERT reads the result of the first one, so that
--- all processes lock both tables in the same order.
-WITH reported_usages AS MATERIALIZED (
+-- part: written_usages
+reported_usages AS MATERIALIZED (
     SELECT n.feature, n.app_name, n.environment, n.hour, n.yes, n.no, n.is_frontend,
            (SELECT true FROM features f WHERE f.name = n.feature) IS NOT NULL AS exists
     FROM json_to_recordset(%(usages)s)
@@ -204,7 +171,22 @@ WITH reported_usages AS MATERIALIZED (
                   frontend_yes = client_metrics.frontend_yes + EXCLUDED.frontend_yes,
                   frontend_no = client_metrics.frontend_no + EXCLUDED.frontend_no
     RETURNING feature
-), reported_variants AS MATERIALIZED (
+)
+
+-- name: store_usages
+-- Adds to the sums by flag, application, environment and hour, and returns the flags that don't exist. They
+-- are looked up here rather than in a cache, so that new ones count at once.
+WITH {{written_usages}}
+SELECT DISTINCT feature
+FROM reported_usages
+WHERE NOT exists;
+
+-- name: store_usages_with_variants
+-- Like `store_usages`, with the sums of variants in the same transaction, and returns what is not stored as
+-- JSON lists. Variants are stored that the flag has in the environment or on a strategy there, and `disabled`,
+-- which SDKs count for a flag without variants. The second INSERT reads the result of the first one, so that
+-- all processes lock both tables in the same order.
+WITH {{written_usages}}, reported_variants AS MATERIALIZED (
     SELECT n.feature, n.app_name, n.environment, n.hour, n.variant, sum(n.count)::bigint AS count,
            COALESCE(sum(n.count) FILTER (WHERE n.is_frontend), 0)::bigint AS frontend_count
     FROM json_to_recordset(%(variants)s)

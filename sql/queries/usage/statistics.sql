@@ -1,5 +1,32 @@
 -- Counts of everything in an installation, for its admins and for monitoring.
 
+-- part: active_users
+count(*) FILTER (WHERE seen_at > now() - interval '7 days') AS active_7,
+count(*) FILTER (WHERE seen_at > now() - interval '30 days') AS active_30,
+count(*) FILTER (WHERE seen_at > now() - interval '60 days') AS active_60,
+count(*) FILTER (WHERE seen_at > now() - interval '90 days') AS active_90
+
+-- part: tokens_and_applications
+CROSS JOIN (
+    SELECT count(*) FILTER (WHERE type = 'admin') AS admin_tokens,
+           count(*) FILTER (WHERE type = 'client') AS client_tokens,
+           count(*) FILTER (WHERE type = 'frontend') AS frontend_tokens
+    FROM api_tokens
+) t
+CROSS JOIN (
+    SELECT count(*) AS apps,
+           count(*) FILTER (WHERE seen_at > now() - interval '30 days') AS apps_30,
+           count(*) FILTER (WHERE seen_at > now() - interval '7 days') AS apps_7
+    FROM client_applications
+) a
+
+-- part: counts_of_both
+(SELECT count(*) FROM segments) AS segments,
+(SELECT count(*) FROM strategy_types) AS strategies,
+(SELECT count(*) FROM context_fields) AS context_fields,
+t.admin_tokens, t.client_tokens, t.frontend_tokens,
+a.apps, a.apps_30, a.apps_7,
+
 -- name: count_everything
 SELECT
     (SELECT value ->> 'id' FROM settings WHERE key = 'instance') AS instance_id,
@@ -8,11 +35,7 @@ SELECT
     (SELECT count(*) FROM features WHERE archived_at IS NULL) AS features,
     (SELECT count(*) FROM projects) AS projects,
     (SELECT count(*) FROM environments) AS environments,
-    (SELECT count(*) FROM segments) AS segments,
-    (SELECT count(*) FROM strategy_types) AS strategies,
-    (SELECT count(*) FROM context_fields) AS context_fields,
-    t.admin_tokens, t.client_tokens, t.frontend_tokens,
-    a.apps, a.apps_30, a.apps_7,
+    {{counts_of_both}}
     (SELECT count(*) FROM events WHERE type = 'features-exported') AS exports,
     (SELECT count(*) FROM events WHERE type = 'features-imported') AS imports,
     (SELECT count(*) FROM client_metrics WHERE hour >= d.day - interval '1 day' AND hour < d.day)
@@ -31,26 +54,12 @@ SELECT
 FROM (
     SELECT count(*) AS users,
            count(*) FILTER (WHERE r.name = 'Viewer') AS read_only_users,
-           count(*) FILTER (WHERE seen_at > now() - interval '7 days') AS active_7,
-           count(*) FILTER (WHERE seen_at > now() - interval '30 days') AS active_30,
-           count(*) FILTER (WHERE seen_at > now() - interval '60 days') AS active_60,
-           count(*) FILTER (WHERE seen_at > now() - interval '90 days') AS active_90
+           {{active_users}}
     FROM users
     JOIN roles r ON r.id = role_id
     WHERE account_type = 'user'
 ) u
-CROSS JOIN (
-    SELECT count(*) FILTER (WHERE type = 'admin') AS admin_tokens,
-           count(*) FILTER (WHERE type = 'client') AS client_tokens,
-           count(*) FILTER (WHERE type = 'frontend') AS frontend_tokens
-    FROM api_tokens
-) t
-CROSS JOIN (
-    SELECT count(*) AS apps,
-           count(*) FILTER (WHERE seen_at > now() - interval '30 days') AS apps_30,
-           count(*) FILTER (WHERE seen_at > now() - interval '7 days') AS apps_7
-    FROM client_applications
-) a
+{{tokens_and_applications}}
 CROSS JOIN (SELECT date_trunc('day', now(), 'UTC') AS day) d;
 
 -- name: count_for_metrics
@@ -68,11 +77,7 @@ SELECT
     (SELECT count(*) FROM environments) AS environments,
     (SELECT COALESCE(jsonb_object_agg(name, type), '{}') FROM environments) AS environment_types,
     (SELECT count(*) FROM roles) AS roles,
-    (SELECT count(*) FROM segments) AS segments,
-    (SELECT count(*) FROM strategy_types) AS strategies,
-    (SELECT count(*) FROM context_fields) AS context_fields,
-    t.admin_tokens, t.client_tokens, t.frontend_tokens,
-    a.apps, a.apps_30, a.apps_7,
+    {{counts_of_both}}
     (SELECT jsonb_build_object('ok', count(*) FILTER (WHERE enabled AND state = 'ok'),
                                'firing', count(*) FILTER (WHERE enabled AND state = 'firing'),
                                'unknown', count(*) FILTER (WHERE enabled AND state = 'unknown'),
@@ -88,25 +93,11 @@ FROM (
 ) f
 CROSS JOIN (
     SELECT count(*) AS users,
-           count(*) FILTER (WHERE seen_at > now() - interval '7 days') AS active_7,
-           count(*) FILTER (WHERE seen_at > now() - interval '30 days') AS active_30,
-           count(*) FILTER (WHERE seen_at > now() - interval '60 days') AS active_60,
-           count(*) FILTER (WHERE seen_at > now() - interval '90 days') AS active_90
+           {{active_users}}
     FROM users
     WHERE account_type = 'user'
 ) u
-CROSS JOIN (
-    SELECT count(*) FILTER (WHERE type = 'admin') AS admin_tokens,
-           count(*) FILTER (WHERE type = 'client') AS client_tokens,
-           count(*) FILTER (WHERE type = 'frontend') AS frontend_tokens
-    FROM api_tokens
-) t
-CROSS JOIN (
-    SELECT count(*) AS apps,
-           count(*) FILTER (WHERE seen_at > now() - interval '30 days') AS apps_30,
-           count(*) FILTER (WHERE seen_at > now() - interval '7 days') AS apps_7
-    FROM client_applications
-) a
+{{tokens_and_applications}}
 CROSS JOIN (
     SELECT count(*) AS queue_signals,
            COALESCE(extract(epoch FROM now() - min(queued_at)), 0)::float8 AS queue_seconds
