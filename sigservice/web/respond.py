@@ -19,6 +19,14 @@ HTML = "text/html; charset=utf-8"
 _encode = msgspec.json.Encoder().encode
 
 
+class Created(NamedTuple):
+    """What a handler of the admin API returns for the status 201: the JSON of the response, and the
+    path of the new resource."""
+
+    body: Any
+    path: str
+
+
 class Undo(NamedTuple):
     """The form that undoes a change: its path, the ids that it swaps in place, hidden fields."""
 

@@ -36,6 +36,7 @@ class Router:
 
     The options of a route: `needs` (a permission), `limit` (a rate limit by address), `takes` (the
     struct of the body), `body_limit` and `form_limit` (bytes); the guards and plugins read them.
+    With `autocommit=True` the `conn` of a handler is in autocommit, for a single statement.
     A path that ends in `/<is_on:switch>` declares two routes, which end in on and off.
     Routes with the same `group_commit` wait for one, so the listener runs their requests together.
     """
@@ -88,20 +89,20 @@ class Router:
 
     def bind(self, context: Context) -> Bottle:
         """The routes as a bottle app whose handlers get `context` first. A handler whose first
-        parameter is `conn` runs in a transaction and gets its connection instead.
+        parameter is `conn` gets a connection instead, which is in a transaction.
 
         The order of the plugins: errors, guard, limits, body. So an unauthenticated caller uses up
         no limit, except where the guard is public.
         """
-        guard = self._guard(context, *self._tokens)
+        guard, prefix = self._guard(context, *self._tokens), context.prefix
         app = _BoundRouter(ErrorPlugin(context), guard, LimitPlugin(context), BodyPlugin())
         if self.is_enabled(context.config):
             for method, path, handler, options in self.routes:
                 sizes = {name: options[name] for name in SIZES if callable(options.get(name))}
                 settings = options | {name: size(context.config) for name, size in sizes.items()}
-                callback = bind_handler(handler, context)
+                callback = bind_handler(handler, context, options.get("autocommit", False))
                 if getattr(self._guard, "returns_json", False):
-                    callback = partial(_call_for_json, callback)
+                    callback = partial(_call_for_json, callback, prefix)
                 app.route(path, method, update_wrapper(callback, handler), **settings)
         return app
 
@@ -111,23 +112,32 @@ def takes_connection(handler: Callable[..., Any]) -> bool:
     return next(iter(signature(handler, follow_wrapped=False).parameters)) == "conn"
 
 
-def bind_handler(handler: Callable[..., Any], context: Context) -> Callable[..., Any]:
-    """The handler with its first argument: the context, or a connection in a transaction."""
+def bind_handler(
+    handler: Callable[..., Any], context: Context, autocommit: bool = False
+) -> Callable[..., Any]:
+    """The handler with its first argument: the context, or a connection in a transaction or in
+    autocommit."""
     if not takes_connection(handler):
         return partial(handler, context)
 
-    def call_in_transaction(*args: Any, **kwargs: Any) -> Any:
-        with context.database.transaction() as conn:
+    connect = context.database.autocommit if autocommit else context.database.transaction
+
+    def call_with_connection(*args: Any, **kwargs: Any) -> Any:
+        with connect() as conn:
             return handler(conn, *args, **kwargs)
 
-    return call_in_transaction
+    return call_with_connection
 
 
-def _call_for_json(callback: Callable[..., Any], *args: Any, **kwargs: Any) -> HTTPResponse:
+def _call_for_json(
+    callback: Callable[..., Any], prefix: str, *args: Any, **kwargs: Any
+) -> HTTPResponse:
     """The response as it is, an empty one for None, and JSON for other values."""
     answer = callback(*args, **kwargs)
     if isinstance(answer, HTTPResponse):
         return answer
+    if isinstance(answer, respond.Created):
+        return respond.json(answer.body, 201, location=prefix + answer.path)
     return respond.empty() if answer is None else respond.json(answer)
 
 

@@ -9,7 +9,7 @@ from sigservice.errors import BadDataError
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Context, Json, Router, respond
 
 PATH = "/api/admin/api-tokens"
 
@@ -53,12 +53,13 @@ def list_api_tokens(context: Context, identity: Identity) -> Json:
 
 
 @router.post(PATH, needs=ADMIN, takes=ApiTokenBody)
-def create_api_token(context: Context, identity: Identity, body: ApiTokenBody) -> HTTPResponse:
+def create_api_token(conn: Connection, identity: Identity, body: ApiTokenBody) -> Json:
     fields = body.check_fields()
-    with context.database.transaction() as conn:
-        row, secret = api_tokens.create(conn, fields, identity)
-    location = f"{context.prefix}/api/admin/api-tokens/{quote(row['token_name'])}"
-    return respond.json(api_tokens.to_json(row) | {"secret": secret}, 201, location=location)
+    row, secret = api_tokens.create(conn, fields, identity)
+    return respond.Created(
+        api_tokens.to_json(row) | {"secret": secret},
+        f"/api/admin/api-tokens/{quote(row['token_name'])}",
+    )
 
 
 @router.get(f"{PATH}/<name:path>", needs=ADMIN)

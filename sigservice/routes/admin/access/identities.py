@@ -30,11 +30,9 @@ def delete_identity(conn: Connection, identity: Identity, id: int, identity_id: 
     users.unlink(conn, id, identity_id, identity, how="admin")
 
 
-@router.get(OWN, needs=VIEW)
-def list_own_identities(context: Context, identity: Identity) -> Json:
-    with context.database.autocommit() as conn:
-        rows = identities.list_of_user(conn, identity.user_id)
-    return _to_json(rows)
+@router.get(OWN, needs=VIEW, autocommit=True)
+def list_own_identities(conn: Connection, identity: Identity) -> Json:
+    return _to_json(identities.list_of_user(conn, identity.user_id))
 
 
 @router.delete(OWN, needs=VIEW, body_limit=BODY_LIMIT)

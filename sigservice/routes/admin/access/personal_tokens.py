@@ -23,10 +23,9 @@ class PersonalTokenBody(msgspec.Struct):
 router = Router(AdminGuard)
 
 
-@router.get(PATH, needs=VIEW)
-def list_personal_tokens(context: Context, identity: Identity) -> Json:
-    with context.database.autocommit() as conn:
-        rows = personal_token_rows.list_of_users(conn, [identity.user_id])
+@router.get(PATH, needs=VIEW, autocommit=True)
+def list_personal_tokens(conn: Connection, identity: Identity) -> Json:
+    rows = personal_token_rows.list_of_users(conn, [identity.user_id])
     return {"pats": [personal_tokens.to_json(row) for row in rows]}
 
 

@@ -9,7 +9,7 @@ from sigservice.db.pool import Connection
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, DEFAULT_ENVIRONMENT, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Json, Router, respond
 
 PATH = "/api/admin/projects/<project>/api-tokens"
 
@@ -33,8 +33,8 @@ def list_project_api_tokens(conn: Connection, identity: Identity, project: str) 
 
 @router.post(PATH, needs=ADMIN, takes=ProjectTokenBody)
 def create_project_api_token(
-    context: Context, identity: Identity, project: str, body: ProjectTokenBody
-) -> HTTPResponse:
+    conn: Connection, identity: Identity, project: str, body: ProjectTokenBody
+) -> Json:
     fields = api_tokens.check_fields(
         name=body.tokenName,
         type=body.type,
@@ -42,11 +42,12 @@ def create_project_api_token(
         projects=[project],
         expires_at=body.expiresAt,
     )
-    with context.database.transaction() as conn:
-        api_tokens.check_project(conn, project)
-        row, secret = api_tokens.create(conn, fields, identity)
-    location = f"{context.prefix}/api/admin/api-tokens/{quote(row['token_name'])}"
-    return respond.json(api_tokens.to_json(row) | {"secret": secret}, 201, location=location)
+    api_tokens.check_project(conn, project)
+    row, secret = api_tokens.create(conn, fields, identity)
+    return respond.Created(
+        api_tokens.to_json(row) | {"secret": secret},
+        f"/api/admin/api-tokens/{quote(row['token_name'])}",
+    )
 
 
 @router.delete(f"{PATH}/<token:path>", needs=ADMIN)

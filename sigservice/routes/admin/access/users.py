@@ -148,17 +148,14 @@ def search_users(context: Context, identity: Identity) -> Json:
     return [_summarize(row) for row in rows]
 
 
-@router.get(f"{PATH}/access", needs=ADMIN)
-def list_access(context: Context, identity: Identity) -> Json:
-    with context.database.autocommit() as conn:
-        rows = user_rows.list_all(conn)
-    return {"groups": [], "users": [_summarize(row) for row in rows]}
+@router.get(f"{PATH}/access", needs=ADMIN, autocommit=True)
+def list_access(conn: Connection, identity: Identity) -> Json:
+    return {"groups": [], "users": [_summarize(row) for row in user_rows.list_all(conn)]}
 
 
-@router.get(f"{PATH}/admin-count", needs=ADMIN)
-def count_admins(context: Context, identity: Identity) -> Json:
-    with context.database.autocommit() as conn:
-        row = user_rows.count_admins(conn)
+@router.get(f"{PATH}/admin-count", needs=ADMIN, autocommit=True)
+def count_admins(conn: Connection, identity: Identity) -> Json:
+    row = user_rows.count_admins(conn)
     return {
         "password": row["password"],
         "noPassword": row["no_password"],
@@ -166,10 +163,9 @@ def count_admins(context: Context, identity: Identity) -> Json:
     }
 
 
-@router.get("/api/admin/roles", needs=VIEW)
-def list_roles(context: Context, identity: Identity) -> Json:
-    with context.database.autocommit() as conn:
-        rows = user_rows.list_roles(conn)
+@router.get("/api/admin/roles", needs=VIEW, autocommit=True)
+def list_roles(conn: Connection, identity: Identity) -> Json:
+    rows = user_rows.list_roles(conn)
     return {"version": 1, "roles": [users.role_to_json(row) for row in rows]}
 
 

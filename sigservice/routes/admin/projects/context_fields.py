@@ -11,7 +11,7 @@ from sigservice.services.projects.context_fields import (
     ContextFieldChanges,
     LegalValue,
 )
-from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Json, Router, respond
 
 PATH = "/api/admin/context"
 
@@ -23,34 +23,28 @@ class ContextFieldNameBody(msgspec.Struct):
 router = Router(AdminGuard)
 
 
-@router.get(PATH, needs=VIEW)
-def list_context_fields(context: Context, identity: Identity) -> Json:
-    with context.database.autocommit() as conn:
-        rows = context_field_rows.list_with_uses(conn)
+@router.get(PATH, needs=VIEW, autocommit=True)
+def list_context_fields(conn: Connection, identity: Identity) -> Json:
+    rows = context_field_rows.list_with_uses(conn)
     return [context_fields.to_json(row) for row in rows]
 
 
 @router.post(PATH, needs=EDIT, takes=ContextField)
-def create_context_field(context: Context, identity: Identity, body: ContextField) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = context_fields.create(conn, body, identity)
-    location = f"{context.prefix}{PATH}/{body.name}"
-    return respond.json(context_fields.to_json(row), 201, location=location)
+def create_context_field(conn: Connection, identity: Identity, body: ContextField) -> Json:
+    row = context_fields.create(conn, body, identity)
+    return respond.Created(context_fields.to_json(row), f"{PATH}/{body.name}")
 
 
-@router.post(f"{PATH}/validate", needs=VIEW, takes=ContextFieldNameBody)
+@router.post(f"{PATH}/validate", needs=VIEW, takes=ContextFieldNameBody, autocommit=True)
 def validate_context_field_name(
-    context: Context, identity: Identity, body: ContextFieldNameBody
+    conn: Connection, identity: Identity, body: ContextFieldNameBody
 ) -> None:
-    with context.database.autocommit() as conn:
-        context_fields.KIND.check_key_available(conn, body.name)
+    context_fields.KIND.check_key_available(conn, body.name)
 
 
-@router.get(f"{PATH}/<name>", needs=VIEW)
-def get_context_field(context: Context, identity: Identity, name: str) -> Json:
-    with context.database.autocommit() as conn:
-        row = context_fields.get(conn, name)
-    return context_fields.to_json(row)
+@router.get(f"{PATH}/<name>", needs=VIEW, autocommit=True)
+def get_context_field(conn: Connection, identity: Identity, name: str) -> Json:
+    return context_fields.to_json(context_fields.get(conn, name))
 
 
 @router.put(f"{PATH}/<name>", needs=EDIT, takes=ContextFieldChanges)

@@ -13,7 +13,7 @@ from sigservice.services.projects.environments import (
     EnvironmentState,
     NewEnvironment,
 )
-from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, HTTPResponse, Json, Router, respond
 
 PATH = "/api/admin/environments"
 SortOrder = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
@@ -26,42 +26,35 @@ class EnvironmentNameBody(msgspec.Struct):
 router = Router(AdminGuard)
 
 
-@router.get(PATH, needs=VIEW)
-def list_environments(context: Context, identity: Identity) -> Json:
-    with context.database.autocommit() as conn:
-        rows = environment_rows.list_all(conn)
+@router.get(PATH, needs=VIEW, autocommit=True)
+def list_environments(conn: Connection, identity: Identity) -> Json:
+    rows = environment_rows.list_all(conn)
     return {"version": 1, "environments": [environments.to_json(row) for row in rows]}
 
 
-@router.get(f"{PATH}/project/<project>", needs=VIEW)
-def list_environments_of_project(context: Context, identity: Identity, project: str) -> Json:
-    with context.database.autocommit() as conn:
-        rows = environment_rows.list_by_project(conn, project)
+@router.get(f"{PATH}/project/<project>", needs=VIEW, autocommit=True)
+def list_environments_of_project(conn: Connection, identity: Identity, project: str) -> Json:
+    rows = environment_rows.list_by_project(conn, project)
     body = [environments.project_environment_to_json(row) for row in rows]
     return {"version": 1, "environments": body}
 
 
-@router.get(f"{PATH}/<name>", needs=VIEW)
-def get_environment(context: Context, identity: Identity, name: str) -> Json:
-    with context.database.autocommit() as conn:
-        row = environments.get(conn, name)
-    return environments.to_json(row)
+@router.get(f"{PATH}/<name>", needs=VIEW, autocommit=True)
+def get_environment(conn: Connection, identity: Identity, name: str) -> Json:
+    return environments.to_json(environments.get(conn, name))
 
 
 @router.post(PATH, needs=ADMIN, takes=NewEnvironment)
-def create_environment(context: Context, identity: Identity, body: NewEnvironment) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = environments.create(conn, body, identity)
-    location = f"{context.prefix}{PATH}/{body.name}"
-    return respond.json(environments.to_json(row), 201, location=location)
+def create_environment(conn: Connection, identity: Identity, body: NewEnvironment) -> Json:
+    row = environments.create(conn, body, identity)
+    return respond.Created(environments.to_json(row), f"{PATH}/{body.name}")
 
 
-@router.post(f"{PATH}/validate", needs=VIEW, takes=EnvironmentNameBody)
+@router.post(f"{PATH}/validate", needs=VIEW, takes=EnvironmentNameBody, autocommit=True)
 def validate_environment_name(
-    context: Context, identity: Identity, body: EnvironmentNameBody
+    conn: Connection, identity: Identity, body: EnvironmentNameBody
 ) -> None:
-    with context.database.autocommit() as conn:
-        environments.KIND.check_key_available(conn, body.name)
+    environments.KIND.check_key_available(conn, body.name)
 
 
 @router.put(f"{PATH}/sort-order", needs=ADMIN, takes=dict[str, SortOrder])

@@ -5,15 +5,14 @@ from sigservice.repository.projects import feature_types as feature_type_rows
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import feature_types
 from sigservice.services.projects.feature_types import Lifetime
-from sigservice.web import AdminGuard, Context, Json, Router
+from sigservice.web import AdminGuard, Json, Router
 
 router = Router(AdminGuard)
 
 
-@router.get("/api/admin/feature-types", needs=VIEW)
-def list_feature_types(context: Context, identity: Identity) -> Json:
-    with context.database.autocommit() as conn:
-        rows = feature_type_rows.list_all(conn)
+@router.get("/api/admin/feature-types", needs=VIEW, autocommit=True)
+def list_feature_types(conn: Connection, identity: Identity) -> Json:
+    rows = feature_type_rows.list_all(conn)
     types = [feature_types.to_json(row) for row in rows]
     return {"version": 1, "types": types}
 

@@ -12,7 +12,7 @@ from sigservice.repository.projects import projects as project_rows
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.projects import project_environments, project_settings, projects
 from sigservice.services.projects.projects import NewProject, ProjectChanges
-from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Json, Router, respond
 
 PATH = "/api/admin/projects"
 STATISTICS = {
@@ -51,17 +51,15 @@ def list_projects(conn: Connection, identity: Identity) -> Json:
 
 
 @router.post(PATH, needs=ADMIN, takes=NewProject)
-def create_project(context: Context, identity: Identity, body: NewProject) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = projects.create(conn, body, identity)
-        project_json = _to_full_json(conn, row, identity)
-    return respond.json(project_json, 201, location=f"{context.prefix}{PATH}/{row['id']}")
+def create_project(conn: Connection, identity: Identity, body: NewProject) -> Json:
+    row = projects.create(conn, body, identity)
+    project_json = _to_full_json(conn, row, identity)
+    return respond.Created(project_json, f"{PATH}/{row['id']}")
 
 
-@router.post(f"{PATH}/validate", needs=VIEW, takes=ProjectIdBody)
-def validate_project_id(context: Context, identity: Identity, body: ProjectIdBody) -> None:
-    with context.database.autocommit() as conn:
-        projects.KIND.check_key_available(conn, body.id)
+@router.post(f"{PATH}/validate", needs=VIEW, takes=ProjectIdBody, autocommit=True)
+def validate_project_id(conn: Connection, identity: Identity, body: ProjectIdBody) -> None:
+    projects.KIND.check_key_available(conn, body.id)
 
 
 @router.get(f"{PATH}/<project>", needs=VIEW)

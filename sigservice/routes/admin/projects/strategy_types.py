@@ -13,29 +13,22 @@ PATH = "/api/admin/strategies"
 router = Router(AdminGuard)
 
 
-@router.get(PATH, needs=VIEW)
-def list_strategy_types(context: Context, identity: Identity) -> Json:
-    with context.database.autocommit() as conn:
-        rows = strategy_type_rows.list_all(conn)
+@router.get(PATH, needs=VIEW, autocommit=True)
+def list_strategy_types(conn: Connection, identity: Identity) -> Json:
+    rows = strategy_type_rows.list_all(conn)
     strategies = [strategy_types.to_json(row) for row in rows]
     return {"version": 1, "strategies": strategies}
 
 
-@router.get(f"{PATH}/<name>", needs=VIEW)
-def get_strategy_type(context: Context, identity: Identity, name: str) -> Json:
-    with context.database.autocommit() as conn:
-        row = strategy_types.get(conn, name)
-    return strategy_types.to_json(row)
+@router.get(f"{PATH}/<name>", needs=VIEW, autocommit=True)
+def get_strategy_type(conn: Connection, identity: Identity, name: str) -> Json:
+    return strategy_types.to_json(strategy_types.get(conn, name))
 
 
 @router.post(PATH, needs=EDIT, takes=NewStrategyType)
-def create_strategy_type(
-    context: Context, identity: Identity, body: NewStrategyType
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = strategy_types.create(conn, body, identity)
-    location = f"{context.prefix}{PATH}/{body.name}"
-    return respond.json(strategy_types.to_json(row), 201, location=location)
+def create_strategy_type(conn: Connection, identity: Identity, body: NewStrategyType) -> Json:
+    row = strategy_types.create(conn, body, identity)
+    return respond.Created(strategy_types.to_json(row), f"{PATH}/{body.name}")
 
 
 @router.put(f"{PATH}/<name>", needs=EDIT, takes=StrategyTypeChanges)

@@ -37,18 +37,16 @@ def list_tags_of_type(context: Context, identity: Identity, type: str) -> HTTPRe
 
 
 @router.post(PATH, needs=EDIT, takes=TagBody)
-def create_tag(context: Context, identity: Identity, body: TagBody) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = tags.create(conn, body.type, body.value, identity)
-    location = f"{context.prefix}{PATH}/{row['type']}/{quote(row['value'], safe='')}"
-    return respond.json({"version": 1, "tag": row}, 201, location=location)
+def create_tag(conn: Connection, identity: Identity, body: TagBody) -> Json:
+    row = tags.create(conn, body.type, body.value, identity)
+    return respond.Created(
+        {"version": 1, "tag": row}, f"{PATH}/{row['type']}/{quote(row['value'], safe='')}"
+    )
 
 
-@router.get(f"{PATH}/<type>/<value:path>", needs=VIEW)
-def get_tag(context: Context, identity: Identity, type: str, value: str) -> Json:
-    with context.database.autocommit() as conn:
-        row = tags.get(conn, type, value)
-    return {"version": 1, "tag": row}
+@router.get(f"{PATH}/<type>/<value:path>", needs=VIEW, autocommit=True)
+def get_tag(conn: Connection, identity: Identity, type: str, value: str) -> Json:
+    return {"version": 1, "tag": tags.get(conn, type, value)}
 
 
 @router.delete(f"{PATH}/<type>/<value:path>", needs=EDIT)

@@ -5,7 +5,7 @@ from sigservice.db.pool import Connection
 from sigservice.repository.usage import client_applications as client_application_rows
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.usage import client_applications
-from sigservice.web import AdminGuard, Context, Json, Router, read_query, request
+from sigservice.web import AdminGuard, Json, Router, read_query, request
 from sigservice.web.paging import MAX_LIMIT, read_paging
 
 PATH = "/api/admin/metrics/applications"
@@ -41,14 +41,13 @@ def delete_application(conn: Connection, identity: Identity, name: str) -> None:
     client_applications.delete(conn, name, identity)
 
 
-@router.get(f"{INSTANCES}/<name:path>/environment/<environment>", needs=VIEW)
+@router.get(f"{INSTANCES}/<name:path>/environment/<environment>", needs=VIEW, autocommit=True)
 def list_application_instances(
-    context: Context, identity: Identity, name: str, environment: str
+    conn: Connection, identity: Identity, name: str, environment: str
 ) -> Json:
-    with context.database.autocommit() as conn:
-        rows = client_application_rows.list_instances(
-            conn, name, environment=environment, limit=MAX_LIMIT
-        )
+    rows = client_application_rows.list_instances(
+        conn, name, environment=environment, limit=MAX_LIMIT
+    )
     can_see_addresses = identity.has_permission(ADMIN)
     instances = [
         {
