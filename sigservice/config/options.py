@@ -187,8 +187,8 @@ OPTIONS: tuple[Option, ...] = tuple(
          "type none, requests without a token get all projects in the environment `default`. A "
          "token in the request always counts, and an invalid one is rejected."),
         ("authentication.initApiTokens", "", parse.TOKENS, [],
-         "Tokens that the start creates if the database has none, in addition to those of the "
-         "variables. A token with an unknown environment or project stops the start.",
+         "Tokens that the start creates if the database has none, in addition to the tokens in "
+         "the variables. A token with an unknown environment or project stops the start.",
          "secret"),
         ("authentication.initAdminApiTokens", "INIT_ADMIN_API_TOKENS", parse.ADMIN_SECRETS, (),
          "Secrets of admin tokens, each starting with `*:*.`", "secret", "env only"),

@@ -1,12 +1,12 @@
-"""The CRC-32 of joined texts from those of the texts. To read a large document for it takes longer
-than all else that a change costs."""
+"""The CRC-32 of joined texts, calculated from the CRC of each text. Reading a large document to
+calculate it takes longer than all other work of a change."""
 
 _POLYNOMIAL = 0xEDB88320  # of gzip, with its bits reversed, as all numbers here
 _ONE = 1 << 31
 
 
 def combine(first: int, second: int, shift: int) -> int:
-    """The CRC of two texts after each other. `shift` is that of the second one's length."""
+    """The CRC of two joined texts. `shift` belongs to the length of the second text."""
     return _multiply(shift, first) ^ second
 
 
@@ -22,7 +22,7 @@ def find_shift(length: int) -> int:
 
 
 def _multiply(a: int, b: int) -> int:
-    """The product of two polynomials modulo that of the CRC."""
+    """The product of two polynomials modulo the polynomial of the CRC."""
     product = 0
     while a:
         if a & _ONE:

@@ -27,7 +27,7 @@ _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 
 class CompressedText(NamedTuple):
-    """`crc` and `shift` are those of the text, see checksums.py."""
+    """`crc` and `shift` belong to the text, see checksums.py."""
 
     data: bytes
     crc: int
@@ -50,7 +50,7 @@ class Part:
         return b",".join(self.texts)[-_WINDOW:]
 
     def join(self, before: Part | None) -> bytes:
-        """The texts after those of `before`, or after the head of the document."""
+        """The texts that follow `before`, or the head of the document."""
         return (b"," if before else HEAD) + b",".join(self.texts)
 
     def compress(self, before: Part | None) -> CompressedText:

@@ -19,7 +19,7 @@ MAX_CHANGE_BYTES = 16 * 2**20  # of the flags in these changes
 @dataclass(frozen=True, slots=True)
 class Change:
     """What the state with `event_id` had before it changed: the changed flags (None: it had no such
-    flag) and the IDs of changed segments. `size` is that of the flags' texts."""
+    flag) and the IDs of changed segments. `size` is the size of all texts."""
 
     event_id: int
     flags: Mapping[str, Flag | None]
@@ -29,7 +29,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class FlagState:
-    """`segments` are those of the flags by ID, `uses` counts their flags. `changes` led to this
+    """`segments` are the used ones by ID, `uses` counts their flags. `changes` led to this
     state, oldest first. `is_moved` says whether it was derived from a former state. `messages` are
     cached ones of delta.py."""
 

@@ -13,7 +13,7 @@ from sigservice.concurrency.coalesced_read import CoalescedRead
 from sigservice.db.pool import Database
 from sigservice.db.statements import Row
 from sigservice.delivery.last_used import LastUsedBuffer
-from sigservice.repository import revisions as repository
+from sigservice.repository import revisions as revision_rows
 from sigservice.services import revisions as revision_service
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import DEFAULT_ENVIRONMENT
@@ -100,7 +100,7 @@ class RevisionCache:
 
     def _read_changes(self) -> Revisions:
         with self._database.autocommit(is_brief=True) as conn:
-            generation = repository.find_generation(conn)
+            generation = revision_rows.find_generation(conn)
             if generation != self._revisions.generation:
                 revisions = revision_service.read(conn)
                 if not revisions.is_after(self._revisions):

@@ -1,4 +1,4 @@
-"""Compares the flags in memory with those of the database, at a quiet moment."""
+"""Compares the flags in memory with the database, at a quiet moment."""
 
 from sigservice.context import Context
 from sigservice.services import revisions

@@ -13,7 +13,7 @@ from sigservice.evaluation.fields import Fields
 from sigservice.playground.explanation import Explanation, explain
 from sigservice.repository.flags import feature_strategies
 from sigservice.repository.projects import environments
-from sigservice.repository.projects import projects as repository
+from sigservice.repository.projects import projects as project_rows
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.problems import Problems
@@ -34,7 +34,7 @@ def check_scope(conn: Connection, environment: str, projects: Sequence[str]) -> 
     problems = Problems()
     if environments.find(conn, environment) is None:
         problems.add("environment", f"Environment {environment} not found.")
-    ids = repository.list_ids(conn) | {"*"}
+    ids = project_rows.list_ids(conn) | {"*"}
     for n, project in enumerate(projects):
         if project not in ids:
             problems.add(f"projects[{n}]", f"Project {project} not found.")

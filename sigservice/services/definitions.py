@@ -45,7 +45,7 @@ def read_row(struct: type[Definition], row: Row) -> Definition:
 
 
 def merge(existing: Definition, changes: msgspec.Struct) -> Definition:
-    """`existing` with those of its members that `changes` has and that aren't their defaults."""
+    """`existing` with the members of `changes` that both have and that aren't their defaults."""
     names = existing.__struct_fields__
     values = {
         field.name: value

@@ -170,7 +170,7 @@ def render_confirmation(
 
 
 def _list_problems(error: AppError, form: Form) -> list[dict[str, Any]]:
-    """Those of fields, or the message."""
+    """The problems of fields, or the message."""
     located = locate_problems(error.details, form)
     has_fields = any(problem.get("path") in form for problem in located)
     return located if has_fields else [{"message": error.message}]

@@ -175,7 +175,7 @@ def locate_problems(problems: ProblemDetails, form: Form) -> list[dict[str, Any]
 
 @contextmanager
 def report_at(name: str, *other_names: str) -> Iterator[None]:
-    """Problems of the block have the path `name`, except those of `other_names`."""
+    """Problems of the block get the path `name` unless their path is in `other_names`."""
     try:
         yield
     except AppError as error:
@@ -239,7 +239,7 @@ def _read_value(form: Form, name: str, type: inspect.Type) -> Any:
 
 
 def _list_structs(type: inspect.Type) -> list[inspect.StructType]:
-    """The struct, or those of a union that a tag tells apart."""
+    """The struct, or the structs of a union that a tag tells apart."""
     types = type.types if isinstance(type, inspect.UnionType) else [type]
     return [one for one in types if isinstance(one, inspect.StructType)]
 
@@ -294,5 +294,5 @@ def read_id(text: str) -> int:
 
 
 def make_choices(values: Iterable[str], *first: tuple[str, str]) -> list[tuple[str, str]]:
-    """The choices of a select whose values are their own texts, after those of `first`."""
+    """The choices of a select whose values are their own texts, after the choices `first`."""
     return [*first, *((value, value) for value in values)]

@@ -80,7 +80,7 @@ def make_section(
 
 def list_rows(form: Form, name: str, blank: Form | None = None) -> list[Form]:
     """The rows after the button `add-<name>`, `remove-<name>.<number>` or `up-<name>.<number>`,
-    which counts from 0. The names of the texts are without that of the row."""
+    which counts from 0. The names of the texts don't include the name of the row."""
     rows = [_cut(form, f"{row}.") for row in find_rows(form, name)]
     action, _, target = form.get("do", "").partition(f"-{name}")
     if action == "add" and not target:

@@ -9,7 +9,7 @@ from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ConflictError, ForbiddenError, NotFoundError
 from sigservice.repository.access import identities
-from sigservice.repository.access import sessions as session_repository
+from sigservice.repository.access import sessions as session_rows
 from sigservice.services.access.oidc import users
 from sigservice.services.access.oidc.claims import Claims, Person, find_groups, read_person
 from sigservice.services.access.oidc.failures import OidcError
@@ -84,7 +84,7 @@ def confirm(context: Context, claims: Claims, identity: Identity) -> None:
         existing = identities.find(conn, person.issuer, person.subject)
         if existing is None or existing["user_id"] != identity.user_id:
             raise OidcError("oidc-link", "another account", subject=person.subject)
-        session_repository.confirm(conn, identity.session_hash, context.clock.now())
+        session_rows.confirm(conn, identity.session_hash, context.clock.now())
 
 
 def make_sign_out_url(context: Context, identity: Identity, token: str | None) -> str:

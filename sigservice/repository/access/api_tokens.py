@@ -26,7 +26,7 @@ def count(conn: Connection) -> int:
 
 
 def find_existing(conn: Connection, secret_hashes: list[bytes]) -> set[bytes]:
-    """Those of the hashes that tokens have, expired ones too."""
+    """The hashes that belong to tokens, expired ones too."""
     rows = fetch_all(conn, _SQL["find_existing_api_tokens"], secret_hashes=secret_hashes)
     return {bytes(row["secret_hash"]) for row in rows}
 

@@ -18,7 +18,7 @@ def remove_feature(conn: Connection, user_id: int, feature: str) -> bool:
 
 
 def list_features(conn: Connection, user_id: int, names: list[str]) -> set[str]:
-    """Those of `names` that are favorites."""
+    """The favorites among `names`."""
     rows = fetch_all(conn, _SQL["list_favorite_features"], user_id=user_id, names=names)
     return {row["feature"] for row in rows}
 

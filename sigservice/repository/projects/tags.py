@@ -11,7 +11,7 @@ _SQL = queries.load("projects/tags")
 
 
 def list_all(conn: Connection, type: str | None = None) -> list[Row]:
-    """{type, value, color} by type and value; only those of the type, if given."""
+    """{type, value, color} by type and value; only of the type, if given."""
     return fetch_all(conn, _SQL["list_tags"], type=type, value=None)
 
 

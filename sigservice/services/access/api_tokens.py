@@ -93,7 +93,7 @@ def find_valid_by_id(conn: Connection, id: int, *, now: datetime) -> Row | None:
 
 
 def list_scopes(conn: Connection, ids: list[int]) -> dict[int, TokenScope]:
-    """Those of these tokens that exist."""
+    """The tokens of these that exist."""
     rows = api_tokens.list_scopes(conn, ids)
     return {row["id"]: TokenScope(tuple(row["projects"]), row["expires_at"]) for row in rows}
 

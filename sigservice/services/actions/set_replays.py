@@ -32,7 +32,7 @@ class SetReplay(NamedTuple):
 
 
 def replay(conn: Connection, fields: ActionSetFields, limits: ActionSetLimits) -> SetReplay | None:
-    """The result for the last 100 signals, or those of them that fit one page of the log. None
+    """The result for the last 100 signals, or as many as fit one page of the log. None
     without an endpoint, or if the filters aren't valid. As in an evaluation, a signal that resolves
     an alert never matches."""
     problems = Problems()

@@ -61,7 +61,7 @@ class Flag:
 @dataclass(frozen=True)
 class FlagReading:
     """All flags of an environment with their segments. Or, with the names of the flags that changes
-    `touched`, those of them that still exist. `revisions` are of the same snapshot."""
+    `touched` that still exist. `revisions` are of the same snapshot."""
 
     revisions: Revisions
     flags: Mapping[str, Flag]

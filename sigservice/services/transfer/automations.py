@@ -1,7 +1,7 @@
 """Metric sources, alert rules and schedules in the file of `sigservice export`.
 
 Endpoints and service accounts are referenced by name, because IDs differ between servers. Secrets
-are excluded: those of metric sources, and the URLs of notifications, which are masked.
+are excluded: metric sources have none, and the URLs of notifications are masked.
 """
 
 from typing import Any, Literal

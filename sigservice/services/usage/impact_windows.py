@@ -54,8 +54,8 @@ def find_period(start: datetime | None, stop: datetime | None, now: datetime) ->
 
 
 def split(period: Period) -> Iterator[Part]:
-    """The parts by minute, then by hour. Minutes begin when the report begins, so that those of an
-    instance are not mixed: what ended before a time counts for nothing after it."""
+    """The parts by minute, then by hour. Minutes begin when the report begins, so that the minutes
+    of an instance are not mixed: what ended before a time counts for nothing after it."""
     length = period.stop - period.start
     count = max(1, round(length.total_seconds() / MINUTE))
     times = [period.start + length * number / count for number in range(count + 1)]

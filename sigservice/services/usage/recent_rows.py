@@ -23,7 +23,7 @@ class RecentRows:
     def __init__(self, monotonic: Callable[[], float], seconds: float) -> None:
         self._monotonic, self._seconds = monotonic, seconds
         self._started_at = monotonic()
-        # Hashes take a tenth of the memory. Those of texts can't be predicted.
+        # Hashes take a tenth of the memory. Nobody can predict the hash of a text.
         self._new: dict[int, int] = {}
         self._old: dict[int, int] = {}
 

@@ -3,7 +3,7 @@
 from operator import itemgetter
 
 from sigservice.db.pool import Connection
-from sigservice.repository.access import users as users_repository
+from sigservice.repository.access import users as user_rows
 from sigservice.routes.admin.access.service_accounts import ServiceAccountBody, ServiceTokenBody
 from sigservice.routes.pages.access.account_fields import (
     PERSONAL_TOKEN_COLUMNS,
@@ -41,7 +41,7 @@ def show_service_account(
     """`entry` is this form, or the one of a new token."""
     account, tokens = None, []
     with context.database.transaction() as conn:
-        roles = users_repository.list_roles(conn)
+        roles = user_rows.list_roles(conn)
         if account_id is not None:
             account = service_accounts.get(conn, account_id)
             tokens = service_accounts.list_tokens(conn, account_id)

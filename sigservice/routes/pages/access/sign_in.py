@@ -3,7 +3,7 @@
 from urllib.parse import quote
 
 from sigservice.errors import AppError, BadDataError, PasswordMismatch
-from sigservice.repository.access import sessions as session_repository
+from sigservice.repository.access import sessions as session_rows
 from sigservice.routes.pages.access.account_fields import make_password_field
 from sigservice.services.access import sessions
 from sigservice.services.identity import VIEW, Identity
@@ -74,7 +74,7 @@ def sign_out(context: Context, identity: Identity, form: dict[str, str]) -> HTTP
     with context.database.transaction() as conn:
         token = None
         if identity.is_from_provider:
-            token = session_repository.find_id_token(conn, identity.session_hash)
+            token = session_rows.find_id_token(conn, identity.session_hash)
         sessions.sign_out(conn, identity)
     url = oidc_sign_in.make_sign_out_url(context, identity, token)
     if url:  # not a redirect: browsers apply form-action to the redirects after a form

@@ -27,7 +27,7 @@ class Setting(NamedTuple):
 def show_settings(
     context: Context, identity: Identity, problems: list[str] | None = None
 ) -> HTTPResponse:
-    """`problems` are those of a check; None without one."""
+    """`problems` are the result of a check; None without one."""
     note = context.authentication.note or "Users sign in with a password."
     return respond.page(
         context,

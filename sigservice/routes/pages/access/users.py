@@ -7,7 +7,7 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.access import identities, personal_tokens, service_accounts
 from sigservice.repository.access import users as user_rows
-from sigservice.repository.system import mails as mail_repository
+from sigservice.repository.system import mails as mail_rows
 from sigservice.routes.admin.access.users import NewUserBody, UserBody
 from sigservice.routes.pages.access.account_fields import make_password_field, make_role_field
 from sigservice.services import outbox
@@ -178,7 +178,7 @@ def show_user(
     with context.database.transaction() as conn:
         user = users.get(conn, user_id)
         fields = _make_fields(context, conn)
-        mail = mail_repository.find_last(conn, user_id)
+        mail = mail_rows.find_last(conn, user_id)
         user_identities = identities.list_of_user(conn, user_id) if context.provider else []
     login = user["username"] or user["email"]
     return render_form(

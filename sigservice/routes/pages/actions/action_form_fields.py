@@ -133,7 +133,7 @@ def list_tiles(form: Form) -> list[dict[str, Any]]:
 
 
 def has_options(form: Form) -> bool:
-    """Whether the options and notifications that are folded aren't those of a blank form."""
+    """Whether the folded options and notifications differ from a blank form."""
     return any(
         text
         for name, text in form.items()

@@ -4,7 +4,7 @@ from typing import Any
 
 from sigservice.db.pool import Connection
 from sigservice.errors import NotFoundError
-from sigservice.repository.flags import segments as segments_repository
+from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.releases import releases
 from sigservice.routes.pages.flags.environment_cards import describe_addition
 from sigservice.routes.pages.flags.feature_page import find_feature
@@ -125,7 +125,7 @@ def remove_strategy(
     target = find_target(conn, name, environment)
     strategy, number = _find_strategy(conn, target, strategy_id)
     assert strategy is not None
-    segments = segments_repository.list_by_id(conn, strategy["segments"])
+    segments = segment_rows.list_by_id(conn, strategy["segments"])
     texts = [
         strategy_summaries.summarize_strategy(
             strategy, {row["id"]: row["name"] for row in segments}

@@ -6,7 +6,7 @@ from sigservice.repository.access import api_tokens
 from sigservice.repository.actions import action_sets
 from sigservice.repository.projects import environments, project_status
 from sigservice.repository.releases import releases
-from sigservice.repository.system import events as event_repository
+from sigservice.repository.system import events as event_rows
 from sigservice.repository.system.events import EventFilter
 from sigservice.routes.pages.release_views import make_release_view
 from sigservice.services.actions import scheduled_sets
@@ -34,7 +34,7 @@ def show_project_overview(context: Context, identity: Identity, project: str) ->
         tokens = api_tokens.list_of_project(conn, project) if is_admin else []
         readable = events.restrict_to_readable(identity, EventFilter(projects=[project]))
         under_way = releases.list_newest(conn, project=project, states=ACTIVE, limit=MAX_RELEASES)
-        changes = event_repository.list_newest(conn, readable, limit=MAX_CHANGES)
+        changes = event_rows.list_newest(conn, readable, limit=MAX_CHANGES)
     return respond.page(
         context,
         "projects/projects/overview",

@@ -51,7 +51,7 @@ def has_problems(problems: ProblemDetails) -> bool:
 
 
 def make_groups(form: Form, limits: Mapping[str, Any]) -> list[FieldGroup]:
-    """`limits` are those of the configuration."""
+    """`limits` are from the configuration."""
     groups = {
         "Rate limit, for each token": _make_rate_fields(limits),
         "Repeated deliveries": _IDEMPOTENCY_FIELDS,

@@ -1,7 +1,7 @@
 """Silence of an endpoint, page: its state, the rule, the last notifications."""
 
 from sigservice.repository import channels
-from sigservice.repository import outbox as outbox_repository
+from sigservice.repository import outbox as message_rows
 from sigservice.routes.pages.signals import silence_form
 from sigservice.routes.pages.signals.channel_section import describe_notification
 from sigservice.routes.pages.signals.endpoint_tabs import ONE, find_endpoint, render_tab
@@ -28,7 +28,7 @@ def show_silence(
 ) -> HTTPResponse:
     with context.database.transaction() as conn:
         endpoint = find_endpoint(conn, id)
-        rows = outbox_repository.list_newest(conn, KIND, id, limit=MAX_LISTED)
+        rows = message_rows.list_newest(conn, KIND, id, limit=MAX_LISTED)
         integrations = channels.list_all(conn)
     rule = parse_options(endpoint["options"]).silence
     return render_tab(

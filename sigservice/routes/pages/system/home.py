@@ -4,7 +4,7 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.releases import releases
 from sigservice.repository.signals import signal_endpoints, signals
-from sigservice.repository.system import events as event_repository
+from sigservice.repository.system import events as event_rows
 from sigservice.repository.system import home
 from sigservice.repository.system.events import EventFilter
 from sigservice.routes.pages.release_views import NOTICES as RELEASE_NOTICES
@@ -44,7 +44,7 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         done = home.find_first_steps(conn)
         stale = home.list_stale_flags(conn, limit=MAX_STALE)
         readable = events.restrict_to_readable(identity, EventFilter())
-        changes = event_repository.list_newest(conn, readable, limit=RECENT_CHANGES)
+        changes = event_rows.list_newest(conn, readable, limit=RECENT_CHANGES)
         recent = (
             _list_recent_signals(conn)
             if is_admin

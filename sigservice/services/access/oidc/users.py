@@ -14,7 +14,7 @@ from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ConflictError, NotFoundError
 from sigservice.log import Logger
 from sigservice.repository.access import identities
-from sigservice.repository.access import users as repository
+from sigservice.repository.access import users as user_rows
 from sigservice.services.access import users
 from sigservice.services.access.oidc.claims import Person
 from sigservice.services.access.oidc.failures import OidcError
@@ -45,7 +45,7 @@ def find_or_create(conn: Connection, person: Person, rules: Rules) -> tuple[Row,
     """The user and the ID of the identity. Raises OidcError."""
     existing = identities.find(conn, person.issuer, person.subject)
     if existing is None:
-        repository.lock(conn)
+        user_rows.lock(conn)
         existing = identities.find(conn, person.issuer, person.subject)
     if existing is None:
         user = _find_by_address(conn, person, rules)
@@ -73,7 +73,7 @@ def link(
 def connect(conn: Connection, user_id: int, person: Person, rules: Rules) -> int:
     """Connects the identity to a signed-in user, who has proved to own both; the address plays no
     role. Raises OidcError."""
-    repository.lock(conn)
+    user_rows.lock(conn)
     user = users.get(conn, user_id)
     if rules.is_break_glass(user):
         raise _make_error("oidc-break-glass", person, user)
@@ -139,7 +139,7 @@ def _record_unlinked(conn: Connection, user: Row, row: Row, by: Identity, how: s
 def _find_by_address(conn: Connection, person: Person, rules: Rules) -> Row | None:
     """The user that may be connected by the verified address; None if no user has it."""
     _check_address(person)
-    user = repository.find_by_login(conn, person.email)
+    user = user_rows.find_by_login(conn, person.email)
     if _is_similar_to_another(conn, person.email, user):
         raise _make_error("oidc-similar-email", person)
     if rules.is_break_glass(user or {"username": None, "email": person.email}):
@@ -222,7 +222,7 @@ def _may_adopt(conn: Connection, person: Person, rules: Rules) -> bool:
     except OidcError:
         return False
     return not (
-        repository.find_by_login(conn, person.email)
+        user_rows.find_by_login(conn, person.email)
         or _is_similar_to_another(conn, person.email, None)
         or rules.is_break_glass({"username": None, "email": person.email})
     )
