@@ -16,6 +16,7 @@ from pathlib import Path
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from sigservice.errors import DisabledError
+from sigservice.paths import sync_folder
 
 KEY_FILE = "encryption.key"
 _WRONG_KEY = (
@@ -87,7 +88,7 @@ class KeyFile:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._write_draft([_generate_key()]) as draft, suppress(FileExistsError):
                 os.link(draft, self.path)
-            _sync_folder(self.path.parent)
+            sync_folder(self.path.parent)
         except OSError as error:
             raise EncryptionError(
                 f"Can't create the encryption key {self.path}: {error.strerror}. "
@@ -121,7 +122,7 @@ class KeyFile:
                 if owner.st_uid != os.geteuid():
                     os.chown(draft, owner.st_uid, owner.st_gid)
                 os.replace(draft, self.path)
-            _sync_folder(self.path.parent)
+            sync_folder(self.path.parent)
         except OSError as error:
             raise EncryptionError(
                 f"Can't write the encryption key {self.path}: {error.strerror}."
@@ -200,14 +201,6 @@ class Encryption:
         if cached is None or cached[0] != keys:
             self._cached = cached = (keys, MultiFernet([Fernet(key) for key in keys]))
         return cached[1]
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _generate_key() -> str:

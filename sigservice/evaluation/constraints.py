@@ -44,9 +44,9 @@ CACHED_CONSTRAINTS = 1000
 _DATE = re.compile(
     r"\s*\d{4}-\d\d-\d\d[Tt ](?!24)\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)\s*", re.ASCII
 )
-_REGEX = re2.Options()
-_REGEX.log_errors = False
-_REGEX.max_mem = 1 << 20
+REGEX_OPTIONS = re2.Options()
+REGEX_OPTIONS.log_errors = False
+REGEX_OPTIONS.max_mem = 1 << 20
 
 
 def compile_constraint(constraint: Mapping[str, Any]) -> Predicate:
@@ -131,7 +131,7 @@ def _compile_texts(kind: str, values: Sequence[str], ignores_case: bool) -> Test
 
 def _compile_pattern(pattern: str, ignores_case: bool) -> Test | None:
     try:
-        search = re2.compile(f"(?i){pattern}" if ignores_case else pattern, _REGEX).search
+        search = re2.compile(f"(?i){pattern}" if ignores_case else pattern, REGEX_OPTIONS).search
     except re2.error:
         return None
 

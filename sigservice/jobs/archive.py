@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from sigservice.paths import sync_folder
+
 
 class Entry(NamedTuple):
     """`item` is JSON; `created_at` decides about the file."""
@@ -24,7 +26,7 @@ def append(directory: str, kind: str, entries: Sequence[Entry]) -> None:
     for month, group in groupby(entries, _find_month):
         lines = b"".join(map(_encode_line, group))
         _append_lines(Path(directory) / f"{kind}-{month}.ndjson", lines)
-    _sync_directory(directory)
+    sync_folder(directory)
 
 
 def _find_month(entry: Entry) -> str:
@@ -55,12 +57,3 @@ def _append_lines(path: Path, lines: bytes) -> None:
             raise
     finally:
         os.close(file)
-
-
-def _sync_directory(directory: str) -> None:
-    """Makes the names of new files durable."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

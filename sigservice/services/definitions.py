@@ -75,7 +75,7 @@ class DefinitionKind(Generic[Definition]):
     event: str
     struct: type[Definition]
     table: Table
-    check: Callable[[Definition, Problems], Definition]
+    check: Callable[..., Definition]
     to_json: Callable[[Row], Any] | None = None  # for events; by default the struct
     key: str = "name"
     key_length: tuple[int, int] = (1, 100)
@@ -101,6 +101,11 @@ class DefinitionKind(Generic[Definition]):
     def check_key(self, key: str, problems: Problems, path: str = "") -> None:
         shortest, longest = self.key_length
         problems.check_name(key, f"{path}{self.key}", min_length=shortest, max_length=longest)
+
+    def check_imported(self, item: Definition, path: str, problems: Problems) -> Any:
+        """The definition in the form in which it is stored; `path` is its place in the file."""
+        self.check_key(getattr(item, self.key), problems, f"{path}.")
+        return self.check(item, problems, f"{path}.")
 
     def check_key_available(self, conn: Connection, key: str) -> None:
         """Raises BadDataError for an invalid key, NameExistsError for an existing one."""

@@ -16,6 +16,11 @@ def explain_limit(noun: str, limit: int, option: str = "") -> str:
     return f"{text}, or raise {_VARIABLES[option]}." if option else f"{text}."
 
 
+def explain_reached_limit(noun: str, count: int, limit: int, option: str = "") -> str:
+    """The same, "" if `count` is below the limit."""
+    return explain_limit(noun, limit, option) if count >= limit else ""
+
+
 def render_limit(
     context: Context, identity: Identity, title: str, text: str, back: tuple[str, str]
 ) -> HTTPResponse:

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 import re2
 
+from sigservice.evaluation.constraints import REGEX_OPTIONS
 from sigservice.semantic_version import SemanticVersion, parse_version
 from sigservice.services.problems import Problems
 from sigservice.services.signals import payload_paths
@@ -29,9 +30,6 @@ MAX_PATTERN_LENGTH = 500
 MAX_TEXT_LENGTH = 10_000
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _EPOCH_MILLISECONDS_FROM = 10**11
-_RE2 = re2.Options()
-_RE2.log_errors = False
-_RE2.max_mem = 1 << 20
 _FOLDING = "(?i)"
 
 
@@ -180,7 +178,7 @@ def _compile_test(filter: Filter) -> Test:
         return _compile_text_test(filter.operator, values, fold)
     if filter.operator == "REGEX":
         prefix = _FOLDING if filter.caseInsensitive else ""
-        pattern = re2.compile(prefix + to_text(filter.value), options=_RE2)
+        pattern = re2.compile(prefix + to_text(filter.value), options=REGEX_OPTIONS)
         return lambda value: pattern.search(to_text(value)[:MAX_TEXT_LENGTH]) is not None
     if filter.operator == "EXISTS":
         return lambda value: True
@@ -238,7 +236,7 @@ def _parse_pattern(value: Any, prefix: str = "") -> str | None:
     if not 1 <= len(text) <= MAX_PATTERN_LENGTH:
         return None
     try:
-        re2.compile(prefix + text, options=_RE2)
+        re2.compile(prefix + text, options=REGEX_OPTIONS)
     except re2.error:
         return None
     return text

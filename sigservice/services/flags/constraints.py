@@ -14,6 +14,7 @@ import msgspec
 import re2
 from msgspec import UNSET, UnsetType
 
+from sigservice.evaluation.constraints import REGEX_OPTIONS
 from sigservice.semantic_version import parse_version
 from sigservice.services.problems import Problems
 from sigservice.wording import plural
@@ -28,12 +29,9 @@ TEXT_OPERATORS = ("IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_W
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{3})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 # The engines of all SDKs share the syntax of RE2: linear time, so no look-around and no
-# back-references.
-_RE2 = re2.Options()
-# RE2 accepts these and the engines of SDKs don't: it reads a huge repetition as text.
+# back-references. RE2 accepts these and the engines of SDKs don't: it reads a huge repetition as
+# text.
 _UNSUPPORTED = re.compile(r"\(\?P?<\d|\{\d{4}")
-_RE2.log_errors = False
-_RE2.max_mem = 1 << 20
 
 
 class Constraint(msgspec.Struct, omit_defaults=True):
@@ -153,7 +151,7 @@ def compile_pattern(text: str) -> Any:
     if not 1 <= len(text) <= MAX_PATTERN_LENGTH or _UNSUPPORTED.search(text):
         return None
     try:
-        pattern = re2.compile(text, options=_RE2)
+        pattern = re2.compile(text, options=REGEX_OPTIONS)
     except re2.error:
         return None
     return pattern if pattern.programsize <= MAX_PATTERN_INSTRUCTIONS else None

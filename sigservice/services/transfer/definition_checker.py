@@ -24,10 +24,7 @@ from sigservice.services.projects import (
     strategy_types,
     tag_types,
 )
-from sigservice.services.projects.context_fields import ContextField
-from sigservice.services.projects.environments import Environment
 from sigservice.services.projects.strategy_types import StrategyType
-from sigservice.services.projects.tag_types import TagType
 from sigservice.services.releases import release_templates
 from sigservice.services.releases.release_templates import NewTemplate
 from sigservice.services.transfer.snapshots import (
@@ -79,16 +76,16 @@ class DefinitionChecker:
         """The valid definitions, without flags, in the form in which they are stored."""
         existing, accepted = self.target.existing, Snapshot()
         check = partial(self._check_each, snapshot)
-        accepted.environments = check("environments", self._check_environment)
+        accepted.environments = check("environments", environments.KIND.check_imported)
         self._environments = _list_names(existing.environments, accepted.environments)
         self._check_limit("environments", self._environments, environments.MAX_ENVIRONMENTS)
-        accepted.contextFields = check("contextFields", self._check_context_field)
+        accepted.contextFields = check("contextFields", context_fields.KIND.check_imported)
         accepted.strategyTypes = check("strategyTypes", self._check_strategy_type)
         self._types = _list_names(existing.strategyTypes, accepted.strategyTypes)
-        accepted.tagTypes = check("tagTypes", self._check_tag_type)
+        accepted.tagTypes = check("tagTypes", tag_types.KIND.check_imported)
         self._tag_types = _list_names(existing.tagTypes, accepted.tagTypes)
         accepted.tags = check("tags", self._check_tag)
-        valid_projects = check("projects", self._check_project)
+        valid_projects = check("projects", projects.KIND.check_imported)
         self._projects = _list_names(existing.projects, valid_projects)
         accepted.segments = check("segments", self._check_segment)
         self._segments = {
@@ -134,25 +131,11 @@ class DefinitionChecker:
             text = f"There can't be more than {maximum} {kind}."
             self.findings.append(Finding(LIMIT, kind, kind, text))
 
-    def _check_environment(self, item: Environment, path: str, problems: Problems) -> Environment:
-        environments.KIND.check_key(item.name, problems, f"{path}.")
-        return environments.check(item, problems, f"{path}.")
-
-    def _check_context_field(
-        self, item: ContextField, path: str, problems: Problems
-    ) -> ContextField:
-        context_fields.KIND.check_key(item.name, problems, f"{path}.")
-        return context_fields.check(item, problems, f"{path}.")
-
     def _check_strategy_type(
         self, item: StrategyType, path: str, problems: Problems
     ) -> StrategyType:
         problems.check_text(item.name, f"{path}.name", min_length=1, max_length=100)
         return strategy_types.check(item, problems, f"{path}.")
-
-    def _check_tag_type(self, item: TagType, path: str, problems: Problems) -> TagType:
-        tag_types.KIND.check_key(item.name, problems, f"{path}.")
-        return tag_types.check(item, problems, f"{path}.")
 
     def _check_release_template(
         self, item: NewTemplate, path: str, problems: Problems
@@ -176,10 +159,6 @@ class DefinitionChecker:
             problems.add(f"{path}.project", f"Project {item.project} not found.")
         maximum = self.target.max_segment_values
         return segments.check(item, problems, f"{path}.", max_values=maximum)
-
-    def _check_project(self, item: Project, path: str, problems: Problems) -> Project:
-        projects.KIND.check_key(item.id, problems, f"{path}.")
-        return projects.check(item, problems, f"{path}.")
 
     def _check_project_environments(self, item: Project, path: str) -> Project:
         """The project with the environments that exist. An invalid default strategy is removed: it

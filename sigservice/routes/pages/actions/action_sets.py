@@ -17,7 +17,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
-from sigservice.web.resource_limits import explain_limit
+from sigservice.web.resource_limits import explain_reached_limit
 from sigservice.web.tables import Cell, Column, Table, make_table
 
 SETS = "/admin/projects/<project>/actions"
@@ -85,9 +85,9 @@ def list_action_sets(context: Context, identity: Identity, project: str) -> HTTP
         project=project,
         table=table,
         limit=limit,
-        limit_text=explain_limit("action set", limit, "actions.setsPerProjectLimit")
-        if len(rows) >= limit
-        else "",
+        limit_text=explain_reached_limit(
+            "action set", len(rows), limit, "actions.setsPerProjectLimit"
+        ),
         notice=respond.find_notice(NOTICES),
     )
 

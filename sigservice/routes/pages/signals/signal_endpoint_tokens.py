@@ -32,7 +32,7 @@ from sigservice.services.signals.signal_endpoint_tokens import (
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
 from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read
-from sigservice.web.resource_limits import explain_limit, render_limit
+from sigservice.web.resource_limits import explain_reached_limit, render_limit
 
 PATH = f"{ONE}/tokens"
 TOKEN_PATH = f"{PATH}/<token_id:id>"
@@ -230,11 +230,8 @@ def delete_token(conn: Connection, identity: Identity, id: int, token_id: int) -
 
 
 def _explain_limit(context: Context, count: int) -> str:
-    """ "" if another token can be created."""
     limit = context.config["signals"]["tokensPerEndpointLimit"]
-    if count < limit:
-        return ""
-    return explain_limit("token", limit, "signals.tokensPerEndpointLimit")
+    return explain_reached_limit("token", count, limit, "signals.tokensPerEndpointLimit")
 
 
 def _find(context: Context, id: int, token_id: int) -> tuple[Row, Row]:

@@ -34,7 +34,7 @@ from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, re
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, locate_problems, read, to_form
 from sigservice.web.links import make_signal_url
-from sigservice.web.resource_limits import explain_limit, render_limit
+from sigservice.web.resource_limits import explain_reached_limit, render_limit
 from sigservice.web.sparkline import build_bars, build_marks
 from sigservice.web.tables import Cell, Column, make_table
 from sigservice.wording import plural
@@ -291,11 +291,8 @@ def delete_signal_endpoint(conn: Connection, identity: Identity, id: int) -> Con
 
 
 def _explain_limit(context: Context, count: int) -> str:
-    """ "" if another endpoint can be created."""
     limit = context.config["signals"]["endpointsLimit"]
-    if count < limit:
-        return ""
-    return explain_limit("signal endpoint", limit, "signals.endpointsLimit")
+    return explain_reached_limit("signal endpoint", count, limit, "signals.endpointsLimit")
 
 
 def _make_url_field(context: Context, name: str) -> Field:
