@@ -164,6 +164,7 @@ def test_a_freeze_is_shown_and_viewers_have_no_commands(kit, ed, cast):
     assert "Releases are frozen" in answer.text
     assert "Roll back" not in answer.text
     vera.get(f"{PLACE}/new", status=403)
+    assert "Releases are frozen" in ed.get(f"{PLACE}/new").text
 
 
 def test_the_page_of_a_flag_shows_the_steps_and_what_comes_next(kit, ed):

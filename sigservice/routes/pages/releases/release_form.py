@@ -22,7 +22,7 @@ from sigservice.routes.pages.releases.replay_view import make_replay_view
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
-from sigservice.services.releases import release_templates, releases
+from sigservice.services.releases import freeze, release_templates, releases
 from sigservice.services.releases.edits import ROLLOUT_TYPE
 from sigservice.web import (
     Context,
@@ -57,6 +57,7 @@ def show_new_release(
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
         existing = strategies.list_strategies(conn, target)
+        frozen = freeze.read_freeze(conn)
         templates = release_templates.list_all(conn)
         endpoints = [(str(row["id"]), row["name"]) for row in signal_endpoints.list_all(conn)]
         sources = make_choices(row["name"] for row in metric_sources.list_all(conn))
@@ -73,6 +74,7 @@ def show_new_release(
         breadcrumbs=make_breadcrumbs(name),
         flag_environment=target,
         path=flag_path(name),
+        freeze=frozen,
         action=context.prefix + request.environ["PATH_INFO"],
         templates=[_describe_template(template) for template in templates],
         strategy=fields.make_strategy_field(
