@@ -124,26 +124,27 @@ def check_filters(
     *,
     max_filters: int,
     max_values: int,
+    path: str = "match.filters",
     paths: Sequence[str] | None = None,
 ) -> None:
-    """Adds to `problems`, with paths such as match.filters[0].operator, or below the paths of
-    `paths`."""
+    """Adds to `problems`, with paths such as match.filters[0].operator below `path`, or below the
+    paths of `paths`."""
     leaves = sum(len(f.any) if f.any is not None else 1 for f in filters)
     if leaves > max_filters:
-        problems.add("match.filters", f"The maximum is {plural(max_filters, 'filter')}.")
+        problems.add(path, f"The maximum is {plural(max_filters, 'filter')}.")
         return
     for index, filter in enumerate(filters):
-        path = paths[index] if paths else f"match.filters[{index}]"
+        place = paths[index] if paths else f"{path}[{index}]"
         if filter.any is None:
-            check_filter(filter, problems, path, max_values)
+            check_filter(filter, problems, place, max_values)
             continue
         if not filter.any or filter != Filter(any=filter.any):
-            problems.add(f"{path}.any", "A group must contain filters and nothing else.")
+            problems.add(f"{place}.any", "A group must contain filters and nothing else.")
         for position, inner in enumerate(filter.any):
             if inner.any is not None:
-                problems.add(f"{path}.any[{position}].any", "A group must not contain groups.")
+                problems.add(f"{place}.any[{position}].any", "A group must not contain groups.")
             else:
-                check_filter(inner, problems, f"{path}.any[{position}]", max_values)
+                check_filter(inner, problems, f"{place}.any[{position}]", max_values)
 
 
 def check_filter(filter: Filter, problems: Problems, path: str, max_values: int) -> None:

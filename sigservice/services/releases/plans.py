@@ -139,9 +139,9 @@ def _check_guard(guard: Guard, path: str, problems: Problems) -> None:
             problems.add(f"{path}.rule.{detail['path']}", detail["message"])
     if not isinstance(guard, SignalGuard):
         return
-    filters = guard.filters or []
-    paths = [f"{path}.filters[{index}]" for index in range(len(filters))]
-    action_filters.check_filters(filters, problems, max_filters=25, max_values=25, paths=paths)
+    action_filters.check_filters(
+        guard.filters or [], problems, max_filters=25, max_values=25, path=f"{path}.filters"
+    )
     resolved = guard.resolved
     if resolved is not None:
         for name, text in (("path", resolved.path), ("key", resolved.key)):

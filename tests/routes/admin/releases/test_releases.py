@@ -37,6 +37,12 @@ def test_what_a_release_may_not_be_is_refused(kit, body, path):
     assert error["details"][0]["path"].startswith(path)
 
 
+def test_too_many_filters_of_a_guard_are_refused_with_their_path(kit):
+    guard = kit.guard(kit.endpoint())
+    error = kit.create(status=400, guards=[guard | {"filters": guard["filters"] * 26}])
+    assert error["details"][0]["path"] == "guards[0].filters"
+
+
 def test_a_guard_that_fires_now_refuses_the_release(kit):
     endpoint = kit.endpoint()
     kit.signal("firing")
