@@ -48,7 +48,7 @@ def install(directory: str) -> Path:
 
 
 @contextmanager
-def run_unleash(program: Path) -> Iterator[tuple[Service, int]]:
+def run_unleash(program: Path, **more: str) -> Iterator[tuple[Service, int]]:
     """Starts the server on a new database; yields it with the process ID of its PostgreSQL."""
     with tempfile.TemporaryDirectory(prefix="sigservice-bench-") as folder:
         os.chmod(folder, 0o711)  # for root, whose PostgreSQL runs as another account
@@ -72,9 +72,13 @@ def run_unleash(program: Path) -> Iterator[tuple[Service, int]]:
                 "DATABASE_NAME": settings["database"],
                 "DATABASE_SSL": "false",
             }
-            environ |= TOKENS | NO_RATE_LIMITS | MORE_RATE_LIMITS
+            environ |= TOKENS | NO_RATE_LIMITS | MORE_RATE_LIMITS | more
             process = subprocess.Popen(
-                ["node", str(program)], env=environ, cwd=folder, stderr=subprocess.DEVNULL
+                ["node", str(program)],
+                env=environ,
+                cwd=folder,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
             )
             try:
                 wait_for_health(process, port)
