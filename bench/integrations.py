@@ -4,6 +4,7 @@ have sent all of them.
 usage: python bench/integrations.py [changes [rounds]]
 In each round one client makes the changes in a row twice: while the integrations are disabled, and
 while they are enabled. The second time it waits until nine receivers have all events, in order.
+The CPU seconds are those of the service and its PostgreSQL: on a busy machine only they say much.
 """
 
 import http.client
@@ -12,7 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from processes import read_cpu_seconds
@@ -30,19 +31,20 @@ def main(changes: int, rounds: int) -> bool:
         service.create_flag("flag")
         ids = [create_integration(service, port, number) for number in range(RECEIVERS)]
         make_changes(service, 200)
-        print(f"{'disabled':>9} {'enabled':>9} {'ratio':>6} {'drain':>7} {'CPU of it':>9}  seconds")
+        print(f"{'':10}{'disabled':>9} {'enabled':>9} {'ratio':>6} {'drain':>7}")
         for number in range(1, rounds + 1):
             switch(service, port, ids, enabled=False)
-            disabled = make_changes(service, changes)
+            disabled = measure(service, lambda: make_changes(service, changes))
             switch(service, port, ids, enabled=True)
-            enabled = make_changes(service, changes)
-            drain, cpu = wait_for_all(service, port, number * changes)
-            ratios.append(enabled / disabled)
-            drains.append(drain)
-            print(
-                f"{disabled:9.2f} {enabled:9.2f} {ratios[-1]:6.2f} {drain:7.1f} {cpu:9.1f}",
-                flush=True,
-            )
+            enabled = measure(service, lambda: make_changes(service, changes))
+            drain = measure(service, lambda count=number * changes: wait_for_all(port, count))
+            ratios.append(enabled[0] / disabled[0])
+            drains.append(drain[0])
+            for label, *row in zip(("seconds", "CPU"), disabled, enabled, drain, strict=True):
+                print(
+                    f"{label:10}{row[0]:9.2f} {row[1]:9.2f} {row[1] / row[0]:6.2f} {row[2]:7.2f}",
+                    flush=True,
+                )
     ratio = statistics.median(ratios)
     print(
         f"median ratio {ratio:.2f} (target {MAX_RATIO}), longest drain {max(drains):.1f} s", end=""
@@ -85,16 +87,20 @@ def switch(service: Service, port: int, ids: list[int], *, enabled: bool) -> Non
     connection.close()
 
 
-def make_changes(service: Service, count: int) -> float:
-    """Switches a flag; returns the seconds."""
+def measure(service: Service, work: Callable[[], None]) -> tuple[float, float]:
+    """Seconds, and CPU seconds of the service and its PostgreSQL."""
+    started_at, cpu_before = time.monotonic(), read_cpu_seconds(service.pid)
+    work()
+    return time.monotonic() - started_at, read_cpu_seconds(service.pid) - cpu_before
+
+
+def make_changes(service: Service, count: int) -> None:
+    """Switches a flag."""
     connection = http.client.HTTPConnection("127.0.0.1", service.port)
     path = "/api/admin/projects/default/features/flag/environments/development"
-    started_at = time.monotonic()
     for number in range(count):
         send(connection, "POST", f"{path}/{'off' if number % 2 else 'on'}")
-    seconds = time.monotonic() - started_at
     connection.close()
-    return seconds
 
 
 def send(
@@ -107,16 +113,14 @@ def send(
     assert response.status == 200, (path, response.status, text)
 
 
-def wait_for_all(service: Service, port: int, count: int) -> tuple[float, float]:
-    """Seconds, and CPU seconds of the service and its PostgreSQL."""
-    started_at, cpu_before = time.monotonic(), read_cpu_seconds(service.pid)
-    while time.monotonic() - started_at < GIVE_UP_SECONDS:
+def wait_for_all(port: int, count: int) -> None:
+    deadline = time.monotonic() + GIVE_UP_SECONDS
+    while time.monotonic() < deadline:
         received = fetch_counts(port)
         if all(received.get(f"/{number}", [0])[0] >= count for number in range(RECEIVERS - 1)):
             break
         time.sleep(0.1)
     assert all(is_sorted for _, is_sorted in received.values()), received
-    return time.monotonic() - started_at, read_cpu_seconds(service.pid) - cpu_before
 
 
 def fetch_counts(port: int) -> dict[str, list[int]]:

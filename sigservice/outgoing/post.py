@@ -7,6 +7,8 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
+from http import client
+from http.client import HTTPException
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -150,14 +152,19 @@ class HttpConnection:
             send = _Request(target, body, headers, seconds, max_bytes)
             if key == self._key and self._is_open():
                 try:
-                    return self._send(send, is_proxied=bool(proxy))
-                except ProtocolError as error:
-                    if self._is_timed_out or not isinstance(error.args[-1], ConnectionError):
+                    return (
+                        self._send_again(send) if not proxy else self._send(send, is_proxied=True)
+                    )
+                except (ProtocolError, ConnectionError) as error:
+                    is_closed = isinstance(error, ConnectionError) or isinstance(
+                        error.args[-1], ConnectionError
+                    )
+                    if self._is_timed_out or not is_closed:
                         raise  # else the server had closed a connection that it didn't use
             return self._connect(key, proxy, send, policy, ca_file)
         except socket.gaierror:
             raise DeliveryError("The hostname can't be resolved.") from None
-        except (HTTPError, OSError, ValueError) as error:
+        except (HTTPError, HTTPException, OSError, ValueError) as error:
             self._drop()
             if self._is_timed_out:
                 raise DeliveryError(f"No response within {seconds:.0f} s.") from None
@@ -237,13 +244,29 @@ class HttpConnection:
             preload_content=False,
             decode_content=False,
         )
+        return self._read(response, request)
+
+    def _send_again(self, request: _Request) -> Response:
+        """On the kept connection, without urllib3's pool, which costs as much as the rest."""
+        url, connection = request.target.url, self._opened[0]
+        connection.sock.settimeout(request.seconds)
+        client.HTTPConnection.request(
+            connection,
+            "GET" if request.body is None else "POST",
+            url.request_uri,
+            request.body,
+            {"Host": url.netloc or "", "Accept-Encoding": "identity", **request.headers},
+        )
+        return self._read(client.HTTPConnection.getresponse(connection), request)
+
+    def _read(self, response: HTTPResponse | client.HTTPResponse, request: _Request) -> Response:
         if self._is_timed_out:  # headers that were cut look like a response
             raise HTTPError
         content, is_complete = b"", False
         try:
             content = response.read(request.max_bytes)
             is_complete = not response.read(1)  # raises if the server promised more
-        except (HTTPError, OSError):
+        except (HTTPError, HTTPException, OSError):
             pass  # the status is known
         if not is_complete:
             self._drop()
@@ -297,7 +320,7 @@ def _describe_error(error: Exception, seconds: float) -> str:
         return escape_line(f"Connection failed: {reason}." if reason else "Connection failed.")
     if isinstance(error, ConnectTimeoutError):
         return f"No connection within {CONNECT_SECONDS:.0f} s."
-    if isinstance(error, ReadTimeoutError):
+    if isinstance(error, ReadTimeoutError | TimeoutError):
         return f"No response within {seconds:.0f} s."
     if isinstance(error, SSLError):
         reason = getattr(error.args[0] if error.args else None, "verify_message", None)

@@ -34,7 +34,9 @@ class Proxies:
     def find(self, scheme: str, host: str, port: int) -> str:
         """The proxy for a destination, "" for a direct connection."""
         proxy = (self.https if scheme == "https" else self.http) or self.all
-        return "" if any(_matches(rule, host, port) for rule in self.none.split(",")) else proxy
+        if not proxy or any(_matches(rule, host, port) for rule in self.none.split(",")):
+            return ""
+        return proxy
 
     def to_environment(self) -> dict[str, str]:
         """The environment variables that other programs read."""

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from sigservice.db import queries
 from sigservice.jobs import integrations as job
 from sigservice.jobs import retention
 from sigservice.repository.actions import integrations
@@ -334,3 +335,16 @@ def test_long_queues_of_integrations_do_not_delay_other_messages(kit, rows):
         "ORDER BY due_at, id LIMIT 1"
     )
     assert "outbox_due_message_idx" in str(plan)
+
+
+def test_storing_a_result_reads_no_more_of_a_long_outbox_than_its_row(kit, rows):
+    """Without statistics, as at the beginning of a burst."""
+    rows(
+        "INSERT INTO outbox (kind, subject_id, target) SELECT 'integration', 1, '{}' "
+        "FROM generate_series(1, 3000) RETURNING id"
+    )
+    statement = queries.load("actions/integrations")["settle_deliveries"]
+    values = {"items": "'[]'", "count": "4"}
+    plan = str(rows(f"EXPLAIN {statement % values}"))
+    assert "outbox_pkey" in plan
+    assert "Seq Scan on outbox" not in plan

@@ -6,7 +6,16 @@ from typing import Any
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
+from sigservice.db.statements import (
+    Row,
+    execute,
+    execute_prepared,
+    fetch_all,
+    fetch_all_prepared,
+    fetch_one,
+    fetch_value,
+    fetch_value_prepared,
+)
 
 _SQL = queries.load("actions/integrations")
 
@@ -70,24 +79,24 @@ def claim(
     """The next deliveries of each integration whose first one is due, or of one integration: by
     integration and in order, with its parameters and `version`. `attempts` counts the next one."""
     values = {"now": now, "until": until, "limit": limit, "id": id, "busy": list(busy)}
-    return fetch_all(conn, _SQL["claim_deliveries"], **values)
+    return fetch_all_prepared(conn, _SQL["claim_deliveries"], **values)
 
 
-def settle(conn: Connection, items: str) -> dict[int, str | None]:
-    """`items` is a JSON array. Returns the version of the integration by ID of the delivery, for
-    those that were stored; None if it was deleted."""
-    rows = fetch_all(conn, _SQL["settle_deliveries"], items=items)
+def settle(conn: Connection, items: str, *, count: int) -> dict[int, str | None]:
+    """`items` is a JSON array of `count`. Returns the version of the integration by ID of the
+    delivery, for those that were stored; None if it was deleted."""
+    rows = fetch_all_prepared(conn, _SQL["settle_deliveries"], items=items, count=count)
     return {row["id"]: row["version"] for row in rows}
 
 
 def release(conn: Connection, rows: Sequence[Row]) -> None:
     """Of one claim."""
     ids, due_at = [row["id"] for row in rows], rows[0]["due_at"]
-    execute(conn, _SQL["release_deliveries"], ids=ids, due_at=due_at)
+    execute_prepared(conn, _SQL["release_deliveries"], ids=ids, due_at=due_at)
 
 
 def is_burst(conn: Connection) -> bool:
-    return bool(fetch_value(conn, _SQL["is_burst"]))
+    return bool(fetch_value_prepared(conn, _SQL["is_burst"]))
 
 
 def list_deliveries(

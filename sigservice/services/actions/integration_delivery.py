@@ -37,16 +37,24 @@ _FINAL_SLACK_ERRORS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """The operator's configuration."""
+    """The operator's configuration. `parameters` are those of the integrations that were read."""
 
     delivery: DeliverySettings
     encryption: Encryption
     slack_api_url: str
+    parameters: dict[tuple[str, bytes], dict[str, str]] = field(default_factory=dict)
 
     @classmethod
     def from_config(cls, config: dict[str, Any], encryption: Encryption) -> "Settings":
         delivery = DeliverySettings.from_config(config)
         return cls(delivery, encryption, config["integrations"]["slackApiUrl"])
+
+    def read_parameters(self, row: Row) -> dict[str, str]:
+        """Decrypts them once. Raises EncryptionError."""
+        key = row["parameters"], bytes(row["secrets"] or b"")
+        if key not in self.parameters:
+            self.parameters[key] = integrations.read_parameters(row, self.encryption)
+        return self.parameters[key]
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,7 @@ def settle(conn: Connection, settlements: Sequence[Settlement]) -> list[str | No
     """The version of the integration of each; None if it or the delivery was deleted, or a later
     attempt was stored."""
     items = b"[%s]" % b",".join(one.json for one in settlements)
-    versions = integration_rows.settle(conn, items.decode())
+    versions = integration_rows.settle(conn, items.decode(), count=len(settlements))
     return [versions.get(one.id) for one in settlements]
 
 
@@ -111,7 +119,7 @@ def deliver(
         message = Message(
             row["message_id"],
             row,
-            integrations.read_parameters(row, settings.encryption),
+            settings.read_parameters(row),
             settings.delivery.public_url,
             settings.slack_api_url,
             now,

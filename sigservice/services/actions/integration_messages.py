@@ -23,7 +23,6 @@ from sigservice.services.system.event_messages import (
     render_sentence,
 )
 
-MAX_CHANNELS = 20
 _JSON = "application/json"
 _MAX_ATTRIBUTES, _MAX_ATTRIBUTE = 254, 4096
 _OPEN = "Open in sigservice"
@@ -148,7 +147,7 @@ def _build_slack(message: Message) -> list[Request]:
     }
     return [
         _request_json(parameters["url"], {**body, "channel": _add_hash(channel)}, channel)
-        for channel in channels[:MAX_CHANNELS]
+        for channel in channels
     ]
 
 
@@ -167,7 +166,7 @@ def _build_slack_app(message: Message) -> list[Request]:
     body = {"text": text, "blocks": blocks, "unfurl_links": False}
     return [
         _request_json(url, {**body, "channel": channel}, channel, headers)
-        for channel in channels[:MAX_CHANNELS]
+        for channel in channels
     ]
 
 

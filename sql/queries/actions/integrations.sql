@@ -131,16 +131,21 @@ ORDER BY c.subject_id, c.id;
 
 -- name: settle_deliveries
 -- Stores the results of attempts, unless later ones were stored or the deliveries were deleted. Returns
--- the version of each one's integration. An unfinished attempt doesn't count yet.
+-- the version of each one's integration. An unfinished attempt doesn't count yet. The limit tells the
+-- planner the number of items: it expects a hundred, and would read the whole outbox.
 UPDATE outbox m
 SET attempts = x.attempts - (x.result = 'unfinished')::integer,
     sent_at = CASE WHEN x.result = 'sent' THEN x.now END,
     given_up_at = CASE WHEN x.result = 'given up' THEN x.now END,
     due_at = x.due_at, last_error = x.error,
     payload = coalesce(x.payload, m.payload)
-FROM jsonb_to_recordset(%(items)s::jsonb)
-     AS x (id bigint, attempts integer, result text, now timestamptz, due_at timestamptz, error text,
-           payload jsonb)
+FROM (
+    SELECT *
+    FROM jsonb_to_recordset(%(items)s::jsonb)
+         AS item (id bigint, attempts integer, result text, now timestamptz, due_at timestamptz,
+                  error text, payload jsonb)
+    LIMIT %(count)s
+) x
 WHERE m.id = x.id AND m.attempts = x.attempts - 1 AND num_nulls(m.sent_at, m.given_up_at) = 2
 RETURNING m.id, (SELECT i.xmin::text FROM integrations i WHERE i.id = m.subject_id) AS version;
 
