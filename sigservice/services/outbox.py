@@ -14,6 +14,7 @@ from sigservice.repository import outbox
 from sigservice.services.channel_delivery import DeliveryResult
 
 CLAIM_DURATION = timedelta(minutes=3)  # longer than any attempt
+STATES = ("waiting", "sent", "given up")
 MAX_ATTEMPTS = 10  # of messages without `expires_at`
 FIRST_DELAY_SECONDS, MAX_DELAY_SECONDS = 5.0, 3600.0
 

@@ -127,6 +127,11 @@ def test_a_final_answer_gives_up_one_event_and_the_next_follow(kit, receiver):
     assert kit.states(id) == [("sent", None), ("sent", None)]
     kit.call("post", f"{ADDONS}/{id}/deliveries/{given_up}/retry", {}, 409)
     kit.call("post", f"{ADDONS}/{id}/deliveries/999999/retry", {}, 404)
+    for state, count in (("sent", 2), ("waiting", 0), ("given%20up", 0)):
+        answer = kit.call("get", f"{ADDONS}/{id}/deliveries?state={state}", status=200)
+        assert len(answer["deliveries"]) == count
+    problem = kit.call("get", f"{ADDONS}/{id}/deliveries?state=lost", status=400)
+    assert problem["details"][0]["path"] == "state"
 
 
 def test_ten_failed_attempts_give_up_visibly(kit, receiver):

@@ -7,7 +7,7 @@ import msgspec
 from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import ConflictError, NotFoundError
+from sigservice.errors import BadDataError, ConflictError, NotFoundError
 from sigservice.outgoing.post import HttpConnection
 from sigservice.repository import outbox as message_rows
 from sigservice.repository.actions import integrations as integration_rows
@@ -78,7 +78,10 @@ def list_integration_events(context: Context, identity: Identity, id: int) -> HT
 
 @router.get(f"{ONE}/deliveries", needs=ADMIN)
 def list_deliveries(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    rows = _list_deliveries(context, id, state=read_query(request.environ).get("state") or None)
+    state = read_query(request.environ).get("state") or None
+    if state not in (None, *outbox.STATES):
+        raise BadDataError(f"The state must be {', '.join(outbox.STATES)}.", path="state")
+    rows = _list_deliveries(context, id, state=state)
     return respond.json({"deliveries": [describe_delivery(row) for row in rows]})
 
 
