@@ -64,9 +64,11 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of collected tests live to the end; the collector need not go through them."""
+    """Thousands of collected tests live to the end; the collector need not go through them. Parsed
+    pages make so many objects that it would run all the time."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
     gc.enable()
 
 
@@ -156,11 +158,14 @@ class Services:
 
 
 def _make_key(settings: dict[str, Any], environ: dict[str, str]) -> str:
-    """ "" for settings with functions, which may hold a state of their own."""
+    """ "" for settings with functions, which may hold a state of their own. An object that all
+    tests share has a `shared_name`."""
     libpq = {name: text for name, text in os.environ.items() if name.startswith("PG")}
     try:
-        return json.dumps([settings, environ, libpq], sort_keys=True)
-    except TypeError:
+        return json.dumps(
+            [settings, environ, libpq], sort_keys=True, default=lambda value: value.shared_name
+        )
+    except AttributeError:
         return ""
 
 

@@ -167,12 +167,25 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def run_provider(now: Callable[[], datetime], port: int = 0) -> Iterator[TestProvider]:
+def run_server(port: int = 0) -> Iterator[ThreadingHTTPServer]:
+    """A server for one provider at a time: see `serve_provider`."""
     server = ThreadingHTTPServer(("127.0.0.1", port), type("Handler", (_Handler,), {}))
     server.daemon_threads = True
-    provider = server.RequestHandlerClass.provider = TestProvider(server.server_port, now)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
-    yield provider
+    yield server
     server.shutdown()
     server.server_close()
+
+
+def serve_provider(server: ThreadingHTTPServer, now: Callable[[], datetime]) -> TestProvider:
+    """A new provider, which answers from now on."""
+    provider = TestProvider(server.server_port, now)
+    server.RequestHandlerClass.provider = provider  # type: ignore[attr-defined]
+    return provider
+
+
+@contextmanager
+def run_provider(now: Callable[[], datetime], port: int = 0) -> Iterator[TestProvider]:
+    with run_server(port) as server:
+        yield serve_provider(server, now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
+from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,13 +14,15 @@ import webtest
 from sigservice.application.service import Service
 from sigservice.testing import FakeClock
 from tests.conftest import ADMIN, MakeService
-from tests.oidc_provider import CLIENT_ID, CLIENT_SECRET, TestProvider, run_provider
+from tests.oidc_provider import CLIENT_ID, CLIENT_SECRET, TestProvider, run_server, serve_provider
 
 URL = "http://localhost"
 
 
 class Log:
-    """The lines of the service, as a logger gets them."""
+    """The lines of the service, as a logger gets them. One for all tests, which share services."""
+
+    shared_name = "oidc"
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -31,6 +34,9 @@ class Log:
         self.lines.append(message % args if args else message)
 
     debug = info = warn = error = write
+
+
+LOG = Log()
 
 
 class Site:
@@ -97,10 +103,15 @@ def find_login(web: webtest.TestApp) -> str | None:
     )
 
 
+@pytest.fixture(scope="session")
+def provider_server() -> Iterator[ThreadingHTTPServer]:
+    with run_server() as server:
+        yield server
+
+
 @pytest.fixture
-def provider(clock: FakeClock) -> Iterator[TestProvider]:
-    with run_provider(clock.now) as one:
-        yield one
+def provider(provider_server: ThreadingHTTPServer, clock: FakeClock) -> TestProvider:
+    return serve_provider(provider_server, clock.now)
 
 
 MakeSite = Callable[..., Site]
@@ -110,8 +121,9 @@ MakeSite = Callable[..., Site]
 def make_site(make_service: MakeService, provider: TestProvider) -> MakeSite:
     """`make_site(SERVICE_OIDC_NAME="Keycloak", …)`: by environment variables."""
 
+    LOG.lines.clear()
+
     def make(**environ: str) -> Site:
-        log = Log()
         variables = {
             "SERVICE_URL": URL,
             "SERVICE_OIDC_ISSUER": provider.url,
@@ -120,7 +132,7 @@ def make_site(make_service: MakeService, provider: TestProvider) -> MakeSite:
             "SERVICE_OIDC_NAME": "Keycloak",
             "SERVICE_OIDC_LIMIT_PER_MINUTE": "1000000",
         }
-        return Site(make_service({"getLogger": log}, variables | environ), provider, log)
+        return Site(make_service({"getLogger": LOG}, variables | environ), provider, LOG)
 
     return make
 
