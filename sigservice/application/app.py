@@ -32,7 +32,7 @@ def make_app(context: Context) -> Callable[[], tuple[Wsgi, Callbacks]]:
     _set_up_custom_authentication(context, root)
     inner = _call_hook(config["preRouterHook"], "preRouterHook", root)
     hook_routes = list(root.routes)
-    routers = list(find_routers())
+    routers = find_routers()
     for router in routers:
         root.merge(router.bind(context))
     for route in hook_routes:  # so that bottle, which prefers later routes, uses them

@@ -2,13 +2,18 @@
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from functools import cache
 
 from sigservice.web.router import Router
 
 
-def find_routers() -> Iterator[Router]:
+@cache
+def find_routers() -> tuple[Router, ...]:
     """Every Router that a module of this package declares, in the order of the modules' names."""
-    for module_info in pkgutil.walk_packages(__path__, f"{__name__}."):
-        module = importlib.import_module(module_info.name)
-        yield from (value for value in vars(module).values() if isinstance(value, Router))
+    modules = [
+        importlib.import_module(module_info.name)
+        for module_info in pkgutil.walk_packages(__path__, f"{__name__}.")
+    ]
+    return tuple(
+        value for module in modules for value in vars(module).values() if isinstance(value, Router)
+    )
