@@ -8,11 +8,13 @@ with TemporaryDatabase() as database:
 from __future__ import annotations
 
 import contextlib
+import zlib
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import psycopg2
+import psycopg2.errors
 from psycopg2 import sql
 
 from sigservice.clock import Clock
@@ -99,10 +101,19 @@ def _delete_rows(conn: Any) -> None:
             "AND tablename NOT IN ('roles', 'feature_types', 'schema_migrations')"
         )
         names = [row[0] for row in cursor.fetchall()]  # quoted by format()
-        # Ten times as fast as TRUNCATE; without triggers the order does not matter.
+        # Ten times as fast as TRUNCATE; without triggers the order does not matter. A function of
+        # the session keeps the plans.
         deletes = "".join(f"DELETE FROM {name};" for name in names)  # noqa: S608
         reset = _RESET_LIFETIMES if names else ""  # no table before the first start
-        cursor.execute(f"SET session_replication_role = replica; {deletes}{reset}")
+        body = f"BEGIN {deletes}{reset} END"
+        name = f"pg_temp.delete_rows_{zlib.crc32(body.encode())}"
+        call = f"SET session_replication_role = replica; SELECT {name}()"
+        try:
+            cursor.execute(call)
+        except (psycopg2.errors.InvalidSchemaName, psycopg2.errors.UndefinedFunction):
+            cursor.execute(
+                f"CREATE FUNCTION {name}() RETURNS void LANGUAGE plpgsql AS $${body}$$; {call}"
+            )
 
 
 def reset(service: Service, database: TemporaryDatabase, clock: Clock | None = None) -> None:
