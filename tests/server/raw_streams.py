@@ -4,11 +4,12 @@ import contextlib
 import http.client
 import json
 import re
+import time
 from typing import Any
 
 from tests.conftest import ADMIN_TOKEN
 from tests.server.process import Client
-from tests.waiting import until
+from tests.waiting import DEADLINE_SECONDS, until
 
 LIMIT = 20
 NODE = "unleash-node-sdk:6.12.1"
@@ -30,7 +31,7 @@ class Stream:
         id: str = "",
         sdk: str = NODE,
     ) -> None:
-        self.socket = client.connect(10)
+        self.socket = client.connect()
         self._received = b""
         head = f"{method} /api/client/streaming HTTP/{version}\r\nHost: x\r\n"
         head += f"Authorization: {token}\r\n"
@@ -46,9 +47,11 @@ class Stream:
 
     def read_until(self, end: bytes) -> bytes:
         """What arrives up to `end`."""
+        deadline = time.monotonic() + DEADLINE_SECONDS
         while end not in self._received:
             data = self.socket.recv(65_536)
             assert data, self._received
+            assert time.monotonic() < deadline, self._received  # pings may arrive all the time
             self._received += data
         before, _, self._received = self._received.partition(end)
         return before
@@ -67,9 +70,11 @@ class Stream:
 
     def read_rest(self) -> bytes:
         """What arrives up to the end of the connection."""
+        deadline = time.monotonic() + DEADLINE_SECONDS
         with contextlib.suppress(ConnectionResetError):
             while data := self.socket.recv(65_536):
                 self._received += data
+                assert time.monotonic() < deadline, self._received
         return self._received
 
 
@@ -110,7 +115,7 @@ class Server(Client):
 
     def poll(self, token: str, id: str, etag: str = "") -> Any:
         """The headers of the response to a poll of the Node SDK."""
-        conn = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        conn = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_SECONDS)
         headers = {"Authorization": token, "unleash-connection-id": id, "unleash-sdk": NODE}
         headers |= {"If-None-Match": etag} if etag else {}
         with contextlib.closing(conn):

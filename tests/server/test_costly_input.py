@@ -116,7 +116,7 @@ def test_file_limit_reached_does_not_keep_the_processor_busy(environ: dict[str, 
         for _ in range(160):
             stack.enter_context(process.connect())
         assert measure_cpu_share(process) < 0.5
-        assert process.request("GET", "/health", timeout=30)[0] == 200  # when others were cut
+        assert process.request("GET", "/health")[0] == 200  # when others were cut
 
 
 def test_good_signals_are_answered_beside_a_hundred_dribblers(process: Process, sender: str):
@@ -142,7 +142,7 @@ def test_good_signals_are_answered_beside_a_hundred_dribblers(process: Process, 
             slowest = max(slowest, time.monotonic() - started_at)
         finished.set()
         thread.join()
-    assert slowest < 30  # the dribblers would take 1000 s
+    assert slowest < 60  # the dribblers would take 1000 s
 
 
 def test_stuck_database_connection_does_not_block_a_request_forever(
@@ -160,7 +160,7 @@ def test_stuck_database_connection_does_not_block_a_request_forever(
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
-        status, _ = process.request("POST", SIGNAL, {}, secret=sender, timeout=30)
+        status, _ = process.request("POST", SIGNAL, {}, secret=sender)
         assert status == 503
     finally:
         for pid in pids:

@@ -123,4 +123,4 @@ def test_handler_that_exits_is_answered(serve):
             raise SystemExit(1)
 
     client = serve(preRouterHook=hook)
-    assert client.request("GET", "/exit", timeout=10)[0] == 500
+    assert client.request("GET", "/exit")[0] == 500

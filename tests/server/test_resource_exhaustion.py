@@ -268,5 +268,5 @@ def test_token_that_fills_its_share_of_bodies_leaves_the_rest_to_others(
                 return sock.recv(100)[9:12] == b"503"
             return False
 
-        until(is_full, "the refusal of another body", seconds=20)
+        until(is_full, "the refusal of another body")
         assert process.request("POST", SIGNAL, body, secret=sender)[0] == 200

@@ -174,7 +174,6 @@ def test_the_trial_of_a_client_that_does_not_poll_ends_and_is_not_repeated(serve
         server.switch(True)
         assert trial.read_event()[0] == "unleash-updated"
         clock.advance(stream_trials.TRIAL_SECONDS + 1)
-        trial.socket.settimeout(5)
         assert trial.read_rest().endswith(b"0\r\n\r\n")
     etag = server.poll(token, "a")["ETag"]
     assert "Fetch-Mode" not in server.poll(token, "a", etag)
