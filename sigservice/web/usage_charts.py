@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.usage import client_metrics
+from sigservice.repository.usage.client_metrics import UsageFilter
 from sigservice.web.forms import Field, make_choices
 from sigservice.web.sparkline import build_exposure_bars
 
@@ -145,16 +146,17 @@ def read_usage(conn: Connection, feature: str, query: Mapping[str, str]) -> Usag
     period, app_name = PERIODS[name], query.get("app", "")
     sdk_type = query.get("sdk", "")
     sdk_type = sdk_type if sdk_type in SDK_TYPES else ""
-    only: dict[str, Any] = {"hours": period.hours}
-    only |= {"app_name": app_name or None, "sdk_type": sdk_type or None}
+    filter = UsageFilter(
+        feature, period.hours, period.slot_hours, app_name or None, sdk_type or None
+    )
     return Usage(
         name,
         app_name,
         sdk_type,
         client_metrics.list_app_names(conn, feature),
-        client_metrics.list_slots(conn, feature, slot_hours=period.slot_hours, **only),
-        client_metrics.list_variant_sums(conn, feature, **only),
-        client_metrics.list_variant_slots(conn, feature, slot_hours=period.slot_hours, **only),
+        client_metrics.list_slots(conn, filter),
+        client_metrics.list_variant_sums(conn, filter),
+        client_metrics.list_variant_slots(conn, filter),
     )
 
 

@@ -1,10 +1,24 @@
 """Client metrics: one function for each SQL statement."""
 
+from dataclasses import dataclass
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row, execute, fetch_all
 
 _SQL = queries.load("usage/client_metrics")
+
+
+@dataclass(frozen=True)
+class UsageFilter:
+    """Metrics of a flag in slots of `slot_hours`, in the last `hours`; None: of all applications,
+    of both SDK types."""
+
+    feature: str
+    hours: int
+    slot_hours: int
+    app_name: str | None
+    sdk_type: str | None
 
 
 def list_for_feature(conn: Connection, feature: str, hours: int) -> list[Row]:
@@ -18,61 +32,19 @@ def list_hours(conn: Connection, feature: str, hours: int) -> list[Row]:
     return fetch_all(conn, _SQL["list_client_metrics_hours"], feature=feature, hours=hours)
 
 
-def list_slots(
-    conn: Connection,
-    feature: str,
-    *,
-    hours: int,
-    slot_hours: int,
-    app_name: str | None,
-    sdk_type: str | None,
-) -> list[Row]:
-    """{environment, ago, yes, no} of the slots with metrics in the last `hours`, oldest first.
-    `ago` counts slots; `app_name` None: of all applications; `sdk_type` None: of both."""
-    return fetch_all(
-        conn,
-        _SQL["list_client_metrics_slots"],
-        feature=feature,
-        hours=hours,
-        slot_hours=slot_hours,
-        app_name=app_name,
-        sdk_type=sdk_type,
-    )
+def list_slots(conn: Connection, filter: UsageFilter) -> list[Row]:
+    """{environment, ago, yes, no} of the slots with metrics, oldest first; `ago` counts slots."""
+    return fetch_all(conn, _SQL["list_client_metrics_slots"], **vars(filter))
 
 
-def list_variant_sums(
-    conn: Connection, feature: str, *, hours: int, app_name: str | None, sdk_type: str | None
-) -> list[Row]:
+def list_variant_sums(conn: Connection, filter: UsageFilter) -> list[Row]:
     """{environment, variant, count}, the most frequent first."""
-    return fetch_all(
-        conn,
-        _SQL["list_client_metrics_variant_sums"],
-        feature=feature,
-        hours=hours,
-        app_name=app_name,
-        sdk_type=sdk_type,
-    )
+    return fetch_all(conn, _SQL["list_client_metrics_variant_sums"], **vars(filter))
 
 
-def list_variant_slots(
-    conn: Connection,
-    feature: str,
-    *,
-    hours: int,
-    slot_hours: int,
-    app_name: str | None,
-    sdk_type: str | None,
-) -> list[Row]:
+def list_variant_slots(conn: Connection, filter: UsageFilter) -> list[Row]:
     """{environment, ago, variant, count} of the slots of `list_slots`."""
-    return fetch_all(
-        conn,
-        _SQL["list_client_metrics_variant_slots"],
-        feature=feature,
-        hours=hours,
-        slot_hours=slot_hours,
-        app_name=app_name,
-        sdk_type=sdk_type,
-    )
+    return fetch_all(conn, _SQL["list_client_metrics_variant_slots"], **vars(filter))
 
 
 def list_app_names(conn: Connection, feature: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Runs of action sets, JSON: history, undo, cancelling an auto-revert, and the dry run."""
 
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -39,13 +40,7 @@ router = Router(AdminGuard)
 def list_runs(conn: Connection, identity: Identity, project: str, id: int) -> Json:
     page = read_paging(read_query(request.environ))
     action_sets.get(conn, project, id)
-    rows = action_run_rows.list_of_set(
-        conn,
-        id,
-        before=page.before,
-        limit=page.limit,
-        offset=page.offset,
-    )
+    rows = action_run_rows.list_of_set(conn, id, **asdict(page))
     return {"actionSetEvents": [action_runs.to_json(row, identity) for row in rows]}
 
 

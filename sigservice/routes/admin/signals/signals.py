@@ -1,5 +1,6 @@
 """Received signals, JSON: of one endpoint, one by ID, and of all endpoints."""
 
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -47,14 +48,7 @@ def list_endpoint_signals(context: Context, identity: Identity, id: int) -> Json
     page_request, filter = read_paging(query), read_signal_filter(query)
     with context.database.transaction(bulkhead="search" if filter.is_search else "") as conn:
         endpoint = signal_endpoints.get(conn, id)
-        page = signal_search.list_page(
-            conn,
-            endpoint,
-            filter,
-            limit=page_request.limit,
-            before=page_request.before,
-            offset=page_request.offset,
-        )
+        page = signal_search.list_page(conn, endpoint, filter, **asdict(page_request))
     summarizer = make_summarizer(endpoint)
     return {
         "signalEndpointSignals": [to_json(row, summarizer) for row in page.rows],
@@ -104,14 +98,7 @@ def list_signals(context: Context, identity: Identity) -> Json:
     page_request = read_paging(query)
     start, end = read_days(query)
     with context.database.transaction(bulkhead="search") as conn:
-        rows = signal_rows.list_all(
-            conn,
-            from_time=start,
-            to_time=end,
-            before=page_request.before,
-            limit=page_request.limit,
-            offset=page_request.offset,
-        )
+        rows = signal_rows.list_all(conn, from_time=start, to_time=end, **asdict(page_request))
         total = signal_rows.count(conn, from_time=start, to_time=end, limit=MAX_COUNT)
         summarizers = make_summarizers(endpoint_rows.list_all(conn))
     items = [
