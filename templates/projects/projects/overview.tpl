@@ -88,19 +88,7 @@
 </section>
 <section id="changes">
 <h2>Recent changes</h2>
-% if not changes:
-<p class="empty">No changes yet.</p>
-% else:
-<ul class="rows">
-% for event in changes:
-<li>
-% include("partials/time.tpl", at=event["created_at"])
-% include("system/events/sentence.tpl", event=event)
-% include("system/events/origin.tpl", event=event)
-</li>
-% end
-</ul>
-% end
+% include("system/events/recent.tpl", changes=changes)
 % if identity.has_permission("ADMIN"):
 <p><a href="{{url('/admin/events')}}?project={{project['id']}}">View full audit log</a></p>
 % end

@@ -88,19 +88,7 @@
 <div>
 <section id="changes">
 <h2>Recent changes</h2>
-% if not changes:
-<p class="empty">No changes yet.</p>
-% else:
-<ul class="rows">
-% for event in changes:
-<li>
-% include("partials/time.tpl", at=event["created_at"])
-% include("system/events/sentence.tpl", event=event)
-% include("system/events/origin.tpl", event=event)
-</li>
-% end
-</ul>
-% end
+% include("system/events/recent.tpl", changes=changes)
 <p><a href="{{url('/admin/events')}}">Audit log</a></p>
 </section>
 <section id="signals">
