@@ -13,6 +13,7 @@ from bottle import Bottle, ConfigDict, HTTPError, HTTPResponse, Route, request, 
 from bottle import Router as BottleRouter
 
 from sigservice.context import Context
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.web import respond
 from sigservice.web.body import BodyPlugin
 from sigservice.web.errors import ErrorPlugin
@@ -37,6 +38,8 @@ class Router:
     The options of a route: `needs` (a permission), `limit` (a rate limit by address), `takes` (the
     struct of the body), `body_limit` and `form_limit` (bytes); the guards and plugins read them.
     With `autocommit=True` the `conn` of a handler is in autocommit, for a single statement.
+    A handler with the parameter `target` gets the FeatureEnvironment that `<project>`, `<name>` and
+    `<environment>` of its path are.
     A path that ends in `/<is_on:switch>` declares two routes, which end in on and off.
     Routes with the same `group_commit` wait for one, so the listener runs their requests together.
     """
@@ -108,8 +111,12 @@ class Router:
 
 
 @cache
+def _list_parameters(handler: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(signature(handler, follow_wrapped=False).parameters)
+
+
 def takes_connection(handler: Callable[..., Any]) -> bool:
-    return next(iter(signature(handler, follow_wrapped=False).parameters)) == "conn"
+    return _list_parameters(handler)[0] == "conn"
 
 
 def bind_handler(
@@ -117,16 +124,23 @@ def bind_handler(
 ) -> Callable[..., Any]:
     """The handler with its first argument: the context, or a connection in a transaction or in
     autocommit."""
+    call = partial(_call_with_target, handler) if "target" in _list_parameters(handler) else handler
     if not takes_connection(handler):
-        return partial(handler, context)
+        return partial(call, context)
 
     connect = context.database.autocommit if autocommit else context.database.transaction
 
     def call_with_connection(*args: Any, **kwargs: Any) -> Any:
         with connect() as conn:
-            return handler(conn, *args, **kwargs)
+            return call(conn, *args, **kwargs)
 
     return call_with_connection
+
+
+def _call_with_target(
+    handler: Callable[..., Any], *args: Any, project: str, name: str, environment: str, **more: Any
+) -> Any:
+    return handler(*args, target=FeatureEnvironment(project, name, environment), **more)
 
 
 def _call_for_json(

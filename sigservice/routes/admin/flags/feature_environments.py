@@ -21,13 +21,12 @@ router = Router(AdminGuard)
 
 @router.get(STATE, needs=VIEW)
 def show_feature_environment(
-    conn: Connection, identity: Identity, project: str, name: str, environment: str
+    conn: Connection, identity: Identity, target: FeatureEnvironment
 ) -> Json:
-    target = FeatureEnvironment(project, name, environment)
     return {
-        "name": name,
-        "featureName": name,
-        "environment": environment,
+        "name": target.feature,
+        "featureName": target.feature,
+        "environment": target.environment,
         "enabled": feature_states.get_state(conn, target)["enabled"],
         "strategies": strategies.list_strategies(conn, target),
     }
@@ -35,10 +34,9 @@ def show_feature_environment(
 
 @router.post(f"{STATE}/<is_on:switch>", needs=EDIT)
 def switch_feature(
-    conn: Connection, identity: Identity, project: str, name: str, environment: str, is_on: bool
+    conn: Connection, identity: Identity, target: FeatureEnvironment, is_on: bool
 ) -> None:
     option = read_query(request.environ).get("shouldActivateDisabledStrategies")
-    target = FeatureEnvironment(project, name, environment)
     feature_switches.switch(conn, target, is_on, identity, activate_disabled=option == "true")
 
 

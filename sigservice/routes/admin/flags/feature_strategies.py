@@ -27,31 +27,22 @@ router = Router(AdminGuard)
 
 
 @router.get(STRATEGIES, needs=VIEW)
-def list_strategies(
-    conn: Connection, identity: Identity, project: str, name: str, environment: str
-) -> Json:
-    target = FeatureEnvironment(project, name, environment)
+def list_strategies(conn: Connection, identity: Identity, target: FeatureEnvironment) -> Json:
     return strategies.list_strategies(conn, target)
 
 
 @router.post(STRATEGIES, needs=EDIT, takes=Strategy)
 def add_strategy(
-    context: Context, identity: Identity, project: str, name: str, environment: str, body: Strategy
+    context: Context, identity: Identity, target: FeatureEnvironment, body: Strategy
 ) -> Json:
-    target, limit = FeatureEnvironment(project, name, environment), context.config[LIMIT]
+    limit = context.config[LIMIT]
     with context.database.transaction() as conn:
-        strategy = strategies.add(conn, target, body, identity, max_segments=limit)
-    return strategy
+        return strategies.add(conn, target, body, identity, max_segments=limit)
 
 
 @router.post(f"{STRATEGIES}/set-sort-order", needs=EDIT, takes=list[SortOrder])
 def sort_strategies(
-    conn: Connection,
-    identity: Identity,
-    project: str,
-    name: str,
-    environment: str,
-    body: list[SortOrder],
+    conn: Connection, identity: Identity, target: FeatureEnvironment, body: list[SortOrder]
 ) -> None:
     problems = Problems()
     for n, order in enumerate(body):
@@ -59,58 +50,43 @@ def sort_strategies(
             problems.add(f"[{n}].sortOrder", "The sort order must be a 32-bit integer.")
     problems.raise_if_any()
     orders = {order.id: order.sortOrder for order in body}
-    strategies.sort(conn, FeatureEnvironment(project, name, environment), orders, identity)
+    strategies.sort(conn, target, orders, identity)
 
 
 @router.get(f"{STRATEGIES}/<id>", needs=VIEW)
 def show_strategy(
-    conn: Connection, identity: Identity, project: str, name: str, environment: str, id: str
+    conn: Connection, identity: Identity, target: FeatureEnvironment, id: str
 ) -> Json:
-    target = FeatureEnvironment(project, name, environment)
     return strategies.get(conn, target, id)
 
 
 @router.put(f"{STRATEGIES}/<id>", needs=EDIT, takes=Strategy)
 def replace_strategy(
-    context: Context,
-    identity: Identity,
-    project: str,
-    name: str,
-    environment: str,
-    id: str,
-    body: Strategy,
+    context: Context, identity: Identity, target: FeatureEnvironment, id: str, body: Strategy
 ) -> Json:
-    target, limit = FeatureEnvironment(project, name, environment), context.config[LIMIT]
+    limit = context.config[LIMIT]
     with context.database.transaction() as conn:
-        strategy = strategies.replace(conn, target, id, body, identity, max_segments=limit)
-    return strategy
+        return strategies.replace(conn, target, id, body, identity, max_segments=limit)
 
 
 @router.patch(f"{STRATEGIES}/<id>", needs=EDIT, takes=Patch)
 def patch_strategy(
-    context: Context,
-    identity: Identity,
-    project: str,
-    name: str,
-    environment: str,
-    id: str,
-    body: Patch,
+    context: Context, identity: Identity, target: FeatureEnvironment, id: str, body: Patch
 ) -> Json:
-    target, limit = FeatureEnvironment(project, name, environment), context.config[LIMIT]
+    limit = context.config[LIMIT]
     with context.database.transaction() as conn:
         revisions.lock(conn)  # nothing changes between the read and the write
         new = apply_patch(body, strategies.get(conn, target, id), Strategy)
         if new.title is UNSET:  # the patch removed it
             new.title = None
-        strategy = strategies.replace(conn, target, id, new, identity, max_segments=limit)
-    return strategy
+        return strategies.replace(conn, target, id, new, identity, max_segments=limit)
 
 
 @router.delete(f"{STRATEGIES}/<id>", needs=EDIT)
 def delete_strategy(
-    conn: Connection, identity: Identity, project: str, name: str, environment: str, id: str
+    conn: Connection, identity: Identity, target: FeatureEnvironment, id: str
 ) -> None:
-    strategies.remove(conn, FeatureEnvironment(project, name, environment), id, identity)
+    strategies.remove(conn, target, id, identity)
 
 
 @router.post("/api/admin/constraints/validate", needs=VIEW, takes=Constraint)

@@ -28,30 +28,21 @@ router = Router(AdminGuard)
 
 
 @router.get(VARIANTS, needs=VIEW)
-def show_variants(
-    conn: Connection, identity: Identity, project: str, name: str, environment: str
-) -> Json:
-    return _to_json(feature_variants.get(conn, FeatureEnvironment(project, name, environment)))
+def show_variants(conn: Connection, identity: Identity, target: FeatureEnvironment) -> Json:
+    return _to_json(feature_variants.get(conn, target))
 
 
 @router.put(VARIANTS, needs=EDIT, takes=list[Variant])
 def replace_variants(
-    conn: Connection,
-    identity: Identity,
-    project: str,
-    name: str,
-    environment: str,
-    body: list[Variant],
+    conn: Connection, identity: Identity, target: FeatureEnvironment, body: list[Variant]
 ) -> Json:
-    target = FeatureEnvironment(project, name, environment)
     return _to_json(feature_variants.replace(conn, [target], body, identity))
 
 
 @router.patch(VARIANTS, needs=EDIT, takes=Patch)
 def patch_variants(
-    conn: Connection, identity: Identity, project: str, name: str, environment: str, body: Patch
+    conn: Connection, identity: Identity, target: FeatureEnvironment, body: Patch
 ) -> Json:
-    target = FeatureEnvironment(project, name, environment)
     revisions.lock(conn)  # nothing changes between the read and the write
     new = apply_patch(body, feature_variants.get(conn, target), list[Variant])
     return _to_json(feature_variants.replace(conn, [target], new, identity))
