@@ -5,8 +5,7 @@ merged app but keeps its plugins, so the guard, limits and body checks of a rout
 """
 
 from collections.abc import Callable, Iterable
-from functools import cache, lru_cache, partial, update_wrapper
-from inspect import signature
+from functools import lru_cache, partial, update_wrapper
 from typing import Any, NamedTuple, TypeVar
 
 from bottle import Bottle, ConfigDict, HTTPError, HTTPResponse, Route, request, response
@@ -110,9 +109,10 @@ class Router:
         return app
 
 
-@cache
-def _list_parameters(handler: Callable[..., Any]) -> tuple[str, ...]:
-    return tuple(signature(handler, follow_wrapped=False).parameters)
+def _list_parameters(handler: Any) -> tuple[str, ...]:
+    """`inspect.signature` would take ten times as long for all routes at the start."""
+    code = handler.func.__code__ if isinstance(handler, partial) else handler.__code__
+    return tuple(code.co_varnames[: code.co_argcount])
 
 
 def takes_connection(handler: Callable[..., Any]) -> bool:
