@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.actions import action_runs
+from sigservice.repository.projects import environments
 from sigservice.repository.signals import signal_endpoints
 from sigservice.repository.system import events as event_rows
 from sigservice.repository.system.events import EventFilter
@@ -61,7 +62,8 @@ def read_timelines(
     names = {row["environment"] for row in usage.slots} | {mark.environment for mark in marks}
     charts = [
         usage.make_chart(name, now, [mark for mark in marks if mark.environment == name])
-        for name in sorted(names)
+        for name in environments.list_enabled_names(conn)
+        if name in names
     ]
     return [chart for chart in charts if chart]
 

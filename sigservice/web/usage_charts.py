@@ -6,13 +6,22 @@ from typing import Any, NamedTuple
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.repository.usage import client_metrics
+from sigservice.repository.usage import client_metrics, impact_metrics
 from sigservice.repository.usage.client_metrics import UsageFilter
+from sigservice.services.usage.impact_metrics import MAX_SERIES
 from sigservice.web.forms import Field, make_choices
-from sigservice.web.sparkline import build_exposure_bars
+from sigservice.web.sparkline import (
+    EXPOSURE_HEIGHT,
+    build_exposure_bars,
+    build_rate_bars,
+    find_line,
+)
 
+Exposures = dict[tuple[str, str], dict[int, int]]  # of environment and variant, by hours ago
 DEFAULT_PERIOD = "24h"
 MAX_VARIANTS = 5  # with a color of their own
+MAX_RATES = 2  # impact metrics of a chart
+RATE_HEIGHT, MARK_HEIGHT = 40, 28  # pixels of a metric and of the marks
 MAX_APPLICATIONS = (
     50  # in the list of choices: frontend tokens are public, so names can be invented
 )
@@ -66,6 +75,7 @@ class Usage(NamedTuple):
     slots: Sequence[Row]
     variants: Sequence[Row]
     variant_slots: Sequence[Row]
+    impact_slots: Sequence[Row]
 
     def make_fields(self) -> list[Field]:
         """The filter of the charts."""
@@ -79,11 +89,14 @@ class Usage(NamedTuple):
             Field("sdk", "Reported with", self.sdk_type, "select", choices=sdk_types),
         ]
 
-    def count_exposures_of_day(self) -> dict[tuple[str, str], int]:
-        """By environment and variant; none if the page shows another period or a part."""
-        if self.period != DEFAULT_PERIOD or self.app_name or self.sdk_type:
-            return {}
-        return {(row["environment"], row["variant"]): row["count"] for row in self.variants}
+    def count_exposures_of_day(self) -> Exposures:
+        """None if the page shows another period or a part."""
+        exposures: Exposures = {}
+        if self.period == DEFAULT_PERIOD and not (self.app_name or self.sdk_type):
+            for row in self.variant_slots:
+                variant = exposures.setdefault((row["environment"], row["variant"]), {})
+                variant[row["ago"]] = row["count"]
+        return exposures
 
     def make_chart(
         self, environment: str, now: datetime, marks: Sequence[Mark] = ()
@@ -102,13 +115,26 @@ class Usage(NamedTuple):
                 by_slot.setdefault(row["ago"], {})[row["variant"]] = row["count"]
         counts = {row["ago"]: (row["yes"], row["no"]) for row in rows}
         yes, no = sum(row["yes"] for row in rows), sum(row["no"] for row in rows)
-        percentage = round(100 * yes / (yes + no)) if yes else 0
+        busiest = max((max(pair) for pair in counts.values()), default=0)
+        line = find_line(counts.values())
+        rates = self._list_rates(environment, counts)
         this_hour = now.replace(minute=0, second=0, microsecond=0)
         start, end = find_bounds(self.period, now)
         label = f"{yes:,} exposed and {no:,} not exposed in the last {period.label}"
         return {
             "bars": build_exposure_bars(counts, period.slots, by_slot, names),
-            "busiest": max((max(pair) for pair in counts.values()), default=0),
+            "scale": [busiest] * (line > 0) + [0] + [busiest] * (line < EXPOSURE_HEIGHT),
+            "line": line,
+            "height": EXPOSURE_HEIGHT + RATE_HEIGHT * len(rates) + MARK_HEIGHT,
+            "rates": [
+                {
+                    "name": name,
+                    "most": f"{max(values.values()):,.3g}",
+                    "y": EXPOSURE_HEIGHT + RATE_HEIGHT * number,
+                    "bars": build_rate_bars(values, period.slots),
+                }
+                for number, (name, values) in enumerate(rates.items())
+            ],
             "environment": environment,
             "names": names,
             "marks": [
@@ -118,7 +144,7 @@ class Usage(NamedTuple):
             "start": f"{period.slots} h" if period.slot_hours == 1 else f"{period.hours // 24} d",
             "heading": f"Last {period.label}",
             "label": f"{label} in {environment}",
-            "summary": f"{yes:,} exposed ({percentage}%, upwards), {no:,} not exposed (downwards)",
+            "summary": _summarize(yes, no),
             "variants": [
                 (f"v{number}" if number < MAX_VARIANTS else "more", text)
                 for number, text in enumerate(
@@ -131,11 +157,34 @@ class Usage(NamedTuple):
                 {
                     "start": _find_start(row["ago"], period, this_hour),
                     "variants": [by_slot.get(row["ago"], {}).get(name, 0) for name in names],
+                    "rates": [values.get(row["ago"]) for values in rates.values()],
                     **row,
                 }
                 for row in rows
             ],
         }
+
+    def _list_rates(
+        self, environment: str, counts: Mapping[int, tuple[int, int]]
+    ) -> dict[str, dict[int, float]]:
+        """By metric and slot, per exposure; none for a part of the exposures, as metrics are those
+        of all users."""
+        rates: dict[str, dict[int, float]] = {}
+        for row in self.impact_slots:
+            exposures, _ = counts.get(row["ago"], (0, 0))
+            if row["environment"] == environment and exposures:
+                rates.setdefault(row["name"], {})[row["ago"]] = row["value"] / exposures
+        is_part = self.app_name or self.sdk_type
+        return {} if is_part else dict([*rates.items()][:MAX_RATES])
+
+
+def _summarize(yes: int, no: int) -> str:
+    if not no:
+        return f"{yes:,} exposed (100%)" if yes else "No evaluations"
+    if not yes:
+        return f"{no:,} not exposed (100%)"
+    percentage = round(100 * yes / (yes + no))
+    return f"{yes:,} exposed ({percentage}%, upwards), {no:,} not exposed (downwards)"
 
 
 def read_usage(conn: Connection, feature: str, query: Mapping[str, str]) -> Usage:
@@ -157,6 +206,9 @@ def read_usage(conn: Connection, feature: str, query: Mapping[str, str]) -> Usag
         client_metrics.list_slots(conn, filter),
         client_metrics.list_variant_sums(conn, filter),
         client_metrics.list_variant_slots(conn, filter),
+        impact_metrics.list_slots(
+            conn, feature, hours=period.hours, slot_hours=period.slot_hours, limit=MAX_SERIES
+        ),
     )
 
 

@@ -45,7 +45,7 @@ def test_list_has_instances_environments_and_sdks(sdk, vera):
     assert heading(page) == "Applications"
     office, shop = rows(page)
     assert office.startswith("office 1 instance development py:1 just now")
-    assert shop.startswith("shop 3 instances development production go:2, py:1 just now")
+    assert shop.startswith("shop 3 instances production development go:2, py:1 just now")
     form = page.forms[1]
     form["query"] = "HO"
     page = form.submit()

@@ -259,15 +259,29 @@ def test_tags_and_projects_are_links_that_filter(ada, flags):
     ]
 
 
-def test_default_environment_leads_only_where_it_is_in_use(ada, flags):
+def test_lists_and_pages_have_the_order_of_the_page_environments(ada, web, flags):
     flags.create_flag()
+    for name, type in (("staging", "preproduction"), ("qa", "test")):
+        body = {"name": name, "type": type}
+        web.post_json("/api/admin/environments", body, headers=ADMIN, status=201)
+        path = "/api/admin/projects/default/environments"
+        web.post_json(path, {"environment": name}, headers=ADMIN, status=200)
 
     def columns():
         return [head.a.string for head in ada.get(LIST).html.select("#flag-table thead th")][3:]
 
-    assert columns() == ["development", "production", "default"]
+    def listed(page, selector):
+        return [node.get_text(" ").split()[0] for node in page.html.select(selector)]
+
+    names = ["production", "staging", "qa", "development", "default"]
+    assert columns() == names
+    assert listed(ada.get("/admin/environments"), "#environments tbody th") == names
     flags.switch("checkout", "default")
-    assert columns() == ["default", "development", "production"]
+    assert columns() == names
+    assert listed(ada.get(f"{LIST}/checkout"), "section.card h3") == names
+    assert listed(ada.get("/admin/playground"), "#environment option") == names
+    ada.post("/admin/environments/default/move", {"csrf": ada.csrf, "to": "up"}, status=303)
+    assert columns() == ["production", "staging", "qa", "default", "development"]
 
 
 def test_switch_in_production_is_asked_for(ada, flags):

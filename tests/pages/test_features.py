@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from sigservice.repository.usage import impact_metrics
 from sigservice.repository.usage.impact_metrics import SeriesRow
 from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
+from sigservice.web.usage_charts import Usage
 from tests.pages.page_reader import alert, find_error, follow, form_to, heading, notice
 from tests.pages.test_hostile_text import HOSTILE, faults
 from tests.repository.usage.test_impact_metrics import make_windows
@@ -218,9 +219,59 @@ def test_usage_has_the_variants_of_the_period(ada, add_usage):
 def test_counters_are_rates_where_exposures_are_counted():
     metric = {"type": "counter", "value": 30.0, "windows": [], "environment": "production"}
     metric |= {"name": "errors", "help": "", "app_name": "a", "sdk_type": "", "variant": "blue"}
-    exposures = {("production", "blue"): 1000}
-    (row,) = make_impact_rows([metric], exposures, datetime.now(UTC))
+    now = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+    windows = [(0, 20.0), (1, 10.0), (2, 10.0)]
+    metric["windows"] = [
+        {"starts_at": now - timedelta(hours=ago), "value": value, "mean": None}
+        for ago, value in windows
+    ]
+    counts = [(0, 900), (1, 100)]
+    slots = [
+        {"environment": "production", "variant": "blue", "ago": ago, "count": count}
+        for ago, count in counts
+    ]
+    usage = Usage("24h", "", "", [], [], [], slots, [])
+    (row,) = make_impact_rows([metric], usage, ["production"], now)
     assert row["summary"] == "0.03 per exposure, 30 in total"
+    assert [bar["height"] for bar in row["bars"]] == [24, 5]
+
+
+def test_impact_metrics_are_in_the_order_of_environments():
+    metric = {"type": "gauge", "value": 1.0, "windows": [], "name": "users", "help": ""}
+    metric |= {"app_name": "a", "sdk_type": "", "variant": "blue"}
+    metrics = [metric | {"environment": name} for name in ("a", "b", "c")]
+    usage = Usage("24h", "", "", [], [], [], [], [])
+    rows = make_impact_rows(metrics, usage, ["c", "a"], datetime.now(UTC))
+    assert [row["environment"] for row in rows] == ["c", "a", "b"]
+
+
+def test_a_chart_without_one_kind_of_exposures_has_the_full_height(ada, add_usage):
+    add_usage((0, "a", 4, 0), (5, "a", 2, 0))
+    chart = ada.get("/admin/features/checkout").html.select_one("#in-production .chart")
+    assert [bar["height"] for bar in chart.find_all("rect")] == ["48.0", "96.0"]
+    assert [span.get_text() for span in chart.select(".axis:first-child span")] == ["4", "0"]
+    add_usage((0, "b", 0, 4))
+    chart = ada.get("/admin/features/checkout?app=b").html.select_one("#in-production .chart")
+    (bar,) = chart.find_all("rect")
+    assert (bar["class"], bar["y"], bar["height"]) == (["no"], "0", "96.0")
+
+
+def test_the_timeline_has_counters_per_exposure(ada, add_usage, service):
+    add_usage((0, "a", 40, 60))
+    with service.context.database.autocommit() as conn:
+        for number, variant in enumerate(("blue", "red", "disabled")):
+            row = SeriesRow(
+                UUID(int=number), UUID(int=100), "backend", "production", "a", "errors", "counter",
+                "Help", {"checkout": variant}, [], 3, 0, [], 1, make_windows(3, 0),
+            )  # fmt: skip
+            impact_metrics.store_samples(conn, [row], limit=9, app_limit=9)
+    card = ada.get("/admin/features/checkout").html.find(id="in-production")
+    assert card.select_one(".chart text").string == "errors per exposure, at most 0.15"
+    assert len(card.select(".chart rect.rate")) == 1
+    cells = [cell.get_text() for cell in card.tbody.select("tr td")]
+    assert cells[-1] == "0.15"
+    card = ada.get("/admin/features/checkout?app=a").html.find(id="in-production")
+    assert not card.select(".chart .rate")
 
 
 def test_impact_metrics_are_listed_by_variant(ada, flags, service):

@@ -45,7 +45,7 @@ def test_a_project_is_created_updated_and_deleted(ada, web):
     page = form_to(page, f"{path}/environments/production/off").submit(status=303).follow()
     assert "disabled" in notice(page)
     names = [row["environment"] for row in project(web, "web-shop")["environments"]]
-    assert names == ["default", "development"]
+    assert names == ["development", "default"]
     page = form_to(page, f"{path}/environments/production/on").submit(status=303).follow()
     assert len(project(web, "web-shop")["environments"]) == 3
     ada.post(f"{path}/environments/production/on", {"csrf": ada.csrf}, status=409)
@@ -106,31 +106,31 @@ def test_an_environment_is_created_moved_disabled_and_deleted(ada, web):
     page = new(ada, "/admin/environments/new", name="staging", type="preproduction").follow()
     assert "created" in notice(page)
     assert [*read_table(page, "environments")] == [
-        "default",
-        "development",
         "production",
         "staging",
+        "development",
+        "default",
     ]
     path = "/admin/environments/staging"
-    assert moves(page, "staging") == ["up"]
-    assert moves(page, "default") == ["down"]
+    assert moves(page, "default") == ["up"]
+    assert moves(page, "production") == ["down"]
 
     form_to(page, f"{path}/move").submit("to", value="up", status=303)
     names = [row["name"] for row in environments(web)]
-    assert names == ["default", "development", "staging", "production"]
+    assert names == ["staging", "production", "development", "default"]
     fields = {"csrf": ada.csrf, "to": "up"}
-    ada.post("/admin/environments/default/move", fields, status=303)
-    form = form_to(ada.get("/admin/environments"), "/admin/environments/default/move")
+    ada.post(f"{path}/move", fields, status=303)
+    form = form_to(ada.get("/admin/environments"), f"{path}/move")
     form.submit("to", value="down", status=303)
-    assert [row["name"] for row in environments(web)][:2] == ["development", "default"]
+    assert [row["name"] for row in environments(web)][:2] == ["production", "staging"]
 
     page = form_to(ada.get("/admin/environments"), f"{path}/off").submit(status=303).follow()
     assert "hidden" in notice(page)
     switch = page.html.find("button", attrs={"aria-label": "Environment staging"})
     assert switch["aria-checked"] == "false"
-    assert environments(web)[2]["enabled"] is False
+    assert environments(web)[1]["enabled"] is False
     form_to(page, f"{path}/on").submit(status=303)
-    assert environments(web)[2]["enabled"] is True
+    assert environments(web)[1]["enabled"] is True
 
     page = form_to(ada.get(f"{path}/delete"), f"{path}/delete").submit(status=303).follow()
     assert notice(page) == "The environment was deleted."

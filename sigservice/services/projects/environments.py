@@ -23,7 +23,7 @@ from sigservice.services.identity import DEFAULT_ENVIRONMENT, SYSTEM, Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
 
-TYPES = ("development", "test", "preproduction", "production")
+TYPES = ("development", "test", "preproduction", "production")  # in this order, the last one first
 MAX_ENVIRONMENTS = 50
 
 
@@ -36,7 +36,7 @@ class Environment(msgspec.Struct, rename="camel"):
 
 
 class NewEnvironment(msgspec.Struct, rename="camel"):
-    """By default the last one."""
+    """By default after those of its type and of later stages."""
 
     name: str
     type: str
@@ -86,9 +86,28 @@ def create(conn: Connection, new: NewEnvironment, by: Identity) -> Row:
             resource="environments",
             limit=MAX_ENVIRONMENTS,
         )
-    last = max((row["sort_order"] for row in rows), default=0)
-    order = min(last + 1, MAX_SORT_ORDER) if new.sort_order is None else new.sort_order
+    order = new.sort_order
+    if order is None:
+        order, moved = _find_place(rows, new.type)
+        set_sort_orders(conn, moved, by)
     return KIND.create(conn, Environment(new.name, new.type, order, new.enabled), by)
+
+
+def _find_place(rows: Sequence[Row], type: str) -> tuple[int, dict[str, int]]:
+    """The sort order of a new environment, and those of environments that make room for it."""
+    stages = {type: stage for stage, type in enumerate(TYPES)}
+    place = 0
+    for index, row in enumerate(rows, 1):
+        is_built_in = row["name"] == DEFAULT_ENVIRONMENT  # few installations use it
+        if not is_built_in and stages.get(row["type"], -1) >= stages[type]:
+            place = index
+    order = last = min(rows[place - 1]["sort_order"] + 1, MAX_SORT_ORDER) if place else 1
+    moved = {}
+    for row in rows[place:]:
+        if row["sort_order"] > last:
+            break
+        moved[row["name"]] = last = min(last + 1, MAX_SORT_ORDER)
+    return order, moved
 
 
 def update(

@@ -48,8 +48,9 @@ SELECT s.id, s.feature, s.environment, s.name, f.project
 FROM strategy_segments x
 JOIN feature_strategies s ON s.id = x.strategy_id
 JOIN features f ON f.name = s.feature
+JOIN environments e ON e.name = s.environment
 WHERE x.segment_id = %(id)s
-ORDER BY s.feature, s.environment, s.id;
+ORDER BY s.feature, e.sort_order, s.environment, s.id;
 
 -- name: update_segment
 UPDATE segments

@@ -9,9 +9,9 @@ RETURNING key;
 
 -- name: insert_environments
 INSERT INTO environments (name, type, sort_order, protected) VALUES
-    ('default', 'production', 1, true),
+    ('production', 'production', 1, false),
     ('development', 'development', 100, false),
-    ('production', 'production', 200, false);
+    ('default', 'production', 200, true);
 
 -- name: insert_project
 WITH project AS (

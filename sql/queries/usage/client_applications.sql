@@ -7,7 +7,12 @@ SELECT a.app_name, a.description, a.strategies, a.created_at, a.seen_at,
 FROM client_applications a
 CROSS JOIN LATERAL (
     SELECT count(*) AS instances,
-           COALESCE(array_agg(DISTINCT environment ORDER BY environment), '{}') AS environments,
+           ARRAY(SELECT o.environment
+                 FROM client_instances o
+                 LEFT JOIN environments e ON e.name = o.environment
+                 WHERE o.app_name = a.app_name
+                 GROUP BY o.environment, e.sort_order
+                 ORDER BY e.sort_order, o.environment) AS environments,
            COALESCE(array_agg(DISTINCT sdk_version ORDER BY sdk_version)
                     FILTER (WHERE sdk_version IS NOT NULL), '{}') AS sdk_versions
     FROM client_instances
@@ -51,9 +56,10 @@ SELECT environment, count(*) AS instances, max(last_seen) AS last_seen,
                 FILTER (WHERE sdk_version IS NOT NULL AND sdk_type IS DISTINCT FROM 'frontend'),
                 '{}') AS backend_sdks
 FROM client_instances
+LEFT JOIN environments ON environments.name = environment
 WHERE app_name = %(app_name)s
-GROUP BY environment
-ORDER BY environment;
+GROUP BY environment, sort_order
+ORDER BY sort_order, environment;
 
 -- name: delete_client_application
 WITH instances AS (DELETE FROM client_instances WHERE app_name = %(app_name)s),

@@ -93,9 +93,10 @@ SELECT m.app_name, f.name AS feature, f.project, m.environment,
        sum(m.yes)::bigint AS yes, sum(m.no)::bigint AS no
 FROM features f
 JOIN client_metrics m ON m.feature = f.name
+LEFT JOIN environments e ON e.name = m.environment
 WHERE m.app_name = ANY(%(app_names)s)
-GROUP BY m.app_name, f.name, f.project, m.environment
-ORDER BY m.app_name, f.name, m.environment;
+GROUP BY m.app_name, f.name, f.project, m.environment, e.sort_order
+ORDER BY m.app_name, f.name, e.sort_order, m.environment;
 
 -- name: delete_old_client_metrics
 DELETE FROM client_metrics

@@ -44,7 +44,7 @@ def test_another_process_writes_the_rows_after_a_failure(pool):
 def test_a_new_installation_has_the_built_in_rows(conn):
     add_built_ins(conn)
     environments = run(conn, "SELECT name, enabled FROM environments ORDER BY sort_order")
-    assert environments == [("default", True), ("development", True), ("production", True)]
+    assert environments == [("production", True), ("development", True), ("default", True)]
     assert run(conn, "SELECT project FROM project_environments") == [("default",)] * 3
     assert run(conn, "SELECT name FROM tag_types") == [("simple",)]
     fields = run(conn, "SELECT name FROM context_fields WHERE built_in ORDER BY name")

@@ -12,7 +12,6 @@ from sigservice.web.usage_charts import Mark, Usage
 
 ROLLOUT_TYPE = "flexibleRollout"
 NO_STRATEGY = "No strategy: by default, everyone gets it."
-BUILT_IN = "default"  # the environment that each database begins with
 
 
 def make_cards(
@@ -78,17 +77,13 @@ def make_cards(
                 "playground": f"/admin/playground?{query}",
             }
         )
-    return sorted(cards, key=_is_built_in_and_empty)
+    return cards
 
 
 def _find_rollout(strategies: Sequence[Mapping[str, Any]]) -> str:
     """The percentage of the first gradual rollout that a release can move, "" without any."""
     rollouts = [s for s in strategies if s["name"] == ROLLOUT_TYPE and not s["disabled"]]
     return f"{rollouts[0]['parameters'].get('rollout', 0)}%" if rollouts else ""
-
-
-def _is_built_in_and_empty(card: Mapping[str, Any]) -> bool:
-    return card["name"] == BUILT_IN and not (card["enabled"] or card["strategies"])
 
 
 def ask_for_switch(name: str, environment: Mapping[str, Any], *, has_strategies: bool) -> str:

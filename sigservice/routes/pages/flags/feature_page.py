@@ -203,7 +203,7 @@ def show_feature(
             },
         ),
         usage_fields=usage.make_fields() if usage.app_names else [],
-        impact=make_impact_rows(impact, usage.count_exposures_of_day(), now),
+        impact=make_impact_rows(impact, usage, [e["name"] for e in feature["environments"]], now),
         dependencies=[
             dependency | {"summary": strategy_summaries.summarize_parent(dependency)}
             for dependency in feature["dependencies"]

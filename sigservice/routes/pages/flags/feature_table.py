@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from sigservice.clock import parse_iso
-from sigservice.routes.pages.flags.environment_cards import BUILT_IN, ask_for_switch
+from sigservice.routes.pages.flags.environment_cards import ask_for_switch
 from sigservice.routes.pages.flags.state_reasons import Reasons
 from sigservice.web.links import flag_path
 
@@ -17,12 +17,9 @@ Json = dict[str, Any]
 
 
 def order_environments(features: Sequence[Json]) -> list[str]:
-    """The names of the columns: as environments are ordered, but the built-in one comes last if
-    no flag of the page is enabled or has strategies there."""
+    """The names of the columns."""
     states = [state for feature in features for state in feature["environments"]]
-    orders = {state["name"]: (state["sortOrder"], state["name"]) for state in states}
-    in_use = {s["name"] for s in states if s["enabled"] or s["hasStrategies"]}
-    return sorted(orders, key=lambda name: (name == BUILT_IN and name not in in_use, orders[name]))
+    return [name for _, name in sorted({(state["sortOrder"], state["name"]) for state in states})]
 
 
 def make_row(

@@ -1,6 +1,7 @@
 """The playground, page: how flags evaluate for a context, and why. The URL holds the input."""
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 from sigservice.db.statements import Row
@@ -10,7 +11,6 @@ from sigservice.playground.evaluation_context import make_context
 from sigservice.playground.playground import check_scope, explain_flags, select_flags
 from sigservice.playground.reasons import Reasons, build_reasons
 from sigservice.repository.projects import environments, projects
-from sigservice.routes.pages.flags.environment_cards import BUILT_IN
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.forms import Field, make_choices
@@ -68,9 +68,7 @@ def _make_fields(
     choices = [row for row in environment_rows if row["enabled"] or row["name"] == environment]
     names = [row["name"] for row in choices]
     if not environment and choices:
-        environment = max(
-            choices, key=lambda row: (row["enabled_toggle_count"], row["name"] != BUILT_IN)
-        )["name"]
+        environment = max(choices, key=itemgetter("enabled_toggle_count"))["name"]
     ids = [("", "All projects"), *((row["id"], row["name"]) for row in project_rows)]
     return [
         Field("environment", "Environment", environment, "select", choices=make_choices(names)),

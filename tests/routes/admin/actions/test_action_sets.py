@@ -289,7 +289,7 @@ def test_config(alerts, web):
     }
     assert options == {
         "project": None,
-        "environment": ["default", "development", "production"],
+        "environment": ["production", "development", "default"],
         "featureName": ["another", "checkout"],
         "tag": ["simple:pay"],
         "actionSet": [str(one["id"])],

@@ -28,7 +28,7 @@ def test_create_answers_the_flag_off_everywhere(admin):
     assert answer.headers["Location"] == f"{FEATURES}/a"
     read = member(admin)
     assert read.items() >= flag.items()
-    assert [e["name"] for e in read["environments"]] == ["default", "development", "production"]
+    assert [e["name"] for e in read["environments"]] == ["production", "development", "default"]
     assert not any(e["enabled"] or e["strategies"] for e in read["environments"])
     assert (read["dependencies"], read["children"], read["tags"]) == ([], [], [])
     (event,) = admin.events(1)

@@ -12,7 +12,7 @@ def test_each_environment_of_the_project_has_none(admin):
     admin.delete(f"{PROJECT}/environments/default")
     disabled = {"changeRequestEnabled": False, "requiredApprovals": None}
     assert admin.get(CONFIG) == [
-        {"environment": name, "type": name, **disabled} for name in ("development", "production")
+        {"environment": name, "type": name, **disabled} for name in ("production", "development")
     ]
     admin.get("/api/admin/projects/none/change-requests/config", 404)
 

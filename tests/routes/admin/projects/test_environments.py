@@ -45,10 +45,10 @@ def add_flag(rows, name, environment="production"):
 def test_a_new_installation_has_three_environments(web):
     answer = web.get(PATH, headers=ADMIN).json
     assert answer["version"] == 1
-    assert answer["environments"][0] == {
+    assert answer["environments"][-1] == {
         "name": "default",
         "type": "production",
-        "sortOrder": 1,
+        "sortOrder": 200,
         "enabled": True,
         "protected": True,
         "requiredApprovals": None,
@@ -56,23 +56,40 @@ def test_a_new_installation_has_three_environments(web):
         "apiTokenCount": 0,
         "enabledToggleCount": 0,
     }
-    assert names(web) == ["default", "development", "production"]
-    assert web.get(f"{PATH}/default", headers=ADMIN).json == answer["environments"][0]
+    assert names(web) == ["production", "development", "default"]
+    assert web.get(f"{PATH}/default", headers=ADMIN).json == answer["environments"][-1]
 
 
-def test_a_new_environment_is_the_last_and_in_no_project(web):
+def test_a_new_environment_comes_before_earlier_stages_and_is_in_no_project(web):
     answer = create(web)
     assert answer.json == web.get(f"{PATH}/staging", headers=ADMIN).json
     assert answer.headers["Location"] == f"{PATH}/staging"
     created = answer.json
     assert (created["type"], created["enabled"], created["protected"]) == ("test", True, False)
-    assert (created["sortOrder"], created["projectCount"]) == (201, 0)
+    assert (created["sortOrder"], created["projectCount"]) == (2, 0)
     (event,) = newest(web)
     assert (event["type"], event["environment"]) == ("environment-created", "staging")
     assert event["data"]["name"] == "staging"
     create(web, "first", sortOrder=-5, enabled=False)
-    assert names(web) == ["first", "default", "development", "production", "staging"]
+    assert names(web) == ["first", "production", "staging", "development", "default"]
     assert web.get(f"{PATH}/first", headers=ADMIN).json["enabled"] is False
+
+
+def test_a_new_environment_moves_later_ones_where_their_numbers_leave_no_room(web):
+    order = {"production": 1, "development": 2, "default": 7}
+    web.put_json(f"{PATH}/sort-order", order, headers=ADMIN, status=200)
+    create(web, "qa")
+    create(web, "live", type="production")
+    rows = web.get(PATH, headers=ADMIN).json["environments"]
+    assert [(row["name"], row["sortOrder"]) for row in rows] == [
+        ("production", 1),
+        ("live", 2),
+        ("qa", 3),
+        ("development", 4),
+        ("default", 7),
+    ]
+    moved = [e["environment"] for e in newest(web, 3) if e["type"] == "environment-updated"]
+    assert sorted(moved) == ["development", "qa"]
 
 
 BAD = (
@@ -152,14 +169,14 @@ def test_an_environment_is_enabled_and_disabled(web):
 
 
 def test_sort_orders_are_set_together(web):
-    order = {"production": 1, "default": 2, "development": 100}
+    order = {"production": 3, "default": 2, "development": 100}
     web.put_json(f"{PATH}/sort-order", order, headers=ADMIN, status=200)
-    assert names(web) == ["production", "default", "development"]
+    assert names(web) == ["default", "production", "development"]
     assert {event["environment"] for event in newest(web, 2)} == {"production", "default"}
     assert newest(web, 3)[2]["type"] != "environment-updated"
     for body, status in (({"default": "x"}, 400), ({"default": 5, "nowhere": 1}, 404), ([], 400)):
         web.put_json(f"{PATH}/sort-order", body, headers=ADMIN, status=status)
-    assert names(web) == ["production", "default", "development"]
+    assert names(web) == ["default", "production", "development"]
 
 
 def test_deletion_includes_states_and_strategies_of_flags(web, rows, service):
@@ -169,7 +186,7 @@ def test_deletion_includes_states_and_strategies_of_flags(web, rows, service):
     assert web.get(f"{PATH}/production", headers=ADMIN).json["enabledToggleCount"] == 1
     web.delete(f"{PATH}/production", headers=ADMIN, status=200)
     web.delete(f"{PATH}/production", headers=ADMIN, status=404)
-    assert names(web) == ["default", "development"]
+    assert names(web) == ["development", "default"]
     assert rows("SELECT name FROM features") == [("f",)]
     assert rows("SELECT 1 FROM feature_environments UNION SELECT 2 FROM feature_strategies") == []
     after = cache.read_revisions()
@@ -188,7 +205,7 @@ def test_the_default_and_environments_with_tokens_cannot_be_deleted(web, rows):
     answer = web.delete(f"{PATH}/production", headers=ADMIN, status=409)
     assert answer.json["name"] == "ConflictError"
     assert web.get(f"{PATH}/production", headers=ADMIN).json["apiTokenCount"] == 1
-    (_, _, production) = web.get(f"{PATH}/project/default", headers=ADMIN).json["environments"]
+    (production, _, _) = web.get(f"{PATH}/project/default", headers=ADMIN).json["environments"]
     assert (production["name"], production["projectApiTokenCount"]) == ("production", 1)
 
 
@@ -197,7 +214,7 @@ def test_environments_of_a_project_show_which_it_uses(web, rows):
     add_flag(rows, "f")
     answer = web.get(f"{PATH}/project/default", headers=ADMIN).json
     assert answer["version"] == 1
-    assert answer["environments"][-2:] == [
+    assert answer["environments"][:2] == [
         {
             "name": name,
             "type": type,
@@ -210,8 +227,8 @@ def test_environments_of_a_project_show_which_it_uses(web, rows):
             "projectEnabledToggleCount": on,
         }
         for name, type, order, visible, on in (
-            ("production", "production", 200, True, 1),
-            ("staging", "test", 201, False, 0),
+            ("production", "production", 1, True, 1),
+            ("staging", "test", 2, False, 0),
         )
     ]
     unknown = web.get(f"{PATH}/project/nowhere", headers=ADMIN).json["environments"]

@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import ADMIN
 
 PATH = "/api/admin/projects"
-THREE = [{"environment": name} for name in ("default", "development", "production")]
+THREE = [{"environment": name} for name in ("production", "development", "default")]
 
 
 def create(web, status=201, **body):
@@ -86,7 +86,7 @@ def test_a_project_is_created_with_all_members(web):
     created = answer.json
     assert created == read(web, "Shop_1")
     expected = body | {"name": "Shop", "description": "sells"}
-    assert created | expected | {"environments": THREE[2:]} == created
+    assert created | expected | {"environments": THREE[:1]} == created
     (event,) = newest(web)
     assert (event["type"], event["project"]) == ("project-created", "Shop_1")
     assert event["data"] == expected
@@ -209,7 +209,7 @@ def test_environments_are_added_and_removed(web, rows, flag, service):
     # Ahead of the clock each change counts one.
     rows("UPDATE revisions SET id = id + 1000000000000")
     before = cache.read_revisions()
-    assert read(web, "shop")["environments"] == THREE[2:]
+    assert read(web, "shop")["environments"] == THREE[:1]
     flag("mine", "shop")
     flag("theirs", "default")
     web.post_json(path, {"environment": "production"}, headers=ADMIN, status=409)
@@ -244,9 +244,9 @@ def test_the_default_strategy_is_stored_and_validated(web):
     body = {"name": "flexibleRollout", "parameters": {"rollout": 50, "stickiness": "userId"}}
     strategy = web.post_json(path, body, headers=ADMIN).json
     assert strategy["parameters"] == {"rollout": "50", "stickiness": "userId"}
-    assert read(web, "default")["environments"][2]["defaultStrategy"] == strategy
+    assert read(web, "default")["environments"][0]["defaultStrategy"] == strategy
     rows = web.get("/api/admin/environments/project/default", headers=ADMIN).json["environments"]
-    assert rows[2]["defaultStrategy"] == strategy
+    assert rows[0]["defaultStrategy"] == strategy
     web.post_json(path, {"name": "default"}, headers=ADMIN)
     event = newest(web)[0]
     assert (event["type"], event["environment"]) == ("default-strategy-updated", "production")
