@@ -14,15 +14,14 @@
 </head>
 <body {{"class=signed-in" if identity else ""}}>
 <a class="skip" href="#main">Skip to content</a>
-<header>
-<a class="brand" href="{{url('/')}}" {{"aria-current=page" if is_home else ""}}>sigservice</a>
-% if ui.get("environment"):
-<span class="badge">{{ui["environment"]}}</span>
-% end
 % if identity:
-% include("partials/nav.tpl")
+<a class="to-menu" href="#menu">Skip to menu</a>
 % end
-</header>
+% if identity and identity.session_hash:
+<form method="post" action="{{url('/logout')}}" id="sign-out" hidden>
+% include("partials/csrf.tpl")
+</form>
+% end
 <main id="main" tabindex="-1">
 % if breadcrumbs:
 <nav class="breadcrumbs" aria-label="Breadcrumb">
@@ -44,6 +43,15 @@
 % end
 {{!base}}
 </main>
+<header id="menu" tabindex="-1">
+<a class="brand" href="{{url('/')}}" {{"aria-current=page" if is_home else ""}}>sigservice</a>
+% if ui.get("environment"):
+<span class="badge">{{ui["environment"]}}</span>
+% end
+% if identity:
+% include("partials/nav.tpl")
+% end
+</header>
 <footer>
 % if ui.get("slogan"):
 <p>{{ui["slogan"]}}</p>

@@ -26,10 +26,7 @@
 <div class="account">
 <a href="{{url('/profile')}}">{{identity.username}}</a>
 % if identity.session_hash:
-<form method="post" action="{{url('/logout')}}">
-% include("partials/csrf.tpl")
-<button class="quiet">Sign out</button>
-</form>
+<button class="quiet" form="sign-out">Sign out</button>
 % end
 </div>
 % end

@@ -229,6 +229,26 @@ def test_skip_link_is_first_and_leads_into_the_content(tab, make):
         assert focus(page)["inMain"]
 
 
+@pytest.mark.parametrize("width", [1280, 375])
+def test_content_starts_at_the_third_stop_and_the_menu_follows_it(tab, make, width):
+    make.endpoint()
+    page = tab("ada", viewport={"width": width, "height": 800})
+    for address in ("/", "/admin/features", "/admin/signals", "/admin/events"):
+        page.goto(address)
+        stops = []
+        while not focus(page)["inMain"]:
+            page.keyboard.press("Tab")
+            stops.append(focus(page)["name"])
+        assert stops[:-1] == ["Skip to content", "Skip to menu"]
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Enter")
+        assert focus(page)["id"] == "menu"
+        page.keyboard.press("Tab")
+        assert focus(page)["name"] == "sigservice"
+        menu, content = page.locator("#menu").bounding_box(), page.locator("#main").bounding_box()
+        assert menu["x"] + menu["width"] <= content["x"] or menu["y"] < content["y"]
+
+
 def test_user_signs_in_and_works_by_keyboard(tab, make, expect):
     make.endpoint()
     page = tab()
