@@ -19,6 +19,7 @@ VIEW_PAGES = (
     "/admin/playground",
     "/admin/search",
     "/docs",
+    "/docs/bodies/{name}",
     "/docs/guide",
     "/docs/guide/{name}",
     "/admin/features",
@@ -351,4 +352,5 @@ def at(path, place, **other):
     here = {"environment": "production"} if in_production else {}
     here |= {"project": "default"} if "/actions" in path else {}
     here |= {"name": "quickstart"} if path.startswith("/docs/guide") else {}
+    here |= {"name": "NewFeature"} if path.startswith("/docs/bodies") else {}
     return path.format(**(place | here | other))

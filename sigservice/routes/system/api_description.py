@@ -1,15 +1,18 @@
 """The OpenAPI description, which is public for tools, and the page that shows it."""
 
+import re
 from typing import Any
 
 import msgspec
 
 from sigservice.concurrency.shared_body import SharedBody
 from sigservice.context import Context
+from sigservice.errors import NotFoundError
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import HTTPResponse, PageGuard, Public, Router, openapi, request, respond
 from sigservice.web.links import make_own_url
 
+PATH = "/docs"
 MAX_URLS = 20
 
 router = Router(Public)
@@ -22,7 +25,7 @@ def get_api_description(context: Context) -> HTTPResponse:
     return HTTPResponse(body, 200, {"Content-Type": respond.JSON})
 
 
-@page_router.get("/docs", needs=VIEW)
+@page_router.get(PATH, needs=VIEW)
 def show_api_description(context: Context, identity: Identity) -> HTTPResponse:
     document = msgspec.json.decode(_read_document(context, make_own_url(context, request.environ)))
     by_tag: dict[str, list[dict[str, Any]]] = {}
@@ -30,17 +33,35 @@ def show_api_description(context: Context, identity: Identity) -> HTTPResponse:
         for method, operation in operations.items():
             row = {"method": method.upper(), "path": path, **_summarize(operation)}
             by_tag.setdefault(operation["tags"][0], []).append(row)
-    schemas = {
-        name: msgspec.json.format(msgspec.json.encode(schema), indent=2).decode()
-        for name, schema in sorted(document["components"]["schemas"].items())
-    }
     return respond.page(
         context,
         "system/api_description/show",
         identity,
         title="API",
         groups=sorted(by_tag.items()),
-        schemas=schemas,
+    )
+
+
+@page_router.get(f"{PATH}/bodies/<name>", needs=VIEW)
+def show_request_body(context: Context, identity: Identity, name: str) -> HTTPResponse:
+    """With the schemas that it refers to."""
+    document = msgspec.json.decode(_read_document(context, make_own_url(context, request.environ)))
+    schemas, names = document["components"]["schemas"], [name]
+    if name not in schemas:
+        raise NotFoundError(f"Request body {name} not found.")
+    texts = {}
+    for each in names:  # which grows
+        text = msgspec.json.format(msgspec.json.encode(schemas[each]), indent=2).decode()
+        texts[each] = text
+        references = dict.fromkeys(re.findall(r'"#/components/schemas/(\w+)"', text))
+        names += [other for other in references if other not in names]
+    return respond.page(
+        context,
+        "system/api_description/body",
+        identity,
+        title=f"Request body {name}",
+        breadcrumbs=[("API", PATH)],
+        schemas=texts,
     )
 
 

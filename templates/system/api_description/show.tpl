@@ -10,17 +10,10 @@
 <code>{{operation["path"]}}</code>
 <span>{{operation["summary"]}}</span>
 % if operation["body"]:
-<span>{{"list of " if operation["is_list"] else ""}}<a href="#{{operation['body']}}">{{operation["body"]}}</a></span>
+<span>{{"list of " if operation["is_list"] else ""}}<a href="{{url('/docs/bodies', operation['body'])}}">{{operation["body"]}}</a></span>
 % end
 <span class="muted">{{operation["role"]}}</span>
 </li>
 % end
 </ul>
-% end
-<h2>Request bodies</h2>
-% for name, text in schemas.items():
-<details id="{{name}}">
-<summary><code>{{name}}</code></summary>
-<pre tabindex="0"><code>{{text}}</code></pre>
-</details>
 % end

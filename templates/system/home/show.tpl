@@ -7,27 +7,6 @@
 <p class="hint">Paused · <a href="{{url('/')}}">Resume</a></p>
 % end
 </div>
-% if steps:
-<section class="card" id="first-steps">
-<h2>Get started</h2>
-<p class="hint">{{done_count}} of {{len(steps)}} steps done.</p>
-<ol class="steps">
-% for step in steps:
-<li {{"class=done" if step["done"] else ""}}>
-% include("partials/icon.tpl", name="check" if step["done"] else "circle")
-% if step["done"]:
-<span>{{step["label"]}}<span class="hidden"> (done)</span></span>
-% elif step["allowed"]:
-<a href="{{url(step['path'])}}">{{step["label"]}}</a>
-% else:
-<span>{{step["label"]}} <span class="muted">– ask an admin</span></span>
-% end
-</li>
-% end
-</ol>
-<p class="hint">Turn features on or off at runtime – per environment, user or percentage – without deploying, and let alerts switch them. <a href="{{url('/docs/guide/quickstart')}}">Quickstart</a></p>
-</section>
-% end
 % is_admin = identity.has_permission("ADMIN")
 <div id="now" {{"data-live" if live else ""}} aria-live="off">
 % if alert_flags:
@@ -84,6 +63,27 @@
 % end
 % include("actions/scheduled/list.tpl", scheduled=scheduled)
 </div>
+% if steps:
+<section class="card" id="first-steps">
+<h2>Get started</h2>
+<p class="hint">{{done_count}} of {{len(steps)}} steps done.</p>
+<ol class="steps">
+% for step in steps:
+<li {{"class=done" if step["done"] else ""}}>
+% include("partials/icon.tpl", name="check" if step["done"] else "circle")
+% if step["done"]:
+<span>{{step["label"]}}<span class="hidden"> (done)</span></span>
+% elif step["allowed"]:
+<a href="{{url(step['path'])}}">{{step["label"]}}</a>
+% else:
+<span>{{step["label"]}} <span class="muted">– ask an admin</span></span>
+% end
+</li>
+% end
+</ol>
+<p class="hint">Turn features on or off at runtime – per environment, user or percentage – without deploying, and let alerts switch them. <a href="{{url('/docs/guide/quickstart')}}">Quickstart</a></p>
+</section>
+% end
 <div class="columns">
 <div>
 <section id="changes">
