@@ -13,7 +13,17 @@
 % if release["again"]:
 <a class="button quiet" href="{{url(release["again"])}}">Start again …<span class="hidden"> like release {{release["id"]}}</span></a>
 % end
+% if release["back"] or release["guards_form"]:
+<span class="links">
 % if release["back"]:
 <a href="{{url(release["path"])}}">Details<span class="hidden"> of release {{release["id"]}}</span></a>
+% end
+% if release["back"] and release["guards_form"]:
+·
+% end
+% if release["guards_form"]:
+<a href="{{url(release["guards_form"])}}">Edit guards<span class="hidden"> of release {{release["id"]}}</span></a>
+% end
+</span>
 % end
 </div>

@@ -149,11 +149,13 @@ def place(
     releases = f"projects/default/features/{name}/environments/production/releases"
     release_id = create(releases, steps=[{"rollout": 100}], strategyId=strategy_id)
     create(f"{releases}/{release_id}/rollback")
+    running_id = create(releases.replace("production", "development"), steps=[{"rollout": 100}])
     return {
         "integration_id": integration_id,
         "delivery_id": web.get(path, headers=ADMIN).json["deliveries"][0]["id"],
         "provider": "webhook",
         "release_id": release_id,
+        "running_id": running_id,
         "step": 1,
         "command": "undo",
         "set_id": set_id,

@@ -63,6 +63,7 @@ EDIT_PAGES = (
     f"{STRATEGIES}/{{strategy_id}}/delete",
     f"{RELEASES}/new",
     f"{RELEASES}/{{release_id}}/steps/{{step}}/{{command}}",
+    f"{RELEASES}/{{release_id}}/guards",
     "/admin/segments/new",
     "/admin/segments/{segment_id}",
     "/admin/segments/{segment_id}/delete",
@@ -212,6 +213,11 @@ EDIT_FORMS = {
         "watchMinutes": "60",
     },
     f"{RELEASES}/{{release_id}}/steps/{{step}}/{{command}}": {},
+    f"{RELEASES}/{{release_id}}/guards": {
+        "guards.0.kind": "silence",
+        "guards.0.endpointId": "{id}",
+        "guards.0.effect": "hold",
+    },
     "/admin/segments/new": {"name": "added"},
     "/admin/segments/{segment_id}": {"name": "renamed"},
     "/admin/segments/{segment_id}/delete": {},
@@ -347,9 +353,12 @@ FOREIGN = (
 
 
 def at(path, place, **other):
-    """The address; flags are looked at where they are on, default strategies where they exist."""
+    """The address; flags are looked at where they are on, default strategies where they exist, and
+    guards where a release runs."""
     in_production = path.startswith("/admin/features") or path.endswith("/default-strategy")
     here = {"environment": "production"} if in_production else {}
+    if path.endswith("/guards"):
+        here |= {"environment": "development", "release_id": place["running_id"]}
     here |= {"project": "default"} if "/actions" in path else {}
     here |= {"name": "quickstart"} if path.startswith("/docs/guide") else {}
     here |= {"name": "NewFeature"} if path.startswith("/docs/bodies") else {}

@@ -397,3 +397,79 @@ def test_the_menu_counts_releases_under_way(kit, ed):
 def menu_badges(ed):
     link = ed.get("/").html.select_one("nav a[href='/admin/releases']")
     return [badge.text for badge in link.select(".count")]
+
+
+def test_guards_are_edited_from_the_page_of_the_flag(kit, ed):
+    endpoint = kit.endpoint("alertmanager", template="alertmanager")
+    release = kit.create(guards=[kit.guard(endpoint)])
+    page = ed.get("/admin/features/checkout").click("Edit guards")
+    form = add_guard(page.forms["editor"], "silence")
+    form["guards.1.endpointId"], form["guards.1.dryRun"] = str(endpoint["id"]), True
+    form["guards.0.effect"], form["reason"] = "hold", "SHOP-1501"
+    page = form.submit().follow()
+    assert page.request.path == "/admin/features/checkout"
+    assert "Guards saved." in page
+    event = kit.events(release)[-1]
+    assert (event["type"], event["actor"]) == ("guardsEdited", "ed")
+    assert event["reason"].endswith(
+        "from roll back to hold; added Silence of alertmanager: SHOP-1501"
+    )
+    form = ed.get(f"{PLACE}/{release['id']}").click("Edit guards").forms["editor"]
+    form.submit("do", value="remove-guards.0").forms["editor"].submit().follow()
+    (guard,) = kit.read(release)["guards"]
+    assert guard["kind"] == "silence"
+
+
+def test_a_form_of_guards_that_changes_nothing_keeps_all_they_have(kit, ed):
+    endpoint = kit.endpoint("alertmanager", template="alertmanager")
+    kit.post("/api/admin/metric-sources", {"name": "main", "url": "http://localhost:9090"}, 201)
+    source = {"kind": "impactMetric", "metric": "m", "measure": "p99", "environment": "development"}
+    source |= {"labels": {"region": "eu", "zone": "a: b"}, "appName": "shop"}
+    query = {"kind": "prometheus", "source": "main", "query": "sum(\n  rate(x[5m]))"}
+    numbers = {"windowMinutes": 2, "minSamples": 7, "breaches": 3, "everySeconds": 45}
+    metric = {"kind": "rule", "effect": "hold", "autoResume": True}
+    resolved = {"path": "state", "values": ["up", "gone"], "key": "id"}
+    filters = [
+        {"path": "a", "operator": "IN", "values": ["x", "y"], "inverted": True},
+        {"path": "b", "operator": "STR_CONTAINS", "values": [7], "caseInsensitive": True},
+        {
+            "any": [
+                {"path": "c", "operator": "NUM_GT", "value": 1.5},
+                {"path": "d", "operator": "EXISTS"},
+            ]
+        },
+    ]
+    release = kit.create(
+        guards=[
+            {"kind": "signal", "endpointId": endpoint["id"], "effect": "hold"},
+            kit.guard(endpoint, filters=filters, resolved=resolved, dryRun=True),
+            metric | {"rule": {"source": source, "below": 0.1234567} | numbers},
+            metric | {"rule": {"source": query, "above": 12_345_678.5} | numbers},
+        ]
+    )
+    count = len(kit.events(release))
+    form = ed.get(f"{PLACE}/{release['id']}/guards").forms["editor"]
+    form = add_guard(form, "silence").submit("do", value="remove-guards.4").forms["editor"]
+    form.submit().follow()
+    assert kit.read(release)["guards"] == release["guards"]
+    assert len(kit.events(release)) == count
+
+
+def test_guards_that_another_user_changed_are_not_overwritten(kit, ed):
+    release = kit.create(guards=[kit.guard(kit.endpoint())])
+    form = ed.get(f"{PLACE}/{release['id']}/guards").forms["editor"]
+    kit.put(f"{kit.place}/releases/{release['id']}/guards", {"guards": []})
+    page = form.submit(status=409)
+    assert "The guards were changed meanwhile." in page.html.text
+    assert kit.read(release)["guards"] == []
+
+
+def test_problems_of_edited_guards_are_beside_their_fields(kit, ed):
+    release = kit.create()
+    form = add_guard(ed.get(f"{PLACE}/{release['id']}/guards").forms["editor"], "metric")
+    form["guards.0.rule.source.metric"] = "errors"
+    page = form.submit(status=400)
+    problems = {a["href"]: a.text for a in page.html.select(".problem[role=alert] a")}
+    assert problems["#guards.0.rule.above"] == "Enter either above or below."
+    kit.command(release, "stop")
+    ed.get(f"{PLACE}/{release['id']}/guards", status=409)

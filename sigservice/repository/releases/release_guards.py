@@ -1,6 +1,6 @@
 """Guards of releases: one function for each SQL statement."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,13 @@ def insert_many(
     """Items of the columns that differ between guards."""
     text = msgspec.json.encode(items).decode()
     execute(conn, _SQL["insert_guards"], release_id=release_id, items=text, now=now)
+
+
+def replace(conn: Connection, release_id: int, positions: Mapping[int, int]) -> None:
+    """Keeps the guards of these IDs at their new positions, and deletes the others."""
+    execute(conn, _SQL["lock_guards"], release_id=release_id)
+    text = msgspec.json.encode({str(id): position for id, position in positions.items()}).decode()
+    execute(conn, _SQL["replace_guards"], release_id=release_id, positions=text)
 
 
 def update_many(conn: Connection, items: Sequence[Any]) -> None:

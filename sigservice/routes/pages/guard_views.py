@@ -3,13 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from sigservice.db.statements import Row
-from sigservice.services.actions.action_filters import Filter
-from sigservice.services.actions.action_summaries import describe_filter
 from sigservice.services.releases import releases
 from sigservice.services.releases.guard_history import History
+from sigservice.services.releases.guard_texts import name_guard
 from sigservice.web.sparkline import build_guard_chart
 
 # Icon, word and class of a result.
@@ -27,22 +24,6 @@ def describe_guards(row: Row, release: Mapping[str, Any], history: History) -> l
         _describe_guard(guard, rows[guard["id"]]["endpoint"], history)
         for guard in release["guards"]
     ]
-
-
-def name_guard(guard: Mapping[str, Any], endpoint: str | None) -> str:
-    """Such as `Alerts of alertmanager: commonLabels.service is checkout`."""
-    if guard["kind"] == "rule":
-        source = guard["rule"]["source"]
-        if source["kind"] == "prometheus":
-            return f"Query of {source['source']}: {source['query']}"
-        per = f" per {source['per']}" if source.get("per") else f" ({source['measure']})"
-        return f"{source['metric']}{per}"
-    place = endpoint or "a deleted endpoint"
-    if guard["kind"] == "silence":
-        return f"Silence of {place}"
-    filters = [msgspec.convert(item, Filter) for item in guard.get("filters") or []]
-    texts = ", ".join(describe_filter(one) for one in filters if one.path)
-    return f"Alerts of {place}: {texts}" if texts else f"Alerts of {place}"
 
 
 def _describe_guard(

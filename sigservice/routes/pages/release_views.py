@@ -57,6 +57,7 @@ NOTICES = {
     "release-rollback": "Release rolled back.",
     "release-stop": "Release stopped.",
     "release-undo": "Rollback undone.",
+    "release-guards": "Guards saved.",
 }
 
 
@@ -100,6 +101,9 @@ def make_release_view(
         "ran": spell_duration((row["finished_at"] or now) - (row["start_at"] or row["created_at"])),
         "back": back,
         "commands": commands,
+        "guards_form": f"{path}/guards" + (f"?back={back}" if back else "")
+        if can_edit and is_active
+        else "",
         "row_commands": [command for command in commands if command["name"] in ROW_COMMANDS],
         "again": join_path(*place, "new") + "?" + urlencode({"like": row["id"]})
         if can_edit and not is_active

@@ -102,6 +102,11 @@ def check_plan(
     if plan.window is not None:
         check_window(plan.window, problems)
     check_channels(conn, plan.notifications, "notifications", problems, policy)
+    check_guards(guards, problems)
+
+
+def check_guards(guards: list[Guard], problems: Problems) -> None:
+    """Adds to `problems`."""
     if len(guards) > MAX_GUARDS:
         problems.add("guards", f"At most {MAX_GUARDS} guards are allowed.")
     for index, guard in enumerate(guards[:MAX_GUARDS]):

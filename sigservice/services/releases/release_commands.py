@@ -52,7 +52,7 @@ class _Command(NamedTuple):
     def require(self, *states: str) -> None:
         """Raises ConflictError."""
         if self.release.state not in states:
-            raise ConflictError(_describe_state(self.release))
+            raise ConflictError(describe_state(self.release))
 
 
 def run_command(
@@ -69,14 +69,7 @@ def run_command(
     if name not in COMMANDS:
         raise NotFoundError(f"The command must be one of {', '.join(COMMANDS)}.")
     _check(body)
-    revisions.lock(conn)
-    releases.get(conn, target, id)
-    (release,) = lock_all(conn, [id], clock)
-    journal = Journal()
-    if release.is_active:
-        release_progress.progress(conn, release, journal)
-    if body.step is not None and body.step != release.step:
-        raise ConflictError(f"The present step is {release.step}, not {body.step}.")
+    release, journal = lock_current(conn, target, id, body.step, clock)
     COMMANDS[name](_Command(conn, release, body, by, journal))
     if release.is_active:
         release_progress.progress(conn, release, journal)
@@ -84,6 +77,22 @@ def run_command(
         release_progress.save(conn, release)
     journal.write(conn)
     return releases.get(conn, target, id)
+
+
+def lock_current(
+    conn: Connection, target: FeatureEnvironment, id: int, step: int | None, clock: Clock
+) -> tuple[Release, Journal]:
+    """The release, up to date, with the events that this caused. `step` is the one that the caller
+    believes to be present. Raises NotFoundError, ConflictError."""
+    revisions.lock(conn)
+    releases.get(conn, target, id)
+    (release,) = lock_all(conn, [id], clock)
+    journal = Journal()
+    if release.is_active:
+        release_progress.progress(conn, release, journal)
+    if step is not None and step != release.step:
+        raise ConflictError(f"The present step is {release.step}, not {step}.")
+    return release, journal
 
 
 def _check(body: CommandBody) -> None:
@@ -175,7 +184,7 @@ def _advance(command: _Command) -> None:
     release = command.release
     command.require("running", "held")
     if release.state == "held" and release.held_by not in ("step", "person"):
-        raise ConflictError(_describe_state(release))
+        raise ConflictError(describe_state(release))
     results = [guard.to_result(release.now) for guard in release.guards]
     obstacle = find_obstacle(release.to_situation(), results, release.now)
     if obstacle:
@@ -240,7 +249,7 @@ def _require_quiet(release: Release) -> None:
             raise ConflictError(f"A guard fires: {guard.reason}")
 
 
-def _describe_state(release: Release) -> str:
+def describe_state(release: Release) -> str:
     names = {"rolledBack": "rolled back"}
     if release.state != "held":
         return f"The release is {names.get(release.state, release.state)}."

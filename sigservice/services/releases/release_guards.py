@@ -1,8 +1,8 @@
-"""The guards of a new release: their endpoints, what the sender's template adds, whether they fire
+"""New guards of a release: their endpoints, what the sender's template adds, whether they fire
 now, and how long a step must be for them."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from sigservice.services.releases.guard_results import (
     find_delay,
     find_window,
 )
-from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard, SilenceGuard
+from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard, SilenceGuard, Step
 from sigservice.services.releases.release_rules import make_columns
 from sigservice.services.rules import rule_conditions, rule_preview
 from sigservice.services.rules.prometheus import Answer
@@ -86,11 +86,14 @@ def prepare(
     find_defaults: FindDefaults,
     readings: SourceReadings,
     now: datetime,
+    skipped: Container[int] = (),
 ) -> list[PreparedGuard]:
     """Adds unknown endpoints, environments and metric sources to `problems`, and queries that can't
-    have a value."""
+    have a value. Guards at `skipped` positions are left out."""
     prepared = []
     for index, guard in enumerate(guards):
+        if index in skipped:
+            continue
         path = f"guards[{index}]"
         if isinstance(guard, RuleGuard):
             inner = Problems()
@@ -126,6 +129,21 @@ def find_shortest_minutes(guards: Sequence[Guard], propagation_seconds: int) -> 
     """The shortest step in which every guard can notice something."""
     seconds = max((_find_seconds(guard) for guard in guards), default=0)
     return max(1, math.ceil((propagation_seconds + seconds) / 60)) if guards else 1
+
+
+def check_minutes(
+    guards: Sequence[Guard],
+    propagation_seconds: int,
+    steps: Sequence[Step],
+    problems: Problems,
+    first: int = 0,
+) -> None:
+    """Adds the steps that are shorter than the guards need, from the step `first` on."""
+    shortest = find_shortest_minutes(guards, propagation_seconds)
+    for index, step in enumerate(steps):
+        if index >= first and step.minutes is not None and step.minutes < shortest:
+            message = f"The guards need at least {shortest} minutes for each step."
+            problems.add(f"steps[{index}].minutes", message)
 
 
 def preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str, Any]:

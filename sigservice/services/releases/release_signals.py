@@ -1,7 +1,7 @@
 """Evaluates signals for the guards that watch their endpoints, in the transaction that evaluates
 them for action sets: an alert, the rollback and the new percentage are one commit."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from datetime import datetime
 from functools import lru_cache
 
@@ -41,11 +41,31 @@ def evaluate_signals(
     return release_progress.progress_safely(conn, releases, logger)
 
 
-def find_firing(conn: Connection, endpoint: Row, definition: SignalGuard) -> dict[str, str]:
-    """The alerts that fire now, with their sentences: their newest signal within a day has not
-    resolved them."""
+def catch_up(
+    conn: Connection, logger: Logger, clock: Clock, release_id: int, guard_ids: Container[int]
+) -> int:
+    """Applies the alerts that arrived while these guards were stored: nothing queued them before
+    the commit. Call it right after the commit. Returns how many events this caused."""
+    revisions.lock(conn)
+    releases = lock_active(conn, [release_id], clock)
+    for release in releases:
+        for guard in release.guards:
+            definition = guard.definition
+            is_new = guard.id in guard_ids and guard.endpoint is not None
+            if is_new and isinstance(definition, SignalGuard):
+                endpoint = {"id": guard.endpoint_id, "name": guard.endpoint}
+                guard.keys |= find_firing(conn, endpoint, definition, hours=1)
+        release_progress.save_guards(conn, release)
+    return release_progress.progress_safely(conn, releases, logger)
+
+
+def find_firing(
+    conn: Connection, endpoint: Row, definition: SignalGuard, *, hours: int = 24
+) -> dict[str, str]:
+    """The alerts that fire now, with their sentences: their newest signal within these hours has
+    not resolved them."""
     newest: dict[str, AlertChange] = {}
-    for _, change in list_matches(conn, endpoint, definition, hours=24):
+    for _, change in list_matches(conn, endpoint, definition, hours=hours):
         newest.setdefault(change.key, change)
     return {key: change.sentence for key, change in newest.items() if change.sentence}
 
@@ -98,6 +118,8 @@ def _compile(definition: str) -> tuple[SignalGuard, Matcher]:
 
 
 def _apply_alerts(release: Release, changes: Sequence[AlertChange]) -> None:
+    """A guard that was edited meanwhile is gone; `catch_up` finds its alerts."""
     guards = {guard.id: guard for guard in release.guards}
     for change in changes:
-        apply_alert(guards[change.guard_id], change)
+        if change.guard_id in guards:
+            apply_alert(guards[change.guard_id], change)

@@ -11,6 +11,7 @@ _TEXTS = {
     "advanced": "Advanced {where} from {before} to {rollout}.",
     "held": "Held {where} at {rollout}.",
     "resumed": "Resumed the release of {where} at {rollout}.",
+    "guardsEdited": "Edited guards of {where}.",
     "edited": "{where} was changed by {editor} during its release.",
     "guardFired": "A guard of the release of {where} fires.",
     "guardUnknown": "A guard of the release of {where} has no data.",

@@ -265,7 +265,8 @@ def _prepare(
     prepared = _Prepared(plan, guards, strategy, start_at, warnings, propagation)
     _check_first_step(prepared, problems)
     if checks_minutes:
-        _check_minutes(prepared, problems)
+        definitions = [guard.definition for guard in guards]
+        release_guards.check_minutes(definitions, propagation, plan.steps, problems)
     return prepared, problems
 
 
@@ -324,15 +325,6 @@ def _check_first_step(prepared: _Prepared, problems: Problems) -> None:
     if first < prepared.rollout:
         message = f"The first step must be at least the present percentage ({prepared.rollout}%)."
         problems.add("steps[0].rollout", message)
-
-
-def _check_minutes(prepared: _Prepared, problems: Problems) -> None:
-    definitions = [guard.definition for guard in prepared.guards]
-    shortest = release_guards.find_shortest_minutes(definitions, prepared.propagation_seconds)
-    for index, step in enumerate(prepared.plan.steps):
-        if step.minutes is not None and step.minutes < shortest:
-            message = f"The guards need at least {shortest} minutes for each step."
-            problems.add(f"steps[{index}].minutes", message)
 
 
 def _list_warnings(

@@ -14,6 +14,27 @@ FROM jsonb_to_recordset(%(items)s::jsonb)
            covers_from timestamptz, covers_to timestamptz)
 ORDER BY position;
 
+-- name: lock_guards
+-- In the order of IDs, as the statements that update them.
+SELECT id FROM release_guards
+WHERE release_id = %(release_id)s
+ORDER BY id
+FOR UPDATE;
+
+-- name: replace_guards
+-- Keeps the guards of `positions` at their new positions, and deletes the others.
+WITH kept AS (
+    SELECT key::bigint AS id, value::integer AS position
+    FROM jsonb_each_text(%(positions)s::jsonb)
+), deleted AS (
+    DELETE FROM release_guards
+    WHERE release_id = %(release_id)s AND id NOT IN (SELECT id FROM kept)
+)
+UPDATE release_guards g
+SET position = kept.position
+FROM kept
+WHERE g.release_id = %(release_id)s AND g.id = kept.id;
+
 -- name: update_guards
 -- Locks in the order of IDs, as do save_readings and save_answers.
 WITH locked AS (

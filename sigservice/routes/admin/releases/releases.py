@@ -1,5 +1,6 @@
 """Releases of a flag in an environment, JSON: list, create, preview, read, events, commands."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sigservice.db.statements import Row
@@ -9,12 +10,14 @@ from sigservice.senders import list_external
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.services.releases import release_commands, releases
+from sigservice.services.releases import release_commands, release_signals, releases
+from sigservice.services.releases.guard_edits import GuardEdit, edit_guards
 from sigservice.services.releases.guard_queries import (
     ask_queries,
     list_queries,
     preview_queries,
 )
+from sigservice.services.releases.plans import Guard
 from sigservice.services.releases.release_commands import CommandBody
 from sigservice.services.releases.release_guards import SenderDefaults, SourceReadings
 from sigservice.services.releases.releases import NewRelease, Surroundings
@@ -42,12 +45,49 @@ def read_surroundings(context: Context, readings: SourceReadings | None = None) 
     return Surroundings(context.clock, policy, _find_defaults, readings or SourceReadings())
 
 
+def store_release(
+    context: Context, target: FeatureEnvironment, body: NewRelease, identity: Identity
+) -> Row:
+    """Creates it. Raises NotFoundError, ConflictError, BadDataError."""
+    surroundings = read_surroundings(context, ask_sources(context, target, body.guards))
+    with context.database.transaction() as conn:
+        row = releases.create(conn, target, body, identity, surroundings)
+    return _catch_up(context, target, row, [guard["id"] for guard in releases.list_guards(row)])
+
+
+def store_guards(
+    context: Context, target: FeatureEnvironment, id: int, body: GuardEdit, identity: Identity
+) -> Row:
+    """Replaces the guards of a release. Raises NotFoundError, ConflictError, BadDataError."""
+    surroundings = read_surroundings(context, ask_sources(context, target, body.guards))
+    with context.database.transaction() as conn:
+        row, guard_ids = edit_guards(conn, target, id, body, identity, surroundings)
+    return _catch_up(context, target, row, guard_ids)
+
+
+def _catch_up(
+    context: Context, target: FeatureEnvironment, row: Row, guard_ids: Sequence[int]
+) -> Row:
+    context.outbox_waiting.set()
+    new = [guard for guard in releases.list_guards(row) if guard["id"] in guard_ids]
+    if not any(guard["kind"] == "signal" for guard in new):
+        return row
+    logger = context.get_logger("releases")
+    with context.database.transaction() as conn:
+        release_signals.catch_up(conn, logger, context.clock, row["id"], guard_ids)
+        return releases.get(conn, target, row["id"])
+
+
 def ask_sources(
-    context: Context, target: FeatureEnvironment, body: NewRelease, *, is_preview: bool = False
+    context: Context,
+    target: FeatureEnvironment,
+    guards: Sequence[Guard],
+    *,
+    is_preview: bool = False,
 ) -> SourceReadings:
     """What the metric sources of the guards answer. Call it outside of transactions. Raises
     NotFoundError."""
-    conditions = list_queries(body.guards, target)
+    conditions = list_queries(guards, target)
     if not conditions:
         return SourceReadings()
     with context.database.transaction() as conn:
@@ -103,10 +143,7 @@ def create_release(
     body: NewRelease,
 ) -> HTTPResponse:
     target = FeatureEnvironment(project, name, environment)
-    surroundings = read_surroundings(context, ask_sources(context, target, body))
-    with context.database.transaction() as conn:
-        row = releases.create(conn, target, body, identity, surroundings)
-    context.outbox_waiting.set()
+    row = store_release(context, target, body, identity)
     location = f"{context.prefix}{request.path.removeprefix(context.base)}/{row['id']}"
     return respond.json(_describe(context, row), 201, location=location)
 
@@ -121,7 +158,7 @@ def preview_release(
     body: NewRelease,
 ) -> HTTPResponse:
     target = FeatureEnvironment(project, name, environment)
-    readings = ask_sources(context, target, body, is_preview=True)
+    readings = ask_sources(context, target, body.guards, is_preview=True)
     with context.database.transaction() as conn:
         result = releases.preview(conn, target, body, read_surroundings(context, readings))
     return respond.json(result)
@@ -145,6 +182,20 @@ def list_release_events(
     with context.database.transaction() as conn:
         items = releases.list_events(conn, target, id)
     return respond.json({"events": items})
+
+
+@router.put(f"{RELEASE}/guards", needs=EDIT, takes=GuardEdit)
+def replace_guards(
+    context: Context,
+    identity: Identity,
+    project: str,
+    name: str,
+    environment: str,
+    id: int,
+    body: GuardEdit,
+) -> HTTPResponse:
+    target = FeatureEnvironment(project, name, environment)
+    return respond.json(_describe(context, store_guards(context, target, id, body, identity)))
 
 
 @router.post(f"{RELEASE}/<command>", needs=EDIT, takes=CommandBody, optional_body=True)

@@ -158,10 +158,15 @@ def make_actor_field(form: Form, accounts: Choices) -> Field:
     return Field("actorId", "Run as", value, "select", hint, choices=choices)
 
 
+def make_group_field(form: Form, name: str = "filters") -> Field:
+    """Of the filters `name`."""
+    letters = [(letter, f"OR group {letter}") for letter in list_groups(form, name)]
+    return Field("group", "Role", type="select", choices=[("", "Required"), *letters])
+
+
 def make_filter_section(form: Form, max_filters: int) -> GrowingSection:
-    groups = [("", "Required"), *((letter, f"OR group {letter}") for letter in list_groups(form))]
     operator = replace(make_operator_field(OPERATORS), attributes=UPDATES_REPLAY)
-    group = Field("group", "Role", type="select", choices=groups, attributes=UPDATES_REPLAY)
+    group = replace(make_group_field(form), attributes=UPDATES_REPLAY)
 
     def make_row(row: Form) -> list[Field]:
         size = {"rows": min(10, row.get("values", "").strip().count("\n") + 1)}

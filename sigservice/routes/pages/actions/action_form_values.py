@@ -83,7 +83,7 @@ def apply_template(form: Form, name: str) -> Form:
     if (sender := senders.SENDERS.get(name)) is None:
         return form
     others = {key: text for key, text in form.items() if not key.startswith(AT)}
-    others = replace_rows(others, "filters", _make_filter_rows(sender.filters))
+    others = replace_rows(others, "filters", make_filter_rows(sender.filters))
     return others | _make_option_texts(sender.action_set_options) | {"recipe": name}
 
 
@@ -99,7 +99,7 @@ def make_form(row: Row) -> Form:
     form |= to_form(actions, "actions")
     form |= _make_option_texts(msgspec.json.decode(row["settings"], type=ActionSetOptions))
     filters = msgspec.json.decode(row["filters"], type=list[Filter])
-    form = replace_rows(form, "filters", _make_filter_rows(filters))
+    form = replace_rows(form, "filters", make_filter_rows(filters))
     return split_channels(form, f"{AT}notifications")
 
 
@@ -120,7 +120,7 @@ def read_fields(form: Form, project: str) -> ActionSetFields:
         "enabled" in form,
         read_id(form.get("actorId", "")),
         read_id(form.get("match.sourceId", "")),
-        [_make_filter(letter, [row for _, row in rows]) for letter, rows in groups],
+        read_filters(list_rows(form, "filters")),
         [
             Action(row.get("action", ""), number, _read_params(row) | {"project": project})
             for number, row in enumerate(list_rows(form, "actions"), 1)
@@ -161,9 +161,9 @@ def make_problems(form: Form, details: Sequence[dict[str, Any]]) -> list[dict[st
     return problems
 
 
-def list_groups(form: Form) -> list[str]:
+def list_groups(form: Form, name: str = "filters") -> list[str]:
     """The letters of OR groups that a filter can join."""
-    groups = {_read_group(row) for row in list_rows(form, "filters")}
+    groups = {_read_group(row) for row in list_rows(form, name)}
     return sorted({*ascii_uppercase[:GROUP_CHOICES], *groups} - {""})
 
 
@@ -214,7 +214,14 @@ def _read_filter(row: Form) -> Filter:
     )
 
 
-def _make_filter_rows(filters: Sequence[Filter]) -> list[Form]:
+def read_filters(rows: Sequence[Form]) -> list[Filter]:
+    """Of rows that `make_filter_rows` makes."""
+    groups = _group_filters(rows)
+    return [_make_filter(letter, [row for _, row in items]) for letter, items in groups]
+
+
+def make_filter_rows(filters: Sequence[Filter]) -> list[Form]:
+    """The texts of filters, one row for each: those of a group have the same letter."""
     rows, groups = [], 0
     for one in filters:
         letter = ""

@@ -10,7 +10,8 @@ WIDTH, HEIGHT = 640, 100
 MAX_MARKS = 60
 MARKS = {
     "started": "▶", "advanced": "▲", "finished": "✓", "rolledBack": "⟲", "held": "‖",
-    "resumed": "▶", "edited": "●", "guardFired": "✕", "undone": "●", "stopped": "■",
+    "resumed": "▶", "edited": "●", "guardFired": "✕", "undone": "●", "guardsEdited": "●",
+    "stopped": "■",
 }  # fmt: skip
 
 

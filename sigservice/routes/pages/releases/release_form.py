@@ -8,7 +8,11 @@ import msgspec
 from sigservice.db.pool import Connection
 from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
-from sigservice.routes.admin.releases.releases import ask_sources, read_surroundings
+from sigservice.routes.admin.releases.releases import (
+    ask_sources,
+    read_surroundings,
+    store_release,
+)
 from sigservice.routes.pages.releases import release_form_fields as fields
 from sigservice.routes.pages.releases import release_form_values as values
 from sigservice.routes.pages.releases.release_form_fields import GuardChoices
@@ -102,20 +106,18 @@ def create_release(
     body = values.read_body(form, environment)
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
-    readings = ask_sources(context, target, body, is_preview=do == "replay")
-    surroundings = read_surroundings(context, readings)
-    with context.database.transaction() as conn:
-        if do == "replay":
+    if do == "replay":
+        surroundings = read_surroundings(
+            context, ask_sources(context, target, body.guards, is_preview=True)
+        )
+        with context.database.transaction() as conn:
             preview = releases.preview(conn, target, body, surroundings)
             endpoints = {str(row["id"]): row["name"] for row in signal_endpoints.list_all(conn)}
-        else:
-            row = releases.create(conn, target, body, identity, surroundings)
-    if do == "replay":
         definitions = msgspec.to_builtins(body.guards)
         now = context.clock.now()
         replay = make_replay_view(body, preview, definitions, endpoints, now)
         return show_new_release(context, identity, name, environment, Entry(form), replay)
-    context.outbox_waiting.set()
+    row = store_release(context, target, body, identity)
     path = join_path("/admin/features", name, "environments", environment, "releases", row["id"])
     return respond.redirect(context, f"{path}?done=release-created")
 

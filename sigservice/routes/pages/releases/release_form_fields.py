@@ -4,7 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sigservice.routes.pages.actions.action_form_fields import FILTER_BOXES, PATH_FIELD
+from sigservice.routes.pages.actions.action_form_fields import (
+    FILTER_BOXES,
+    PATH_FIELD,
+    make_group_field,
+)
 from sigservice.routes.pages.flags.constraint_fields import VALUES_HINT, make_operator_field
 from sigservice.routes.pages.releases.release_form_values import KINDS, find_kind
 from sigservice.routes.pages.signals.channel_section import make_channel_section
@@ -88,6 +92,13 @@ _METRIC_FIELDS = [
     ),
     Field("per", "Per", hint="Of a ratio: the counter below, e.g. checkout_requests"),
     Field("appName", "Application", hint="Empty = all."),
+    Field(
+        "labels",
+        "Labels",
+        type="textarea",
+        hint="Optional: one per line, such as region: eu.",
+        attributes={"rows": 2},
+    ),
 ]
 _LIMIT_FIELDS = [
     Field("above", "Broken above", type="number", attributes=_ANY),
@@ -198,6 +209,7 @@ def _list_kind_fields(
         query = Field("query", "Query", type="textarea", hint=hint, is_required=True)
         fields = [Field("source", "Source", type="select", choices=options), query]
         numbers = _prefix([*_LIMIT_FIELDS, _SAMPLE_FIELDS[0]], "rule.")
+        hidden += [Field("rule.minSamples", "", type="hidden")]
         return [*hidden, *_prefix(fields, "rule.source."), *numbers], []
     hidden += [Field("rule.source.environment", "", type="hidden")]
     numbers = _prefix([*_LIMIT_FIELDS, *_SAMPLE_FIELDS], "rule.")
@@ -212,8 +224,9 @@ def _make_signal_sections(form: Form, at: str) -> list[GrowingSection]:
         f"{at}.filters",
         "Which alerts",
         "filter",
-        "All filters must match. Without any, those of the sender's template count.",
-        [PATH_FIELD, operator, values, *FILTER_BOXES],
+        "All filters must match, and of an OR group at least one. Without any, those of the"
+        " sender's template count.",
+        [PATH_FIELD, operator, values, make_group_field(form, f"{at}.filters"), *FILTER_BOXES],
         blank={"operator": "IN"},
         max_rows=MAX_FILTERS,
     )

@@ -1,16 +1,23 @@
 """The texts of the form of a release: what its buttons change, and the body of the API in them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import msgspec
 
 from sigservice.clock import format_iso
 from sigservice.errors import BadDataError
-from sigservice.services.releases.plans import Step
+from sigservice.routes.pages.actions.action_form_values import make_filter_rows, read_filters
+from sigservice.services.actions.action_filters import Filter
+from sigservice.services.releases.guard_edits import GuardEdit
+from sigservice.services.releases.plans import RuleGuard, SignalGuard, Step
 from sigservice.services.releases.releases import NewRelease
 from sigservice.services.releases.windows import DAYS
-from sigservice.web.forms import Form, find_rows, read, to_form
+from sigservice.services.rules.rule_conditions import ImpactMetric
+from sigservice.web.forms import Form, find_rows, format_pairs, read, read_pairs, to_form
 from sigservice.web.growing_forms import list_rows, replace_rows
 
 _RULE = {
@@ -35,6 +42,10 @@ KINDS: Mapping[str, tuple[str, Form]] = {
     ),
     "silence": ("Silence of an endpoint", {"kind": "silence", "effect": "hold"}),
 }
+_MEMBERS = ("kind", "endpointId", "effect", "filters", "resolved", "rule", "dryRun", "autoResume")
+_LABELS = "rule.source.labels"
+_OTHERS = re.compile(r"^guards\.\d+\.(filters\.|rule\.source\.labels$)")
+Body = TypeVar("Body", NewRelease, GuardEdit)
 ADD, USE = "add-guard:", "use-steps:"
 
 
@@ -61,7 +72,22 @@ def make_form(release: Mapping[str, Any]) -> Form:
     window = release["window"]
     form |= {f"window.days.{day}": "on" for day in window["days"]} if window else {}
     form.pop("window.days", None)
-    return form | to_form({"guards": [_make_guard(guard) for guard in release["guards"]]})
+    return form | make_guards_form(release["guards"])
+
+
+def make_guards_form(guards: Sequence[Mapping[str, Any]]) -> Form:
+    """The texts of the guards of a release."""
+    form: Form = {}
+    for number, guard in enumerate(guards):
+        members = {name: guard[name] for name in _MEMBERS if guard.get(name) is not None}
+        form |= to_form(members, f"guards.{number}")
+        filters = msgspec.convert(guard.get("filters") or [], list[Filter])
+        form = replace_rows(form, f"guards.{number}.filters", make_filter_rows(filters))
+        labels = guard.get("rule", {}).get("source", {}).get("labels")
+        if labels:
+            form = replace_rows(form, f"guards.{number}.{_LABELS}", [])
+            form |= {f"guards.{number}.{_LABELS}": format_pairs(labels)}
+    return form
 
 
 def apply_button(form: Form, environment: str, templates: Sequence[Mapping[str, Any]]) -> Form:
@@ -76,7 +102,7 @@ def apply_button(form: Form, environment: str, templates: Sequence[Mapping[str, 
     if do.startswith(ADD) and do.removeprefix(ADD) in KINDS:
         rows = [*rows, KINDS[do.removeprefix(ADD)][1]]
     rows = [
-        row | {"rule.source.environment": environment} if find_kind(row) == "metric" else row
+        {"rule.source.environment": environment} | row if find_kind(row) == "metric" else row
         for row in rows
     ]
     is_done = do.startswith((ADD, "remove-guards.")) and "." not in do.partition("guards.")[2]
@@ -85,14 +111,25 @@ def apply_button(form: Form, environment: str, templates: Sequence[Mapping[str, 
 
 def read_body(form: Form, environment: str) -> NewRelease:
     """The body of the API. Raises BadDataError."""
-    form = apply_button(form, environment, [])
+    return read_guards(apply_button(form, environment, []), NewRelease, startAt=_read_start(form))
+
+
+def read_guards(form: Form, struct: type[Body], **members: Any) -> Body:
+    """A body with guards. Raises BadDataError."""
     texts = {name: text for name, text in form.items() if name not in _list_blank(form)}
-    return read(texts, NewRelease, startAt=_read_start(form))
+    body = read(texts, struct, **members)
+    for row, guard in zip(find_rows(form, "guards"), body.guards, strict=True):
+        if isinstance(guard, SignalGuard):
+            guard.filters = read_filters(list_rows(form, f"{row}.filters")) or None
+        if isinstance(guard, RuleGuard) and isinstance(guard.rule.source, ImpactMetric):
+            guard.rule.source.labels = read_pairs(form, f"{row}.{_LABELS}")
+    return body
 
 
 def _list_blank(form: Form) -> set[str]:
-    """The controls of groups that are empty as a whole: a window, and what resolves an alert."""
-    names = {"startAt"}
+    """The controls that `read` leaves out: those of a group that is empty as a whole (a window,
+    what resolves an alert), and those that are read in another way."""
+    names = {"startAt"} | {name for name in form if _OTHERS.search(name)}
     hours = [form.get(f"window.{name}", "").strip() for name in ("from", "to")]
     if not any(hours) and not any(f"window.days.{day}" in form for day in DAYS):
         names |= {name for name in form if name.startswith("window.")}
@@ -122,8 +159,3 @@ def _read_start(form: Form) -> str | None:
         message = f"{local:%H:%M} doesn't exist on {local:%d %b}. Choose another time."
         raise BadDataError(message, path="startAt")
     return format_iso(moment)
-
-
-def _make_guard(guard: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("kind", "endpointId", "effect", "filters", "resolved", "rule", "dryRun", "autoResume")
-    return {name: guard[name] for name in names if guard.get(name) is not None}

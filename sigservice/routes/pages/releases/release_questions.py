@@ -26,6 +26,7 @@ BODIES: dict[str, tuple[str, dict[str, Any]]] = {
     "restore": ("resume", {"adopt": False}),
     "ignore": ("resume", {}),
 }
+BACK = {"flag": "", "list": "/admin/releases", "home": "/"}
 REASON = Field("reason", "Why?", hint="Shown in the audit log.", attributes={"maxlength": 500})
 MINUTES = Field(
     "ignoreMinutes",
@@ -70,11 +71,8 @@ def run_command(
     now = context.clock.now()
     question = QUESTIONS[command]({**release, "label": fill_label(command, release), "now": now})
     api_command, members = BODIES.get(command, (command, {}))
-    path = join_path("/admin/features", name, "environments", environment, "releases", release_id)
     back = form.get("back", "")
-    pages = {"flag": flag_path(name), "list": "/admin/releases", "home": "/"}
-    page = pages.get(back, path)
-    place = f"#in-{environment}" if back == "flag" else ""
+    page, place = find_back(name, environment, release_id, back)
     texts = {"ignoreMinutes": DEFAULT_IGNORE_MINUTES} | form
 
     def perform() -> None:
@@ -94,9 +92,17 @@ def run_command(
         is_dangerous=question.is_dangerous,
         breadcrumbs=make_breadcrumbs(name),
         after_commit=context.outbox_waiting.set,
-        hidden={"back": back} if back in pages else {},
+        hidden={"back": back} if back in BACK else {},
         fields=fill(question.fields, texts),
     )
+
+
+def find_back(name: str, environment: str, release_id: int, back: str) -> tuple[str, str]:
+    """(the path of the page that asked, the place on it); by default the page of the release."""
+    if back == "flag":
+        return flag_path(name), f"#in-{environment}"
+    place = ("/admin/features", name, "environments", environment, "releases", release_id)
+    return BACK.get(back, join_path(*place)), ""
 
 
 def _ask_hold(release: Mapping[str, Any]) -> Question:

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sigservice.clock import parse_iso
-from sigservice.routes.pages.guard_views import name_guard
 from sigservice.services.releases import release_replay
+from sigservice.services.releases.guard_texts import name_guard
 from sigservice.services.releases.release_replay import STARTS, Outcome
 from sigservice.services.releases.releases import NewRelease
 from sigservice.web.helpers import readable

@@ -1,0 +1,160 @@
+"""Changes of the guards of a release that has not ended.
+
+A guard that stays as it is keeps its ID and its state. A changed one is a new guard, because what
+was evaluated with the old condition says nothing about it. So the IDs tell whether guards changed.
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+import msgspec
+
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.errors import ConflictError
+from sigservice.repository.releases import release_guards as guard_rows
+from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems
+from sigservice.services.releases import release_guards, release_progress, releases
+from sigservice.services.releases.guard_results import GuardRecord
+from sigservice.services.releases.guard_texts import NamedGuard, describe_edit
+from sigservice.services.releases.plans import Guard, RuleGuard, check_guards
+from sigservice.services.releases.release_commands import describe_state, lock_current
+from sigservice.services.releases.release_guards import PreparedGuard
+from sigservice.services.releases.release_state import (
+    Release,
+    find_propagation_seconds,
+    lock_all,
+)
+from sigservice.services.releases.releases import Surroundings
+from sigservice.services.rules.rule_conditions import ImpactMetric
+from sigservice.services.signals.payload_paths import to_text
+
+
+class GuardEdit(msgspec.Struct):
+    """`guards` replace those of the release. `guardIds` and `step` are the guards and the step that
+    the caller believes to be present."""
+
+    guards: list[Guard]
+    guardIds: list[int] | None = None
+    step: int | None = None
+    reason: str | None = None
+
+
+def edit_guards(
+    conn: Connection,
+    target: FeatureEnvironment,
+    id: int,
+    body: GuardEdit,
+    by: Identity,
+    surroundings: Surroundings,
+) -> tuple[Row, list[int]]:
+    """Returns the release, and the IDs of its new guards. Raises NotFoundError, BadDataError with
+    all problems, ConflictError if the release has ended or isn't what the caller believes."""
+    Problems().check_text(body.reason, "reason", max_length=500).raise_if_any()
+    release, journal = lock_current(conn, target, id, body.step, surroundings.clock)
+    if not release.is_active:
+        raise ConflictError(describe_state(release))
+    if body.guardIds is not None and {g.id for g in release.guards} != set(body.guardIds):
+        raise ConflictError("The guards were changed meanwhile. Read them again.")
+    problems = Problems()
+    check_guards(body.guards, problems)
+    problems.raise_if_any()
+    removed = {guard.id: guard for guard in release.guards}
+    same = _pair(removed, dict(enumerate(body.guards)), _make_key)
+    prepared = release_guards.prepare(
+        conn,
+        body.guards,
+        problems,
+        surroundings.find_defaults,
+        surroundings.readings,
+        release.now,
+        skipped=same,
+    )
+    # Those that are as before once the template of the sender has filled them.
+    definitions = {guard.position: guard.definition for guard in prepared}
+    same |= _pair(removed, definitions, _make_key)
+    new = {guard.position: guard for guard in prepared if guard.position not in same}
+    _check(conn, release, new, problems)
+    if new or removed:
+        changed = _pair(removed, {n: definitions[n] for n in new}, _find_subject)
+        guard_rows.replace(conn, release.id, {same[n].id: n for n in same})
+        guard_rows.insert_many(conn, id, [guard.to_item() for guard in new.values()], release.now)
+        (release,) = lock_all(conn, [id], surroundings.clock)
+        text = describe_edit(
+            [(_name_record(changed[n]), _name_prepared(new[n])) for n in changed],
+            [_name_prepared(new[n]) for n in new if n not in changed],
+            [_name_record(record) for record in removed.values()],
+        )
+        reason = f"{text}: {body.reason}" if body.reason else text
+        journal.add(release, "guardsEdited", by=by, reason=reason)
+        release_progress.progress(conn, release, journal)
+    journal.write(conn)
+    ids = [guard.id for guard in release.guards if guard.position in new]
+    return releases.get(conn, target, id), ids
+
+
+def _pair(
+    records: dict[int, GuardRecord],
+    definitions: Mapping[int, Guard],
+    make_key: Callable[[Guard], Hashable],
+) -> dict[int, GuardRecord]:
+    """The record with the same key for each definition that has one, which leaves `records`."""
+    pairs = {}
+    for position, definition in definitions.items():
+        key = make_key(definition)
+        record = next((r for r in records.values() if make_key(r.definition) == key), None)
+        if record is not None:
+            pairs[position] = records.pop(record.id)
+    return pairs
+
+
+def _make_key(guard: Guard) -> Hashable:
+    """Guards that do the same have the same key."""
+    values = msgspec.to_builtins(guard)
+    filters = _to_texts(values.pop("filters", None) or [])
+    return msgspec.json.encode([values, filters], order="sorted")
+
+
+def _to_texts(value: Any) -> Any:
+    """With all values as text, as filters compare them."""
+    if isinstance(value, list):
+        return [_to_texts(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _to_texts(item) for key, item in value.items()}
+    return to_text(value)
+
+
+def _find_subject(guard: Guard) -> Hashable:
+    """What it watches: with another limit or effect, it is a changed guard."""
+    if not isinstance(guard, RuleGuard):
+        return guard.__struct_config__.tag, guard.endpointId
+    source = guard.rule.source
+    if isinstance(source, ImpactMetric):
+        return source.metric, source.per, source.environment
+    return source.source, source.query
+
+
+def _check(
+    conn: Connection, release: Release, new: Mapping[int, PreparedGuard], problems: Problems
+) -> None:
+    """New guards must not fire now, and the steps still to come must be long enough for them."""
+    release_guards.check_firing([*new.values()], problems)
+    first = 0 if release.state == "scheduled" else release.step + 1
+    release_guards.check_minutes(
+        [guard.definition for guard in new.values()],
+        find_propagation_seconds(conn, release.environment),
+        release.plan.steps,
+        problems,
+        first=first,
+    )
+    problems.raise_if_any()
+
+
+def _name_record(record: GuardRecord) -> NamedGuard:
+    return NamedGuard(record.definition, record.endpoint)
+
+
+def _name_prepared(guard: PreparedGuard) -> NamedGuard:
+    return NamedGuard(guard.definition, guard.endpoint["name"] if guard.endpoint else None)
