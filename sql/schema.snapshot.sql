@@ -737,6 +737,7 @@ CREATE TABLE public.releases (
     created_by text NOT NULL,
     created_by_user_id integer NOT NULL,
     finished_at timestamp with time zone,
+    dismissed_at timestamp with time zone,
     CONSTRAINT releases_check CHECK (((state = 'held'::text) = (held_by IS NOT NULL))),
     CONSTRAINT releases_held_by_check CHECK ((held_by = ANY (ARRAY['person'::text, 'guard'::text, 'noData'::text, 'edit'::text, 'step'::text]))),
     CONSTRAINT releases_state_check CHECK ((state = ANY (ARRAY['scheduled'::text, 'running'::text, 'held'::text, 'finished'::text, 'rolledBack'::text, 'stopped'::text])))

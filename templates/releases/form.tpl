@@ -20,6 +20,7 @@
 % include("partials/growing_section.tpl", section=guards)
 </div>
 % include("partials/form_fields.tpl", fields=no_data)
+% include("partials/recipients.tpl")
 % include("partials/growing_section.tpl", section=notifications)
 <fieldset>
 <legend>Start</legend>
@@ -36,6 +37,7 @@
 % include("partials/form_fields.tpl", fields=hours)
 </div>
 </fieldset>
+% include("partials/form_fields.tpl", fields=dry_run)
 </fieldset>
 <p class="actions save">
 <button>Start release</button>

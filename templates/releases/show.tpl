@@ -11,9 +11,9 @@
 </dd></div>
 % end
 <div><dt>Hold without data</dt><dd>after {{release["noDataMinutes"]}} min</dd></div>
-<div><dt>Notifications</dt><dd>
+<div><dt>Told</dt><dd>
 % for channel in release["notifications"]:
-<bdi>{{channel["url"]}}</bdi>
+<bdi>{{channel.get("name") or channel["url"]}}</bdi>
 % end
 {{"" if release["notifications"] else "none"}}
 </dd></div>

@@ -48,8 +48,8 @@ def test_a_limit_changes_with_one_sentence_in_the_log_and_the_audit_log(kit, rul
         guardIds=[guard["id"] for guard in before],
         step=0,
     )
-    kept, changed = after["guards"]
-    assert kept == before[1]
+    same, changed = after["guards"]
+    assert same == before[1]
     assert changed["rule"]["above"] == changed["limit"] == 0.08
     assert (changed["state"], changed["value"], changed["samples"]) == ("ok", 0.01, 100)
     event = kit.events(release)[-1]

@@ -473,3 +473,65 @@ def test_problems_of_edited_guards_are_beside_their_fields(kit, ed):
     assert problems["#guards.0.rule.above"] == "Enter either above or below."
     kit.command(release, "stop")
     ed.get(f"{PLACE}/{release['id']}/guards", status=409)
+
+
+def test_a_dry_run_says_what_would_be_and_has_no_button_that_changes_the_flag(kit, ed):
+    form = ed.get(f"{PLACE}/new").forms["editor"]
+    form["dryRun"] = True
+    page = form.submit().follow()
+    kit.wait(10)
+    page = ed.get("/admin/features/checkout")
+    panel = page.html.select_one(".release")
+    assert panel.select_one("h4 .badge").text == "dry run"
+    assert "step 2 of 4: would be 10%, is 0%" in panel.text
+    assert "Next: 50% in 1 h." in panel.text
+    buttons = [
+        one.text.split(":")[0].split(" release")[0] for one in panel.select("button, .button")
+    ]
+    assert buttons == ["Hold", "Stop …"]
+    assert "moved by release" not in page
+    row = ed.get("/admin/releases").html.select_one("tbody tr").get_text(" ", strip=True)
+    assert row.startswith("▶ dry run checkout production (10%) ●●○○ 2 of 4 no guards (50%) in 1 h")
+    assert kit.rollout() == 0
+    form = f"{PLACE.removesuffix('releases')}strategies/{kit.strategy['id']}"
+    assert "moves this percentage." not in ed.get(form).text
+    page = press(page, "stop")
+    assert "The dry run has ended. It changed nothing." in page.html.select_one(".release").text
+    assert page.click("Start again").forms["editor"]["dryRun"].checked
+
+
+def test_a_dry_run_that_would_have_been_rolled_back_says_why(kit, ed):
+    kit.create(dryRun=True, guards=[kit.guard(kit.endpoint())])
+    kit.signal("firing")
+    panel = ed.get("/admin/features/checkout").html.select_one(".release")
+    assert "would have been rolled back · step 1 of 3: would be 1%, is 0%" in panel.text
+    assert "An alert fires at alerts (signal" in panel.text
+    assert not panel.select("form[action$=undo], a[href*=undo]")
+
+
+def test_an_ended_release_is_dismissed_until_there_is_a_new_one(kit, ed):
+    page = press(start(kit, ed), "stop")
+    assert "Dismiss" not in page.html.select_one(".release").text
+    page = press(ed.get("/admin/features/checkout"), "dismiss")
+    assert "Release dismissed." in page
+    assert page.html.select("section.release") == []
+    assert "while you raise 1% to 100%" in page
+    kit.create()
+    assert len(ed.get("/admin/features/checkout").html.select("section.release")) == 1
+
+
+def test_a_release_tells_integrations_that_are_chosen_by_name(kit, ed):
+    addon = {"provider": "webhook", "name": "#shop-releases", "events": [], "enabled": True}
+    parameters = {"url": "https://hooks.example.com/x"}
+    kit.post("/api/admin/addons", addon | {"parameters": parameters}, 201)
+    form = ed.get(f"{PLACE}/new").forms["editor"]
+    form["tell.0.on.held"] = form["tell.0.on.wouldAct"] = True
+    page = form.submit().follow()
+    (release,) = kit.get(f"{kit.place}/releases")["releases"]
+    (channel,) = release["notifications"]
+    assert (channel["type"], channel["name"]) == ("integration", "#shop-releases")
+    assert sorted(channel["on"]) == ["held", "wouldAct"]
+    assert "Told #shop-releases" in " ".join(page.html.select_one("#release dl").text.split())
+    form = press(page, "stop").click("Start again").forms["editor"]
+    assert form["tell.0.on.held"].checked
+    assert not form["tell.0.on.finished"].checked

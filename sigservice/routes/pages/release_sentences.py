@@ -16,6 +16,16 @@ def make_headline(release: Mapping[str, Any], row: Row, now: datetime) -> str:
     """What follows "Release 12", such as `on hold at 25% · for 6 min`."""
     state, rollout = release["state"], f"{release['rollout']}%"
     since = spell_duration(now - row["last_at"]) if row["last_at"] else ""
+    if release["dryRun"] and state != "scheduled":
+        place = f"step {release['step'] + 1} of {len(release['steps'])}"
+        would_be = row["rolled_back_from"] if state == "rolledBack" else release["wouldBe"]
+        text = f"{place}: would be {would_be}%, is {rollout}"
+        words = {
+            "running": "",
+            "held": "on hold · ",
+            "rolledBack": "would have been rolled back · ",
+        }
+        return words.get(state, f"{state} · ") + text
     if state == "scheduled":
         return f"scheduled · {release['steps'][0]['rollout']}% first"
     if state == "running":
@@ -40,6 +50,8 @@ def explain_state(release: Mapping[str, Any], row: Row, now: datetime) -> list[s
     if state == "held":
         return [*_explain_hold(release, reason), *_list_ignored(release, now)]
     where = f"{release['feature']} in {release['environment']}"
+    if release["dryRun"]:
+        return [reason, "The dry run has ended. It changed nothing."]
     if state == "finished":
         text = (
             "Remove the flag from the code, then archive it." if release["rollout"] == 100 else ""
@@ -74,6 +86,8 @@ def describe_next(release: Mapping[str, Any], now: datetime) -> str:
         )
     remaining = _find_remaining(release, now)
     name = name_next(release) or "finished"
+    if release["dryRun"] and name != "finished":
+        name = f"({name})"
     return f"{name} in {spell_duration(remaining)}" if remaining else f"{name}, when guards are ok"
 
 

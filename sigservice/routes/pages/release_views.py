@@ -41,9 +41,11 @@ LABELS = {
     "rollback": "Roll back to {start}",
     "stop": "Stop",
     "undo": "Undo the rollback",
+    "dismiss": "Dismiss",
 }
-DIRECT = ("start", "hold", "resume")  # commands without a question
+DIRECT = ("start", "hold", "resume", "dismiss")  # commands without a question
 ROW_COMMANDS = ("start", "hold", "resume", "ignore", "rollback")
+DRY_RUN_COMMANDS = ("start", "resume", "ignore", "stop")  # of rows
 SHOWN_DAYS = 14  # a release that has ended longer ago isn't on the page of its flag
 NOTICES = {
     "release-created": "Release created.",
@@ -58,6 +60,7 @@ NOTICES = {
     "release-stop": "Release stopped.",
     "release-undo": "Rollback undone.",
     "release-guards": "Guards saved.",
+    "release-dismiss": "Release dismissed.",
 }
 
 
@@ -75,13 +78,18 @@ def make_release_view(
     place = ("/admin/features", row["feature"], "environments", row["environment"], "releases")
     path = join_path(*place, row["id"])
     is_active = release["state"] in releases.ACTIVE
+    is_dry_run = release["dryRun"]
+    if is_dry_run:
+        word = "dry run" if release["state"] == "running" else f"{word} (dry run)"
     commands = _make_commands(release, path, back) if can_edit else []
+    in_rows = DRY_RUN_COMMANDS if is_dry_run else ROW_COMMANDS
     reached = release["step"] + (release["stepEnteredAt"] is not None)
     return {
         **release,
         "path": path,
         "icon": icon,
         "word": word,
+        "rollout_text": f"({release['wouldBe']}%)" if is_dry_run else f"{release['rollout']}%",
         "style": style,
         "is_active": is_active,
         "place": f"{row['feature']} in {row['environment']}",
@@ -104,7 +112,7 @@ def make_release_view(
         "guards_form": f"{path}/guards" + (f"?back={back}" if back else "")
         if can_edit and is_active
         else "",
-        "row_commands": [command for command in commands if command["name"] in ROW_COMMANDS],
+        "row_commands": [command for command in commands if command["name"] in in_rows],
         "again": join_path(*place, "new") + "?" + urlencode({"like": row["id"]})
         if can_edit and not is_active
         else "",
@@ -114,7 +122,8 @@ def make_release_view(
 def is_recent(row: Row, now: datetime) -> bool:
     """Whether the page of the flag still shows the release."""
     ended_at = row["finished_at"]
-    return ended_at is None or now - ended_at < timedelta(days=SHOWN_DAYS)
+    is_new = ended_at is None or now - ended_at < timedelta(days=SHOWN_DAYS)
+    return is_new and row["dismissed_at"] is None
 
 
 def list_steps(release: Mapping[str, Any], now: datetime) -> list[dict[str, Any]]:
@@ -162,7 +171,10 @@ def fill_label(name: str, release: Mapping[str, Any]) -> str:
 
 
 def _make_commands(release: Mapping[str, Any], path: str, back: str) -> list[dict[str, Any]]:
-    names = _list_commands(release)
+    names = [name for name in _list_commands(release) if name != "dismiss" or back == "flag"]
+    if release["dryRun"]:  # it can't change the percentage
+        is_step = release["heldBy"] == "step"
+        names = [n for n in names if n not in ("rollback", "undo") and (n != "advance" or is_step)]
     query = f"?{urlencode({'back': back})}" if back else ""
     return [
         {
@@ -187,7 +199,9 @@ def _list_commands(release: Mapping[str, Any]) -> list[str]:
     if state == "running":
         return ["hold", "advance", "rollback", "stop"]
     if state == "rolledBack":
-        return ["undo"]
+        return ["undo", "dismiss"]
+    if state in ("finished", "stopped"):
+        return ["dismiss"]
     if state != "held":
         return []
     if held_by == "edit":

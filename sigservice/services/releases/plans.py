@@ -85,6 +85,7 @@ class Plan(msgspec.Struct):
     window: Window | None = None
     notifications: list[ReleaseChannel] = []
     createdStrategy: bool = False
+    dryRun: bool = False
 
 
 def check_plan(

@@ -1,4 +1,5 @@
-"""What people do with a release: start, hold, resume, advance, roll back, stop, undo.
+"""What people do with a release: start, hold, resume, advance, roll back, stop, undo,
+dismiss.
 
 Each brings the release up to date first, then checks that its state allows the command. A command
 that names a step is refused when that is not the present one: a double click, or two people.
@@ -211,6 +212,8 @@ def _undo(command: _Command) -> None:
     release = command.release
     command.require("rolledBack")
     rollout, before = release.rolled_back_from, release.rollout
+    if release.plan.dryRun:
+        raise ConflictError("A dry run has changed nothing.")
     if rollout is None:
         raise ConflictError("The rollback was undone already.")
     if release.strategy_id not in release.present["strategies"] or release.is_archived:
@@ -224,6 +227,13 @@ def _undo(command: _Command) -> None:
     command.journal.add(release, "undone", by=command.by, before=before, reason=command.reason)
 
 
+def _dismiss(command: _Command) -> None:
+    command.require("finished", "rolledBack", "stopped")
+    if command.release.dismissed_at is None:
+        command.release.dismissed_at = command.release.now
+        command.journal.add(command.release, "dismissed", by=command.by)
+
+
 COMMANDS: dict[str, Callable[[_Command], None]] = {
     "start": _start,
     "hold": _hold,
@@ -232,6 +242,7 @@ COMMANDS: dict[str, Callable[[_Command], None]] = {
     "rollback": _roll_back,
     "stop": _stop,
     "undo": _undo,
+    "dismiss": _dismiss,
 }
 
 

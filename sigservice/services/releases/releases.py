@@ -21,7 +21,7 @@ from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.releases import release_guards, release_progress, release_templates
-from sigservice.services.releases.edits import RANDOM, ROLLOUT_TYPE
+from sigservice.services.releases.edits import RANDOM, ROLLOUT_TYPE, read_rollout
 from sigservice.services.releases.plans import (
     DEFAULT_WATCH_MINUTES,
     Guard,
@@ -49,6 +49,7 @@ class NewRelease(msgspec.Struct):
     window: Window | None = None
     watchMinutes: int | None = None
     noDataMinutes: int = 30
+    dryRun: bool = False
     guards: list[Guard] = []
     notifications: list[ReleaseChannel] = []
 
@@ -188,6 +189,7 @@ def to_json(row: Row) -> dict[str, Any]:
     plan = msgspec.json.decode(row["plan"])
     is_active, is_last = row["state"] in ACTIVE, row["step"] == len(plan["steps"]) - 1
     due_at = row["due_at"] if is_active else None
+    is_dry_run = plan.get("dryRun", False)
     for channel in plan["notifications"]:
         channel.update(mask_channel(channel))
     return {
@@ -200,7 +202,9 @@ def to_json(row: Row) -> dict[str, Any]:
         "heldBy": row["held_by"],
         "heldReason": row["held_reason"],
         "step": row["step"],
-        "rollout": row["rollout"],
+        "dryRun": is_dry_run,
+        "rollout": _read_present(row) if is_dry_run else row["rollout"],
+        "wouldBe": row["rollout"] if is_dry_run else None,
         "startRollout": row["start_rollout"],
         "stepEnteredAt": _format(row["entered_at"]),
         "dueAt": _format(None if is_last else due_at),
@@ -216,8 +220,15 @@ def to_json(row: Row) -> dict[str, Any]:
         "createdBy": row["created_by"],
         "createdByUserId": row["created_by_user_id"],
         "finishedAt": _format(row["finished_at"]),
+        "dismissedAt": _format(row["dismissed_at"]),
         "warnings": _decode(row["warnings"]),
     }
+
+
+def _read_present(row: Row) -> int:
+    """The percentage of the strategy as the release saw it last."""
+    content = _decode(row["content"])
+    return read_rollout(content, row["strategy_id"])
 
 
 def list_guards(row: Row) -> list[dict[str, Any]]:
@@ -259,6 +270,8 @@ def _prepare(
     existing = strategies.list_strategies(conn, target)
     strategy = _choose_strategy(new.strategyId, existing, problems)
     plan.createdStrategy = strategy is None
+    if new.dryRun and not any(item["name"] == ROLLOUT_TYPE for item in existing):
+        problems.add("dryRun", "A dry run needs a gradual rollout: it doesn't create one.")
     start_at = _parse_start(new.startAt, now, problems)
     propagation = find_propagation_seconds(conn, target.environment)
     warnings = _list_warnings(target, state, existing, strategy)
@@ -282,6 +295,7 @@ def _make_plan(conn: Connection, new: NewRelease) -> Plan:
         new.noDataMinutes,
         new.window,
         new.notifications,
+        dryRun=new.dryRun,
     )
 
 

@@ -34,7 +34,8 @@ def make_cards(
     for environment in feature["environments"]:
         name = environment["name"]
         release = newest_releases.get(name)
-        mover = release if release and release["state"] == "running" else None
+        is_moving = release and release["state"] == "running" and not release["dryRun"]
+        mover = release if is_moving else None
         moved_id = mover["strategyId"] if mover else None
         query = urlencode({"flag": feature["name"], "environment": name})
         cards.append(

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import msgspec
+
 from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
 from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.releases import releases
@@ -70,7 +73,7 @@ def show_strategy(
         question=f"Add a strategy to {name} in {environment}? {effect}" if effect else "",
         breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
         flag_environment=target,
-        release=next((row for row in running if row["strategy_id"] == strategy_id), None),
+        release=next((row for row in running if _moves(row, strategy_id)), None),
         path=flag_path(name),
         action=context.prefix + request.environ["PATH_INFO"],
         **parts,
@@ -190,3 +193,8 @@ def _find_strategy(
         if strategy["id"] == strategy_id:
             return strategy, number
     raise NotFoundError("Strategy not found.")
+
+
+def _moves(release: Row, strategy_id: str) -> bool:
+    is_dry_run = msgspec.json.decode(release["plan"]).get("dryRun", False)
+    return release["strategy_id"] == strategy_id and not is_dry_run

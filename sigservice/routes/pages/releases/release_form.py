@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from sigservice.db.pool import Connection
+from sigservice.repository import channels
 from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
 from sigservice.routes.admin.releases.releases import (
@@ -65,6 +66,7 @@ def show_new_release(
         templates = release_templates.list_all(conn)
         endpoints = [(str(row["id"]), row["name"]) for row in signal_endpoints.list_all(conn)]
         sources = make_choices(row["name"] for row in metric_sources.list_all(conn))
+        integrations = channels.list_all(conn)
         rollouts = [strategy for strategy in existing if strategy["name"] == ROLLOUT_TYPE]
         form = entry.form or _make_form(conn, target, rollouts)
     form = values.apply_button(form, environment, templates)
@@ -91,6 +93,8 @@ def show_new_release(
         start=fill(fields.START_FIELDS, form),
         days=fill(fields.DAY_FIELDS, form),
         hours=fill(fields.HOUR_FIELDS, form),
+        dry_run=fill([fields.DRY_RUN_FIELD], form),
+        recipients=fields.make_recipients(form, integrations),
         replay=replay,
     )
 

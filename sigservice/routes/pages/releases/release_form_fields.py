@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from sigservice.db.statements import Row
 from sigservice.routes.pages.actions.action_form_fields import (
     FILTER_BOXES,
     PATH_FIELD,
@@ -11,7 +12,11 @@ from sigservice.routes.pages.actions.action_form_fields import (
 )
 from sigservice.routes.pages.flags.constraint_fields import VALUES_HINT, make_operator_field
 from sigservice.routes.pages.releases.release_form_values import KINDS, find_kind
-from sigservice.routes.pages.signals.channel_section import make_channel_section
+from sigservice.routes.pages.signals.channel_section import (
+    NamedChannel,
+    make_channel_section,
+    make_named_channels,
+)
 from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.services.releases.plans import MAX_GUARDS, MAX_STEPS
 from sigservice.services.releases.windows import DAYS
@@ -57,6 +62,9 @@ START_FIELDS = [
     ),
     Field("window.timezone", "Time zone", hint="Of the start and the hours, e.g. Europe/Berlin."),
 ]
+DRY_RUN_FIELD = Field(
+    "dryRun", "Dry run: watch the guards, don't change the percentage", type="checkbox"
+)
 DAY_FIELDS = [
     Field(f"window.days.{day}", label, type="checkbox")
     for day, label in zip(DAYS, ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"), strict=True)
@@ -171,6 +179,11 @@ def make_guards_section(form: Form, choices: GuardChoices) -> GrowingSection:
         if len(rows) < MAX_GUARDS
         else [],
     )
+
+
+def make_recipients(form: Form, integrations: Sequence[Row]) -> list[NamedChannel]:
+    """`integrations` are all that have a name."""
+    return make_named_channels(form, integrations, _EVENT_LABELS)
 
 
 def make_notifications_section(form: Form) -> GrowingSection:

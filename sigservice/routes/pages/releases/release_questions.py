@@ -27,6 +27,7 @@ BODIES: dict[str, tuple[str, dict[str, Any]]] = {
     "ignore": ("resume", {}),
 }
 BACK = {"flag": "", "list": "/admin/releases", "home": "/"}
+DRY_RUN = "This is a dry run: guards are watched, and the percentage stays."
 REASON = Field("reason", "Why?", hint="Shown in the audit log.", attributes={"maxlength": 500})
 MINUTES = Field(
     "ignoreMinutes",
@@ -84,7 +85,7 @@ def run_command(
 
     return Confirmation(
         title=question.title,
-        body=[question.text],
+        body=[DRY_RUN if release["dryRun"] and command in ("start", "advance") else question.text],
         button=question.button,
         cancel_path=page,
         perform=perform,
@@ -166,6 +167,11 @@ def _ask_undo(release: Mapping[str, Any]) -> Question:
     return Question("Undo the rollback?", f"{text} rolled back: nothing watches it.", "Undo")
 
 
+def _ask_dismiss(release: Mapping[str, Any]) -> Question:
+    text = f"The page of {release['feature']} doesn't show it until there is a new one. It stays in"
+    return Question("Dismiss the release?", f"{text} the list of releases.", "Dismiss", ())
+
+
 def _ask_adopt(release: Mapping[str, Any]) -> Question:
     text = f"The change of {_where(release)} stays, and the release goes on from its percentage."
     return Question(f"{release['label']}?", text, "Continue")
@@ -194,4 +200,5 @@ QUESTIONS: dict[str, Callable[[Mapping[str, Any]], Question]] = {
     "rollback": _ask_rollback,
     "stop": _ask_stop,
     "undo": _ask_undo,
+    "dismiss": _ask_dismiss,
 }
