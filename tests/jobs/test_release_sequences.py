@@ -1,9 +1,11 @@
 """Random sequences of time, signals, edits, commands and processes against the rules of releases,
-and a release over a weekend with a window and a change of clocks."""
+dry runs against real releases, and a release over a weekend with a window and a change of clocks.
+"""
 
 from __future__ import annotations
 
 import random
+from copy import copy
 from datetime import UTC, datetime
 
 import pytest
@@ -61,9 +63,22 @@ class Sequence:
             self.by_person = True
             self.kit.edit_strategy(rollout=str(self.random.choice([0, 5, 40, 100])))
             self.kit.progress()
+        elif roll < 0.8:
+            self.edit_guards()
         else:
             self.by_person = True
             self.command(self.random.choice(COMMANDS))
+
+    def edit_guards(self):
+        """A new guard that fires is refused."""
+        before = self.kit.read(self.release)
+        guards = self.random.choice([[], self.guards, self.guards[:1], self.guards[::-1]])
+        path = f"{self.kit.place}/releases/{self.release['id']}/guards"
+        body = {"guards": guards, "guardIds": [guard["id"] for guard in before["guards"]]}
+        self.kit.web.put_json(path, body, headers=ADMIN, expect_errors=True)
+        ids = {guard["id"]: guard["state"] for guard in before["guards"]}
+        for guard in self.kit.read(self.release)["guards"]:
+            assert guard["state"] == ids.get(guard["id"], "ok")
 
     def command(self, name):
         path = f"{self.kit.place}/releases/{self.release['id']}/{name}"
@@ -80,10 +95,10 @@ class Sequence:
             if rollout > self.rollout:
                 assert now["step"] == before["step"] + 1
                 assert rollout == STEPS[now["step"]]["rollout"]
-                assert not self.fires
+                assert not (self.fires and now["guards"])
             if rollout < self.rollout:
                 assert now["state"] == "rolledBack"
-        if self.fires and now["state"] == "running":
+        if self.fires and now["guards"] and now["state"] == "running":
             pytest.fail("a release runs while a guard fires")
         self.rollout = rollout
 
@@ -98,6 +113,79 @@ def test_a_random_sequence_follows_the_rules(kit, make_service, seed):
     assert [event["createdAt"] for event in events] == sorted(e["createdAt"] for e in events)
     ends = {"finished", "stopped", "rolledBack"} & {event["type"] for event in events}
     assert len(ends) <= 1
+
+
+class Twins:
+    """A real release in production, and the same as a dry run in development, to which the same
+    happens."""
+
+    def __init__(self, kit, seed):
+        self.random = random.Random(seed)
+        dry = copy(kit)
+        dry.place = kit.place.replace("production", "development")
+        dry.strategy = dry.add_strategy(rollout=0)
+        dry.post(f"{dry.place}/on")
+        endpoint = kit.endpoint()
+        self.guards = [
+            kit.guard(endpoint, "hold", autoResume=self.random.random() < 0.5),
+            kit.guard(endpoint, "rollBack", dryRun=self.random.random() < 0.7),
+        ]
+        self.kits = [kit, dry]
+        self.releases = [
+            one.create(steps=STEPS, guards=self.guards, watchMinutes=20, dryRun=one is dry)
+            for one in self.kits
+        ]
+
+    def operate(self):
+        roll = self.random.random()
+        if roll < 0.5:
+            self.kits[0].wait(self.random.choice([2, 6, 10]))
+        elif roll < 0.55:
+            self.kits[0].jump(60)
+            self.kits[0].progress()
+        elif roll < 0.7:
+            self.kits[0].signal(self.random.choice(["firing", "resolved", "resolved"]))
+        elif roll < 0.8:
+            self.send("put", "guards", {"guards": self.guards[: self.random.randint(0, 2)]})
+        else:
+            name = self.random.choice(
+                ["hold", "resume", "resume", "advance", "advance", "rollback"]
+            )
+            self.send("post", name, {})
+
+    def send(self, method, path, body):
+        """Both answer with the same status."""
+        answers = [
+            getattr(kit.web, f"{method}_json")(
+                f"{kit.place}/releases/{release['id']}/{path}",
+                body,
+                headers=ADMIN,
+                expect_errors=True,
+            )
+            for kit, release in zip(self.kits, self.releases, strict=True)
+        ]
+        assert answers[0].status == answers[1].status
+
+    def check(self):
+        real, dry = (k.read(r) for k, r in zip(self.kits, self.releases, strict=True))
+        for name in ("state", "heldBy", "step", "stepEnteredAt", "dueAt", "finishedAt"):
+            assert dry[name] == real[name], name
+        assert [g["state"] for g in dry["guards"]] == [g["state"] for g in real["guards"]]
+        assert dry["wouldBe"] == real["rollout"] == self.kits[0].rollout()
+        assert dry["rollout"] == self.kits[1].rollout() == 0
+        return real["state"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_dry_run_does_what_the_release_would_do(kit, seed):
+    twins = Twins(kit, seed)
+    for _ in range(60):
+        twins.operate()
+        if twins.check() in ("finished", "rolledBack"):
+            break
+    names = {"rolledBack": "wouldRollBack", "held": "wouldHold"}
+    real, dry = (k.event_types(r) for k, r in zip(twins.kits, twins.releases, strict=True))
+    assert [names.get(type, type) for type in real] == [names.get(type, type) for type in dry]
 
 
 def test_a_release_over_a_weekend_goes_on_in_its_window_after_a_change_of_clocks(kit, clock):

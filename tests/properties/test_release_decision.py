@@ -1,5 +1,6 @@
-"""Years of simulated time: a release is driven by the decision alone, with random guards, people,
-windows, freezes and downtimes, and each decision is compared with a simple model of the rules."""
+"""Years of simulated time: a release is driven by the decision alone, with random guards, changes
+of guards, people, windows, freezes and downtimes, and each decision is compared with a simple model
+of the rules."""
 
 from __future__ import annotations
 
@@ -29,6 +30,7 @@ class World:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.now = START
+        self.next_id = 10
         self.has_window = self.random.random() < 0.5
         self.guards = [self.make_guard(id) for id in range(self.random.randint(0, 3))]
         self.state, self.held_by, self.held_guard_id = "scheduled", None, None
@@ -75,6 +77,8 @@ class World:
         index = self.random.randrange(len(self.guards)) if self.guards else None
         if index is not None and self.random.random() < 0.3:
             self.set_guard(index)
+        if self.random.random() < 0.05:
+            self.edit_guards()
         roll = self.random.random()
         if roll < 0.02:
             self.frozen = not self.frozen
@@ -102,6 +106,15 @@ class World:
                 "ignored_until": self.random.choice([None, None, self.now + POLL]),
             }
         )
+
+    def edit_guards(self) -> None:
+        """A person removes a guard, changes one or adds one: the last two are new guards, which
+        don't fire."""
+        if self.guards and self.random.random() < 0.7:
+            self.guards.pop(self.random.randrange(len(self.guards)))
+        if self.random.random() < 0.7:
+            self.next_id += 1
+            self.guards.append(self.make_guard(self.next_id))
 
     def fires(self) -> bool:
         return any(guard.state == "firing" for guard in self.active())
@@ -171,7 +184,9 @@ def check(world: World, action: str, held_by: str | None) -> None:
         assert not world.edit
         assert not world.frozen
         assert all(guard.state == "ok" for guard in guards)
-        assert next(g for g in guards if g.id == world.held_guard_id).auto_resume
+        assert [g.auto_resume for g in guards if g.id == world.held_guard_id] == [True]
+    if was == "held" and world.held_by == "guard" and action in ("advance", "finish", "resume"):
+        assert world.held_guard_id in [guard.id for guard in guards]
     if action == "hold":
         assert was in ("running", "held")
         if held_by == "edit":
