@@ -49,9 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of start: roll back when an alert fires at this endpoint, a name (needs ADMIN) or an "
         "ID; repeatable",
     )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="of start: watch the guards, change no percentage"
-    )
     parser.add_argument("--reason", help="shown in the audit log")
     parser.add_argument(
         "--adopt",
@@ -127,7 +124,6 @@ def _run(client: _Client, options: argparse.Namespace, sleep: Callable[[float], 
     if options.action == "start":
         body = {
             "template": options.template,
-            "dryRun": options.dry_run,
             "guards": [_make_guard(client, name) for name in options.guard_endpoint],
         }
         release = client.call("POST", f"{place}/releases", body)

@@ -1,4 +1,7 @@
 <div class="actions commands">
+% if release["again"]:
+<a class="button quiet" href="{{url(release["again"])}}">Start again …<span class="hidden"> like release {{release["id"]}}</span></a>
+% end
 % for command in release["commands"]:
 % if command["is_direct"]:
 <form method="post" action="{{url(command["path"])}}">
@@ -7,11 +10,8 @@
 <button class="{{"" if command["is_first"] else "quiet"}}">{{command["label"]}}<span class="hidden">: release {{release["id"]}}</span></button>
 </form>
 % else:
-<a class="button {{"" if command["is_first"] and release["is_active"] else "quiet"}}" href="{{url(command["path"])}}{{command["query"]}}" data-dialog>{{command["label"]}}<span class="hidden"> release {{release["id"]}}</span></a>
+<a class="button {{"" if command["is_first"] else "quiet"}}" href="{{url(command["path"])}}{{command["query"]}}" data-dialog>{{command["label"]}}<span class="hidden"> release {{release["id"]}}</span></a>
 % end
-% end
-% if release["again"]:
-<a class="button quiet" href="{{url(release["again"])}}">Start again …<span class="hidden"> like release {{release["id"]}}</span></a>
 % end
 % if release["back"] or release["guards_form"]:
 <span class="links">

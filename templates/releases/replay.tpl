@@ -6,6 +6,11 @@
 % else:
 <p class="state {{"finished" if replay["is_ok"] else "rolled-back"}} replay-result"><span aria-hidden="true">{{"✓" if replay["is_ok"] else "⟲"}}</span> {{replay["sentence"]}}</p>
 <p>Of {{replay["starts"]}} possible starts, one each hour: {{replay["counts"]}}.</p>
+% if replay["calmer"]:
+% calmer = replay["calmer"]
+<p>⚠ {{calmer["noisy"]}} of {{replay["starts"]}} starts would have been rolled back. Consider “for {{calmer["minutes"]}} min in a row” for guard {{calmer["number"]}}: then it is {{calmer["count"]}} of {{replay["starts"]}}.
+<button class="quiet" form="editor" name="do" value="{{calmer["button"]}}" formaction="{{action}}#guards" formnovalidate data-swap="editor replay">Use {{calmer["minutes"]}} min</button></p>
+% end
 % end
 % if replay["guards"]:
 <table class="guards">

@@ -186,7 +186,7 @@ def _make_commands(release: Mapping[str, Any], path: str, back: str) -> list[dic
             "path": join_path(path, "steps", release["step"] + 1, name),
             "query": query,
             "is_direct": name in DIRECT,
-            "is_first": number == 0,
+            "is_first": number == 0 and release["state"] in releases.ACTIVE,
         }
         for number, name in enumerate(names)
     ]

@@ -203,7 +203,9 @@ def to_json(row: Row) -> dict[str, Any]:
         "heldReason": row["held_reason"],
         "step": row["step"],
         "dryRun": is_dry_run,
-        "rollout": _read_present(row) if is_dry_run else row["rollout"],
+        "rollout": read_rollout(_decode(row["content"]), row["strategy_id"])
+        if is_dry_run
+        else row["rollout"],
         "wouldBe": row["rollout"] if is_dry_run else None,
         "startRollout": row["start_rollout"],
         "stepEnteredAt": _format(row["entered_at"]),
@@ -223,12 +225,6 @@ def to_json(row: Row) -> dict[str, Any]:
         "dismissedAt": _format(row["dismissed_at"]),
         "warnings": _decode(row["warnings"]),
     }
-
-
-def _read_present(row: Row) -> int:
-    """The percentage of the strategy as the release saw it last."""
-    content = _decode(row["content"])
-    return read_rollout(content, row["strategy_id"])
 
 
 def list_guards(row: Row) -> list[dict[str, Any]]:

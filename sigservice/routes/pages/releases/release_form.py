@@ -24,6 +24,7 @@ from sigservice.routes.pages.releases.releases import (
     name_strategy,
 )
 from sigservice.routes.pages.releases.replay_view import make_replay_view
+from sigservice.routes.pages.signals.channel_section import make_named_channels
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
@@ -45,7 +46,7 @@ from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 
 NEW = f"{PLACE}/new"
-BUTTONS = (values.ADD, values.USE)
+BUTTONS = (values.ADD, values.USE, values.CALM)
 
 router = Router(PageGuard)
 
@@ -94,7 +95,7 @@ def show_new_release(
         days=fill(fields.DAY_FIELDS, form),
         hours=fill(fields.HOUR_FIELDS, form),
         dry_run=fill([fields.DRY_RUN_FIELD], form),
-        recipients=fields.make_recipients(form, integrations),
+        recipients=make_named_channels(form, integrations, fields.EVENT_LABELS),
         replay=replay,
     )
 

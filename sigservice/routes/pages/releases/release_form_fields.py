@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sigservice.db.statements import Row
 from sigservice.routes.pages.actions.action_form_fields import (
     FILTER_BOXES,
     PATH_FIELD,
@@ -12,11 +11,7 @@ from sigservice.routes.pages.actions.action_form_fields import (
 )
 from sigservice.routes.pages.flags.constraint_fields import VALUES_HINT, make_operator_field
 from sigservice.routes.pages.releases.release_form_values import KINDS, find_kind
-from sigservice.routes.pages.signals.channel_section import (
-    NamedChannel,
-    make_channel_section,
-    make_named_channels,
-)
+from sigservice.routes.pages.signals.channel_section import make_channel_section
 from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.services.releases.plans import MAX_GUARDS, MAX_STEPS
 from sigservice.services.releases.windows import DAYS
@@ -123,7 +118,7 @@ _RESOLVED_FIELDS = [
     Field("values", "Resolved values", type="textarea", hint="One per line, e.g. resolved"),
     Field("key", "Correlation field", hint="e.g. groupKey or fingerprint"),
 ]
-_EVENT_LABELS = {
+EVENT_LABELS = {
     "started": "Started", "advanced": "Next step", "held": "On hold", "resumed": "Continued",
     "rolledBack": "Rolled back", "finished": "Finished", "stopped": "Stopped",
     "wouldAct": "Dry run: a guard would act",
@@ -181,17 +176,10 @@ def make_guards_section(form: Form, choices: GuardChoices) -> GrowingSection:
     )
 
 
-def make_recipients(form: Form, integrations: Sequence[Row]) -> list[NamedChannel]:
-    """`integrations` are all that have a name."""
-    return make_named_channels(form, integrations, _EVENT_LABELS)
-
-
 def make_notifications_section(form: Form) -> GrowingSection:
     on = {f"on.{name}": "on" for name in ("held", "rolledBack", "finished")}
     hint = "Optional: who is notified of what."
-    return make_channel_section(
-        form, "notifications", hint, _EVENT_LABELS, {"type": "apprise"} | on
-    )
+    return make_channel_section(form, "notifications", hint, EVENT_LABELS, {"type": "apprise"} | on)
 
 
 def _make_guard_row(form: Form, at: str, row: Form, choices: GuardChoices) -> FieldRow:

@@ -48,6 +48,7 @@ _MEMBERS = ("kind", "endpointId", "effect", "filters", "resolved", "rule", "dryR
 _LABELS = "rule.source.labels"
 _OTHERS = re.compile(r"^guards\.\d+\.(filters\.|rule\.source\.labels$)")
 Body = TypeVar("Body", NewRelease, GuardEdit)
+CALM = "use-breaches:"
 ADD, USE = "add-guard:", "use-steps:"
 
 
@@ -103,6 +104,10 @@ def apply_button(form: Form, environment: str, templates: Sequence[Mapping[str, 
         if template is not None:
             form = replace_rows(form, "steps", [to_form(step) for step in template["steps"]])
             form |= {"watchMinutes": str(template["watchMinutes"])}
+    if do.startswith(CALM):
+        number, _, breaches = do.removeprefix(CALM).partition(":")
+        name = f"guards.{number}.rule.breaches"
+        form |= {name: breaches} if name in form else {}
     rows = list_rows(form, "guards")
     if do.startswith(ADD) and do.removeprefix(ADD) in KINDS:
         rows = [*rows, KINDS[do.removeprefix(ADD)][1]]

@@ -1,5 +1,6 @@
 """What the form of a release shows of a replay."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -8,12 +9,14 @@ from typing import Any
 from sigservice.clock import parse_iso
 from sigservice.services.releases import release_replay
 from sigservice.services.releases.guard_texts import name_guard
-from sigservice.services.releases.release_replay import STARTS, Outcome
+from sigservice.services.releases.plans import RuleGuard
+from sigservice.services.releases.release_replay import STARTS, Outcome, Period, ReplayGuard
 from sigservice.services.releases.releases import NewRelease
 from sigservice.web.helpers import readable
 from sigservice.web.sparkline import HOURS, build_guard_chart
 from sigservice.wording import plural, spell_duration
 
+CALM_MINUTES = 15  # for which a noisy rule could be broken first; queries are replayed each 10
 _WORDS = {
     "finished": "finished", "rolledBack": "rolled back", "held": "on hold",
     "running": "still running",
@@ -29,9 +32,8 @@ def make_replay_view(
 ) -> dict[str, Any]:
     """The values of templates/releases/replay.tpl. `definitions` are the guards as JSON, and
     `endpoints` are names by ID."""
-    steps, watch_minutes = body.steps or [], body.watchMinutes or 0
     guards = release_replay.list_guards(body.guards, preview["guards"], now)
-    outcomes = release_replay.replay_starts(steps, watch_minutes, guards, now)
+    outcomes = _replay(body, guards, now)
     counts: Counter[str] = Counter(outcome.state for outcome in outcomes)
     has_series = any(guard["series"] for guard in preview["guards"])
     return {
@@ -42,6 +44,7 @@ def make_replay_view(
         "sentence": _describe(outcomes[0], body, now),
         "counts": ", ".join(f"{counts[s]} {word}" for s, word in _WORDS.items() if counts[s]),
         "starts": STARTS,
+        "calmer": _find_calmer(body, guards, outcomes, now),
         "guards": [
             _describe_guard(guard, definition, endpoints, now)
             for guard, definition in zip(preview["guards"], definitions, strict=True)
@@ -63,6 +66,39 @@ def _describe(outcome: Outcome, body: NewRelease, now: datetime) -> str:
         return f"No guard would have broken. {begin} have finished after {after}."
     place = f"step {outcome.step + 1} ({step.rollout}%)"
     return f"No guard would have broken. {begin} still be at {place}."
+
+
+def _find_calmer(
+    body: NewRelease, guards: Sequence[ReplayGuard], outcomes: Sequence[Outcome], now: datetime
+) -> dict[str, Any] | None:
+    """The rule that rolls back the fewest of the starts if it must be broken for longer."""
+    noisy = least = _count_rollbacks(outcomes)
+    best: tuple[int, str] | None = None
+    for guard in guards:
+        definition = body.guards[guard.number - 1]
+        if isinstance(definition, RuleGuard):
+            rule = definition.rule
+            breaches = math.ceil(CALM_MINUTES * 60 / rule.everySeconds)
+            delay = timedelta(seconds=max(0, breaches - rule.breaches) * rule.everySeconds)
+            long = [period for period in guard.periods if period.stop - period.start > delay]
+            periods = [Period(period.start + delay, period.stop) for period in long]
+            others = [one._replace(periods=periods) if one is guard else one for one in guards]
+            count = _count_rollbacks(_replay(body, others, now))
+            if count < least:
+                best, least = (guard.number, f"use-breaches:{guard.number - 1}:{breaches}"), count
+    if best is None:
+        return None
+    names = {"number": best[0], "button": best[1], "minutes": CALM_MINUTES}
+    return names | {"noisy": noisy, "count": least}
+
+
+def _replay(body: NewRelease, guards: Sequence[ReplayGuard], now: datetime) -> list[Outcome]:
+    steps, watch_minutes = body.steps or [], body.watchMinutes or 0
+    return release_replay.replay_starts(steps, watch_minutes, guards, now)
+
+
+def _count_rollbacks(outcomes: Sequence[Outcome]) -> int:
+    return sum(outcome.state == "rolledBack" for outcome in outcomes)
 
 
 def _describe_guard(
