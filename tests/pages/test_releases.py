@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 
+from sigservice.clock import format_iso
 from tests.conftest import Cast
 from tests.jobs.release_kit import Releases
 
@@ -535,3 +537,10 @@ def test_a_release_tells_integrations_that_are_chosen_by_name(kit, ed):
     form = press(page, "stop").click("Start again").forms["editor"]
     assert form["tell.0.on.held"].checked
     assert not form["tell.0.on.finished"].checked
+
+
+def test_a_scheduled_release_says_when_it_was_created_and_when_it_starts(kit, ed):
+    start_at = format_iso(kit.clock.now() + timedelta(hours=3))
+    kit.create(startAt=start_at)
+    text = " ".join(ed.get("/admin/features/checkout").html.select_one(".release").text.split())
+    assert "created just now by admin Starts in 3 h." in text

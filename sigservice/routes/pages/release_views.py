@@ -95,7 +95,7 @@ def make_release_view(
         "place": f"{row['feature']} in {row['environment']}",
         "headline": make_headline(release, row, now),
         "sentences": explain_state(release, row, now),
-        "begin_at": row["start_at"] or row["created_at"],
+        "begin_at": (row["entered_at"] and row["start_at"]) or row["created_at"],
         "ended_at": row["finished_at"],
         "last_at": row["last_at"],
         "window_text": describe_window(release["window"]),

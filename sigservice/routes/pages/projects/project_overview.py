@@ -52,7 +52,7 @@ def show_project_overview(context: Context, identity: Identity, project: str) ->
         release_counts=Counter(row["state"] for row in under_way),
         releases=[
             make_release_view(row, now, can_edit=identity.has_permission(EDIT), back="list")
-            for row in sorted(under_way, key=lambda row: row["state"] != "held")[:MAX_ROWS]
+            for row in sorted(under_way, key=lambda row: row["state"])[:MAX_ROWS]  # held first
         ],
         tokens=tokens,
         changes=[make_event_view(event) for event in changes],

@@ -72,7 +72,7 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         scheduled=scheduled,
         releases=[
             make_release_view(row, now, can_edit=identity.has_permission(EDIT), back="home")
-            for row in sorted(release_rows, key=lambda row: row["state"] != "held")
+            for row in sorted(release_rows, key=lambda row: row["state"])  # held first
         ],
         stale=[row | {"path": flag_path(row["name"])} for row in stale],
         stale_counts=(stale[0]["stale_total"], stale[0]["total"]) if stale else (0, 0),
