@@ -272,6 +272,9 @@ def test_a_secret_is_sent_stored_encrypted_and_never_returned(rules, prometheus)
     assert request_headers["X-Scope-OrgID"] == "shop"
     assert SECRET not in rules.web.get("/api/admin/events", headers=ADMIN).text
     assert SECRET not in str(rules.sdk.rows("SELECT * FROM metric_sources"))
+    body["auth"] = {"type": "bearer"}
+    answer = rules.web.put_json(f"{SOURCES}/other", body, headers=ADMIN, status=400).json
+    assert answer["details"][0]["path"] == "auth.token"
     body["auth"] = {"type": "none"}
     cleared = rules.web.put_json(f"{SOURCES}/other", body, headers=ADMIN).json
     assert cleared["auth"] == {"type": "none", "hasSecret": False}
@@ -293,6 +296,7 @@ BAD_SOURCES = [
     ({"auth": {"type": "digest"}}, "auth.type"),
     ({"auth": {"type": "basic"}}, "auth.username"),
     ({"auth": {"type": "bearer", "token": "a\nb"}}, "auth.token"),
+    ({"auth": {"type": "bearer"}}, "auth.token"),
     ({"headers": {"Authorization": "x"}}, "headers"),
     ({"headers": {"X-A": "a\r\nb"}}, "headers"),
     ({"headers": {"X-A": ""}}, "headers"),

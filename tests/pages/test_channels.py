@@ -78,8 +78,8 @@ def test_an_alert_rule_tells_the_checked_integrations(ada, web, endpoint, integr
     assert form["tell.0.on.firing"].checked
     form["tell.0.on.firing"], form["tell.1.on.unknown"] = False, True
     form.submit(status=303)
-    stored = web.get(f"{RULES}/{id}", headers=ADMIN).json["notifications"]
-    assert stored == [tell("unknown", name="<b>audit")]
+    channels = web.get(f"{RULES}/{id}", headers=ADMIN).json["notifications"]
+    assert channels == [tell("unknown", name="<b>audit")]
 
 
 def test_silence_tells_the_checked_integrations(ada, web, endpoint, integrations):

@@ -36,16 +36,18 @@ def claim(
 
 
 def renew_claim(
-    conn: Connection, name: str, held: datetime, now: datetime, *, margin: int
+    conn: Connection, name: str, until: datetime, now: datetime, *, margin: int
 ) -> datetime | None:
-    """The new end of the claim that ends at `held`, None if that has ended."""
+    """The new end of the claim that ends at `until`, None if that has ended."""
     sql = _SQL["renew_metric_source_claim"]
-    renewed: datetime | None = fetch_value(conn, sql, name=name, held=held, now=now, margin=margin)
+    renewed: datetime | None = fetch_value(
+        conn, sql, name=name, until=until, now=now, margin=margin
+    )
     return renewed
 
 
-def release(conn: Connection, name: str, held: datetime) -> None:
-    execute(conn, _SQL["release_metric_source"], name=name, held=held)
+def release(conn: Connection, name: str, until: datetime) -> None:
+    execute(conn, _SQL["release_metric_source"], name=name, until=until)
 
 
 def list_uses(conn: Connection) -> list[Row]:

@@ -58,10 +58,17 @@ def get(conn: Connection, name: str) -> Row:
 
 
 def create(
-    conn: Connection, new: MetricSource, by: Identity, encryption: Encryption, policy: AddressPolicy
+    conn: Connection,
+    new: MetricSource,
+    by: Identity,
+    encryption: Encryption,
+    policy: AddressPolicy,
+    *,
+    is_import: bool = False,
 ) -> Row:
-    """Raises BadDataError, NameExistsError, ExceedsLimitError, EncryptionError."""
-    _check(new, policy)
+    """An import has no secrets. Raises BadDataError, NameExistsError, ExceedsLimitError,
+    EncryptionError."""
+    _check(new, policy, has_secret=is_import)
     signal_endpoints.lock_all(conn)
     sources = metric_sources.list_all(conn)
     if any(row["name"] == new.name for row in sources):
@@ -84,17 +91,18 @@ def update(
     by: Identity,
     encryption: Encryption,
     policy: AddressPolicy,
+    *,
+    is_import: bool = False,
 ) -> Row:
     """Raises NotFoundError, BadDataError, EncryptionError."""
     signal_endpoints.lock_all(conn)
     before = get(conn, name)
-    new.name = name
-    _check(new, policy)
-    secret = None
+    new.name, secret = name, None
+    if msgspec.json.decode(before["auth"])["type"] == new.auth.type:
+        secret = before["encrypted_secret"]
+    _check(new, policy, has_secret=is_import or secret is not None)
     if new.auth.secret:
         secret = encryption.encrypt(new.auth.secret)
-    elif msgspec.json.decode(before["auth"])["type"] == new.auth.type:
-        secret = before["encrypted_secret"]
     row = _put(conn, new, secret)
     events.record(conn, "metric-source-updated", by, data=to_json(row), pre_data=to_json(before))
     return row
@@ -172,7 +180,8 @@ def _put(conn: Connection, new: MetricSource, encrypted_secret: bytes | None) ->
     return get(conn, new.name)
 
 
-def _check(new: MetricSource, policy: AddressPolicy) -> None:
+def _check(new: MetricSource, policy: AddressPolicy, *, has_secret: bool) -> None:
+    """`has_secret`: the source needs none in `new`."""
     problems = Problems()
     problems.check_name(new.name)
     problems.check_text(new.url, "url", min_length=1, max_length=MAX_TEXT)
@@ -187,6 +196,8 @@ def _check(new: MetricSource, policy: AddressPolicy) -> None:
         problems.add("timeoutSeconds", "Must be 1 to 30.")
     if new.auth.type == "basic" and not new.auth.username:
         problems.add("auth.username", "The username is required.")
+    if new.auth.type == "bearer" and not (new.auth.token or has_secret):
+        problems.add("auth.token", "The token is required.")
     for name in ("username", "password", "token"):
         text = getattr(new.auth, name) or ""
         if len(text) > MAX_TEXT or not (text.isascii() and text.isprintable()):

@@ -112,8 +112,8 @@ class AutomationImporter:
         new = MetricSource(item.url, item.name, auth, item.headers, item.timeoutSeconds)
         arguments = (self._by, self._encryption, self._policy)
         if before is None:
-            return metric_sources.create(self._conn, new, *arguments)
-        return metric_sources.update(self._conn, item.name, new, *arguments)
+            return metric_sources.create(self._conn, new, *arguments, is_import=True)
+        return metric_sources.update(self._conn, item.name, new, *arguments, is_import=True)
 
     def _put_rules(self, items: list[AlertRuleDefinition]) -> None:
         endpoints = {row["name"]: row["id"] for row in endpoint_rows.list_all(self._conn)}

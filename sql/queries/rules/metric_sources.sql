@@ -18,24 +18,24 @@ FOR UPDATE;
 -- name: claim_metric_sources
 -- Those of the sources that are free: for their timeout and `margin` seconds.
 UPDATE metric_sources
-SET claimed_until = %(now)s + make_interval(secs => timeout_seconds + %(margin)s)
+SET claimed_until = %(now)s::timestamptz + make_interval(secs => timeout_seconds + %(margin)s)
 WHERE name = ANY(%(names)s)
-  AND (claimed_until <= %(now)s) IS NOT FALSE
+  AND (claimed_until <= %(now)s::timestamptz) IS NOT FALSE
 RETURNING name, claimed_until;
 
 -- name: renew_metric_source_claim
 -- Returns no row if the claim has ended and another process has claimed the source.
 UPDATE metric_sources
-SET claimed_until = %(now)s + make_interval(secs => timeout_seconds + %(margin)s)
+SET claimed_until = %(now)s::timestamptz + make_interval(secs => timeout_seconds + %(margin)s)
 WHERE name = %(name)s
-  AND claimed_until = %(held)s
+  AND claimed_until = %(until)s
 RETURNING claimed_until;
 
 -- name: release_metric_source
 UPDATE metric_sources
 SET claimed_until = NULL
 WHERE name = %(name)s
-  AND claimed_until = %(held)s;
+  AND claimed_until = %(until)s;
 
 -- name: put_metric_source
 INSERT INTO metric_sources (name, url, auth, headers, timeout_seconds, encrypted_secret)
