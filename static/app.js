@@ -5,7 +5,10 @@ const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
 // What a page needs once, and again for each part that is swapped in.
 function enhance(root) {
-  for (const time of $$("time[title]", root)) {
+  for (const time of $$("time[data-local]", root)) { // its title is in the zone of the plan
+    time.textContent = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  }
+  for (const time of $$("time[title]:not([data-local])", root)) {
     time.title = new Date(time.dateTime).toLocaleString([], { dateStyle: "full", timeStyle: "long" });
   }
 }
@@ -22,7 +25,7 @@ aria-label="Search flags, endpoints and pages" placeholder="Search flags, endpoi
 
 // The same text as format_age in sigservice/web/helpers.py, for pages that stay open.
 function updateAges() {
-  for (const time of $$("time[title]")) {
+  for (const time of $$("time[title]:not([data-local])")) {
     const seconds = (Date.now() - new Date(time.dateTime)) / 1000;
     const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 10]];
     const unit = units.find(([, length]) => seconds >= length);
@@ -94,6 +97,8 @@ async function submitInPlace(form, button, ids) {
   const parts = ids.split(" ").map((id) => [document.getElementById(id), page.getElementById(id)]);
   if (!parts.every(([, fresh]) => fresh)) { // an error, a question, the sign-in page
     if (answer.redirected) return location.assign(answer.url);
+    const question = page.getElementById("question");
+    if (question) return showQuestion(question);
     document.title = page.title;
     document.body.replaceWith(page.body);
     addDialogs();
@@ -134,6 +139,10 @@ async function askInDialog(link) {
   const answer = await fetch(link.href, { headers: { Accept: "text/html" } });
   const question = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("question");
   if (!answer.ok || !question) return location.assign(link.href);
+  showQuestion(question);
+}
+
+function showQuestion(question) {
   const dialog = $("#question-dialog");
   dialog.replaceChildren(question);
   dialog.showModal();

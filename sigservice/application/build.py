@@ -38,6 +38,8 @@ from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.access.oidc.provider import Provider
 from sigservice.services.actions import integration_delivery
 from sigservice.services.actions.action_kinds.table import add_kinds
+from sigservice.services.actions.action_kinds.update_strategy import NAME as UPDATE_STRATEGY
+from sigservice.services.actions.action_kinds.update_strategy import UpdateStrategy
 from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.releases import release_actions
 from sigservice.services.releases.release_journal import ReleaseEventNote
@@ -85,7 +87,8 @@ def build_context(
     encryption: Encryption,
     get_logger: GetLogger,
 ) -> Context:
-    add_kinds(release_actions.KINDS)
+    update_strategy = UpdateStrategy(config["strategySegmentsLimit"])
+    add_kinds({**release_actions.KINDS, UPDATE_STRATEGY: update_strategy})
     limiter = build_limiter(config, clock)
     caching = config["clientFeatureCaching"]
     telemetry = Telemetry(

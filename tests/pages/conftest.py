@@ -136,6 +136,8 @@ def place(
     signal_id = send(endpoint, token, {"n": 1})["id"]
     sets.work()
     run_id = sets.runs(set_id)[0]["id"]
+    later = {"source": "schedule", "at": "2999-12-01T08:00:00Z"}
+    scheduled_id = sets.set(name="later", match=later)
     create(f"projects/default/actions/{set_id}/events/{run_id}/ignore-alert")
     flags.switch(name, "production")
     addon = {"provider": "webhook", "enabled": True, "events": ["segment-created"]}
@@ -159,6 +161,7 @@ def place(
         "step": 1,
         "command": "undo",
         "set_id": set_id,
+        "scheduled_id": scheduled_id,
         "source": "prom",
         "rule_id": create("alert-rules", **rule),
         "run_id": run_id,

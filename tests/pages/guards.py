@@ -262,6 +262,7 @@ ADMIN_FORMS = {
     "/admin/projects/{project}/actions/{set_id}/on": {},
     "/admin/projects/{project}/actions/{set_id}/off": {},
     "/admin/projects/{project}/actions/{set_id}/arm": {},
+    "/admin/projects/{project}/actions/{scheduled_id}/now": {},
     "/admin/projects/{project}/actions/{set_id}/delete": {},
     "/admin/projects/{project}/actions/{set_id}/test": {"payload": "[1]"},
     f"{RUNS}/{{run_id}}/undo": {},

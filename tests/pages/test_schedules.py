@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -17,6 +18,10 @@ CRON = {"source": "schedule", "cron": "0 22 * * FRI", "timezone": "Europe/Berlin
 
 def main(page):
     return " ".join(page.html.find("main").get_text(" ").split())
+
+
+def read_card(page):
+    return " ".join(page.html.find(class_="scheduled").get_text(" ").split())
 
 
 def choose_trigger(form, trigger):
@@ -147,7 +152,7 @@ def test_a_change_is_scheduled_on_the_page_of_the_flag(ada, sets, web, texts, na
     assert item["name"] == f"{name}, 2999-12-01 08:00 UTC"
     assert item["dueAt"] == "2999-12-01T08:00:00.000Z"
     assert item["actions"][0]["action"] == texts["change"]
-    assert name in " ".join(page.html.find(id="scheduled").get_text(" ").split())
+    assert name in read_card(page)
 
 
 def test_a_scheduled_change_reverts_after_a_time(ada, sets, web):
@@ -169,7 +174,10 @@ def test_problems_of_a_scheduled_change_are_beside_their_fields(ada, sets, web):
 
 def test_what_is_due_is_listed_on_the_flag_the_project_and_the_home_page(ada, vera, sets):
     sets.set(match=CRON)
-    pages = "/admin/features/checkout", "/admin/projects/default/overview", "/admin/releases", "/"
+    for user in (ada, vera):
+        text = read_card(user.get("/admin/features/checkout"))
+        assert "Disable checkout in production · 0 22 * * FRI (Europe/Berlin)" in text
+    pages = "/admin/projects/default/overview", "/admin/releases", "/"
     for path in pages:
         for user in (ada, vera):
             text = " ".join(user.get(path).html.find(id="scheduled").get_text(" ").split())
@@ -180,19 +188,19 @@ def test_what_is_due_is_listed_on_the_flag_the_project_and_the_home_page(ada, ve
 def test_a_flag_lists_what_changes_it_only(ada, sets, flags):
     flags.create_flag("other")
     sets.set(match=CRON)
-    assert ada.get("/admin/features/other").html.find(id="scheduled") is None
+    assert ada.get("/admin/features/other").html.find(class_="scheduled") is None
 
 
 def test_what_is_due_says_who_has_scheduled_it(ada, sets):
     schedule(ada).submit(status=303)
-    items = ada.get("/admin/features/checkout").html.find(id="scheduled")
-    assert "· by ada" in " ".join(items.get_text(" ").split())
+    assert "· by ada" in read_card(ada.get("/admin/features/checkout"))
 
 
 def test_a_scheduled_change_is_cancelled_after_a_question(ada, vera, sets, web):
     schedule(ada).submit(status=303)
     (item,) = list_scheduled(web)
-    assert "Cancel" not in vera.get("/admin/features/checkout").html.find(id="scheduled").text
+    card = read_card(vera.get("/admin/features/checkout"))
+    assert ("Cancel" in card, "Do it now" in card) == (False, False)
     question = follow(ada.get("/admin/features/checkout"), f"Cancel: {item['name']}")
     assert heading(question) == f"Cancel {item['name']}?"
     form = form_to(question, f"{PATH}/{item['actionSetId']}/delete")
@@ -200,13 +208,156 @@ def test_a_scheduled_change_is_cancelled_after_a_question(ada, vera, sets, web):
     assert list_scheduled(web) == []
 
 
-def test_the_question_before_a_change_in_production_offers_a_time(ada, sets, flags):
-    path = "/admin/features/checkout/environments/production/off"
-    question = form_to(ada.get("/admin/features/checkout"), path).submit(status=200)
-    page = follow(question, "Schedule it instead")
-    form = form_to(page, "/admin/features/checkout/schedule")
-    assert form["actions.0.action"].value == "TOGGLE_FEATURE_OFF"
-    assert form["actions.0.executionParams.environment"].value == "production"
+OFF = "/admin/features/checkout/environments/production/off"
+ON = "/admin/features/checkout/environments/production/on"
+
+
+def ask(user, path=OFF):
+    """The question of the switch."""
+    return form_to(form_to(user.get("/admin/features/checkout"), path).submit(status=200), path)
+
+
+def test_the_question_in_production_schedules_the_change(ada, sets, flags, web):
+    form = ask(ada)
+    form["when"], form["match.at"], form["match.timezone"] = (
+        "at",
+        "2999-12-01T09:00",
+        "Europe/Berlin",
+    )
+    form["why"] = "SHOP-7"
+    assert notice(form.submit(status=303).follow()) == "Change scheduled."
+    (item,) = list_scheduled(web)
+    assert item["actions"][0]["action"] == "TOGGLE_FEATURE_OFF"
+    assert item["dueAt"] == "2999-12-01T08:00:00.000Z"
+    (one,) = web.get("/api/admin/projects/default/actions", headers=ADMIN).json["actions"]
+    assert one["description"] == "SHOP-7"
+
+
+def test_the_question_shows_a_problem_of_the_time_beside_it(ada, sets, flags):
+    form = ask(ada)
+    form["when"], form["match.at"] = "at", "2020-01-01T09:00"
+    page = form.submit(status=400)
+    assert find_error(page, "match.at").startswith("The time has passed.")
+    assert form_to(page, OFF)["when"].value == "at"
+
+
+def test_the_question_leads_to_a_release_and_to_none_for_disabling(ada, sets, flags):
+    assert "steps" not in [value for value, _, _ in ask(ada)["when"].options]
+    ask(ada).submit(status=303)
+    form = ask(ada, ON)
+    form["when"] = "steps"
+    path = "/admin/features/checkout/environments/production/releases/new"
+    assert form.submit(status=303).location.endswith(path)
+
+
+def test_the_reason_of_a_change_is_in_the_audit_log(ada, ed, sets, flags):
+    form = ask(ed)
+    assert "when" not in form.fields
+    form["why"] = "<b>SHOP-7"
+    form.submit(status=303)
+    assert "ed disabled checkout in production: “<b>SHOP-7”" in main(ada.get("/admin/events"))
+
+
+def test_a_scheduled_change_is_done_now(ada, sets, flags, web):
+    schedule(ada, change="TOGGLE_FEATURE_OFF").submit(status=303)
+    (item,) = list_scheduled(web)
+    form = form_to(ada.get("/admin/features/checkout"), f"{PATH}/{item['actionSetId']}/now")
+    assert notice(form.submit(status=303).follow()) == "The change runs now."
+    sets.work()
+    assert sets.runs(item["actionSetId"])[0]["state"] == "success"
+    assert list_scheduled(web) == []
+    ada.post(f"{PATH}/{item['actionSetId']}/now", {"csrf": ada.csrf}, status=409)
+
+
+def test_a_release_that_conflicts_is_named(ada, sets, flags, web, service):
+    place = "/api/admin/projects/default/features/checkout/environments/production"
+    (strategy,) = web.get(STRATEGIES, headers=ADMIN).json
+    body = {"name": "flexibleRollout", "parameters": {"rollout": "1"}}
+    web.put_json(f"{STRATEGIES}/{strategy['id']}", body, headers=ADMIN)
+    body = {"steps": [{"rollout": 10, "minutes": 60}, {"rollout": 100}], "watchMinutes": 60}
+    release = web.post_json(f"{place}/releases", body, headers=ADMIN, status=201).json
+    schedule(ada).submit(status=303)
+    assert "conflicts" not in read_card(ada.get("/admin/features/checkout"))
+    at = format_iso(service.context.clock.now() + timedelta(minutes=30))[:16]
+    form = schedule(ada, change="TOGGLE_FEATURE_OFF")
+    form["match.at"] = at
+    form.submit(status=303)
+    card = read_card(ada.get("/admin/features/checkout"))
+    assert f"conflicts: release {release['id']} moves it until" in card
+
+
+STRATEGIES = "/api/admin/projects/default/features/checkout/environments/production/strategies"
+
+
+@pytest.fixture
+def strategy(web, flags, sets):
+    body = {"name": "flexibleRollout", "parameters": {"rollout": "25"}}
+    return web.post_json(STRATEGIES, body, headers=ADMIN).json["id"]
+
+
+def plan_strategy(ada, id, rollout="100"):
+    """The form that asks for the time of a change of the strategy."""
+    path = f"/admin/features/checkout/environments/production/strategies/{id}"
+    form = form_to(ada.get(path), path)
+    form["parameters.rollout"] = rollout
+    form = form_to(form.submit("do", value="schedule", status=200), path)
+    form["match.at"] = "2999-12-01T08:00"
+    return form
+
+
+def run_now(ada, sets, web):
+    (item,) = list_scheduled(web)
+    ada.post(f"{PATH}/{item['actionSetId']}/now", {"csrf": ada.csrf}, status=303)
+    sets.work()
+    return sets.runs(item["actionSetId"])[0]
+
+
+def test_a_strategy_is_saved_at_a_time(ada, sets, web, strategy):
+    page = plan_strategy(ada, strategy).submit(status=303).follow()
+    assert "Gradual rollout of checkout in production 25% → 100%" in read_card(page)
+    run = run_now(ada, sets, web)
+    assert (run["state"], len(run["actionSet"]["actions"][0]["changes"])) == ("success", 1)
+    one = web.get(f"{STRATEGIES}/{strategy}", headers=ADMIN).json
+    assert one["parameters"]["rollout"] == "100"
+
+
+def test_a_strategy_that_somebody_changed_is_not_saved_and_home_says_so(
+    ada, vera, sets, web, strategy
+):
+    plan_strategy(ada, strategy).submit(status=303)
+    body = {"name": "flexibleRollout", "parameters": {"rollout": "30"}}
+    web.put_json(f"{STRATEGIES}/{strategy}", body, headers=ADMIN)
+    assert run_now(ada, sets, web)["state"] == "failed"
+    one = web.get(f"{STRATEGIES}/{strategy}", headers=ADMIN).json
+    assert one["parameters"]["rollout"] == "30"
+    text = " ".join(vera.get("/").html.find(id="not-done").get_text(" ").split())
+    assert re.search(r"Not done: admin changed the strategy on \d+ [A-Z][a-z]{2}\. Review", text)
+
+
+def test_a_strategy_that_was_removed_is_not_saved(ada, sets, web, strategy):
+    plan_strategy(ada, strategy).submit(status=303)
+    web.delete(f"{STRATEGIES}/{strategy}", headers=ADMIN)
+    run = run_now(ada, sets, web)
+    assert "removed the strategy on" in run["actionSet"]["actions"][0]["details"]
+
+
+def test_a_planned_strategy_is_checked_like_the_form(ada, ed, web, strategy):
+    path = f"/admin/features/checkout/environments/production/strategies/{strategy}"
+    form = form_to(ada.get(path), path)
+    form["parameters.rollout"] = "101"
+    assert find_error(form.submit("do", value="schedule", status=400), "parameters.rollout")
+    form = plan_strategy(ada, strategy)
+    form["match.at"] = "2020-01-01T00:00"
+    assert find_error(form.submit(status=400), "match.at").startswith("The time has passed.")
+    assert "Save at a time" not in ed.get(path).text
+
+
+def test_a_set_with_a_planned_strategy_is_saved_unchanged_by_its_form(ada, sets, web, strategy):
+    plan_strategy(ada, strategy).submit(status=303)
+    (item,) = list_scheduled(web)
+    path = f"{PATH}/{item['actionSetId']}"
+    form_to(ada.get(path), path).submit(status=303)
+    assert list_scheduled(web) == [item]
 
 
 def test_only_admins_schedule_changes(ed, sets):

@@ -117,7 +117,7 @@ def test_a_strategy_that_is_added_in_production_asks_first(ed, flags, path):
 def test_a_switch_to_on_without_a_strategy_says_who_gets_it(ed, path):
     form = form_to(ed.get(PATH), f"{PATH}/environments/production/on")
     question = form.submit()
-    assert "No strategy: by default, everyone gets it." in question
+    assert "It has no strategy: all users get it at once." in question
 
 
 @pytest.mark.parametrize("to", ["", "none", "\U0001f600"])

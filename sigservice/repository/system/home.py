@@ -35,6 +35,11 @@ def list_stale_flags(conn: Connection, *, limit: int) -> list[Row]:
     return fetch_all(conn, _SQL["list_stale_flags"], limit=limit)
 
 
+def list_failed_schedules(conn: Connection, *, limit: int) -> list[Row]:
+    """{id, action_set_id, project, name, created_at, text} of runs; `text` says why."""
+    return fetch_all(conn, _SQL["list_failed_schedules"], limit=limit)
+
+
 def list_silent_endpoints(conn: Connection) -> list[Row]:
     """Enabled endpoints that are late or down."""
     return fetch_all(conn, _SQL["list_silent_endpoints"])

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one
 
 _SQL = queries.load("usage/client_metrics")
 
@@ -65,3 +65,10 @@ def delete_old(conn: Connection, *, hours: int, chunk: int) -> int:
 
 def delete_old_variants(conn: Connection, *, hours: int, chunk: int) -> int:
     return execute(conn, _SQL["delete_old_client_metrics_variants"], hours=hours, chunk=chunk)
+
+
+def find_busiest_app(conn: Connection, feature: str, environment: str, *, hours: int) -> Row | None:
+    """{app_name, count} of the application that has evaluated the flag most often."""
+    return fetch_one(
+        conn, _SQL["find_busiest_app"], feature=feature, environment=environment, hours=hours
+    )

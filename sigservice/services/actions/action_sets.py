@@ -171,6 +171,19 @@ def switch(
     return _record_update(conn, project, before, by)
 
 
+def run_now(conn: Connection, project: str, id: int, by: Identity, now: datetime) -> Row:
+    """Makes the only time of a schedule `now`. Raises NotFoundError, ConflictError."""
+    action_sets.lock(conn)
+    before = get(conn, project, id)
+    schedule = schedules.read_schedule(before)
+    if schedule is None or schedule.at is None or schedules.is_done(before):
+        raise ConflictError("Nothing is scheduled for one time.")
+    if not before["enabled"]:
+        raise ConflictError("The action set is disabled.")
+    action_sets.set_due_times(conn, [id], [now])
+    return _record_update(conn, project, before, by)
+
+
 def reenable(conn: Connection, project: str, id: int, by: Identity) -> Row:
     """Lets a set that runs once run again. Raises NotFoundError."""
     action_sets.lock(conn)

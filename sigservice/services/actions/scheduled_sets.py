@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -34,8 +35,8 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def list_views(conn: Connection, project: str | None, *, limit: int | None = None) -> list[Row]:
-    """{id, project, name, due_at, created_by, action_texts, schedule_text} of what pages list;
-    `project` is None for all."""
+    """{id, project, name, due_at, created_by, action_texts, schedule_text, is_once, environments,
+    disturbs, plan_text} of what pages list; `project` is None for all."""
     return [_make_view(row) for row in action_sets.list_scheduled(conn, project, limit=limit)]
 
 
@@ -53,8 +54,14 @@ def _changes_flag(row: Row, feature: str, tags: Collection[str]) -> bool:
 
 
 def _make_view(row: Row) -> Row:
-    actions = msgspec.json.decode(row["actions"])
+    actions, schedule = msgspec.json.decode(row["actions"]), read_schedule(row)
+    assert schedule is not None
+    zone = schedule.zone
     return row | {
         "action_texts": [describe_action(action, {}) for action in actions],
         "schedule_text": describe_schedule(row),
+        "is_once": schedule.cron is None,
+        "environments": {action["executionParams"].get("environment") for action in actions},
+        "disturbs": any(action["action"] != "TOGGLE_FEATURE_ON" for action in actions),
+        "plan_text": f"{row['due_at'].astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} {zone}",
     }

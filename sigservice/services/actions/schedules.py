@@ -89,5 +89,7 @@ def _parse_at(text: str, timezone: str | None) -> datetime:
     if zone is None:
         raise ValueError("Must have a UTC offset such as Z, or a timezone.")
     if local != moment.replace(tzinfo=None):  # skipped by summer time
-        raise ValueError("This time doesn't exist: the clocks change. Enter another one.")
+        raise ValueError(
+            f"{moment:%H:%M} doesn't exist on {moment.day} {moment:%b}. Choose another time."
+        )
     return due_at

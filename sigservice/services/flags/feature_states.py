@@ -30,6 +30,7 @@ class StateChange(NamedTuple):
     target: FeatureEnvironment
     enabled: bool
     by: Identity
+    reason: str = ""
 
 
 def list_states(
@@ -87,7 +88,7 @@ def _make_event(change: StateChange) -> Event:
         "project": target.project,
         "environment": target.environment,
         "feature_name": target.feature,
-        "data": {"name": target.feature},
+        "data": {"name": target.feature} | ({"reason": change.reason} if change.reason else {}),
     }
     return Event(
         f"feature-environment-{'enabled' if change.enabled else 'disabled'}", change.by, item

@@ -29,9 +29,10 @@ def switch(
     by: Identity,
     *,
     activate_disabled: bool = False,
+    reason: str = "",
 ) -> bool:
-    """`SwitchBatch.switch` for one flag."""
-    batch = SwitchBatch(conn, activate_disabled=activate_disabled)
+    """`SwitchBatch.switch` for one flag. The event has the `reason`."""
+    batch = SwitchBatch(conn, activate_disabled=activate_disabled, reason=reason)
     is_changed = batch.switch(target, enabled, by)
     batch.write()
     return is_changed
@@ -67,10 +68,11 @@ class SwitchBatch:
         targets: Sequence[FeatureEnvironment] = (),
         *,
         activate_disabled: bool = False,
+        reason: str = "",
     ) -> None:
         """Reads the states of `targets` in one statement; the others are read when needed."""
         self.conn = conn
-        self._activate_disabled = activate_disabled
+        self._activate_disabled, self._reason = activate_disabled, reason
         self._states = list_states(conn, targets) if targets else {}
         self._changes: list[StateChange] = []
         self._is_locked = False
@@ -148,7 +150,7 @@ class SwitchBatch:
             self._read(inactive)
         for target in targets:
             self._states[target]["enabled"] = enabled
-            self._changes.append(StateChange(target, enabled, by))
+            self._changes.append(StateChange(target, enabled, by, self._reason))
 
 
 def _add_or_enable_strategies(

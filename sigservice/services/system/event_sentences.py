@@ -15,8 +15,8 @@ MAX_NAME, MAX_LINES, MAX_CHANGE = 100, 200, 500
 Mark = Callable[[str, str], str]
 # Types whose own words would mislead; the braces are filled from the event.
 SENTENCES = {
-    "feature-environment-enabled": "enabled {flag}{place}",
-    "feature-environment-disabled": "disabled {flag}{place}",
+    "feature-environment-enabled": "enabled {flag}{place}{reason}",
+    "feature-environment-disabled": "disabled {flag}{place}{reason}",
     "feature-environment-variants-updated": "changed the variants of {flag}{place}",
     "feature-strategy-add": "added {strategy} to {flag}{place}",
     "feature-strategy-remove": "removed {strategy} from {flag}{place}",
@@ -89,6 +89,7 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
     parts = {
         "flag": mark("flag", row["feature_name"]) if row["feature_name"] else "",
         "place": f" in {environment}" if environment else "",
+        "reason": f": “{mark('text', str(values['reason']))}”" if values.get("reason") else "",
         "environment": f" {environment}" if environment else "",
         "project": mark("project", str(project)) if project else "",
         "tag": mark("text", tag),

@@ -62,6 +62,23 @@ WHERE f.archived_at IS NULL
 ORDER BY f.created_at, f.name
 LIMIT %(limit)s;
 
+-- name: list_failed_schedules
+-- The newest run of each schedule that failed in the last week, newest first.
+SELECT r.id, s.id AS action_set_id, s.project, s.name, r.created_at,
+       coalesce(jsonb_path_query_first(r.action_set, '$.actions[*] ? (@.state == "failed").details') #>> '{}',
+                r.reason, 'The run failed.') AS text
+FROM action_sets s
+CROSS JOIN LATERAL (
+    SELECT id, state, created_at, reason, action_set
+    FROM action_runs
+    WHERE action_set_id = s.id
+    ORDER BY id DESC
+    LIMIT 1
+) r
+WHERE s.source_id = 0 AND r.state = 'failed' AND r.created_at > now() - interval '7 days'
+ORDER BY r.id DESC
+LIMIT %(limit)s;
+
 -- name: list_silent_endpoints
 SELECT e.id, e.name, c.state, c.since, c.last_signal_at
 FROM silence_checks c

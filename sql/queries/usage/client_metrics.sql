@@ -87,6 +87,17 @@ FROM client_metrics
 WHERE feature = %(feature)s
 ORDER BY app_name;
 
+-- name: find_busiest_app
+-- The application that has evaluated a flag most often in the last `hours` hours.
+SELECT app_name, sum(yes + no)::bigint AS count
+FROM client_metrics
+WHERE feature = %(feature)s
+  AND environment = %(environment)s
+  AND hour > now() - make_interval(hours => %(hours)s)
+GROUP BY app_name
+ORDER BY count DESC, app_name
+LIMIT 1;
+
 -- name: list_client_metrics_features
 -- What applications report, by flag and environment: one index lookup for each flag.
 SELECT m.app_name, f.name AS feature, f.project, m.environment,

@@ -4,8 +4,8 @@
 <ul class="rows">
 % for item in scheduled:
 <li>
-% include("partials/time.tpl", at=item["due_at"])
-<bdi>{{", ".join(item["action_texts"])}}</bdi>
+% include("partials/planned_time.tpl", at=item["due_at"], plan=item["plan_text"])
+ <bdi>{{", ".join(item["action_texts"])}}</bdi>
 % if identity.has_permission("ADMIN"):
 <a href="{{url('/admin/projects', item['project'], 'actions', item['id'])}}"><bdi>{{item["name"]}}</bdi></a>
 % else:

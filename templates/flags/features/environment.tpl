@@ -9,7 +9,7 @@
 % if can_edit:
 <form method="post" action="{{url(path, 'environments', name, 'off' if is_on else 'on')}}" data-swap="in-{{name}} events">
 % include("partials/csrf.tpl")
-<button class="switch" role="switch" aria-checked="{{'true' if is_on else 'false'}}" aria-label="{{row['name']}} in {{name}}" data-confirm="{{environment["question"]}}">{{"on" if is_on else "off"}}</button>
+<button class="switch" role="switch" aria-checked="{{'true' if is_on else 'false'}}" aria-label="{{row['name']}} in {{name}}">{{"on" if is_on else "off"}}</button>
 </form>
 % else:
 <strong>{{"on" if is_on else "off"}}</strong>
@@ -51,6 +51,7 @@ an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 % if can_edit and environment["rollout"] and not (release and release["is_active"]):
 <p class="offer"><span>Release in steps: let guards watch while you raise {{environment["rollout"]}} to 100%.</span> <a class="button quiet" href="{{url(environment["release_form"])}}">New release<span class="hidden"> in {{name}}</span></a></p>
 % end
+% include("actions/scheduled/card.tpl", scheduled=environment["scheduled"])
 % if environment["strategies"]:
 % if len(environment["strategies"]) > 1:
 <p class="hint">Enabled if any strategy matches (OR).</p>

@@ -33,7 +33,6 @@
 <button class="quiet">Show</button>
 </form>
 % end
-% include("actions/scheduled/list.tpl", scheduled=scheduled)
 % if is_live:
 % include("releases/freeze.tpl", freeze=freeze)
 % end

@@ -61,6 +61,22 @@
 </ul>
 </section>
 % end
+% if not_done:
+<section id="not-done">
+<h2>Scheduled changes that failed</h2>
+<ul class="rows">
+% for run in not_done:
+<li>
+% include("partials/time.tpl", at=run["created_at"])
+<span class="badge wrong">failed</span>
+<bdi>{{run["name"]}}</bdi>
+<bdi>{{run["text"]}}</bdi>
+<a href="{{url('/admin/projects', run['project'], 'actions', run['action_set_id'], 'runs', run['id'])}}">Review<span class="hidden"> {{run["name"]}}</span></a>
+</li>
+% end
+</ul>
+</section>
+% end
 % include("actions/scheduled/list.tpl", scheduled=scheduled)
 </div>
 % if steps:

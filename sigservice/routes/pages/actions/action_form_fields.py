@@ -24,6 +24,7 @@ from sigservice.routes.pages.signals.channel_section import (
     make_channel_section,
     make_named_channels,
 )
+from sigservice.services.actions.action_kinds.update_strategy import NAME as UPDATE_STRATEGY
 from sigservice.services.actions.action_set_options import EVENTS
 from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.web.forms import Field, Form, fill
@@ -218,13 +219,20 @@ def _make_action_row(
     fields, suggestions = [], {}
     for parameter in kind["parameters"]:
         if parameter["type"] == "hidden":
+            if parameter["name"] != "project":
+                name = PARAMS + parameter["name"]
+                fields.append(Field(f"{at}.{name}", "", row.get(name, ""), "hidden"))
             continue
         choices, name = parameter.get("options", []), PARAMS + parameter["name"]
         if len(choices) > MAX_SELECT_CHOICES:
             suggestions[f"{at}.{name}.all"] = choices
         texts = set_names if parameter["name"] == "actionSet" else {}
         fields.append(_make_parameter_field(at, name, parameter, row.get(name, ""), choices, texts))
-    kind_choices = [(kind_name, item["label"]) for kind_name, item in kinds.items()]
+    kind_choices = [
+        (kind_name, item["label"])
+        for kind_name, item in kinds.items()
+        if kind_name != UPDATE_STRATEGY or value == kind_name  # the form of a strategy plans it
+    ]
     return ActionRow(
         Field(
             f"{at}.action",

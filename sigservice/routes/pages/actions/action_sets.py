@@ -17,6 +17,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
+from sigservice.web.links import flag_path
 from sigservice.web.resource_limits import explain_reached_limit
 from sigservice.web.tables import Cell, Column, Table, make_table
 
@@ -30,6 +31,7 @@ NOTICES = {
     "on": "Action set enabled.",
     "off": "Action set disabled.",
     "armed": "Action set re-enabled.",
+    "doing": "The change runs now.",
 }
 TEMPLATES = "actions/action_sets"
 COLUMNS = (
@@ -100,6 +102,19 @@ def switch_action_set(
         now = context.clock.now()
         action_sets.switch(conn, project, set_id, is_enabled, identity, now)
     return _redirect_to_list(context, project, "on" if is_enabled else "off")
+
+
+@router.post(f"{SETS}/<scheduled_id:id>/now", needs=ADMIN)
+def run_action_set_now(
+    context: Context, identity: Identity, project: str, scheduled_id: int, form: Form
+) -> HTTPResponse:
+    """What is scheduled for one time; the flag `flag` is where the response leads."""
+    with context.database.transaction() as conn:
+        action_sets.run_now(conn, project, scheduled_id, identity, context.clock.now())
+    context.signals_waiting.set()
+    if "flag" in form:
+        return respond.redirect(context, f"{flag_path(form['flag'])}?done=doing")
+    return _redirect_to_list(context, project, "doing")
 
 
 @router.post(f"{SET}/arm", needs=ADMIN)

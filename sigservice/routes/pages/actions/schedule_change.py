@@ -1,19 +1,23 @@
 """Schedules one change of a flag, page: an action set that runs once."""
 
-from sigservice.repository.access import service_accounts
 from sigservice.repository.projects import environments
 from sigservice.routes.pages.actions.action_form_fields import make_actor_field
-from sigservice.routes.pages.actions.schedule_fields import AT_FIELD, DEFAULTS, ZONE_FIELD
 from sigservice.routes.pages.flags.feature_page import find_feature
-from sigservice.services.actions import action_sets
+from sigservice.routes.pages.flags.plan_fields import (
+    AT_FIELD,
+    DEFAULTS,
+    REASON_FIELD,
+    ZONE_FIELD,
+    list_accounts,
+    plan,
+)
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions
-from sigservice.services.actions.action_sets import Action, ActionSetFields, read_limits
-from sigservice.services.actions.schedules import NO_SOURCE, Schedule
+from sigservice.services.actions.action_sets import Action
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.form_pages import render_form, shows_errors_in
-from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read, read_id
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
 
 PATH = "/admin/features/<name>/schedule"
 PARAMS = "actions.0.executionParams."
@@ -49,7 +53,7 @@ def show_schedule_form(
     with context.database.transaction() as conn:
         row = find_feature(conn, name)
         links = environments.list_by_project(conn, row["project"])
-        accounts = [(str(item["id"]), item["username"]) for item in service_accounts.list_all(conn)]
+        accounts = list_accounts(conn)
     names = [link["name"] for link in links if link["visible"] and link["enabled"]]
     environment_field = Field(
         f"{PARAMS}environment", "Environment", type="select", choices=make_choices(names)
@@ -65,7 +69,7 @@ def show_schedule_form(
     return render_form(
         context,
         identity,
-        [*fill(when, form), make_actor_field(form, accounts)],
+        [*fill([*when, REASON_FIELD], form), make_actor_field(form, accounts)],
         entry=entry,
         title=f"Schedule a change of {name}",
         breadcrumbs=[("Flags", "/admin/features"), (name, f"/admin/features/{name}")],
@@ -78,17 +82,18 @@ def show_schedule_form(
 @router.post(PATH, needs=ADMIN)
 @shows_errors_in(show_schedule_form)
 def schedule_change(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
-    limits, now = read_limits(context.config), context.clock.now()
     with context.database.transaction() as conn:
         project = find_feature(conn, name)["project"]
-        fields = _read_fields(form, project, name)
-        action_sets.create(conn, project, fields, identity, limits, now)
-    return respond.redirect(context, f"/admin/features/{name}?done=scheduled#scheduled")
+        action = _read_action(form, project, name)
+        kind = KINDS.get(action.action)
+        is_complete = kind is not None and all(action.executionParams.values())
+        text = kind.describe(action.executionParams) if kind and is_complete else name
+        settings = read(form, ActionSetOptions, "options.")
+        plan(context, conn, identity, project, form, action, text, settings)
+    return respond.redirect(context, f"/admin/features/{name}?done=scheduled")
 
 
-def _read_fields(form: Form, project: str, name: str) -> ActionSetFields:
-    """The set; its name says what changes when. Raises BadDataError."""
-    schedule = read(form, Schedule, "match.", cron=None)
+def _read_action(form: Form, project: str, name: str) -> Action:
     kind = form.get("actions.0.action", "")
     texts = {
         "project": project,
@@ -97,17 +102,6 @@ def _read_fields(form: Form, project: str, name: str) -> ActionSetFields:
         "rollout": form.get(f"{PARAMS}rollout", "").strip(),
     }
     names = [parameter.name for parameter in KINDS[kind].parameters] if kind in KINDS else []
-    params = {parameter: texts[parameter] for parameter in names if parameter in texts}
-    is_complete = kind in KINDS and all(params.values())
-    text = KINDS[kind].describe(params) if is_complete else name
-    return ActionSetFields(
-        name=f"{text}, {(schedule.at or '').replace('T', ' ')} {schedule.zone}"[:255],
-        description=None,
-        enabled=True,
-        actor_id=read_id(form.get("actorId", "")),
-        source_id=NO_SOURCE,
-        filters=[],
-        actions=[Action(kind, 1, params)],
-        settings=read(form, ActionSetOptions, "options."),
-        schedule=schedule,
+    return Action(
+        kind, 1, {parameter: texts[parameter] for parameter in names if parameter in texts}
     )

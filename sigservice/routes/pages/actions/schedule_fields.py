@@ -4,6 +4,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from sigservice.db.statements import Row
+from sigservice.routes.pages.flags.plan_fields import AT_FIELD, DEFAULTS, ZONE_FIELD
 from sigservice.services.actions.schedules import Schedule, read_schedule
 from sigservice.web.forms import Field, Form, fill
 
@@ -13,12 +14,6 @@ _CHOICES = [
     ("at", "A time, once"),
     ("cron", "Times of a cron expression"),
 ]
-AT_FIELD = Field(
-    "match.at", "Time", type="datetime-local", is_required=True, attributes={"step": "any"}
-)
-ZONE_FIELD = Field(
-    "match.timezone", "Time zone", hint="e.g. UTC or Europe/Berlin", is_required=True
-)
 _CRON_FIELD = Field(
     "match.cron",
     "Times (cron expression)",
@@ -26,7 +21,6 @@ _CRON_FIELD = Field(
     is_required=True,
 )
 FIELDS = {"at": [AT_FIELD, ZONE_FIELD], "cron": [_CRON_FIELD, ZONE_FIELD]}
-DEFAULTS = {"match.timezone": "UTC"}
 
 
 def find_trigger(form: Form) -> str:

@@ -1,10 +1,11 @@
 """What the page of a flag shows for each environment: strategies, variants and usage."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from sigservice.clock import parse_iso
 from sigservice.db.statements import Row
 from sigservice.services import strategy_summaries
 from sigservice.web.helpers import join_path
@@ -25,10 +26,12 @@ def make_cards(
     marks: Sequence[Mark],
     asks_first: bool,
     newest_releases: Mapping[str, dict[str, Any]],
+    scheduled: Sequence[Row],
 ) -> list[dict[str, Any]]:
     """`alerts` are the runs that keep the flag on or off for an alert; `switches` are the newest
     events that switched it, newest first; `asks_first` is the project's setting for production
-    environments; `newest_releases` are the views of releases by environment."""
+    environments; `newest_releases` are the views of releases by environment, `scheduled` those of
+    what is due."""
     cards = []
     path = join_path("/admin/features", feature["name"], "environments")
     for environment in feature["environments"]:
@@ -64,11 +67,11 @@ def make_cards(
                     for number, strategy in enumerate(environment["strategies"], 1)
                 ],
                 "variants": strategy_summaries.summarize_variants(environment["variants"]),
-                "question": ask_for_switch(
-                    feature["name"], environment, has_strategies=bool(environment["strategies"])
-                )
-                if asks_first
-                else "",
+                "scheduled": [
+                    item | {"conflict": _find_conflict(item, release)}
+                    for item in scheduled
+                    if name in item["environments"]
+                ],
                 "alerts": [alert for alert in alerts if alert["environment"] == name],
                 "release": release,
                 "rollout": _find_rollout(environment["strategies"]),
@@ -79,6 +82,29 @@ def make_cards(
             }
         )
     return cards
+
+
+def _find_conflict(item: Row, release: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """{id, until} of the release under way that the scheduled change would disturb; `until` is None
+    if a person decides when it ends."""
+    if not (release and release["is_active"] and item["disturbs"]):
+        return None
+    until = _find_end(release)
+    if until is not None and until < item["due_at"]:
+        return None
+    return {"id": release["id"], "until": until}
+
+
+def _find_end(release: Mapping[str, Any]) -> datetime | None:
+    """When the release finishes if no guard acts."""
+    rest = release["steps"][release["step"] + 1 :]
+    due_at = parse_iso(release["watchUntil"] or release["dueAt"] or release["startAt"] or "")
+    if due_at is None or release["state"] == "held" or any(s.get("waitForPerson") for s in rest):
+        return None
+    if release["watchUntil"]:
+        return due_at
+    minutes = sum(step.get("minutes") or 0 for step in rest) + release["watchMinutes"]
+    return due_at + timedelta(minutes=minutes)
 
 
 def _find_rollout(strategies: Sequence[Mapping[str, Any]]) -> str:

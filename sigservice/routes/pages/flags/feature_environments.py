@@ -2,18 +2,30 @@
 
 from urllib.parse import urlencode
 
-from sigservice.routes.pages.flags.environment_cards import NO_STRATEGY
+from sigservice.errors import AppError
+from sigservice.repository.usage import client_metrics
 from sigservice.routes.pages.flags.feature_page import find_feature, list_path
+from sigservice.routes.pages.flags.plan_fields import (
+    REASON_FIELD,
+    list_accounts,
+    make_plan_fields,
+    plan,
+)
+from sigservice.services.actions.action_kinds.table import KINDS
+from sigservice.services.actions.action_sets import Action
 from sigservice.services.flags import feature_switches, strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
-from sigservice.web.form_pages import Confirmation, render_confirmation
-from sigservice.web.forms import Form
+from sigservice.web.form_pages import Confirmation, is_correctable, render_confirmation
+from sigservice.web.forms import Field, Form, fill
+from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 
 STATE = "/admin/features/<name>/environments/<environment>"
+HOURS = 24
+NOW, AT, STEPS = ("now", "Now"), ("at", "At"), ("steps", "In steps, with guards → New release")
 
 router = Router(PageGuard)
 
@@ -22,15 +34,20 @@ router = Router(PageGuard)
 def switch_feature(
     context: Context, identity: Identity, name: str, environment: str, is_enabled: bool, form: Form
 ) -> HTTPResponse:
+    if form.get("when") == "steps":
+        path = join_path(flag_path(name), "environments", environment, "releases", "new")
+        return respond.redirect(context, path)
+    if form.get("when") == "at":
+        return _plan_switch(context, identity, name, environment, is_enabled, form)
     with context.database.transaction() as conn:
         project = find_feature(conn, name)["project"]
-        if "confirmed" not in form and must_confirm(conn, environment, [project]):
-            target = FeatureEnvironment(project, name, environment)
-            has_strategies = bool(strategies.list_strategies(conn, target))
-            effect = NO_STRATEGY if is_enabled and not has_strategies else ""
-            return _ask_first(context, identity, name, environment, form, is_enabled, effect)
-        flag_environment = FeatureEnvironment(project, name, environment)
-        feature_switches.switch(conn, flag_environment, is_enabled, identity)
+        target = FeatureEnvironment(project, name, environment)
+        is_question = "confirmed" not in form and must_confirm(conn, environment, [project])
+        if not is_question:
+            reason = form.get("why", "").strip()[:500]
+            feature_switches.switch(conn, target, is_enabled, identity, reason=reason)
+    if is_question:
+        return _ask_first(context, identity, target, form, is_enabled)
     done = {"done": "on" if is_enabled else "off", "flag": name, "in": environment}
     done |= {"undone": "yes"} if "undone" in form else {}
     if "back" in form:
@@ -38,30 +55,63 @@ def switch_feature(
     return respond.redirect(context, f"{flag_path(name)}?{urlencode(done)}#in-{environment}")
 
 
+def _plan_switch(
+    context: Context, identity: Identity, name: str, environment: str, is_enabled: bool, form: Form
+) -> HTTPResponse:
+    kind = "TOGGLE_FEATURE_ON" if is_enabled else "TOGGLE_FEATURE_OFF"
+    with context.database.transaction() as conn:
+        target = FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
+    params = {"project": target.project, "featureName": name, "environment": environment}
+    try:
+        with context.database.transaction() as conn:
+            text = KINDS[kind].describe(params)
+            action = Action(kind, 1, params)
+            plan(context, conn, identity, target.project, form, action, text)
+    except AppError as error:
+        if not is_correctable(error):
+            raise
+        return _ask_first(context, identity, target, form, is_enabled, error)
+    return respond.redirect(context, f"{flag_path(name)}?done=scheduled#in-{environment}")
+
+
 def _ask_first(
     context: Context,
     identity: Identity,
-    name: str,
-    environment: str,
+    target: FeatureEnvironment,
     form: Form,
     enabled: bool,
-    effect: str,
+    error: AppError | None = None,
 ) -> HTTPResponse:
-    """The question of browsers without JavaScript; static/app.js asks in a dialog."""
+    """The question in production; static/app.js shows it in a dialog."""
+    name, environment = target.feature, target.environment
+    with context.database.transaction() as conn:
+        has_strategies = bool(strategies.list_strategies(conn, target))
+        usage = client_metrics.find_busiest_app(conn, name, environment, hours=HOURS)
+        accounts = list_accounts(conn) if identity.has_permission(ADMIN) else []
+    sentences = (
+        [] if has_strategies or not enabled else ["It has no strategy: all users get it at once."]
+    )
+    if usage:
+        sentences.append(
+            f"In the last {HOURS} h, {usage['app_name']} evaluated it {usage['count']:,} times."
+        )
+    choices = [NOW, *([AT] if accounts else []), *([STEPS] if enabled else [])]
+    fields = (
+        []
+        if len(choices) == 1
+        else fill([Field("when", "When", type="radio", choices=choices)], {"when": "now"} | form)
+    )
+    if accounts:
+        fields += make_plan_fields(form, accounts, is_required=False)
     verb = "Enable" if enabled else "Disable"
-    body: list[str | list[tuple[str, str]]] = [
-        f"This is a production environment. SDKs get the change at once. {effect}".strip()
-    ]
-    if identity.has_permission(ADMIN):
-        query = urlencode({"environment": environment, "change": "on" if enabled else "off"})
-        body.append([("Schedule it instead", f"{flag_path(name)}/schedule?{query}")])
     confirmation = Confirmation(
         f"{verb} {name} in {environment}?",
-        body,
-        verb,
+        [" ".join(sentences) or "SDKs get the change at once."],
+        f"{verb} in {environment}",
         list_path(form["back"]) if "back" in form else flag_path(name),
         hidden={"confirmed": "on", **{key: form[key] for key in ("back",) if key in form}},
+        fields=[*fields, *fill([REASON_FIELD], form)],
         is_dangerous=not enabled,
         breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
     )
-    return render_confirmation(context, identity, confirmation)
+    return render_confirmation(context, identity, confirmation, error, form=form)

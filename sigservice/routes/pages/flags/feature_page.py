@@ -65,6 +65,7 @@ NOTICES = {
     "parent": "Parent flag added.",
     "no-parent": "Parent flag removed.",
     "scheduled": "Change scheduled.",
+    "doing": "The change runs now.",
 } | RELEASE_NOTICES
 BULK_CHANGES = {
     "stale": "marked as stale",
@@ -177,7 +178,6 @@ def show_feature(
         feature=feature,
         type_name=next((t["name"] for t in types if t["id"] == row["type"]), row["type"]),
         tags=tags,
-        scheduled=scheduled,
         path=f"/admin/features/{name}",
         shapes=SHAPES,
         flag_path=flag_path,
@@ -191,6 +191,7 @@ def show_feature(
             switches=switches,
             marks=marks,
             asks_first=asks_first,
+            scheduled=scheduled,
             newest_releases={
                 row["environment"]: make_release_view(
                     row,

@@ -6,11 +6,17 @@ import msgspec
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import NotFoundError
+from sigservice.errors import AppError, NotFoundError
 from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.releases import releases
 from sigservice.routes.pages.flags.environment_cards import describe_addition
 from sigservice.routes.pages.flags.feature_page import find_feature
+from sigservice.routes.pages.flags.plan_fields import (
+    REASON_FIELD,
+    list_accounts,
+    make_plan_fields,
+    plan,
+)
 from sigservice.routes.pages.flags.strategy_draft import render_draft
 from sigservice.routes.pages.flags.strategy_form import (
     changes_form,
@@ -20,18 +26,22 @@ from sigservice.routes.pages.flags.strategy_form import (
     read_strategy,
 )
 from sigservice.services import revisions, strategy_summaries
+from sigservice.services.actions.action_kinds import update_strategy
+from sigservice.services.actions.action_kinds.table import KINDS
+from sigservice.services.actions.action_sets import Action
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
-from sigservice.services.identity import EDIT, Identity
+from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
 from sigservice.web.form_pages import (
     Confirmation,
     confirms,
+    is_correctable,
     render_confirmation,
     shows_errors_in,
 )
-from sigservice.web.forms import NO_ENTRY, Entry, Form
+from sigservice.web.forms import NO_ENTRY, Entry, Form, fill
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.links import flag_path
 
@@ -75,6 +85,7 @@ def show_strategy(
         flag_environment=target,
         release=next((row for row in running if _moves(row, strategy_id)), None),
         path=flag_path(name),
+        can_schedule=bool(strategy) and identity.has_permission(ADMIN),
         action=context.prefix + request.environ["PATH_INFO"],
         **parts,
     )
@@ -98,6 +109,8 @@ def save_strategy(
             strategy, _ = _find_strategy(conn, target, strategy_id)
             draft = read_strategy(form, load_choices(conn), strategy)
         return render_draft(context, identity, target, draft, strategy_id or None, {})
+    if form.get("do") == "schedule" and strategy_id:
+        return _plan_strategy(context, identity, name, environment, form, strategy_id)
     if changes_form(form):
         return show_strategy(context, identity, name, environment, strategy_id, Entry(form))
     limit = context.config["strategySegmentsLimit"]
@@ -115,6 +128,54 @@ def save_strategy(
             strategies.replace(conn, target, strategy_id, new, identity, max_segments=limit)
     path = f"{flag_path(name)}?done=strategy-saved#in-{environment}"
     return respond.redirect(context, path)
+
+
+def _plan_strategy(
+    context: Context,
+    identity: Identity,
+    name: str,
+    environment: str,
+    form: Form,
+    strategy_id: str,
+) -> HTTPResponse:
+    """Asks for the time, and plans the change that the form describes."""
+    with context.database.transaction() as conn:
+        target = find_target(conn, name, environment)
+        existing = strategies.get(conn, target, strategy_id)
+        new = read_strategy(form, load_choices(conn), existing)
+        limit = context.config["strategySegmentsLimit"]
+        strategies.validate(conn, new, name, project=target.project, max_segments=limit)
+        accounts = list_accounts(conn)
+    before = update_strategy.encode(strategies.to_strategy(existing))
+    params = {"strategyId": strategy_id, "before": before, "strategy": update_strategy.encode(new)}
+    params |= {"project": target.project, "featureName": name, "environment": environment}
+    text, error = KINDS[update_strategy.NAME].describe(params), None
+    if "match.at" in form:
+        params["before"] = form.get("before", before)  # as it was when the form was shown
+        try:
+            with context.database.transaction() as conn:
+                action = Action(update_strategy.NAME, 1, params)
+                plan(context, conn, identity, target.project, form, action, text)
+            path = f"{flag_path(name)}?done=scheduled#in-{environment}"
+            return respond.redirect(context, path)
+        except AppError as problem:
+            if not is_correctable(problem):
+                raise
+            error = problem
+    fields = [*make_plan_fields(form, accounts), *fill([REASON_FIELD], form)]
+    names = {field.name for field in fields}
+    hidden = {key: value for key, value in form.items() if key not in names}
+    question = Confirmation(
+        "Save the strategy at a time?",
+        [f"{text}. It isn't done if the strategy changes before that time."],
+        "Save at this time",
+        flag_path(name),
+        hidden={"before": before, **hidden},
+        fields=fields,
+        is_dangerous=False,
+        breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
+    )
+    return render_confirmation(context, identity, question, error, form=form)
 
 
 @confirms(router, f"{ONE}/delete", needs=EDIT)

@@ -55,6 +55,7 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         scheduled = scheduled_sets.list_views(conn, None, limit=MAX_SCHEDULED)
         release_rows = releases.list_newest(conn, states=ACTIVE, limit=MAX_RELEASES)
         silent = home.list_silent_endpoints(conn)
+        not_done = home.list_failed_schedules(conn, limit=MAX_SCHEDULED)
     steps = [
         {"label": label, "path": path, "done": done[key], "allowed": identity.has_permission(needs)}
         for key, label, path, needs in STEPS
@@ -70,6 +71,7 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         alert_flags=[row | {"path": flag_path(row["feature"])} for row in alert_flags],
         silent=silent,
         scheduled=scheduled,
+        not_done=not_done,
         releases=[
             make_release_view(row, now, can_edit=identity.has_permission(EDIT), back="home")
             for row in sorted(release_rows, key=lambda row: row["state"])  # held first

@@ -1,0 +1,70 @@
+"""Plans a change of a flag for a time: the fields of forms, and the action set that runs once."""
+
+from dataclasses import replace
+
+from sigservice.db.pool import Connection
+from sigservice.errors import NoPermissionError
+from sigservice.repository.access import service_accounts
+from sigservice.services.actions import action_sets
+from sigservice.services.actions.action_set_options import ActionSetOptions
+from sigservice.services.actions.action_sets import Action, ActionSetFields, read_limits
+from sigservice.services.actions.schedules import NO_SOURCE, Schedule
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.web import Context
+from sigservice.web.forms import Field, Form, fill, read, read_id
+
+AT_FIELD = Field(
+    "match.at", "Time", type="datetime-local", is_required=True, attributes={"step": "any"}
+)
+ZONE_FIELD = Field(
+    "match.timezone", "Time zone", hint="e.g. UTC or Europe/Berlin", is_required=True
+)
+DEFAULTS = {"match.timezone": "UTC"}
+REASON_FIELD = Field("why", "Why?", attributes={"maxlength": "500"})
+Accounts = list[tuple[str, str]]
+
+
+def list_accounts(conn: Connection) -> Accounts:
+    """The service accounts that can run it."""
+    return [(str(row["id"]), row["username"]) for row in service_accounts.list_all(conn)]
+
+
+def make_plan_fields(form: Form, accounts: Accounts, *, is_required: bool = True) -> list[Field]:
+    """`is_required` is false where the user may choose no time."""
+    times = [replace(field, is_required=is_required) for field in (AT_FIELD, ZONE_FIELD)]
+    actor = Field("actorId", "Run as", accounts[0][0] if accounts else "", "hidden")
+    if len(accounts) != 1:
+        hint = "A service account with the role Editor or Admin. Shown in the audit log."
+        actor = Field("actorId", "Run as", "", "select", hint, choices=[("", "–"), *accounts])
+        (actor,) = fill([actor], form)
+    return [*fill(times, DEFAULTS | form), actor]
+
+
+def plan(
+    context: Context,
+    conn: Connection,
+    identity: Identity,
+    project: str,
+    form: Form,
+    action: Action,
+    text: str,
+    settings: ActionSetOptions | None = None,
+) -> None:
+    """Creates the set; its name says what changes when, its description why. Raises BadDataError,
+    NameExistsError, NoPermissionError."""
+    if not identity.has_permission(ADMIN):
+        raise NoPermissionError("Only admins can schedule a change.")
+    schedule = read(form, Schedule, "match.", cron=None)
+    fields = ActionSetFields(
+        name=f"{text}, {(schedule.at or '').replace('T', ' ')} {schedule.zone}"[:255],
+        description=form.get("why", "").strip()[:500] or None,
+        enabled=True,
+        actor_id=read_id(form.get("actorId", "")),
+        source_id=NO_SOURCE,
+        filters=[],
+        actions=[action],
+        settings=settings or ActionSetOptions(),
+        schedule=schedule,
+    )
+    limits = read_limits(context.config)
+    action_sets.create(conn, project, fields, identity, limits, context.clock.now())

@@ -1,0 +1,130 @@
+"""Replaces a strategy as it was planned, unless it has changed since."""
+
+from typing import Any
+
+import msgspec
+
+from sigservice.db.pool import Connection
+from sigservice.errors import AppError, ConflictError, NotFoundError
+from sigservice.repository.system import events
+from sigservice.repository.system.events import EventFilter
+from sigservice.services import revisions
+from sigservice.services.actions.action_kinds.kind import (
+    ENVIRONMENT,
+    FLAG,
+    PROJECT,
+    ActionResult,
+    FlagKind,
+    Parameter,
+    Params,
+)
+from sigservice.services.actions.action_kinds.set_rollout import set_rollout
+from sigservice.services.flags import strategies
+from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.flags.feature_switches import SwitchBatch
+from sigservice.services.flags.strategies import Strategy
+from sigservice.services.identity import Identity
+from sigservice.services.problems import Problems
+
+NAME = "UPDATE_FEATURE_STRATEGY"
+CHANGES = {"feature-strategy-update": "changed", "feature-strategy-remove": "removed"}
+MAX_EVENTS = 50  # that are searched for who changed it
+
+
+class UpdateStrategy(FlagKind):
+    """`before` and `strategy` are JSON of the admin API; `before` is the strategy as it was when
+    the change was planned."""
+
+    label = "Update strategy"
+    description = "Replaces a strategy of a flag, unless it was changed since this was planned."
+    permission = "UPDATE_FEATURE_STRATEGY"
+    parameters = (
+        PROJECT,
+        ENVIRONMENT,
+        FLAG,
+        Parameter("strategyId", "Strategy", "hidden"),
+        Parameter("before", "Strategy before", "hidden"),
+        Parameter("strategy", "New strategy", "hidden"),
+    )
+
+    def __init__(self, max_segments: int) -> None:
+        self._max_segments = max_segments
+
+    def describe(self, params: Params) -> str:
+        place = f"{params['featureName']} in {params['environment']}"
+        before, new = (_read(params[name]) for name in ("before", "strategy"))
+        name = new.title or ("Gradual rollout" if new.name == "flexibleRollout" else new.name)
+        rollouts = before.parameters.get("rollout"), new.parameters.get("rollout")
+        if _without_rollout(before) == _without_rollout(new) and None not in rollouts:
+            return f"{name} of {place} {rollouts[0]}% → {rollouts[1]}%"
+        return f"Change {name} of {place}"
+
+    def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
+        super().check(conn, project, params, problems)
+        for name in ("before", "strategy"):
+            try:
+                new = _read(params[name])
+            except msgspec.MsgspecError as error:
+                problems.add(name, f"Must be a strategy as JSON: {error}")
+        if problems.details:
+            return
+        try:
+            self._validate(conn, project, params, new)
+        except AppError as error:
+            problems.add("strategy", "; ".join(detail["message"] for detail in error.details))
+
+    def perform(
+        self, switches: SwitchBatch, project: str, params: Params, by: Identity
+    ) -> ActionResult:
+        conn, target = switches.conn, self.make_target(project, params)
+        id, before, new = params["strategyId"], _read(params["before"]), _read(params["strategy"])
+        revisions.lock(conn)
+        try:
+            current = strategies.get(conn, target, id)
+        except NotFoundError:
+            raise ConflictError(_explain_change(conn, target, id)) from None
+        if strategies.to_strategy(current) != before:
+            raise ConflictError(_explain_change(conn, target, id))
+        text, after = self.describe(params), self._validate(conn, project, params, new)
+        changed = [name for name in after if after[name] != current[name]]
+        rollout = after["parameters"].get("rollout")
+        if not changed:
+            return ActionResult(f"{text}: no change was needed.")
+        if after["parameters"] == current["parameters"] | {"rollout": rollout} and len(changed) < 2:
+            change = set_rollout(conn, target, id, rollout, by)
+            return ActionResult(f"{text}.", [change] if change else [])
+        strategies.replace(conn, target, id, new, by, max_segments=self._max_segments)
+        return ActionResult(f"{text}.")
+
+    def _validate(
+        self, conn: Connection, project: str, params: Params, new: Strategy
+    ) -> dict[str, Any]:
+        return strategies.validate(
+            conn, new, params["featureName"], project=project, max_segments=self._max_segments
+        )
+
+
+def encode(strategy: Strategy) -> str:
+    """The parameter of a strategy."""
+    return msgspec.json.encode(strategy).decode()
+
+
+def _read(text: str) -> Strategy:
+    return strategies.to_strategy(msgspec.json.decode(text, type=dict[str, Any]))
+
+
+def _without_rollout(strategy: Strategy) -> Strategy:
+    parameters = {k: v for k, v in strategy.parameters.items() if k != "rollout"}
+    return msgspec.structs.replace(strategy, parameters=parameters)
+
+
+def _explain_change(conn: Connection, target: FeatureEnvironment, id: str) -> str:
+    """Such as "Not done: Chen changed the strategy on 24 Nov."."""
+    event_filter = EventFilter(
+        types=[*CHANGES], features=[target.feature], environments=[target.environment]
+    )
+    for row in events.list_newest(conn, event_filter, limit=MAX_EVENTS):
+        if msgspec.json.decode(row["data"] or row["pre_data"] or "{}").get("id") == id:
+            at, verb = row["created_at"], CHANGES[row["type"]]
+            return f"Not done: {row['created_by']} {verb} the strategy on {at.day} {at:%b}."
+    return "Not done: the strategy was changed."

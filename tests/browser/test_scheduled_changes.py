@@ -1,0 +1,39 @@
+"""Changes at a time, with JavaScript: the question is a dialog, times are in the reader's zone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.conftest import ADMIN
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+def test_a_switch_in_production_is_planned_in_a_dialog(tab, flags, web, width):
+    account = {"username": "robot", "name": "Robot", "rootRole": "Editor"}
+    web.post_json("/api/admin/service-account", account, headers=ADMIN, status=201)
+    flags.create_flag("checkout")
+    page = tab("ada", viewport={"width": width, "height": 900}, timezone_id="America/New_York")
+    page.goto("/admin/features/checkout")
+    page.get_by_role("switch", name="checkout in production").click()
+    dialog = page.get_by_role("dialog", name="Enable checkout in production?")
+    dialog.wait_for()
+    expect(dialog).to_contain_text("It has no strategy: all users get it at once.")
+    dialog.get_by_label("At", exact=True).check()
+    dialog.get_by_label("Time", exact=True).fill("2999-12-01T09:00")
+    dialog.get_by_label("Time zone").fill("Europe/Berlin")
+    dialog.get_by_label("Why?").fill("SHOP-7")
+    dialog.get_by_role("button", name="Enable in production").click()
+    time = page.locator("#in-production .scheduled time")
+    expect(time).to_have_text("Dec 1, 2999, 3:00 AM")
+    assert time.get_attribute("title") == "2999-12-01 09:00 Europe/Berlin"
+    overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(overflow) == 0
+    page.get_by_role("switch", name="checkout in production").click()  # now, without a time
+    dialog.get_by_role("button", name="Enable in production").click()
+    expect(page.locator("#notice")).to_contain_text("Enabled checkout in production.")
+    page.get_by_role("button", name="Do it now").click()
+    expect(page.locator("#notice")).to_contain_text("The change runs now.")
+    assert page.complaints == []
