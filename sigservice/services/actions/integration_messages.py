@@ -165,8 +165,7 @@ def _build_slack_app(message: Message) -> list[Request]:
     headers = {"Authorization": f"Bearer {message.parameters['accessToken']}"}
     body = {"text": text, "blocks": blocks, "unfurl_links": False}
     return [
-        _request_json(url, {**body, "channel": channel}, channel, headers)
-        for channel in channels
+        _request_json(url, {**body, "channel": channel}, channel, headers) for channel in channels
     ]
 
 
