@@ -243,6 +243,18 @@ def test_a_frontend_token_changes_no_value_of_a_backend(rules):
     assert rules.read(rule)["value"] == 0.01
 
 
+def test_a_frontend_token_fires_no_ratio_of_servers_that_had_no_error_yet(rules):
+    rule = rules.create()
+    rules.report(requests=100)
+    metrics = [{"name": "errors", "type": "counter", "samples": [{"value": 99}]}]
+    body = {"appName": "shop", "impactMetrics": metrics}
+    rules.web.post_json("/api/frontend/client/metrics", body, headers=FRONTEND, status=200)
+    rules.look()
+    read = rules.read(rule)
+    assert (read["state"], read["value"]) == ("unknown", None)
+    assert read["reason"].endswith("frontend SDKs report one, servers the other.")
+
+
 def test_rules_of_a_disabled_endpoint_are_not_evaluated(rules):
     rule = rules.create()
     rules.web.post(f"/api/admin/signal-endpoints/{rules.endpoint['id']}/off", headers=ADMIN)

@@ -106,6 +106,12 @@ def _find_value(condition: Condition, metric: Sums, per: Sums) -> tuple[float | 
     if measure == "rate":
         value = metric.total / metric.seconds * 60 if metric.seconds else None
     elif measure == "ratio":
+        if metric.newest and per.newest and metric.is_frontend != per.is_frontend:
+            # Frontend tokens are public: anyone could report what no server has reported yet.
+            return (
+                None,
+                f"Of {describe_source(source)}, frontend SDKs report one, servers the other.",
+            )
         value = metric.total / per.total if per.total else None
     elif measure == "average":
         value = metric.total / metric.samples if metric.samples else None

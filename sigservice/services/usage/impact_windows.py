@@ -4,7 +4,7 @@ reported between two times. Pages of flags, alert rules and their preview read t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -85,6 +85,7 @@ class Slice:
     total: float
     samples: float
     buckets: Mapping[float, float]
+    is_frontend: bool = False
 
     def from_time(self, start: datetime) -> Slice:
         """The share from this time on, which is before the end."""
@@ -92,19 +93,26 @@ class Slice:
             return self
         share = (self.stop - start) / (self.stop - self.start)
         buckets = {bound: count * share for bound, count in self.buckets.items()}
-        return Slice(start, self.stop, self.total * share, self.samples * share, buckets)
+        return replace(
+            self,
+            start=start,
+            total=self.total * share,
+            samples=self.samples * share,
+            buckets=buckets,
+        )
 
 
 @dataclass(frozen=True)
 class Sums:
     """`seconds` is the time that the reports cover together, `newest` its end, None without
-    reports."""
+    reports. `is_frontend` if frontend SDKs sent them."""
 
     total: float
     samples: float
     seconds: float
     newest: datetime | None
     buckets: Mapping[float, float]
+    is_frontend: bool = False
 
 
 class Query(NamedTuple):
@@ -146,6 +154,7 @@ def read_slices(conn: Connection, queries: Sequence[Query], now: datetime) -> li
                 row["total"],
                 row["samples"],
                 counts.get((id, row["seconds"], row["starts_at"]), {}),
+                row["is_frontend"],
             ).from_time(minutes_from if row["seconds"] == MINUTE else row["covers_from"])
             for row in group
             if row["covers_to"] > minutes_from or row["seconds"] == HOUR
@@ -160,6 +169,7 @@ def sum_slices(slices: Iterable[Slice], start: datetime, stop: datetime) -> Sums
     total = samples = seconds = 0.0
     newest: datetime | None = None
     buckets: dict[float, float] = {}
+    is_frontend = False
     for item in slices:
         if item.start >= stop:
             break
@@ -172,9 +182,10 @@ def sum_slices(slices: Iterable[Slice], start: datetime, stop: datetime) -> Sums
         uncovered = first if newest is None else max(first, newest)  # instances overlap
         seconds += max(0.0, (last - uncovered).total_seconds())
         newest = last if newest is None else max(newest, last)
+        is_frontend = item.is_frontend
         for bound, count in item.buckets.items():
             buckets[bound] = buckets.get(bound, 0.0) + count * share
-    return Sums(total, samples, seconds, newest, buckets)
+    return Sums(total, samples, seconds, newest, buckets, is_frontend)
 
 
 def _list_windows(query: Query, now: datetime) -> Iterator[tuple[int, datetime, datetime]]:

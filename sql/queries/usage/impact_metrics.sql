@@ -146,7 +146,7 @@ GROUP BY s.environment, s.name, s.type, s.app_name, s.sdk_type, s.labels ->> %(l
 ORDER BY s.environment, s.name, s.type, s.app_name, s.sdk_type, variant, 7;
 
 -- name: list_impact_slots
--- The counters of users for whom a flag is enabled, by environment, metric and slot of the timeline, as
+-- The counters of users who have a flag, by environment, metric and slot of the timeline, as
 -- list_client_metrics_slots counts them.
 SELECT s.environment, s.name,
        (extract(epoch FROM date_trunc('hour', now(), 'UTC') - w.starts_at) / 3600)::int / %(slot_hours)s AS ago,
@@ -175,7 +175,7 @@ FROM json_to_recordset(%(items)s)
      AS q (id integer, metric text, environment text, types text[], app_name text, labels jsonb,
            seconds integer, since timestamptz, until timestamptz)
 CROSS JOIN LATERAL (
-    SELECT key, type, bounds
+    SELECT key, type, bounds, sdk_type
     FROM impact_sources
     WHERE is_group = (q.labels = '{}')
       AND name = q.metric
@@ -195,7 +195,8 @@ SELECT q.id, w.seconds, w.starts_at,
        min(coalesce(w.covers_from, w.starts_at)) AS covers_from,
        max(coalesce(w.covers_to, w.starts_at + make_interval(secs => w.seconds))) AS covers_to,
        sum(CASE WHEN w.is_gauge THEN coalesce(w.total, w.value) ELSE w.value END) AS total,
-       sum(CASE s.type WHEN 'histogram' THEN w.count ELSE coalesce(w.samples, 1) END) AS samples
+       sum(CASE s.type WHEN 'histogram' THEN w.count ELSE coalesce(w.samples, 1) END) AS samples,
+       min(s.sdk_type) = 'frontend' AS is_frontend
 {{items_with_sources}}
 CROSS JOIN LATERAL (
     SELECT seconds, starts_at, is_gauge, value, count, covers_from, covers_to, total, samples
