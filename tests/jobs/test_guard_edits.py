@@ -191,7 +191,7 @@ def test_wrong_guards_are_refused(kit):
     release = kit.create(steps=STEPS)
     guard = {"kind": "silence", "endpointId": 999, "effect": "hold"}
     assert edit(kit, release, [guard], 400)["details"][0]["path"] == "guards[0].endpointId"
-    wrong = rule("rollBack") | {"autoResume": True}
-    assert edit(kit, release, [wrong], 400)["details"][0]["path"] == "guards[0].autoResume"
+    invalid = rule("rollBack") | {"autoResume": True}
+    assert edit(kit, release, [invalid], 400)["details"][0]["path"] == "guards[0].autoResume"
     six = [kit.guard(kit.endpoint())] * 6
     assert edit(kit, release, six, 400)["details"][0]["path"] == "guards"

@@ -32,7 +32,7 @@ from sigservice.services.rules.rule_conditions import ImpactMetric
 from sigservice.services.signals.payload_paths import to_text
 
 
-class GuardEdit(msgspec.Struct):
+class GuardChanges(msgspec.Struct):
     """`guards` replace those of the release. `guardIds` and `step` are the guards and the step that
     the caller believes to be present."""
 
@@ -46,7 +46,7 @@ def edit_guards(
     conn: Connection,
     target: FeatureEnvironment,
     id: int,
-    body: GuardEdit,
+    body: GuardChanges,
     by: Identity,
     surroundings: Surroundings,
 ) -> tuple[Row, list[int]]:

@@ -11,7 +11,7 @@ from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import release_commands, release_signals, releases
-from sigservice.services.releases.guard_edits import GuardEdit, edit_guards
+from sigservice.services.releases.guard_edits import GuardChanges, edit_guards
 from sigservice.services.releases.guard_queries import (
     ask_queries,
     list_queries,
@@ -56,7 +56,7 @@ def store_release(
 
 
 def store_guards(
-    context: Context, target: FeatureEnvironment, id: int, body: GuardEdit, identity: Identity
+    context: Context, target: FeatureEnvironment, id: int, body: GuardChanges, identity: Identity
 ) -> Row:
     """Replaces the guards of a release. Raises NotFoundError, ConflictError, BadDataError."""
     surroundings = read_surroundings(context, ask_sources(context, target, body.guards))
@@ -184,7 +184,7 @@ def list_release_events(
     return respond.json({"events": items})
 
 
-@router.put(f"{RELEASE}/guards", needs=EDIT, takes=GuardEdit)
+@router.put(f"{RELEASE}/guards", needs=EDIT, takes=GuardChanges)
 def replace_guards(
     context: Context,
     identity: Identity,
@@ -192,7 +192,7 @@ def replace_guards(
     name: str,
     environment: str,
     id: int,
-    body: GuardEdit,
+    body: GuardChanges,
 ) -> HTTPResponse:
     target = FeatureEnvironment(project, name, environment)
     return respond.json(_describe(context, store_guards(context, target, id, body, identity)))

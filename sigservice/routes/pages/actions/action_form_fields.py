@@ -161,8 +161,8 @@ def make_actor_field(form: Form, accounts: Choices) -> Field:
 
 def make_group_field(form: Form, name: str = "filters") -> Field:
     """Of the filters `name`."""
-    letters = [(letter, f"OR group {letter}") for letter in list_groups(form, name)]
-    return Field("group", "Role", type="select", choices=[("", "Required"), *letters])
+    choices = [(letter, f"OR group {letter}") for letter in list_groups(form, name)]
+    return Field("group", "Role", type="select", choices=[("", "Required"), *choices])
 
 
 def make_filter_section(form: Form, max_filters: int) -> GrowingSection:

@@ -11,7 +11,7 @@ from sigservice.routes.pages.releases.release_questions import REASON, find_back
 from sigservice.routes.pages.releases.releases import RELEASE, find_target, make_breadcrumbs
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.releases import releases
-from sigservice.services.releases.guard_edits import GuardEdit
+from sigservice.services.releases.guard_edits import GuardChanges
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, make_choices, read_id
@@ -75,7 +75,7 @@ def update_guards(
     if form.get("do", "").startswith(values.ADD):
         return show_guards(context, identity, name, environment, release_id, Entry(form))
     body = values.read_guards(
-        form, GuardEdit, guardIds=[read_id(id) for id in form.get("guardIds", "").split()]
+        form, GuardChanges, guardIds=[read_id(id) for id in form.get("guardIds", "").split()]
     )
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)

@@ -14,7 +14,7 @@ from sigservice.routes.pages.actions.action_form_values import make_filter_rows,
 from sigservice.routes.pages.signals.channel_section import TELL, join_channels
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.channels import INTEGRATION
-from sigservice.services.releases.guard_edits import GuardEdit
+from sigservice.services.releases.guard_edits import GuardChanges
 from sigservice.services.releases.plans import ReleaseChannel, RuleGuard, SignalGuard, Step
 from sigservice.services.releases.releases import NewRelease
 from sigservice.services.releases.windows import DAYS
@@ -47,7 +47,7 @@ KINDS: Mapping[str, tuple[str, Form]] = {
 _MEMBERS = ("kind", "endpointId", "effect", "filters", "resolved", "rule", "dryRun", "autoResume")
 _LABELS = "rule.source.labels"
 _OTHERS = re.compile(r"^guards\.\d+\.(filters\.|rule\.source\.labels$)")
-Body = TypeVar("Body", NewRelease, GuardEdit)
+Body = TypeVar("Body", NewRelease, GuardChanges)
 CALM = "use-breaches:"
 ADD, USE = "add-guard:", "use-steps:"
 
