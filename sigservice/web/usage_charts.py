@@ -157,7 +157,10 @@ class Usage(NamedTuple):
                 {
                     "start": _find_start(row["ago"], period, this_hour),
                     "variants": [by_slot.get(row["ago"], {}).get(name, 0) for name in names],
-                    "rates": [values.get(row["ago"]) for values in rates.values()],
+                    "rates": [
+                        f"{values[row['ago']]:,.3g}" if row["ago"] in values else "–"
+                        for values in rates.values()
+                    ],
                     **row,
                 }
                 for row in rows

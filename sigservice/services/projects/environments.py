@@ -88,8 +88,8 @@ def create(conn: Connection, new: NewEnvironment, by: Identity) -> Row:
         )
     order = new.sort_order
     if order is None:
-        order, moved = _find_place(rows, new.type)
-        set_sort_orders(conn, moved, by)
+        order, others = _find_place(rows, new.type)
+        set_sort_orders(conn, others, by)
     return KIND.create(conn, Environment(new.name, new.type, order, new.enabled), by)
 
 
@@ -102,12 +102,12 @@ def _find_place(rows: Sequence[Row], type: str) -> tuple[int, dict[str, int]]:
         if not is_built_in and stages.get(row["type"], -1) >= stages[type]:
             place = index
     order = last = min(rows[place - 1]["sort_order"] + 1, MAX_SORT_ORDER) if place else 1
-    moved = {}
+    others = {}
     for row in rows[place:]:
         if row["sort_order"] > last:
             break
-        moved[row["name"]] = last = min(last + 1, MAX_SORT_ORDER)
-    return order, moved
+        others[row["name"]] = last = min(last + 1, MAX_SORT_ORDER)
+    return order, others
 
 
 def update(

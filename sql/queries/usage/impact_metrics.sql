@@ -146,7 +146,7 @@ GROUP BY s.environment, s.name, s.type, s.app_name, s.sdk_type, s.labels ->> %(l
 ORDER BY s.environment, s.name, s.type, s.app_name, s.sdk_type, variant, 7;
 
 -- name: list_impact_slots
--- The counters of users who have a flag, by environment, metric and slot of the timeline, as
+-- The counters of users that get a flag, by environment, metric and slot of the timeline, as
 -- list_client_metrics_slots counts them.
 SELECT s.environment, s.name,
        (extract(epoch FROM date_trunc('hour', now(), 'UTC') - w.starts_at) / 3600)::int / %(slot_hours)s AS ago,
@@ -154,7 +154,7 @@ SELECT s.environment, s.name,
 FROM (
     SELECT key, environment, name
     FROM impact_series
-    WHERE labels ? %(label)s AND type = 'counter' AND labels ->> %(label)s <> 'disabled'
+    WHERE labels ? %(label)s::text AND type = 'counter' AND labels ->> %(label)s::text <> 'disabled'
     ORDER BY sdk_type, environment, name, app_name, key
     LIMIT %(limit)s
 ) s

@@ -60,7 +60,7 @@
 <td>{{number(count)}}</td>
 % end
 % for rate in row["rates"]:
-<td>{{"–" if rate is None else f"{rate:,.3g}"}}</td>
+<td>{{rate}}</td>
 % end
 </tr>
 % end
