@@ -140,7 +140,7 @@ SET attempts = x.attempts - (x.result = 'unfinished')::integer,
     due_at = x.due_at, last_error = x.error,
     payload = coalesce(x.payload, m.payload)
 FROM (
-    SELECT *
+    SELECT id, attempts, result, now, due_at, error, payload
     FROM jsonb_to_recordset(%(items)s::jsonb)
          AS item (id bigint, attempts integer, result text, now timestamptz, due_at timestamptz,
                   error text, payload jsonb)
