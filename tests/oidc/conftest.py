@@ -82,7 +82,7 @@ def read_code(answer: Any) -> str:
     return (
         answer.html.find("code").text
         if answer.html.find("code")
-        else answer.html.find_all("a")[-1].text
+        else answer.html.find("main").find_all("a")[-1].text
     )
 
 
