@@ -12,8 +12,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 import webtest
 
 FORM = re.compile(r'<form\b[^>]*?\baction="([^"]*)"[^>]*>.*?</form>', re.DOTALL)
-FORM_ID = re.compile(r'(?<=<form)((?: (?!id=)[\w-]+="[^"]*")*) id="[^"]*"')
-FIELD_ELSEWHERE = re.compile(r'<(?:input|select|textarea|button)\b[^>]*? form="')
+FORM_ID = re.compile(r'(<form(?: (?!id=)[\w-]+="[^"]*")*) id="([^"]*)"')
 LINK = re.compile(r'<a\b[^>]*?\shref="([^"]*)"')
 MAX_QUERIES = 12
 PASSWORD = "Correct-Horse-7"
@@ -25,8 +24,9 @@ def form_to(page: webtest.TestResponse, path: str) -> Any:
     forms = [form[0] for form in FORM.finditer(page.text) if _get_action(form) == path]
     assert len(forms) == 1, f"{len(forms)} forms go to {path}"
     form = forms[0]
-    if not FIELD_ELSEWHERE.search(page.text):
-        # webtest looks for fields of a form with an ID on the whole page.
+    has_id = FORM_ID.match(form)
+    if has_id and f' form="{has_id[2]}"' not in page.text:
+        # webtest would look for its fields on the whole page.
         form = FORM_ID.sub(r"\1", form, count=1)
     return webtest.Form(page, form)
 
