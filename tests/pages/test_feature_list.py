@@ -270,16 +270,16 @@ def test_lists_and_pages_have_the_order_of_the_page_environments(ada, web, flags
     def columns():
         return [head.a.string for head in ada.get(LIST).html.select("#flag-table thead th")][3:]
 
-    def listed(page, selector):
+    def list_texts(page, selector):
         return [node.get_text(" ").split()[0] for node in page.html.select(selector)]
 
     names = ["production", "staging", "qa", "development", "default"]
     assert columns() == names
-    assert listed(ada.get("/admin/environments"), "#environments tbody th") == names
+    assert list_texts(ada.get("/admin/environments"), "#environments tbody th") == names
     flags.switch("checkout", "default")
     assert columns() == names
-    assert listed(ada.get(f"{LIST}/checkout"), "section.card h3") == names
-    assert listed(ada.get("/admin/playground"), "#environment option") == names
+    assert list_texts(ada.get(f"{LIST}/checkout"), "section.card h3") == names
+    assert list_texts(ada.get("/admin/playground"), "#environment option") == names
     ada.post("/admin/environments/default/move", {"csrf": ada.csrf, "to": "up"}, status=303)
     assert columns() == ["production", "staging", "qa", "default", "development"]
 
