@@ -92,7 +92,7 @@ def test_a_copy_to_production_asks_first_if_the_flag_is_on_there(ed, flags, path
     flags.switch(environment="production")
     before = len(flags.list_strategies())
     form = form_to(ed.get(PATH), f"{path(id, 'development')}/copy")
-    assert "besides those of the other 1" in form.fields["environment"][1].attrs["data-confirm"]
+    assert "besides those of the other 1" in form.fields["environment"][0].attrs["data-confirm"]
     question = form.submit("environment", value="production")
     assert heading(question) == "Copy a strategy to checkout in production?"
     assert "besides those of the other 1" in question

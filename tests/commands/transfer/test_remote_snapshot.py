@@ -196,8 +196,8 @@ def test_unusual_responses_are_read_and_skipped_items_reported(odd, empty, comma
     ]
     half = web.get(f"{path}/half", headers=ADMIN).json
     assert [(s["name"], s["enabled"]) for s in half["environments"]] == [
-        ("development", True),
         ("production", False),
+        ("development", True),
     ]
     (old,) = web.get(f"{ARCHIVED}&query=old", headers=ADMIN).json["features"]
     assert old["archivedAt"] == "2026-02-02T00:00:00.000Z"

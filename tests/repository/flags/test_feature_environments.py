@@ -34,9 +34,9 @@ def test_a_flag_has_the_environments_of_its_project_in_their_order(conn):
     rows = feature_environments.list_states(conn, ["o", "a", "none"])
     places = [(row["feature"], row["environment"]) for row in rows]
     assert places == [
-        ("a", "default"),
-        ("a", "development"),
         ("a", "production"),
+        ("a", "development"),
+        ("a", "default"),
         ("o", "production"),
     ]
     assert {(row["enabled"], row["variants"], row["strategies"]) for row in rows} == {
@@ -48,7 +48,7 @@ def test_a_flag_has_the_environments_of_its_project_in_their_order(conn):
 def test_disabled_environment_is_not_visible(conn):
     run(conn, "UPDATE environments SET enabled = false WHERE name = 'default'")
     rows = feature_environments.list_states(conn, ["a"])
-    assert [row["is_visible"] for row in rows] == [False, True, True]
+    assert [row["is_visible"] for row in rows] == [True, True, False]
 
 
 def test_strategies_are_counted_by_place(conn):
@@ -103,4 +103,4 @@ def test_a_copy_is_off_with_the_variants(conn):
     feature_environments.copy(conn, "a", "b")
     rows = feature_environments.list_states(conn, ["b"])
     assert named(rows, "enabled") == [False] * 3
-    assert [json.loads(row["variants"]) for row in rows] == [[], [], [{"name": "x"}]]
+    assert [json.loads(row["variants"]) for row in rows] == [[{"name": "x"}], [], []]
