@@ -82,7 +82,7 @@ def test_a_configuration_of_a_sender_is_copied_intact(task, make, service):
 
 def test_an_alert_on_the_home_page_is_undone(task, incident, flags):
     task.start("/")
-    task.click("link", re.compile("^Undo run"), "#alerts", exact=False)
+    task.click("link", re.compile("^Undo … run"), "#alerts", exact=False)
     task.see("is still firing. Its next notification disables the flag again.")
     dialog = task.page.get_by_role("dialog")
     assert dialog.get_by_label("Also disable this action set").is_checked()

@@ -196,7 +196,10 @@ def test_an_alert_that_keeps_a_flag_disabled_leads_to_its_history_and_its_undo(
     undo = ada.get(links[3])
     form_to(undo, links[3]).submit(status=303)
     sets.work()
-    assert texts(ada.get("/"), "alerts") == []
+    page = ada.get("/")
+    assert texts(page, "alerts") == []
+    quiet = " ".join(page.html.find(id="quiet").get_text().split())
+    assert quiet == "✓ Nothing needs you. Last alert just now."
 
 
 def test_alerts_are_refreshed_unless_the_user_pauses(ada, flags, sets, endpoint, token, send):
@@ -280,4 +283,8 @@ def test_a_silent_endpoint_is_listed(ada, database, endpoint):
             (endpoint_id, state, since, started_seconds, waits_from_seconds)
             VALUES (%s, 'down', now(), 0, 0)"""
         cursor.execute(statement, (endpoint["id"],))
-    assert texts(ada.get("/"), "silent")[0].startswith("down deploys went down")
+    page = ada.get("/")
+    assert page.html.find(id="silent").find_parent(id="needs-you")
+    assert texts(page, "silent") == ["⚠ silent deploys down for 0 s Open deploys"]
+    link = list_rows(page, "silent")[0].find("a")
+    assert link["href"] == f"/admin/signals/{endpoint['id']}/log"

@@ -544,3 +544,42 @@ def test_a_scheduled_release_says_when_it_was_created_and_when_it_starts(kit, ed
     kit.create(startAt=start_at)
     text = " ".join(ed.get("/admin/features/checkout").html.select_one(".release").text.split())
     assert "created just now by admin Starts in 3 h." in text
+
+
+def test_the_home_page_begins_with_what_needs_a_person(kit, ed):
+    quiet = " ".join(ed.get("/").html.select_one("#quiet").text.split())
+    assert quiet == "✓ Nothing needs you."
+    release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
+    quiet = " ".join(ed.get("/").html.select_one("#quiet").text.split())
+    assert quiet == "✓ Nothing needs you. 1 release under way."
+    kit.signal("firing")
+    kit.jump(6)
+    page = ed.get("/")
+    assert page.html.select("#quiet, #releases") == []
+    assert page.html.select_one("main h2").text == "Needs you"
+    (row,) = page.html.select("#needs-you #held li")
+    text = " ".join(row.get_text(" ").split())
+    assert text.startswith("‖ on hold checkout in production 1% ●○○ 1 broken for 6 min Continue …")
+    assert "Roll back … release" in text
+    assert "An alert fires at alerts" in text
+    page = press(page, "rollback")
+    assert page.request.path == "/"
+    assert kit.read(release)["state"] == "rolledBack"
+    assert page.html.select_one("#quiet")
+
+
+def test_a_scheduled_release_is_cancelled_from_the_home_page(kit, ed):
+    release = kit.create(startAt=format_iso(kit.clock.now() + timedelta(hours=3)))
+    page = ed.get("/")
+    (row,) = page.html.select("#releases li")
+    assert "starts in 3 h" in row.text
+    question = page.click(href="/stop")
+    assert "Cancel the release?" in question
+    assert "It doesn't start. checkout in production stays at 0%." in question.html.text
+    page = question.forms["question-form"].submit().follow()
+    assert page.request.path == "/"
+    assert page.html.select("#releases") == []
+    assert kit.state(release) == ("stopped", None, 0)
+    kit.jump(4 * 60)
+    kit.progress()
+    assert kit.rollout() == 0

@@ -1,8 +1,10 @@
 """What the home page shows: one function for each SQL statement."""
 
+from datetime import datetime
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, fetch_all, fetch_one
+from sigservice.db.statements import Row, fetch_all, fetch_one, fetch_value
 
 _SQL = queries.load("system/home")
 
@@ -23,6 +25,11 @@ def list_flags_of_alerts(
     return fetch_all(
         conn, _SQL["list_flags_of_alerts"], limit=limit, features=features, payloads=payloads
     )
+
+
+def find_last_alert(conn: Connection) -> datetime | None:
+    """When an action set evaluated an alert last, of the newest runs of each."""
+    return fetch_value(conn, _SQL["find_last_alert"])
 
 
 def list_newest_runs(conn: Connection, *, limit: int) -> list[Row]:

@@ -40,6 +40,7 @@ LABELS = {
     "finish": "Finish now",
     "rollback": "Roll back to {start}",
     "stop": "Stop",
+    "cancel": "Cancel",  # the command `stop` before the start
     "undo": "Undo the rollback",
     "dismiss": "Dismiss",
 }
@@ -82,7 +83,9 @@ def make_release_view(
     if is_dry_run:
         word = "dry run" if release["state"] == "running" else f"{word} (dry run)"
     commands = _make_commands(release, path, back) if can_edit else []
-    in_rows = DRY_RUN_COMMANDS if is_dry_run else ROW_COMMANDS
+    in_rows: Sequence[str] = DRY_RUN_COMMANDS if is_dry_run else ROW_COMMANDS
+    if release["state"] == "scheduled":
+        in_rows = ("start", "stop")
     reached = release["step"] + (release["stepEnteredAt"] is not None)
     return {
         **release,
@@ -105,6 +108,9 @@ def make_release_view(
         "dots": "●" * reached + "○" * (len(release["steps"]) - reached),
         "step_text": f"{release['step'] + 1} of {len(release['steps'])}",
         "next_text": describe_next(release, now) if is_active else "",
+        "held_for": spell_duration(now - row["last_at"])
+        if release["state"] == "held" and row["last_at"]
+        else "",
         "cause": row["last_reason"] or "",
         "ran": spell_duration((row["finished_at"] or now) - (row["start_at"] or row["created_at"])),
         "back": back,
@@ -162,7 +168,11 @@ def list_steps(release: Mapping[str, Any], now: datetime) -> list[dict[str, Any]
 def fill_label(name: str, release: Mapping[str, Any]) -> str:
     """The label of a command, without what follows when it asks first."""
     is_last = release["step"] == len(release["steps"]) - 1
-    return LABELS["finish" if name == "advance" and is_last else name].format(
+    if name == "advance" and is_last:
+        name = "finish"
+    elif name == "stop" and release["state"] == "scheduled":
+        name = "cancel"
+    return LABELS[name].format(
         next=name_next(release),
         rollout=f"{release['steps'][release['step']]['rollout']}%",
         present="the new percentage",

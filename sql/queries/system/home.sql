@@ -41,6 +41,19 @@ WHERE %(features)s::text[] IS NULL OR e.feature = ANY(%(features)s)
 ORDER BY r.id DESC, c.change ->> 'feature', c.change ->> 'environment'
 LIMIT %(limit)s;
 
+-- name: find_last_alert
+-- Of the newest 100 runs of each set. BETWEEN: see list_firing_alerts.
+SELECT max(r.created_at)
+FROM action_sets s
+CROSS JOIN LATERAL (
+    SELECT n.created_at, n.cause, n.correlation, n.dry_run
+    FROM action_runs n
+    WHERE n.action_set_id BETWEEN s.id AND s.id
+    ORDER BY n.action_set_id, n.id DESC
+    LIMIT 100
+) r
+WHERE r.cause = 'signal' AND r.correlation IS NOT NULL AND NOT r.dry_run;
+
 -- name: list_newest_runs
 -- Without the copies of signals and sets.
 SELECT id, action_set_id, project, cause, state, reason, dry_run, created_at, restored_by_run_id,

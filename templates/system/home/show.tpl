@@ -9,12 +9,27 @@
 </div>
 % is_admin = identity.has_permission("ADMIN")
 <div id="now" {{"data-live" if live else ""}} aria-live="off">
+% if is_quiet:
+<p id="quiet"><span class="state finished"><span aria-hidden="true">✓</span> Nothing needs you.</span>
+% if last_alert_at:
+Last alert <time datetime="{{format_iso(last_alert_at)}}" title="{{readable(last_alert_at)}}">{{format_age(last_alert_at)}}</time>.
+% end
+{{plural(running_count, "release") + " under way." if running_count else ""}}</p>
+% else:
+<section id="needs-you">
+<h2>Needs you</h2>
+% if on_hold:
+<ul class="rows release-rows" id="held">
+% for release in on_hold:
+% include("releases/row.tpl", release=release)
+% end
+</ul>
+% end
 % if alert_flags:
-<section id="alerts">
-<h2>Alerts that switch flags right now</h2>
-<ul class="rows">
+<ul class="rows" id="alerts">
 % for row in alert_flags:
 <li>
+<span class="state held"><span aria-hidden="true">⚠</span> alert</span>
 % include("partials/time.tpl", at=row["created_at"])
 <span class="badge wrong">{{"enabled" if row["enabled"] else "disabled"}}</span>
 <a href="{{url(row['path'])}}">{{row["feature"]}}</a>
@@ -26,56 +41,48 @@
 % include("signals/signals/summary.tpl", summary=row["summary"])
 <a href="{{url('/admin/signals', row['source_id'], 'log', row['signal_id'])}}">Signal {{row["signal_id"]}}</a>
 % end
-<a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'], 'undo')}}" data-dialog>Undo<span class="hidden"> run {{row["id"]}}</span></a>
+<a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'], 'undo')}}" data-dialog>Undo …<span class="hidden"> run {{row["id"]}}</span></a>
 % end
 </li>
 % end
 </ul>
-</section>
-% end
-% if releases:
-% include("releases/rows.tpl", heading="Releases under way", more_path="", more_label="", is_live=False)
 % end
 % if silent:
-<section id="silent">
-<h2>Silent endpoints</h2>
-<ul class="rows">
+<ul class="rows" id="silent">
 % for row in silent:
 <li>
-<span class="badge {{'wrong' if row['state'] == 'down' else 'warn'}}">{{row["state"]}}</span>
-% if is_admin:
-<a href="{{url('/admin/signals', row['id'], 'log')}}">{{row["name"]}}</a>
-% else:
+<span class="state {{'rolled-back' if row['state'] == 'down' else 'held'}}"><span aria-hidden="true">⚠</span> silent</span>
 <bdi>{{row["name"]}}</bdi>
-% end
-<span>{{"went down" if row["state"] == "down" else "became late"}}
-% include("partials/time.tpl", at=row["since"])
-</span>
+<span>{{row["state"]}} for {{row["duration"]}}</span>
 % if row["last_signal_at"]:
 <span class="muted">last signal
 % include("partials/time.tpl", at=row["last_signal_at"])
 </span>
 % end
+% if is_admin:
+<a href="{{url('/admin/signals', row['id'], 'log')}}">Open<span class="hidden"> {{row["name"]}}</span></a>
+% end
 </li>
 % end
 </ul>
-</section>
 % end
 % if not_done:
-<section id="not-done">
-<h2>Scheduled changes that failed</h2>
-<ul class="rows">
+<ul class="rows" id="not-done">
 % for run in not_done:
 <li>
+<span class="state rolled-back"><span aria-hidden="true">✕</span> not done</span>
 % include("partials/time.tpl", at=run["created_at"])
-<span class="badge wrong">failed</span>
 <bdi>{{run["name"]}}</bdi>
 <bdi>{{run["text"]}}</bdi>
 <a href="{{url('/admin/projects', run['project'], 'actions', run['action_set_id'], 'runs', run['id'])}}">Review<span class="hidden"> {{run["name"]}}</span></a>
 </li>
 % end
 </ul>
+% end
 </section>
+% end
+% if releases:
+% include("releases/rows.tpl", heading="Releases under way", more_path="/admin/releases", more_label="All releases", is_live=False)
 % end
 % include("actions/scheduled/list.tpl", scheduled=scheduled)
 </div>

@@ -157,6 +157,9 @@ def _ask_rollback(release: Mapping[str, Any]) -> Question:
 
 
 def _ask_stop(release: Mapping[str, Any]) -> Question:
+    if release["state"] == "scheduled":
+        text = f"It doesn't start. {_where(release)} stays at {release['rollout']}%."
+        return Question("Cancel the release?", text, "Cancel the release")
     text = f"{_where(release)} stays at {release['rollout']}%. The release ends, and nothing"
     title = f"Stop at {release['rollout']}%?"
     return Question(title, f"{text} watches it.", "Stop", is_dangerous=True)

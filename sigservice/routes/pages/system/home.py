@@ -1,5 +1,9 @@
 """The home page: the first steps, what needs attention, and what happened last."""
 
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.releases import releases
@@ -11,13 +15,13 @@ from sigservice.routes.pages.release_views import NOTICES as RELEASE_NOTICES
 from sigservice.routes.pages.release_views import make_release_view
 from sigservice.services.actions import held_flags, scheduled_sets
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
-from sigservice.services.releases.releases import ACTIVE
 from sigservice.services.signals import signal_state_list
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 from sigservice.services.system import events
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.event_views import make_event_view
 from sigservice.web.links import flag_path
+from sigservice.wording import spell_duration
 
 RECENT_SIGNALS, RECENT_CHANGES, RECENT_RUNS, MAX_ALERTS, MAX_STALE = 10, 8, 5, 20, 5
 MAX_SCHEDULED, MAX_RELEASES = 5, 20
@@ -53,9 +57,13 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         alert_flags = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS)
         runs = home.list_newest_runs(conn, limit=RECENT_RUNS)
         scheduled = scheduled_sets.list_views(conn, None, limit=MAX_SCHEDULED)
-        release_rows = releases.list_newest(conn, states=ACTIVE, limit=MAX_RELEASES)
+        on_hold = releases.list_newest(conn, states=("held",), limit=MAX_RELEASES)
+        others = releases.list_newest(conn, states=("scheduled", "running"), limit=MAX_RELEASES)
         silent = home.list_silent_endpoints(conn)
         not_done = home.list_failed_schedules(conn, limit=MAX_SCHEDULED)
+        is_quiet = not (on_hold or alert_flags or silent or not_done)
+        last_alert_at = home.find_last_alert(conn) if is_quiet else None
+        running_count = releases.count_by_state(conn).get("running", 0) if is_quiet else 0
     steps = [
         {"label": label, "path": path, "done": done[key], "allowed": identity.has_permission(needs)}
         for key, label, path, needs in STEPS
@@ -69,13 +77,18 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         steps=steps if not all(done.values()) else [],
         done_count=sum(done.values()),
         alert_flags=[row | {"path": flag_path(row["feature"])} for row in alert_flags],
-        silent=silent,
+        silent=[row | {"duration": spell_duration(now - row["since"])} for row in silent],
         scheduled=scheduled,
         not_done=not_done,
-        releases=[
-            make_release_view(row, now, can_edit=identity.has_permission(EDIT), back="home")
-            for row in sorted(release_rows, key=lambda row: row["state"])  # held first
-        ],
+        is_quiet=is_quiet,
+        last_alert_at=last_alert_at,
+        running_count=running_count,
+        on_hold=_make_release_views(on_hold, now, identity),
+        releases=_make_release_views(
+            sorted(others, key=lambda row: row["state"]),
+            now,
+            identity,  # running first
+        ),
         stale=[row | {"path": flag_path(row["name"])} for row in stale],
         stale_counts=(stale[0]["stale_total"], stale[0]["total"]) if stale else (0, 0),
         changes=[make_event_view(row) for row in changes],
@@ -83,6 +96,13 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         signals=recent,
         notice=respond.find_notice(NOTICES),
     )
+
+
+def _make_release_views(
+    rows: Sequence[Row], now: datetime, identity: Identity
+) -> list[dict[str, Any]]:
+    can_edit = identity.has_permission(EDIT)
+    return [make_release_view(row, now, can_edit=can_edit, back="home") for row in rows]
 
 
 def _list_recent_signals(conn: Connection) -> list[Row]:
