@@ -1,5 +1,11 @@
 % rebase("layout.tpl", title=title, live=is_live)
+% can_edit = identity.has_permission("EDIT")
+<div class="heading">
 <h1>Releases</h1>
+% if can_edit:
+<a class="button" href="{{url('/admin/releases/new')}}">New release</a>
+% end
+</div>
 % include("releases/freeze.tpl", freeze=freeze)
 <form method="get" class="inline filter">
 % for field in filters:
@@ -12,7 +18,12 @@
 <div class="empty">
 <p>{{empty}}</p>
 <p>A release raises the percentage of a flag in steps, and rolls back when an alert fires or a metric gets worse.</p>
-<p class="actions"><a href="{{url('/admin/features')}}">Choose a flag for a new release</a> <a href="{{url('/docs/guide/releases')}}">How releases work</a></p>
+<p class="actions">
+% if can_edit:
+<a class="button" href="{{url('/admin/releases/new')}}">New release</a>
+% end
+<a href="{{url('/docs/guide/releases')}}">How releases work</a>
+</p>
 </div>
 % else:
 <table class="list release-list">

@@ -347,6 +347,7 @@ def test_links_lead_to_every_page(site):
         "/admin/features/@/environments/@/strategies/#/delete",
         "/admin/features/@/environments/@/releases/new",
         "/admin/releases",
+        "/admin/releases/new",
         "/admin/segments",
         "/admin/segments/new",
         "/admin/segments/#",

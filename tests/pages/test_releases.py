@@ -583,3 +583,26 @@ def test_a_scheduled_release_is_cancelled_from_the_home_page(kit, ed):
     kit.jump(4 * 60)
     kit.progress()
     assert kit.rollout() == 0
+
+
+def test_a_new_release_in_the_list_first_asks_for_flag_and_environment(kit, ed, cast):
+    page = ed.get("/admin/releases")
+    assert len(page.html.select("main a[href='/admin/releases/new']")) == 2
+    question = ed.get("/admin/releases/new")
+    form = find_question(question)
+    assert form["environment"].value == "production"
+    form["flag"] = "checkuot"
+    page = form.submit(status=400)
+    assert page.html.select_one(".problem[role=alert] a")["href"] == "#flag"
+    assert find_question(page)["flag"].value == "checkuot"
+    ed.get("/admin/releases/new?flag=checkout&environment=moon", status=400)
+    form["flag"] = "checkout"
+    page = form.submit(status=303).follow()
+    assert page.request.path == f"{PLACE}/new"
+    vera = cast.signed_in("vera")
+    assert not vera.get("/admin/releases").html.select("a[href='/admin/releases/new']")
+    vera.get("/admin/releases/new", status=403)
+
+
+def find_question(page):
+    return next(form for form in page.forms.values() if "flag" in form.fields)

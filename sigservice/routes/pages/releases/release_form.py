@@ -6,9 +6,12 @@ from typing import Any
 import msgspec
 
 from sigservice.db.pool import Connection
+from sigservice.errors import BadDataError
 from sigservice.repository import channels
+from sigservice.repository.projects import environments
 from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
+from sigservice.repository.transfer import definitions
 from sigservice.routes.admin.releases.releases import (
     ask_sources,
     read_surroundings,
@@ -46,9 +49,38 @@ from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 
 NEW = f"{PLACE}/new"
+MAX_SUGGESTED = 1000  # names of flags
 BUTTONS = (values.ADD, values.USE, values.CALM)
 
 router = Router(PageGuard)
+
+
+@router.get("/admin/releases/new", needs=EDIT)
+def choose_flag(context: Context, identity: Identity) -> HTTPResponse:
+    """Leads to the form of the flag and environment of the query."""
+    query = read_query(request.environ)
+    name, environment = query.get("flag", "").strip(), query.get("environment", "")
+    with context.database.transaction() as conn:
+        names = definitions.list_feature_names(conn)
+        places = environments.list_enabled_names(conn)
+    error = None
+    if "flag" in query and name not in names:
+        error = BadDataError("There is no flag with this name.", path="flag")
+    elif "flag" in query and environment not in places:
+        error = BadDataError("There is no such environment.", path="environment")
+    elif "flag" in query:
+        place = ("/admin/features", name, "environments", environment, "releases", "new")
+        return respond.redirect(context, join_path(*place))
+    return respond.page(
+        context,
+        "releases/new",
+        identity,
+        form_error=error,
+        title="New release",
+        breadcrumbs=[("Releases", "/admin/releases")],
+        fields=fill(fields.make_flag_fields(places), query),
+        names=names[:MAX_SUGGESTED],
+    )
 
 
 @router.get(NEW, needs=EDIT)
@@ -118,9 +150,9 @@ def create_release(
         with context.database.transaction() as conn:
             preview = releases.preview(conn, target, body, surroundings)
             endpoints = {str(row["id"]): row["name"] for row in signal_endpoints.list_all(conn)}
-        definitions = msgspec.to_builtins(body.guards)
+        guards = msgspec.to_builtins(body.guards)
         now = context.clock.now()
-        replay = make_replay_view(body, preview, definitions, endpoints, now)
+        replay = make_replay_view(body, preview, guards, endpoints, now)
         return show_new_release(context, identity, name, environment, Entry(form), replay)
     row = store_release(context, target, body, identity)
     path = join_path("/admin/features", name, "environments", environment, "releases", row["id"])

@@ -15,7 +15,7 @@ from sigservice.routes.pages.signals.channel_section import make_channel_section
 from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.services.releases.plans import MAX_GUARDS, MAX_STEPS
 from sigservice.services.releases.windows import DAYS
-from sigservice.web.forms import Field, Form, fill, read_whole_number
+from sigservice.web.forms import Field, Form, fill, make_choices, read_whole_number
 from sigservice.web.growing_forms import FieldRow, GrowingSection, list_rows, make_section
 from sigservice.wording import spell_duration
 
@@ -131,6 +131,14 @@ class GuardChoices:
 
     endpoints: Choices
     sources: Choices
+
+
+def make_flag_fields(environments: Sequence[str]) -> list[Field]:
+    """Of the question which flag a new release is for."""
+    return [
+        Field("flag", "Flag", is_required=True, attributes={"list": "flags", "maxlength": 100}),
+        Field("environment", "Environment", type="select", choices=make_choices(environments)),
+    ]
 
 
 def make_strategy_field(rollouts: Choices, form: Form) -> Field:

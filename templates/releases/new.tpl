@@ -1,0 +1,16 @@
+% rebase("layout.tpl", title=title, live=False)
+<h1>{{title}}</h1>
+<p class="hint">A release raises the percentage of a flag in steps. Which flag, and where?</p>
+% include("partials/problems.tpl")
+<form method="get">
+% include("partials/form_fields.tpl")
+<datalist id="flags">
+% for name in names:
+<option value="{{name}}"></option>
+% end
+</datalist>
+<p class="actions">
+<button>Next</button>
+<a href="{{url('/admin/releases')}}">Cancel</a>
+</p>
+</form>
