@@ -14,6 +14,29 @@ by <bdi>{{release["createdBy"]}}</bdi></span>
 <p {{"class=cause" if not index and release["style"] in ("held", "rolled-back") else ""}}><bdi>{{sentence}}</bdi></p>
 % end
 % end
+% alert = release["alert"]
+% if alert:
+<p>
+% if alert["alert"]:
+Alert <bdi>{{alert["alert"]}}</bdi>\\
+% if alert["text"]:
+, “<bdi>{{alert["text"]}}</bdi>”\\
+% end
+ ·
+% end
+<a href="{{url('/admin/signals', alert['endpoint_id'], 'log', alert['signal_id'])}}">signal {{alert["signal_id"]}}</a>
+% if alert["runbook"]:
+· <a href="{{alert["runbook"]}}" rel="noopener noreferrer">runbook ↗</a>
+% end
+</p>
+% end
+% if release["can_mark_stale"]:
+<form method="post" action="{{url('/admin/features/bulk')}}">
+% include("partials/csrf.tpl")
+<input type="hidden" name="flag.{{release["feature"]}}" value="on">
+<button class="quiet" name="change" value="stale">Mark as stale<span class="hidden">: {{release["feature"]}}</span></button>
+</form>
+% end
 % include("releases/track.tpl", steps=release["track"])
 % if release["window_text"] and release["is_active"]:
 <p class="muted">Steps only {{release["window_text"]}}</p>

@@ -606,3 +606,44 @@ def test_a_new_release_in_the_list_first_asks_for_flag_and_environment(kit, ed, 
 
 def find_question(page):
     return next(form for form in page.forms.values() if "flag" in form.fields)
+
+
+@pytest.mark.parametrize("url", ["https://runbooks.example.com/5xx", "javascript:alert(1)"])
+def test_admins_see_the_alert_that_rolled_back_with_its_signal_and_runbook(kit, cast, url):
+    endpoint = kit.endpoint("alertmanager", template="alertmanager")
+    release = kit.create(
+        guards=[{"kind": "signal", "endpointId": endpoint["id"], "effect": "rollBack"}]
+    )
+    texts = {"summary": "5% fail", "runbook_url": url}
+    labels = {"alertname": "CheckoutErrors"}
+    kit.signal("firing", commonLabels=labels, commonAnnotations=texts)
+    users = {name: cast.signed_in(name) for name in ("ada", "ed", "vera")}
+    for path in ("/admin/features/checkout", f"{PLACE}/{release['id']}"):
+        panel = users["ada"].get(path).html.select_one(".release")
+        text = " ".join(panel.text.split())
+        assert "Guard broken: An alert fires at alertmanager (signal" in text
+        assert "Alert CheckoutErrors, “5% fail” · signal" in text
+        assert panel.select_one(f"a[href^='/admin/signals/{endpoint['id']}/log/']")
+        links = [a["href"] for a in panel.find_all("a", string="runbook ↗")]
+        assert links == ([url] if url.startswith("https") else [])
+        for name in ("ed", "vera"):
+            panel = users[name].get(path).html.select_one(".release")
+            assert "An alert fires at alertmanager" in panel.text, name
+            assert "CheckoutErrors" not in panel.text, name
+            assert not panel.select("a[href*='/signals/'], a[href*=runbook]"), name
+
+
+def test_a_flag_that_is_released_to_all_users_is_marked_as_stale(kit, ed, cast):
+    kit.create(steps=[{"rollout": 50, "minutes": 1}, {"rollout": 100}], watchMinutes=1)
+    buttons = "form[action='/admin/features/bulk'] button[value=stale]"
+    assert not ed.get("/admin/features/checkout").html.select(buttons)
+    kit.wait(5)
+    page = ed.get("/admin/features/checkout")
+    assert "finished · 100%" in page
+    vera = cast.signed_in("vera")
+    assert not vera.get("/admin/features/checkout").html.select(buttons)
+    form = next(form for form in page.forms.values() if "flag.checkout" in form.fields)
+    page = form.submit("change", value="stale").follow()
+    assert "1 flag marked as stale." in page
+    assert kit.get("/api/admin/projects/default/features/checkout")["stale"]
+    assert not ed.get("/admin/features/checkout").html.select(buttons)

@@ -72,8 +72,10 @@ def make_release_view(
     can_edit: bool,
     back: str = "",
     history: History | None = None,
+    alert: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The values of templates/releases/panel.tpl. `back` is the page that a command returns to."""
+    """The values of templates/releases/panel.tpl. `back` is the page that a command returns to, and
+    `alert` is of `release_alerts.find_alerts`."""
     release = releases.to_json(row)
     icon, word, style = STATES[release["state"]]
     place = ("/admin/features", row["feature"], "environments", row["environment"], "releases")
@@ -113,6 +115,11 @@ def make_release_view(
         else "",
         "cause": row["last_reason"] or "",
         "ran": spell_duration((row["finished_at"] or now) - (row["start_at"] or row["created_at"])),
+        "alert": alert,
+        "can_mark_stale": can_edit
+        and row["can_be_stale"]
+        and release["state"] == "finished"
+        and release["rollout"] == 100,
         "back": back,
         "commands": commands,
         "guards_form": f"{path}/guards" + (f"?back={back}" if back else "")

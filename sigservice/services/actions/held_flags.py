@@ -41,17 +41,23 @@ def list_held_flags(
     flags = []
     for row in rows:
         summary = _summarize(row, summarizers)
-        fields = summary.fields if summary else []
-        others = [field.text for field in fields[1:] if field.label.lower() not in STATE_LABELS]
+        alert, text = name_alert(summary)
         more = {
             "is_firing": (row["action_set_id"], row["correlation"]) in firing,
             "endpoint": names.get(row["source_id"]),
             "summary": summary,
-            "alert": fields[0].text if fields else "",
-            "text": others[0] if others else "",
+            "alert": alert,
+            "text": text,
         }
         flags.append(row | more)
     return flags
+
+
+def name_alert(summary: SignalSummary | None) -> tuple[str, str]:
+    """(its name, what it says): the first values of the summary, or ""."""
+    fields = summary.fields if summary else []
+    others = [field.text for field in fields[1:] if field.label.lower() not in STATE_LABELS]
+    return fields[0].text if fields else "", others[0] if others else ""
 
 
 def to_json(row: Row) -> dict[str, Any]:

@@ -17,7 +17,8 @@ SELECT r.id, r.feature, r.environment, f.project, r.strategy_id, r.plan, r.warni
        r.held_by, r.held_reason, r.held_guard_id, r.step, r.rollout, r.start_rollout,
        r.rolled_back_from, r.start_at, r.entered_at, r.due_at, r.evidence_at, r.resumed_at,
        r.propagation_seconds, r.auto_resumes, r.created_at, r.created_by, r.created_by_user_id,
-       r.finished_at, r.dismissed_at, r.content, guards.items AS guards, last.created_at AS last_at,
+       r.finished_at, r.dismissed_at, r.content, NOT f.stale AND f.archived_at IS NULL AS can_be_stale,
+       guards.items AS guards, last.created_at AS last_at,
        last.actor AS last_actor, last.reason AS last_reason, last.guard IS NOT NULL AS last_by_guard
 FROM releases r
 JOIN features f ON f.name = r.feature

@@ -17,6 +17,7 @@ from sigservice.repository.system.events import EventFilter
 from sigservice.routes.pages.flags import feature_fields
 from sigservice.routes.pages.flags.environment_cards import make_cards
 from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
+from sigservice.routes.pages.release_alerts import find_alerts
 from sigservice.routes.pages.release_views import NOTICES as RELEASE_NOTICES
 from sigservice.routes.pages.release_views import is_recent, make_release_view
 from sigservice.services import strategy_summaries
@@ -158,6 +159,7 @@ def show_feature(
         alerts = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS, features=[name])
         release_rows = _list_releases(conn, name, now)
         history = guard_history.read_last_hour(conn, release_rows, now)
+        release_alerts = find_alerts(conn, release_rows, identity)
         frozen = freeze.read_freeze(conn)
         asks_first = row["project"] in projects.list_confirming(conn)
     texts, open_form = entry.form, _name_form(entry.form)
@@ -199,6 +201,7 @@ def show_feature(
                     can_edit=identity.has_permission(EDIT),
                     back="flag",
                     history=history,
+                    alert=release_alerts.get(row["id"]),
                 )
                 for row in release_rows
             },

@@ -7,6 +7,7 @@ from sigservice.db.pool import Connection
 from sigservice.repository.projects import environments, projects
 from sigservice.repository.releases import releases as release_rows
 from sigservice.routes.pages.flags.feature_page import find_feature
+from sigservice.routes.pages.release_alerts import find_alerts
 from sigservice.routes.pages.release_views import NOTICES, make_release_view
 from sigservice.routes.pages.releases.release_chart import MARKS, find_end, make_chart
 from sigservice.services.actions import scheduled_sets
@@ -121,8 +122,9 @@ def show_release(
         frozen = freeze.read_freeze(conn)
         existing = strategies.list_strategies(conn, target)
         history = guard_history.read_last_hour(conn, [row], now)
+        alert = find_alerts(conn, [row], identity).get(release_id)
     can_edit = identity.has_permission(EDIT)
-    release = make_release_view(row, now, can_edit=can_edit, history=history)
+    release = make_release_view(row, now, can_edit=can_edit, history=history, alert=alert)
     strategy = next((item for item in existing if item["id"] == release["strategyId"]), None)
     return respond.page(
         context,

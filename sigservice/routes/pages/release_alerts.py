@@ -1,0 +1,59 @@
+"""The alerts that held releases or rolled them back, with what only admins read of the signals."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.repository.signals import signal_endpoints, signals
+from sigservice.services.actions.action_evaluation import find_text
+from sigservice.services.actions.held_flags import name_alert
+from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
+
+RUNBOOKS = (
+    "commonAnnotations.runbook_url",
+    "alerts[0].annotations.runbook_url",
+    "annotations.runbook_url",
+    "runbook_url",
+)
+_SIGNAL = re.compile(r"An alert fires at .* \(signal (\d{1,18})\)\.")  # of guard_results
+_URL = re.compile(r"https?://[^\s\x00-\x1f]{1,2000}", re.IGNORECASE)
+
+
+def find_alerts(conn: Connection, rows: Sequence[Row], by: Identity) -> dict[int, dict[str, Any]]:
+    """By the ID of the release: {signal_id, endpoint_id, alert, text, runbook}; nothing for other
+    users than admins."""
+    if not by.has_permission(ADMIN):
+        return {}
+    ids = {}
+    for row in rows:
+        match = _SIGNAL.fullmatch(row["last_reason"] or "") if row["last_by_guard"] else None
+        if match and row["state"] in ("held", "rolledBack"):
+            ids[row["id"]] = int(match[1])
+    if not ids:
+        return {}
+    summarizers = make_summarizers(signal_endpoints.list_all(conn))
+    alerts = {
+        row["id"]: _describe(row, summarizers[row["endpoint_id"]])
+        for row in signals.list_by_ids(conn, [*ids.values()])
+        if row["endpoint_id"] in summarizers
+    }
+    return {id: alerts[signal_id] for id, signal_id in ids.items() if signal_id in alerts}
+
+
+def _describe(row: Row, summarizer: Any) -> dict[str, Any]:
+    payload = msgspec.json.decode(row["payload"])
+    name, text = name_alert(summarize_row(summarizer, row))
+    urls = [find_text(payload, path) or "" for path in RUNBOOKS]
+    return {
+        "signal_id": row["id"],
+        "endpoint_id": row["endpoint_id"],
+        "alert": name,
+        "text": text,
+        # A sender wrote the payload: no other scheme becomes a link.
+        "runbook": next((url for url in urls if _URL.fullmatch(url)), ""),
+    }
