@@ -647,3 +647,16 @@ def test_a_flag_that_is_released_to_all_users_is_marked_as_stale(kit, ed, cast):
     assert "1 flag marked as stale." in page
     assert kit.get("/api/admin/projects/default/features/checkout")["stale"]
     assert not ed.get("/admin/features/checkout").html.select(buttons)
+
+
+def test_the_chart_of_a_guard_has_a_band_where_it_was_broken(kit, ed):
+    release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
+    page = ed.get(f"{PLACE}/{release['id']}")
+    assert page.html.select(".guards .sparkline")
+    assert not page.html.select(".guards .band")
+    kit.signal("firing")
+    kit.jump(5)
+    chart = ed.get(f"{PLACE}/{release['id']}").html.select_one(".guards .sparkline")
+    bands = [(band["x"], band["height"]) for band in chart.select(".band")]
+    assert bands
+    assert ("138", "24") in bands
