@@ -660,3 +660,26 @@ def test_the_chart_of_a_guard_has_a_band_where_it_was_broken(kit, ed):
     bands = [(band["x"], band["height"]) for band in chart.select(".band")]
     assert bands
     assert ("138", "24") in bands
+
+
+def test_the_time_of_a_step_is_in_minutes_hours_or_days(kit, ed):
+    form = ed.get(f"{PLACE}/new").forms["editor"]
+    times = [(form[f"steps.{n}.minutes"].value, form[f"steps.{n}.unit"].value) for n in range(4)]
+    assert times == [("10", "minutes"), ("1", "hours"), ("4", "hours"), ("", "minutes")]
+    form["steps.0.minutes"], form["steps.0.unit"] = "90", "minutes"
+    form["steps.1.minutes"], form["steps.1.unit"] = "2", "days"
+    form["steps.2.minutes"], form["steps.2.unit"] = "999999999", "days"
+    page = form.submit(status=400)
+    assert "Must be 1 to 527040 minutes." in page.text
+    form = page.forms["editor"]
+    assert (form["steps.1.minutes"].value, form["steps.1.unit"].value) == ("2", "days")
+    form["steps.2.minutes"] = "1"
+    form = form.submit("do", value="add-guard:silence").forms["editor"]
+    page = form.submit("do", value="remove-guards.0")
+    assert "In all: at least 3 d 1 h" in page.text
+    page = page.forms["editor"].submit().follow()
+    (release,) = kit.get(f"{kit.place}/releases")["releases"]
+    assert [step.get("minutes") for step in release["steps"]] == [90, 2880, 1440, None]
+    form = press(page, "stop").click("Start again").forms["editor"]
+    times = [(form[f"steps.{n}.minutes"].value, form[f"steps.{n}.unit"].value) for n in range(3)]
+    assert times == [("90", "minutes"), ("2", "days"), ("1", "days")]

@@ -10,7 +10,7 @@ from sigservice.routes.pages.actions.action_form_fields import (
     make_group_field,
 )
 from sigservice.routes.pages.flags.constraint_fields import VALUES_HINT, make_operator_field
-from sigservice.routes.pages.releases.release_form_values import KINDS, find_kind
+from sigservice.routes.pages.releases.release_form_values import KINDS, UNITS, find_kind, read_units
 from sigservice.routes.pages.signals.channel_section import make_channel_section
 from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.services.releases.plans import MAX_GUARDS, MAX_STEPS
@@ -25,12 +25,8 @@ _WHOLE = {"min": 0, "step": 1}
 _ANY = {"step": "any"}
 _STEP_FIELDS = [
     Field("rollout", "Percentage", type="number", attributes={"min": 0, "max": 100, "step": 1}),
-    Field(
-        "minutes",
-        "For at least (minutes)",
-        type="number",
-        attributes=_WHOLE,
-    ),
+    Field("minutes", "For at least", type="number", attributes=_WHOLE),
+    Field("unit", "Unit", type="select", choices=make_choices(UNITS)),
     Field("waitForPerson", "Then hold", type="checkbox"),
 ]
 _WATCH_FIELD = Field(
@@ -150,14 +146,15 @@ def make_strategy_field(rollouts: Choices, form: Form) -> Field:
 
 
 def make_steps_section(form: Form) -> GrowingSection:
-    minutes = [read_whole_number(row.get("minutes", ""), 0) for row in list_rows(form, "steps")]
+    rows = list_rows(read_units(form), "steps")
+    minutes = [read_whole_number(row.get("minutes", ""), 0) for row in rows]
     total = spell_duration(timedelta(minutes=sum(max(0, number) for number in minutes)))
     return make_section(
         form,
         "steps",
         "Steps",
         "step",
-        f"In all: at least {total}. Percentages must rise; the last step has no minutes.",
+        f"In all: at least {total}. Percentages must rise; the last step has no time.",
         _STEP_FIELDS,
         fields_below=fill([_WATCH_FIELD], form),
         max_rows=MAX_STEPS,

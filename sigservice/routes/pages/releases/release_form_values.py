@@ -19,7 +19,15 @@ from sigservice.services.releases.plans import ReleaseChannel, RuleGuard, Signal
 from sigservice.services.releases.releases import NewRelease
 from sigservice.services.releases.windows import DAYS
 from sigservice.services.rules.rule_conditions import ImpactMetric
-from sigservice.web.forms import Form, find_rows, format_pairs, read, read_pairs, to_form
+from sigservice.web.forms import (
+    Form,
+    find_rows,
+    format_pairs,
+    read,
+    read_pairs,
+    read_whole_number,
+    to_form,
+)
 from sigservice.web.growing_forms import list_rows, replace_rows
 
 _RULE = {
@@ -44,6 +52,7 @@ KINDS: Mapping[str, tuple[str, Form]] = {
     ),
     "silence": ("Silence of an endpoint", {"kind": "silence", "effect": "hold"}),
 }
+UNITS = {"minutes": 1, "hours": 60, "days": 1440}  # of the time of a step, which is in minutes
 _MEMBERS = ("kind", "endpointId", "effect", "filters", "resolved", "rule", "dryRun", "autoResume")
 _LABELS = "rule.source.labels"
 _OTHERS = re.compile(r"^guards\.\d+\.(filters\.|rule\.source\.labels$)")
@@ -63,16 +72,16 @@ def find_kind(row: Form) -> str:
 def make_new_form(steps: Sequence[Step], rollout: int) -> Form:
     """The texts of a new release, whose first step isn't below the present percentage."""
     higher = [step for step in steps if step.rollout > rollout] or list(steps[-1:])
-    return to_form({"steps": higher, "watchMinutes": 60, "noDataMinutes": 30}) | {
-        "window.timezone": "UTC"
-    }
+    form = to_form({"steps": higher, "watchMinutes": 60, "noDataMinutes": 30})
+    return choose_units(form) | {"window.timezone": "UTC"}
 
 
 def make_form(release: Mapping[str, Any]) -> Form:
     """The texts of a release like another one. Of its recipients, only those with a name: the
     secrets of the others are masked."""
     names = ("strategyId", "watchMinutes", "noDataMinutes", "window", "steps", "dryRun")
-    form = {"window.timezone": "UTC"} | to_form({name: release[name] for name in names})
+    form = choose_units(to_form({name: release[name] for name in names}))
+    form = {"window.timezone": "UTC"} | form
     window = release["window"]
     form |= {f"window.days.{day}": "on" for day in window["days"]} if window else {}
     form.pop("window.days", None)
@@ -96,6 +105,28 @@ def make_guards_form(guards: Sequence[Mapping[str, Any]]) -> Form:
     return form
 
 
+def choose_units(form: Form) -> Form:
+    """The form with the time of each step in the longest unit that it is a whole number of."""
+    texts: Form = {}
+    for row in find_rows(form, "steps"):
+        minutes = read_whole_number(form.get(f"{row}.minutes", ""), 0)
+        unit = next(unit for unit in reversed(UNITS) if minutes % UNITS[unit] == 0)
+        if minutes > 0:
+            texts |= {f"{row}.minutes": str(minutes // UNITS[unit]), f"{row}.unit": unit}
+    return form | texts
+
+
+def read_units(form: Form) -> Form:
+    """The form with the time of each step in minutes."""
+    texts: Form = {}
+    for row in find_rows(form, "steps"):
+        number = read_whole_number(form.get(f"{row}.minutes", ""), 0)
+        if number > 0:
+            factor = UNITS.get(form.get(f"{row}.unit", ""), 1)
+            texts[f"{row}.minutes"] = str(number * factor)
+    return form | texts
+
+
 def apply_button(form: Form, environment: str, templates: Sequence[Mapping[str, Any]]) -> Form:
     """The form after a button that adds or removes a guard, or fills in the steps of a template."""
     do = form.get("do", "")
@@ -103,7 +134,7 @@ def apply_button(form: Form, environment: str, templates: Sequence[Mapping[str, 
         template = next((t for t in templates if t["name"] == do.removeprefix(USE)), None)
         if template is not None:
             form = replace_rows(form, "steps", [to_form(step) for step in template["steps"]])
-            form |= {"watchMinutes": str(template["watchMinutes"])}
+            form = choose_units(form) | {"watchMinutes": str(template["watchMinutes"])}
     if do.startswith(CALM):
         number, _, breaches = do.removeprefix(CALM).partition(":")
         name = f"guards.{number}.rule.breaches"
@@ -121,7 +152,7 @@ def apply_button(form: Form, environment: str, templates: Sequence[Mapping[str, 
 
 def read_body(form: Form, environment: str) -> NewRelease:
     """The body of the API. Raises BadDataError."""
-    form = join_channels(apply_button(form, environment, []), "notifications")
+    form = join_channels(apply_button(read_units(form), environment, []), "notifications")
     return read_guards(form, NewRelease, startAt=_read_start(form))
 
 
