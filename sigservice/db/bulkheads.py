@@ -34,6 +34,9 @@ MAX_WAITING = 64
 # Files that are sent while they are read from the database (web/streamed_files.py). Each occupies a
 # worker as long as its client reads.
 MAX_STREAMED_FILES = 4
+# Requests that query a metric source or wait until it is free (services/rules/source_claims.py), as
+# long as its timeout. A source that hangs occupies at most half of them.
+MAX_SOURCE_QUERIES = 6
 SHARES = {
     # Slow reads of users and tools: searches in events and signals, exports.
     "search": Share(part=4, waiting=2, wait_seconds=2.0),
@@ -41,10 +44,11 @@ SHARES = {
 
 
 def count_workers(pool_size: int) -> int:
-    """The number of threads for requests: those that bulkheads, a group commit and files can
-    occupy, and others."""
+    """The number of threads for requests: those that bulkheads, a group commit, files and
+    metric sources can occupy, and others."""
     occupied = sum(share.count_connections(pool_size) + share.waiting for share in SHARES.values())
-    return max(occupied + MAX_WAITING + MAX_STREAMED_FILES + FREE_WORKERS, pool_size * 2)
+    occupied += MAX_WAITING + MAX_STREAMED_FILES + MAX_SOURCE_QUERIES
+    return max(occupied + FREE_WORKERS, pool_size * 2)
 
 
 class Bulkhead:

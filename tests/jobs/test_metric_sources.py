@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import base64
 import threading
+import time
 
 import pytest
 
+from sigservice.db.bulkheads import MAX_SOURCE_QUERIES
 from sigservice.jobs import metric_sources as job
 from tests.conftest import ADMIN
 from tests.jobs.rules_kit import PATH, Rules
 from tests.prometheus_script import serve_prometheus, success, vector
 from tests.routes.sdk import Sdk
 from tests.table_tests import each
+from tests.waiting import until
 
 SOURCES = "/api/admin/metric-sources"
 QUERY = {"kind": "prometheus", "source": "main", "query": "errors / requests"}
@@ -194,6 +197,34 @@ def test_a_source_that_hangs_delays_no_other_rule(rules, prometheus):
     finally:
         may_end.set()
         thread.join()
+
+
+def test_a_source_that_hangs_keeps_few_requests_waiting(rules, prometheus):
+    may_end = threading.Event()
+    prometheus.answer = lambda handler: may_end.wait()
+    places = rules.sdk.service.context.source_queries
+
+    def run_query(name="main"):
+        path = f"{SOURCES}/{name}/query"
+        return rules.web.post_json(path, {"query": "up"}, headers=ADMIN).json
+
+    threads = [threading.Thread(target=run_query) for _ in range(MAX_SOURCE_QUERIES // 2)]
+    for thread in threads:
+        thread.start()
+    try:
+        until(lambda: places._sum == len(threads), "the requests")
+        start = time.monotonic()
+        assert run_query()["reason"] == "The source is busy with other queries."
+        assert time.monotonic() - start < 4  # at once, not after its timeout of five seconds
+        with serve_prometheus() as other:
+            other.answer = vector((rules.clock.now().timestamp(), "7"))
+            add_source(rules, other, name="other")
+            assert run_query("other")["value"] == 7
+    finally:
+        may_end.set()
+        for thread in threads:
+            thread.join()
+    assert places._sum == 0
 
 
 def test_a_rule_that_changes_during_its_query_drops_the_answer(rules, prometheus):

@@ -4,10 +4,11 @@ killed. The clock of the database counts."""
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 
 from sigservice.clock import Clock
+from sigservice.concurrency.quotas import Quotas
 from sigservice.db.pool import Connection, Database
 from sigservice.db.statements import Row
 from sigservice.repository.releases.releases import read_time
@@ -39,10 +40,10 @@ class SourceClaim:
 
 
 class SourceClaims:
-    """The claims of one process."""
+    """The claims of one process. `places` bounds, by source, who holds a source or waits for it."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self.database, self._clock = database, clock
+    def __init__(self, database: Database, clock: Clock, places: Quotas | None = None) -> None:
+        self.database, self._clock, self._places = database, clock, places or Quotas()
 
     def read_time(self, conn: Connection) -> datetime:
         return self._clock.choose_now(read_time(conn))
@@ -56,18 +57,24 @@ class SourceClaims:
 
     @contextmanager
     def hold(self, source: Row) -> Iterator[bool]:
-        """Waits for the source, at most as long as a claim lasts; False if it isn't free then."""
+        """Waits for the source, at most as long as a claim lasts; False if it isn't free then, or
+        at once without a place."""
         name = source["name"]
-        give_up_at = time.monotonic() + source["timeout_seconds"] + MARGIN_SECONDS
-        while (claim := self._try_claim(name)) is None:
-            if time.monotonic() >= give_up_at:
-                yield False
-                return
+        if not self._places.acquire(name):
+            yield False
+            return
+        with ExitStack() as stack:
+            stack.callback(self._places.release, name)
+            claim = self._wait_for_claim(name, source["timeout_seconds"] + MARGIN_SECONDS)
+            if claim is not None:
+                stack.callback(claim.release)
+            yield claim is not None
+
+    def _wait_for_claim(self, name: str, seconds: float) -> SourceClaim | None:
+        give_up_at = time.monotonic() + seconds
+        while (claim := self._try_claim(name)) is None and time.monotonic() < give_up_at:
             time.sleep(POLL_SECONDS)
-        try:
-            yield True
-        finally:
-            claim.release()
+        return claim
 
     def _try_claim(self, name: str) -> SourceClaim | None:
         with self.database.transaction() as conn:

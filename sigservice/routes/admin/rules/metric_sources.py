@@ -84,7 +84,7 @@ def run_query(context: Context, name: str, query: str) -> Answer:
 
 
 def make_client(context: Context) -> PrometheusClient:
-    """It waits until no other process or thread queries the source."""
-    claims = SourceClaims(context.database, context.clock)
+    """It waits until no other process or thread queries the source, unless many requests wait."""
+    claims = SourceClaims(context.database, context.clock, context.source_queries)
     settings = DeliverySettings.from_config(context.config)
     return PrometheusClient(settings, context.encryption, claims.hold)
