@@ -25,6 +25,7 @@ from sigservice.repository.rules import metric_sources as source_rows
 from sigservice.repository.signals import signal_endpoints as endpoint_rows
 from sigservice.services.access import service_accounts
 from sigservice.services.actions import action_sets, schedules
+from sigservice.services.actions.action_kinds import update_strategy
 from sigservice.services.actions.action_sets import ActionSetFields, read_limits
 from sigservice.services.actions.schedules import NO_SOURCE
 from sigservice.services.channels import INTEGRATION, MASK, unmask_channels
@@ -193,6 +194,13 @@ class AutomationImporter:
         """Why the schedule can't be imported, "" if it can."""
         if any(action.action == "RESTORE_ACTION_SET" for action in item.actions):
             return "it reverts an action set, whose ID is another one here"
+        for action in item.actions:
+            if action.action == update_strategy.NAME and (
+                reason := update_strategy.find_import_obstacle(
+                    self._conn, item.project, action.executionParams
+                )
+            ):
+                return reason
         if before is not None and before["source_id"] != NO_SOURCE:
             return "the action set of this name is triggered by an endpoint here"
         problems = Problems()

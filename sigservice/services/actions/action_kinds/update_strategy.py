@@ -4,8 +4,9 @@ from typing import Any
 
 import msgspec
 
+from sigservice import payload
 from sigservice.db.pool import Connection
-from sigservice.errors import AppError, ConflictError, NotFoundError
+from sigservice.errors import AppError, BadDataError, ConflictError, NotFoundError
 from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
 from sigservice.services import revisions
@@ -20,7 +21,7 @@ from sigservice.services.actions.action_kinds.kind import (
 )
 from sigservice.services.actions.action_kinds.set_rollout import set_rollout
 from sigservice.services.flags import strategies
-from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import Identity
@@ -64,10 +65,14 @@ class UpdateStrategy(FlagKind):
         for name in ("before", "strategy"):
             try:
                 new = _read(params[name])
-            except msgspec.MsgspecError as error:
+            except (BadDataError, msgspec.ValidationError) as error:
                 problems.add(name, f"Must be a strategy as JSON: {error}")
         if problems.details:
             return
+        try:
+            strategies.get(conn, self.make_target(project, params), params["strategyId"])
+        except NotFoundError as error:
+            problems.add("strategyId", error.message)
         try:
             self._validate(conn, project, params, new)
         except AppError as error:
@@ -79,6 +84,8 @@ class UpdateStrategy(FlagKind):
         conn, target = switches.conn, self.make_target(project, params)
         id, before, new = params["strategyId"], _read(params["before"]), _read(params["strategy"])
         revisions.lock(conn)
+        if get_state(conn, target)["archived"]:
+            raise ConflictError(f"Not done: {target.feature} is archived.")
         try:
             current = strategies.get(conn, target, id)
         except NotFoundError:
@@ -109,8 +116,23 @@ def encode(strategy: Strategy) -> str:
     return msgspec.json.encode(strategy).decode()
 
 
+def find_import_obstacle(conn: Connection, project: str, params: Params) -> str:
+    """Why these parameters of another server mean something else here, or ""."""
+    try:
+        planned = [_read(params[name]) for name in ("before", "strategy")]
+        target = FeatureEnvironment(project, params["featureName"], params["environment"])
+        ids = [one["id"] for one in strategies.list_strategies(conn, target)]
+    except (AppError, msgspec.ValidationError, LookupError, TypeError, AttributeError):
+        return ""  # the check of the action names the problem
+    if any(strategy.segments for strategy in planned):
+        return "it changes a strategy with segments, whose IDs are others here"
+    return "" if params.get("strategyId") in ids else "the strategy that it changes isn't here"
+
+
 def _read(text: str) -> Strategy:
-    return strategies.to_strategy(msgspec.json.decode(text, type=dict[str, Any]))
+    """Raises BadDataError, ValidationError."""
+    value = payload.parse(text.encode(), "text")
+    return strategies.to_strategy(msgspec.convert(value, dict[str, Any]))
 
 
 def _without_rollout(strategy: Strategy) -> Strategy:

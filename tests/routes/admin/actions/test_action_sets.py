@@ -343,3 +343,61 @@ def test_deleting_a_project_takes_its_sets_while_runs_are_open(alerts, service, 
     assert alerts.rows("SELECT state, count(*) FROM action_runs GROUP BY 1") == [("success", 3)]
     assert alerts.rows("SELECT count(*) FROM actions") == [(0,)]
     web.get(f"{sets}/{id}/events", headers=ADMIN, status=404)
+
+
+DEEP = '{"name": "flexibleRollout", "constraints": ' + "[" * 30_000 + "]" * 30_000 + "}"
+STRATEGIES = "/api/admin/projects/default/features/{}/environments/production/strategies"
+
+
+@pytest.fixture
+def planned(alerts, web):
+    """An action that changes a strategy of checkout."""
+    body = {"name": "flexibleRollout", "parameters": {"rollout": "25"}}
+    before = web.post_json(STRATEGIES.format("checkout"), body, headers=ADMIN).json
+    params = {
+        "environment": "production",
+        "featureName": "checkout",
+        "strategyId": before["id"],
+        "before": json.dumps(before),
+        "strategy": json.dumps({"name": "flexibleRollout", "parameters": {"rollout": "50"}}),
+    }
+    return {"action": "UPDATE_FEATURE_STRATEGY", "executionParams": params}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("before", DEEP, "nested deeper than 64 levels"),
+        ("strategy", DEEP, "nested deeper than 64 levels"),
+        ("strategy", r'{"name": "flexibleRollout", "title": "\u0000"}', "NUL"),
+        ("strategy", '{"name": 5}', "Expected `str`"),
+        ("strategy", "[]", "Expected `object`"),
+        ("strategy", '{"name": "flexibleRollout", "segments": [99]}', "Segment 99 not found."),
+        ("strategyId", "nope", "Strategy not found."),
+    ],
+)
+def test_a_planned_strategy_that_could_not_be_saved_is_refused(
+    alerts, web, planned, name, value, message
+):
+    planned["executionParams"][name] = value
+    answer = web.post_json(SETS, alerts.body(acts=[planned]), headers=ADMIN, status=400)
+    (detail,) = answer.json["details"]
+    assert detail["path"] == f"actions[0].executionParams.{name}"
+    assert message in detail["message"]
+
+
+def test_a_planned_strategy_must_be_one_of_its_flag(alerts, web, planned):
+    alerts.flag("search")
+    (other,) = web.get(STRATEGIES.format("search"), headers=ADMIN).json
+    planned["executionParams"]["strategyId"] = other["id"]
+    answer = web.post_json(SETS, alerts.body(acts=[planned]), headers=ADMIN, status=400)
+    assert answer.json["message"] == "Strategy not found."
+
+
+def test_a_planned_strategy_of_an_archived_flag_stays_as_it_is(alerts, web, planned):
+    one = alerts.set(acts=[planned])
+    web.delete("/api/admin/projects/default/features/checkout", headers=ADMIN, status=202)
+    alerts.send()
+    alerts.work()
+    (action,) = alerts.runs(one["id"])[0]["actionSet"]["actions"]
+    assert action["details"] == "Not done: checkout is archived."
