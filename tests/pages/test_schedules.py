@@ -349,7 +349,10 @@ def test_a_planned_strategy_is_checked_like_the_form(ada, ed, web, strategy):
     form = plan_strategy(ada, strategy)
     form["match.at"] = "2020-01-01T00:00"
     assert find_error(form.submit(status=400), "match.at").startswith("The time has passed.")
-    assert "Save at a time" not in ed.get(path).text
+    page = ed.get(path)
+    assert "Save at a time" not in page.text
+    fields = dict(form_to(page, path).submit_fields()) | {"do": "schedule"}
+    ed.post(path, fields, status=403)
 
 
 def test_a_set_with_a_planned_strategy_is_saved_unchanged_by_its_form(ada, sets, web, strategy):

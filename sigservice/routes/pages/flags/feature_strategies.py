@@ -13,6 +13,7 @@ from sigservice.routes.pages.flags.environment_cards import describe_addition
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.routes.pages.flags.plan_fields import (
     REASON_FIELD,
+    check_permission,
     list_accounts,
     make_plan_fields,
     plan,
@@ -139,6 +140,7 @@ def _plan_strategy(
     strategy_id: str,
 ) -> HTTPResponse:
     """Asks for the time, and plans the change that the form describes."""
+    check_permission(identity)
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
         existing = strategies.get(conn, target, strategy_id)

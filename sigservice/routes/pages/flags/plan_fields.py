@@ -40,6 +40,12 @@ def make_plan_fields(form: Form, accounts: Accounts, *, is_required: bool = True
     return [*fill(times, DEFAULTS | form), actor]
 
 
+def check_permission(identity: Identity) -> None:
+    """Raises NoPermissionError."""
+    if not identity.has_permission(ADMIN):
+        raise NoPermissionError("Only admins can schedule a change.")
+
+
 def plan(
     context: Context,
     conn: Connection,
@@ -52,8 +58,7 @@ def plan(
 ) -> None:
     """Creates the set; its name says what changes when, its description why. Raises BadDataError,
     NameExistsError, NoPermissionError."""
-    if not identity.has_permission(ADMIN):
-        raise NoPermissionError("Only admins can schedule a change.")
+    check_permission(identity)
     schedule = read(form, Schedule, "match.", cron=None)
     fields = ActionSetFields(
         name=f"{text}, {(schedule.at or '').replace('T', ' ')} {schedule.zone}"[:255],
