@@ -124,10 +124,7 @@ def list_all_releases(context: Context, identity: Identity) -> HTTPResponse:
 
 
 @router.get(RELEASES, needs=VIEW)
-def list_releases(
-    context: Context, identity: Identity, project: str, name: str, environment: str
-) -> HTTPResponse:
-    target = FeatureEnvironment(project, name, environment)
+def list_releases(context: Context, identity: Identity, target: FeatureEnvironment) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows = releases.list_of_flag(conn, target)
     return respond.json({"releases": [_describe(context, row) for row in rows]})
@@ -135,14 +132,8 @@ def list_releases(
 
 @router.post(RELEASES, needs=EDIT, takes=NewRelease)
 def create_release(
-    context: Context,
-    identity: Identity,
-    project: str,
-    name: str,
-    environment: str,
-    body: NewRelease,
+    context: Context, identity: Identity, target: FeatureEnvironment, body: NewRelease
 ) -> HTTPResponse:
-    target = FeatureEnvironment(project, name, environment)
     row = store_release(context, target, body, identity)
     location = f"{context.prefix}{request.path.removeprefix(context.base)}/{row['id']}"
     return respond.json(_describe(context, row), 201, location=location)
@@ -150,14 +141,8 @@ def create_release(
 
 @router.post(f"{RELEASES}/preview", needs=EDIT, takes=NewRelease)
 def preview_release(
-    context: Context,
-    identity: Identity,
-    project: str,
-    name: str,
-    environment: str,
-    body: NewRelease,
+    context: Context, identity: Identity, target: FeatureEnvironment, body: NewRelease
 ) -> HTTPResponse:
-    target = FeatureEnvironment(project, name, environment)
     readings = ask_sources(context, target, body.guards, is_preview=True)
     with context.database.transaction() as conn:
         result = releases.preview(conn, target, body, read_surroundings(context, readings))
@@ -166,9 +151,8 @@ def preview_release(
 
 @router.get(RELEASE, needs=VIEW)
 def show_release(
-    context: Context, identity: Identity, project: str, name: str, environment: str, id: int
+    context: Context, identity: Identity, target: FeatureEnvironment, id: int
 ) -> HTTPResponse:
-    target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
         row = releases.get(conn, target, id)
     return respond.json(_describe(context, row))
@@ -176,9 +160,8 @@ def show_release(
 
 @router.get(f"{RELEASE}/events", needs=VIEW)
 def list_release_events(
-    context: Context, identity: Identity, project: str, name: str, environment: str, id: int
+    context: Context, identity: Identity, target: FeatureEnvironment, id: int
 ) -> HTTPResponse:
-    target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
         items = releases.list_events(conn, target, id)
     return respond.json({"events": items})
@@ -186,15 +169,8 @@ def list_release_events(
 
 @router.put(f"{RELEASE}/guards", needs=EDIT, takes=GuardChanges)
 def replace_guards(
-    context: Context,
-    identity: Identity,
-    project: str,
-    name: str,
-    environment: str,
-    id: int,
-    body: GuardChanges,
+    context: Context, identity: Identity, target: FeatureEnvironment, id: int, body: GuardChanges
 ) -> HTTPResponse:
-    target = FeatureEnvironment(project, name, environment)
     return respond.json(_describe(context, store_guards(context, target, id, body, identity)))
 
 
@@ -202,14 +178,11 @@ def replace_guards(
 def run_command(
     context: Context,
     identity: Identity,
-    project: str,
-    name: str,
-    environment: str,
+    target: FeatureEnvironment,
     id: int,
     command: str,
     body: CommandBody,
 ) -> HTTPResponse:
-    target = FeatureEnvironment(project, name, environment)
     with context.database.transaction() as conn:
         row = release_commands.run_command(conn, target, id, command, body, identity, context.clock)
     context.outbox_waiting.set()
