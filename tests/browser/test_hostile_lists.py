@@ -52,6 +52,16 @@ FROM generate_series(1, 120) AS n;
 """
 
 
+CUT_CELLS = """() => [...document.querySelectorAll(".list th, .list td")]
+  .filter((e) => e.clientHeight && e.scrollHeight > e.clientHeight + 1)
+  .map((e) => e.dataset.label).slice(0, 3)"""
+OVERLAPS = """() => [...document.querySelectorAll(".list tr")].flatMap((row) => {
+  const boxes = [...row.querySelectorAll("[data-label]")].map((e) => e.getBoundingClientRect());
+  const covers = (box, n) => box.top < boxes[n].bottom - 1 && box.left < boxes[n].right - 1;
+  return boxes.slice(1).filter(covers).map(() => row.textContent.trim().slice(0, 40));
+}).slice(0, 3)"""
+
+
 @pytest.fixture
 def many_rows(database, service):
     with contextlib.closing(database.connect()) as conn, conn, conn.cursor() as cursor:
@@ -73,6 +83,17 @@ def test_lists_of_long_names_do_not_scroll_sideways_or_break_a_rule_of_axe(tab, 
                 faults[path] = findings
     assert faults == {}
     assert page.complaints == []
+
+
+@pytest.mark.parametrize("width", [375, 768, 1280])
+def test_cells_and_their_labels_do_not_cover_others(tab, many_rows, width):
+    page = tab("ada", viewport={"width": width, "height": 800})
+    faults = {}
+    for path in LISTS:
+        page.goto(path)
+        if found := page.evaluate(CUT_CELLS) + page.evaluate(OVERLAPS):
+            faults[path] = found
+    assert faults == {}
 
 
 def test_the_log_begins_near_the_top_and_shows_the_summary_first(tab, make, web):

@@ -254,6 +254,24 @@ def test_secret_can_be_read_in_full_on_a_phone(tab, make):
     assert secret.evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
+def test_the_icons_of_the_menu_fill_the_width_of_a_phone(tab):
+    page = tab("ada", viewport={"width": 375, "height": 800})
+    page.goto("/")
+    icons = page.locator("nav a.section .icon")
+    assert icons.first.bounding_box()["x"] < 60
+    assert icons.last.bounding_box()["x"] > 375 - 80
+
+
+def test_fields_of_one_row_begin_at_the_same_height(tab):
+    page = tab("ada", viewport={"width": 1280, "height": 900})
+    page.goto("/admin/alert-rules/new")
+    tops = [
+        page.get_by_text(text, exact=True).bounding_box()["y"]
+        for text in ("Measure", "Per counter")
+    ]
+    assert tops[0] == tops[1]
+
+
 def test_labels_are_beside_or_above_their_fields_on_a_phone(tab, make):
     endpoint = make.endpoint()
     page = tab("ada", viewport={"width": 360, "height": 740})

@@ -404,6 +404,16 @@ def test_links_lead_to_every_page(site):
     }
 
 
+def test_every_page_below_the_menu_has_breadcrumbs(site):
+    in_menu = {urlsplit(a["href"]).path for a in site["ada"]["/"].select("header a, footer a")}
+    pages = {urlsplit(address).path: soup for address, soup in site["ada"].items()}
+    assert [
+        path
+        for path, soup in pages.items()
+        if path not in in_menu and not soup.select("main > .breadcrumbs a")
+    ] == []
+
+
 def test_titles_of_pages_differ(site):
     titles: dict[str, str] = {}
     for address, soup in site["ada"].items():

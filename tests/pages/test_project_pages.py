@@ -39,7 +39,7 @@ def test_a_project_has_its_numbers_environments_sets_and_tokens(ada, web, flags,
         "0 under way",
         "1 user",
     ]
-    assert "production production 1 flag enabled" in texts(page, "environments")
+    assert "production 1 flag enabled" in texts(page, "environments")
     assert texts(page, "action-sets") == ["kill enabled"]
     assert texts(page, "tokens") == ["shop client production"]
     assert "created the action set kill" in " ".join(texts(page, "changes"))

@@ -102,6 +102,14 @@ def test_environment_default_is_explained_and_can_be_disabled(ada, web):
     assert {row["name"]: row["enabled"] for row in environments(web)}["default"] is False
 
 
+def test_a_type_that_is_the_name_of_its_environment_is_not_repeated(ada):
+    rows = read_table(ada.get("/admin/environments"), "environments")
+    types = {name: row["Type"].get_text(strip=True) for name, row in rows.items()}
+    assert types == {"production": "–", "development": "–", "default": "production"}
+    settings = ada.get("/admin/projects/default/edit").html
+    assert [badge.get_text() for badge in settings.select(".rows .badge")] == ["production"]
+
+
 def test_an_environment_is_created_moved_disabled_and_deleted(ada, web):
     page = new(ada, "/admin/environments/new", name="staging", type="preproduction").follow()
     assert "created" in notice(page)

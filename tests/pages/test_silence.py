@@ -91,6 +91,15 @@ def test_the_form_of_the_endpoint_keeps_the_rule(silence, browser):
     assert read_rule(silence, endpoint) == {"everySeconds": 60}
 
 
+def test_late_and_down_look_different(silence, browser):
+    silence.endpoint(everySeconds=60, graceSeconds=60)
+    silence.send()
+    silence.wait(60)
+    assert '<span class="badge warn">late</span>' in browser.get("/admin/signals")
+    silence.wait(60)
+    assert '<span class="badge wrong">down</span>' in browser.get("/admin/signals")
+
+
 def test_the_state_is_on_the_list_the_log_and_the_page(silence, browser):
     endpoint = silence.endpoint(everySeconds=60, notifications=[HOOK])
     assert "waiting for the first signal" in browser.get("/admin/signals")

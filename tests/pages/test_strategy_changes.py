@@ -53,6 +53,11 @@ def test_the_ends_of_the_list_have_one_button(ed, path, ids):
     ]
 
 
+def test_a_strategy_has_a_link_and_a_menu(ed, ids):
+    for actions in ed.get(PATH).html.select(".strategy .actions"):
+        assert [tag.name for tag in actions.find_all(True, recursive=False)] == ["a", "details"]
+
+
 def test_a_move_beyond_the_end_changes_nothing(ed, flags, path, ids):
     ed.post(f"{path(ids[0])}/move", {"csrf": ed.csrf, "to": "up"}, status=303)
     assert titles(flags) == ["one", "two", "three"]
@@ -92,7 +97,8 @@ def test_a_copy_to_production_asks_first_if_the_flag_is_on_there(ed, flags, path
     flags.switch(environment="production")
     before = len(flags.list_strategies())
     form = form_to(ed.get(PATH), f"{path(id, 'development')}/copy")
-    assert "besides those of the other 1" in form.fields["environment"][0].attrs["data-confirm"]
+    buttons = {field.value_if_submitted(): field for field in form.fields["environment"]}
+    assert "besides those of the other 1" in buttons["production"].attrs["data-confirm"]
     question = form.submit("environment", value="production")
     assert heading(question) == "Copy a strategy to checkout in production?"
     assert "besides those of the other 1" in question

@@ -48,6 +48,11 @@ def test_a_schema_requires_what_the_route_requires(web, document):
         assert name in answer.json["message"]
 
 
+def test_names_of_schemas_have_no_names_of_modules(document):
+    names = [*document["components"]["schemas"]]
+    assert [name for name in names if not re.fullmatch("[A-Z][A-Za-z]+", name)] == []
+
+
 def test_operation_ids_are_unique(document):
     ids = [o["operationId"] for by in document["paths"].values() for o in by.values()]
     assert len(ids) == len(set(ids)) > 100

@@ -1,11 +1,7 @@
 % rebase("layout.tpl", title=title, live=False)
-% is_admin = identity.has_permission("ADMIN")
-% if is_admin:
-<p><a href="{{url('/admin/projects', project, 'actions')}}">Actions of {{project}}</a></p>
-% end
 <div class="heading">
 <h1>Runs of <bdi>{{row["name"]}}</bdi></h1>
-% if is_admin:
+% if identity.has_permission("ADMIN"):
 <a href="{{url('/admin/projects', project, 'actions', row['id'])}}">Edit</a>
 <a class="button" href="{{url('/admin/projects', project, 'actions', row['id'], 'test')}}">Test</a>
 % end

@@ -1,9 +1,4 @@
 % rebase("layout.tpl", title=title, live=False)
-% if row:
-<p><a href="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs')}}">Runs of {{row["name"]}}</a></p>
-% elif identity.has_permission("ADMIN"):
-<p><a href="{{url('/admin/projects', project, 'actions')}}">Actions of {{project}}</a></p>
-% end
 <h1>Run {{run["id"]}} of <bdi>{{run["name"]}}</bdi></h1>
 % include("partials/problems.tpl")
 <dl>

@@ -5,7 +5,9 @@
 % for link in links:
 <li>
 <strong>{{link["name"]}}</strong>
+% if link["type"] != link["name"]:
 <span class="badge">{{link["type"]}}</span>
+% end
 <span class="muted">{{plural(link["enabled_toggle_count"], "flag")}} enabled{{"" if link["enabled"] else ", environment disabled"}}</span>
 <form method="post" action="{{url('/admin/projects', project['id'], 'environments', link['name'], 'off' if link['visible'] else 'on')}}">
 % include("partials/csrf.tpl")

@@ -34,7 +34,9 @@
 % for environment in environments:
 <li>
 <a href="{{url('/admin/features')}}?project={{project['id']}}">{{environment["name"]}}</a>
+% if environment["type"] != environment["name"]:
 <span class="badge">{{environment["type"]}}</span>
+% end
 <span class="muted">{{plural(environment["enabled_toggle_count"], "flag")}} enabled</span>
 </li>
 % end

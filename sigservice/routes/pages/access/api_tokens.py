@@ -150,6 +150,7 @@ def delete_api_token(conn: Connection, identity: Identity, api_token_id: int) ->
         PATH,
         lambda: api_tokens.delete(conn, api_token_id, identity),
         f"{PATH}?done=deleted",
+        breadcrumbs=[("API tokens", PATH)],
     )
 
 

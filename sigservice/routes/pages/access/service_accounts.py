@@ -19,6 +19,7 @@ from sigservice.web.tables import make_table
 from sigservice.wording import plural
 
 PATH = "/admin/service-accounts"
+BREADCRUMBS = [("Service accounts", "/admin/users#service-accounts")]
 ONE = f"{PATH}/<account_id:id>"
 NOTICES = {
     "created": "Service account created. Create a token for it.",
@@ -53,7 +54,7 @@ def show_service_account(
         entry=entry,
         title=f"Service account {account['username']}" if account else "New service account",
         heading=account["username"] if account else "New service account",
-        breadcrumbs=[("Service accounts", "/admin/users#service-accounts")],
+        breadcrumbs=BREADCRUMBS,
         button="Save" if account else "Create service account",
         rest="access/service_accounts/tokens.tpl" if account else "",
         account=account,
@@ -101,6 +102,7 @@ def delete_service_account(conn: Connection, identity: Identity, account_id: int
         f"{PATH}/{account_id}",
         lambda: service_accounts.delete(conn, account_id, identity),
         "/admin/users?done=account-deleted",
+        breadcrumbs=[*BREADCRUMBS, (account["username"], f"{PATH}/{account_id}")],
     )
 
 
@@ -146,4 +148,5 @@ def delete_service_account_token(
         f"{PATH}/{account_id}",
         lambda: service_accounts.delete_token(conn, account_id, personal_token_id, identity),
         f"{PATH}/{account_id}?done=token-deleted",
+        breadcrumbs=[*BREADCRUMBS, (account["username"], f"{PATH}/{account_id}")],
     )

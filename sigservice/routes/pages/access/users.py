@@ -246,6 +246,7 @@ def delete_user(conn: Connection, identity: Identity, user_id: int) -> Confirmat
         PATH,
         lambda: users.delete(conn, user_id, identity),
         f"{PATH}?done=deleted",
+        breadcrumbs=BREADCRUMBS,
     )
 
 

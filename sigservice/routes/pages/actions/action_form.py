@@ -14,6 +14,7 @@ from sigservice.routes.pages.actions import action_form_fields as form_fields
 from sigservice.routes.pages.actions import action_form_values as form_values
 from sigservice.routes.pages.actions import schedule_fields
 from sigservice.routes.pages.actions.action_form_fields import Choices
+from sigservice.routes.pages.actions.action_sets import make_breadcrumbs
 from sigservice.services.access import service_accounts as account_service
 from sigservice.services.actions import action_choices, action_sets, action_summaries, set_replays
 from sigservice.services.actions.action_sets import read_limits
@@ -77,10 +78,7 @@ def show_action_set(
         entry=entry,
         problems=form_values.make_problems(texts, entry.error.details) if entry.error else [],
         title=heading if entry.error else f"{heading} – actions of {project}",
-        breadcrumbs=[
-            ("Actions", "/admin/actions"),
-            (f"Actions of {project}", f"{SETS_OF}/{project}/actions"),
-        ],
+        breadcrumbs=make_breadcrumbs(project),
         heading=heading,
         notice=NOT_SAVED if is_waiting else "",
         setup=_make_setup(context, texts, endpoints),

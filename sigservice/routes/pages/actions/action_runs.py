@@ -10,6 +10,7 @@ from sigservice.db.statements import Row
 from sigservice.repository.actions import action_runs as action_run_rows
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signals
+from sigservice.routes.pages.actions.action_sets import make_breadcrumbs
 from sigservice.services.actions import (
     action_runs,
     action_sets,
@@ -69,6 +70,7 @@ def list_runs(context: Context, identity: Identity, project: str, set_id: int) -
         "actions/action_runs/list",
         identity,
         title=f"Runs of {row['name']} in {project}",
+        breadcrumbs=make_breadcrumbs(project, row) if identity.has_permission(ADMIN) else [],
         project=project,
         row=row,
         runs=[_make_view(run, names, identity) for run in page],
@@ -104,6 +106,7 @@ def show_run(
         identity,
         entry=entry,
         title=f"Run {run_id} of {view['name']}",
+        breadcrumbs=_make_breadcrumbs(identity, project, row),
         project=project,
         row=row,
         run=view | {"source_id": source if signal else None},
@@ -155,8 +158,17 @@ def undo_run(
         f"{path}?done=undo",
         cancel="Cancel" if view["can_undo"] else "Back to the run",
         fields=fields,
+        breadcrumbs=_make_breadcrumbs(identity, project, set_rows.find(conn, project, set_id)),
         after_commit=context.signals_waiting.set,
     )
+
+
+def _make_breadcrumbs(by: Identity, project: str, row: Row | None) -> list[tuple[str, str]]:
+    """Of a run, whose set may be deleted. Only admins may open action sets."""
+    crumbs = make_breadcrumbs(project, row) if by.has_permission(ADMIN) else []
+    if row is None:
+        return crumbs
+    return [*crumbs, ("Runs", f"/admin/projects/{project}/actions/{row['id']}/runs")]
 
 
 def _warn_of_repeat(conn: Connection, by: Identity, view: dict[str, Any]) -> str:

@@ -141,6 +141,7 @@ def delete_action_set(
             lambda: action_sets.delete(conn, project, set_id, identity),
             f"{path}?done=cancelled",
             cancel="Keep it",
+            breadcrumbs=make_breadcrumbs(project),
         )
     return Confirmation(
         f"Delete the action set {row['name']}?",
@@ -152,7 +153,15 @@ def delete_action_set(
         path,
         lambda: action_sets.delete(conn, project, set_id, identity),
         f"{path}?done=deleted",
+        breadcrumbs=make_breadcrumbs(project),
     )
+
+
+def make_breadcrumbs(project: str, row: Row | None = None) -> list[tuple[str, str]]:
+    """For a page below the action sets of a project, or below one of them."""
+    path = f"/admin/projects/{project}/actions"
+    crumbs = [("Actions", "/admin/actions"), (f"Actions of {project}", path)]
+    return [*crumbs, (row["name"], f"{path}/{row['id']}")] if row else crumbs
 
 
 def _redirect_to_list(context: Context, project: str, done: str) -> HTTPResponse:

@@ -10,6 +10,7 @@ from sigservice.db.statements import Row
 from sigservice.errors import BadDataError
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signal_endpoints, signals
+from sigservice.routes.pages.actions.action_sets import make_breadcrumbs
 from sigservice.services.actions import action_sets, action_summaries, dry_runs, schedules
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.identity import ADMIN, Identity
@@ -49,7 +50,6 @@ def show_test(
     is_scheduled = schedules.read_schedule(row) is not None
     signal_field = _make_signal_field(endpoint, newest)
     texts = entry.form or {"signal": read_query(request.environ).get("signal", "")}
-    path = f"/admin/projects/{project}/actions"
     return respond.page(
         context,
         "actions/action_sets/test",
@@ -57,11 +57,7 @@ def show_test(
         entry=entry,
         problems=[{"message": entry.error.message, "path": "payload"}] if entry.error else [],
         title=f"Test {row['name']} in {project}",
-        breadcrumbs=[
-            ("Actions", "/admin/actions"),
-            (f"Actions of {project}", path),
-            (row["name"], f"{path}/{set_id}"),
-        ],
+        breadcrumbs=make_breadcrumbs(project, row),
         project=project,
         row=row,
         endpoint=endpoint,

@@ -39,6 +39,7 @@ def archive_feature(
         lambda: features.archive(conn, row["project"], [name], identity),
         f"{flag_path(name)}?done=archived",
         cancel=f"Back to {name}" if children else "Cancel",
+        breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
     )
 
 
@@ -64,4 +65,5 @@ def delete_feature(
         flag_path(name),
         lambda: features.delete(conn, [name], identity),
         "/admin/features?life=archived&done=deleted",
+        breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
     )

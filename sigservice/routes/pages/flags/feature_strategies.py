@@ -209,6 +209,7 @@ def remove_strategy(
         flag_path(name),
         lambda: strategies.remove(conn, target, strategy_id, identity),
         f"{flag_path(name)}?done=strategy-removed#in-{environment}",
+        breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
     )
 
 

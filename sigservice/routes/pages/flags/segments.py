@@ -157,4 +157,5 @@ def delete_segment(conn: Connection, identity: Identity, segment_id: int) -> Con
         lambda: segments.delete(conn, segment_id, identity),
         f"{SEGMENTS}?done=deleted",
         cancel="Back to segments" if users else "Cancel",
+        breadcrumbs=[("Segments", SEGMENTS)],
     )

@@ -141,6 +141,7 @@ def delete_context_field(conn: Connection, identity: Identity, field: str) -> Co
         PATH,
         lambda: context_fields.delete(conn, field, identity),
         f"{PATH}?done=deleted",
+        breadcrumbs=[("Context fields", PATH)],
     )
 
 

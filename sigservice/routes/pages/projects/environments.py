@@ -38,7 +38,7 @@ COLUMNS = (
     Column(
         "Name", lambda row: Cell(row["name"], hint=DEFAULT_HINT if row["name"] == "default" else "")
     ),
-    Column("Type", lambda row: Cell(badges=[row["type"]])),
+    Column("Type", lambda row: Cell(badges=[row["type"]] if row["type"] != row["name"] else [])),
     Column("Projects", lambda row: Cell(str(row["project_count"]))),
     Column("Enabled flags", lambda row: Cell(str(row["enabled_toggle_count"]))),
     Column("API tokens", lambda row: Cell(str(row["api_token_count"]))),
@@ -160,4 +160,5 @@ def delete_environment(conn: Connection, identity: Identity, environment: str) -
         lambda: environments.delete(conn, environment, identity),
         f"{PATH}?done=deleted",
         cancel="View API tokens" if tokens else "Cancel",
+        breadcrumbs=[("Environments", PATH)],
     )

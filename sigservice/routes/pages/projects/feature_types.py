@@ -10,7 +10,7 @@ from sigservice.web.form_pages import render_form, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 
 EDIT_ONE = f"{PATH}/flags/<feature_type>/edit"
-HINT = "Older flags of this type count as stale. Empty: they never do."
+HINT = "Older flags of this type are past their expected lifetime. Empty: they never are."
 FIELDS = [Field("lifetimeDays", "Expected lifetime in days", type="number", hint=HINT)]
 
 router = Router(PageGuard)

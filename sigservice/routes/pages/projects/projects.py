@@ -191,6 +191,7 @@ def delete_project(conn: Connection, identity: Identity, project: str) -> Confir
         PATH,
         lambda: projects.delete(conn, project, identity),
         f"{PATH}?done=deleted",
+        breadcrumbs=[*BREADCRUMBS, (row["name"], f"{PATH}/{project}/overview")],
     )
 
 

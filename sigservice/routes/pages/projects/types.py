@@ -58,7 +58,7 @@ def list_types(context: Context, identity: Identity) -> HTTPResponse:
             _make_flag_type_links if identity.has_permission(ADMIN) else None,
             itemgetter("id"),
             title="Flag types",
-            hint="A flag that is older than the lifetime of its type counts as stale.",
+            hint="A flag that is older than this is past its expected lifetime.",
         ),
         make_table(
             "strategy-types",
