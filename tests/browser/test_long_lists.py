@@ -4,6 +4,7 @@ import contextlib
 
 import pytest
 
+from tests.browser.test_every_page import FIND_SHIFTS, MAX_SHIFT
 from tests.conftest import ADMIN
 
 pytestmark = pytest.mark.browser
@@ -89,6 +90,15 @@ def test_a_message_does_not_cover_the_card_that_the_page_jumps_to(tab, flags):
         page.locator("#in-production").bounding_box(),
     )
     assert notice["y"] + notice["height"] <= card["y"]
+
+
+@pytest.mark.parametrize("path", ["/docs", "/admin/features"])
+def test_the_menu_does_not_move_the_content_of_a_long_page_on_a_phone(tab, names, path):
+    """It follows the content in the document."""
+    page = tab("ada", viewport={"width": 375, "height": 800})
+    for _ in range(5):
+        page.goto(path)
+        assert sum(shift[0] for shift in page.evaluate(FIND_SHIFTS)) <= MAX_SHIFT
 
 
 @pytest.fixture
