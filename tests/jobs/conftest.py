@@ -14,6 +14,7 @@ from sigservice.services import outbox
 from tests.application.test_app import Log
 from tests.conftest import ADMIN
 from tests.mail_server import mail_server
+from tests.receiver import receiving
 from tests.waiting import until
 
 URL = "https://flags.example/sub"
@@ -87,3 +88,9 @@ def await_first_look(service, jobs):
         return {job.name for job in jobs} <= {name for name, count in counts if int(count)}
 
     until(all_ran, "the first look")
+
+
+@pytest.fixture
+def receiver():
+    with receiving() as one:
+        yield one

@@ -38,12 +38,6 @@ TEXT = Text("A title", "A line\n* <b>another</b>", "warning")
 
 
 @pytest.fixture
-def receiver():
-    with receiving() as one:
-        yield one
-
-
-@pytest.fixture
 def alerts(make_service, receiver):
     environ = {
         "SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1,localhost",

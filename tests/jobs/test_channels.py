@@ -15,17 +15,10 @@ from tests.jobs.release_kit import Releases
 from tests.jobs.rules_kit import PATH as RULES
 from tests.jobs.rules_kit import Rules
 from tests.jobs.silence_kit import ENDPOINTS, Silence
-from tests.receiver import receiving
 from tests.routes.sdk import Sdk
 
 NAME = "#shop-oncall"
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-
-
-@pytest.fixture
-def receiver():
-    with receiving() as one:
-        yield one
 
 
 @pytest.fixture

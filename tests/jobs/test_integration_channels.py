@@ -13,7 +13,6 @@ from sigservice.services.actions import integration_delivery
 from tests.actions_kit import Alerts
 from tests.conftest import ADMIN, Make
 from tests.integrations_kit import ADDONS, ENVIRON, FEATURES, Integrations
-from tests.receiver import receiving
 from tests.waiting import until
 
 PROVIDERS = ("slack", "slack-app")
@@ -43,12 +42,6 @@ class Slack:
 
 def find_channel(request):
     return json.loads(request.body)["channel"].removeprefix("#")
-
-
-@pytest.fixture
-def receiver():
-    with receiving() as one:
-        yield one
 
 
 @pytest.fixture

@@ -20,12 +20,6 @@ OFF = ("given up", "The server responded with status 400.")
 
 
 @pytest.fixture
-def receiver():
-    with receiving() as one:
-        yield one
-
-
-@pytest.fixture
 def kit(make_service, receiver, clock):
     return Integrations(make_service(environ=ENVIRON), receiver, clock)
 

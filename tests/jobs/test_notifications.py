@@ -57,12 +57,6 @@ class AlertsWithReceiver(Alerts):
 
 
 @pytest.fixture
-def receiver():
-    with receiving() as one:
-        yield one
-
-
-@pytest.fixture
 def lines():
     return []
 

@@ -9,7 +9,6 @@ import pytest
 
 from sigservice.jobs import outbox as job
 from tests.mail_server import Mails, mail_server
-from tests.receiver import receiving
 from tests.waiting import DEADLINE_SECONDS, until
 
 CONTENT = {
@@ -23,12 +22,6 @@ CONTENT = {
         "silentSeconds": 60,
     },
 }
-
-
-@pytest.fixture
-def receiver():
-    with receiving() as one:
-        yield one
 
 
 @pytest.fixture

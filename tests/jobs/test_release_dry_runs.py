@@ -8,13 +8,6 @@ import pytest
 
 from tests.conftest import ADMIN
 from tests.jobs.release_kit import STEPS, Releases
-from tests.receiver import receiving
-
-
-@pytest.fixture
-def receiver():
-    with receiving() as receiver:
-        yield receiver
 
 
 @pytest.fixture

@@ -13,16 +13,9 @@ from sigservice.services.signals.silence_changes import render_text
 from tests.actions_kit import Alerts
 from tests.conftest import ADMIN, Make
 from tests.jobs.silence_kit import ENDPOINTS, Silence, read_events
-from tests.receiver import receiving
 
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef01234567").decode()
 URL = "https://flags.example/base"
-
-
-@pytest.fixture
-def receiver():
-    with receiving() as one:
-        yield one
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from sigservice.application import service
 from sigservice.jobs import version_check
 from sigservice.services.system import version_check as service_module
 from tests.conftest import ADMIN
-from tests.receiver import receiving
 
 UI_CONFIG = "/api/admin/ui-config"
 NEWER = {"versions": {"oss": "9.1.0", "enterprise": "9.1.0"}, "latest": False}
@@ -38,12 +37,6 @@ class Lines:
 def answer(receiver, body, status=200):
     receiver.body = body if isinstance(body, bytes) else json.dumps(body).encode()
     receiver.answers = [(status, {"Content-Type": "application/json"})]
-
-
-@pytest.fixture
-def receiver():
-    with receiving() as one:
-        yield one
 
 
 def test_a_newer_version_is_logged_and_shown(make_service, receiver):
