@@ -126,7 +126,7 @@ def test_secret_is_gone_after_going_back(tab, make, expect):
     page.get_by_label("Token name").fill("ci")
     page.get_by_role("button", name="Create token").click()
     secret = page.get_by_label("Token", exact=True).input_value()
-    page.get_by_role("link", name="Settings", exact=True).last.click()
+    page.get_by_role("main").get_by_role("link", name="Settings", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("deploys")
     assert secret not in page.content()
     with contextlib.suppress(Exception):  # Chromium asks before it sends a form again
