@@ -91,8 +91,8 @@ def test_cells_and_their_labels_do_not_cover_others(tab, many_rows, width):
     faults = {}
     for path in LISTS:
         page.goto(path)
-        if found := page.evaluate(CUT_CELLS) + page.evaluate(OVERLAPS):
-            faults[path] = found
+        if cells := page.evaluate(CUT_CELLS) + page.evaluate(OVERLAPS):
+            faults[path] = cells
     assert faults == {}
 
 

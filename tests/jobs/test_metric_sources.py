@@ -20,6 +20,7 @@ from tests.waiting import until
 SOURCES = "/api/admin/metric-sources"
 QUERY = {"kind": "prometheus", "source": "main", "query": "errors / requests"}
 SECRET = "s3cret-of-prometheus"
+HEADER_KEY = "key-of-a-header"
 
 
 @pytest.fixture
@@ -288,7 +289,7 @@ def test_a_query_is_tried(rules, prometheus):
 
 def test_a_secret_is_sent_stored_encrypted_and_never_returned(rules, prometheus):
     auth = {"type": "basic", "username": "ada", "password": SECRET}
-    headers = {"X-Scope-OrgID": "shop"}
+    headers = {"X-Scope-OrgID": "shop", "X-Api-Key": HEADER_KEY}
     source = add_source(rules, prometheus, "other", auth=auth, headers=headers)
     expected = {"type": "basic", "username": "ada", "password": None, "hasSecret": True}
     assert source["auth"] == expected
@@ -301,7 +302,9 @@ def test_a_secret_is_sent_stored_encrypted_and_never_returned(rules, prometheus)
         f"eve:{SECRET}"
     )
     assert request_headers["X-Scope-OrgID"] == "shop"
-    assert SECRET not in rules.web.get("/api/admin/events", headers=ADMIN).text
+    events = rules.web.get("/api/admin/events", headers=ADMIN).text
+    assert "X-Api-Key" in events
+    assert SECRET not in events and HEADER_KEY not in events
     assert SECRET not in str(rules.sdk.rows("SELECT * FROM metric_sources"))
     body["auth"] = {"type": "bearer"}
     answer = rules.web.put_json(f"{SOURCES}/other", body, headers=ADMIN, status=400).json

@@ -80,7 +80,7 @@ def create(
             limit=MAX_SOURCES,
         )
     row = _put(conn, new, encryption.encrypt(new.auth.secret) if new.auth.secret else None)
-    events.record(conn, "metric-source-created", by, data=to_json(row))
+    events.record(conn, "metric-source-created", by, data=_mask(row))
     return row
 
 
@@ -104,7 +104,7 @@ def update(
     if new.auth.secret:
         secret = encryption.encrypt(new.auth.secret)
     row = _put(conn, new, secret)
-    events.record(conn, "metric-source-updated", by, data=to_json(row), pre_data=to_json(before))
+    events.record(conn, "metric-source-updated", by, data=_mask(row), pre_data=_mask(before))
     return row
 
 
@@ -114,7 +114,7 @@ def delete(conn: Connection, name: str, by: Identity) -> None:
     if uses := list_uses(conn, name):
         raise ConflictError(f"The metric source {name} is used by {', '.join(uses[:MAX_USES])}.")
     metric_sources.delete(conn, name)
-    events.record(conn, "metric-source-deleted", by, pre_data=to_json(before))
+    events.record(conn, "metric-source-deleted", by, pre_data=_mask(before))
 
 
 def list_uses(conn: Connection, name: str) -> list[str]:
@@ -160,9 +160,12 @@ def to_json(row: Row) -> dict[str, Any]:
 
 def describe_for(reader: Identity, row: Row) -> dict[str, Any]:
     """The JSON for a reader. Only admins get the values of headers, which can be keys."""
+    return to_json(row) if reader.has_permission(ADMIN) else _mask(row)
+
+
+def _mask(row: Row) -> dict[str, Any]:
+    """The JSON for events, which integrations and the audit log send to others, and for readers."""
     source = to_json(row)
-    if reader.has_permission(ADMIN):
-        return source
     return source | {"headers": dict.fromkeys(source["headers"], MASK)}
 
 
