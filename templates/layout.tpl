@@ -4,7 +4,7 @@
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{{title}} – sigservice</title>
-<link rel="expect" href="#menu" blocking="render">
+<link rel="expect" href="#menu" blocking="render" media="(max-width: 63.99rem)">
 <link rel="stylesheet" href="{{static('app.css')}}">
 <link rel="stylesheet" href="{{static('pages.css')}}">
 <link rel="icon" href="{{static('favicon.svg')}}" type="image/svg+xml">

@@ -73,7 +73,7 @@ NEEDED = {
     ".badge",
     ".quiet",
     ".danger",
-    ".switch",
+    "[role=switch]",
     ".button",
     ".wrong",
     ".preview",

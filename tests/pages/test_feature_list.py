@@ -51,7 +51,7 @@ def test_row_shows_metadata_and_states(vera, flags, database):
     assert row.a["href"] == "/admin/features/checkout"
     assert row.find_all("time")[1]["datetime"] == "2026-01-02T03:04:05.000Z"
     heads = [head.get_text(strip=True) for head in page.html.select("#flag-table thead th")]
-    cells = [cell.get_text(strip=True) for cell in row.select(".state")]
+    cells = [cell.get_text(strip=True) for cell in row.select("[data-in]")]
     assert dict(zip(heads[3:], cells, strict=True)) == {
         "development": "off",
         "production": "on100%",

@@ -161,7 +161,7 @@ def test_the_list_says_which_states_alerts_hold_and_the_percentages(incident, ve
     incident.clock.advance(18.5 * 60)
     rows = {
         row.th.a.string: " ".join(
-            row.find("td", attrs={"data-environment": "production"}).get_text(" ").split()
+            row.find("td", attrs={"data-in": "production"}).get_text(" ").split()
         )
         for row in vera.get("/admin/features").html.select("#flag-table tbody tr")
     }

@@ -1,6 +1,6 @@
 <form method="post" action="{{url('/admin/projects', row['project'], 'actions', row['id'], 'off' if row['enabled'] else 'on')}}">
 % include("partials/csrf.tpl")
-<button class="switch" role="switch" aria-checked="{{'true' if row['enabled'] else 'false'}}" aria-label="Action set {{row['name']}} in {{row['project']}}">{{"on" if row["enabled"] else "off"}}</button>
+<button role="switch" aria-checked="{{'true' if row['enabled'] else 'false'}}" aria-label="Action set {{row['name']}} in {{row['project']}}">{{"on" if row["enabled"] else "off"}}</button>
 </form>
 % if not row["armed"]:
 <form method="post" action="{{url('/admin/projects', row['project'], 'actions', row['id'], 'arm')}}">

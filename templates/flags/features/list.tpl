@@ -29,7 +29,7 @@
 % end
 % if features:
 % if can_edit:
-<form method="post" action="{{url('/admin/features/bulk')}}">
+<form method="post" action="{{url('/admin/features/bulk')}}" data-swap="flag-table">
 % include("partials/csrf.tpl")
 <input type="hidden" name="back" value="{{here}}">
 % end
@@ -43,7 +43,7 @@
 % include("partials/filter_field.tpl", field=field)
 % end
 <label class="check needs-script"><input type="checkbox" data-select-all> Select all</label>
-<button class="quiet">Apply</button>
+<button class="quiet" data-swap="">Apply</button>
 </div>
 </details>
 % end

@@ -34,13 +34,17 @@
 % end
 </td>
 % for environment, cell in zip(environments, feature["cells"]):
-<td class="state" data-environment="{{environment}}">
+<td data-in="{{environment}}">
 % if cell is None:
 <span class="muted" aria-label="not in this environment">–</span>
 % elif feature["archived"]:
 <span class="muted">archived</span>
 % elif can_edit:
-<button class="switch" role="switch" aria-checked="{{'true' if cell['is_on'] else 'false'}}" aria-label="{{cell['label']}}" formaction="{{url(*cell['path'])}}" data-swap="flag-table" data-confirm="{{cell["confirm"]}}">{{"on" if cell["is_on"] else "off"}}</button>
+<button role="switch" aria-checked="{{'true' if cell['is_on'] else 'false'}}" aria-label="{{cell['label']}}" formaction="{{url(*cell['path'])}}"\\
+% if cell["confirm"]:
+ data-confirm="{{cell["confirm"]}}"\\
+% end
+>{{"on" if cell["is_on"] else "off"}}</button>
 % else:
 <strong>{{"on" if cell["is_on"] else "off"}}</strong>
 % end

@@ -1,7 +1,7 @@
 % if row["can_edit"]:
 <form method="post" action="{{url('/admin/alert-rules', row['id'], 'off' if row['enabled'] else 'on')}}">
 % include("partials/csrf.tpl")
-<button class="switch" role="switch" aria-checked="{{'true' if row['enabled'] else 'false'}}" aria-label="Alert rule {{row['name']}}">{{"on" if row["enabled"] else "off"}}</button>
+<button role="switch" aria-checked="{{'true' if row['enabled'] else 'false'}}" aria-label="Alert rule {{row['name']}}">{{"on" if row["enabled"] else "off"}}</button>
 </form>
 % else:
 {{"on" if row["enabled"] else "off"}}

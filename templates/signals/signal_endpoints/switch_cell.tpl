@@ -1,4 +1,4 @@
 <form method="post" action="{{url('/admin/signals', row['id'], 'off' if row['enabled'] else 'on')}}">
 % include("partials/csrf.tpl")
-<button class="switch" role="switch" aria-checked="{{'true' if row['enabled'] else 'false'}}" aria-label="Endpoint {{row['name']}}">{{"on" if row["enabled"] else "off"}}</button>
+<button role="switch" aria-checked="{{'true' if row['enabled'] else 'false'}}" aria-label="Endpoint {{row['name']}}">{{"on" if row["enabled"] else "off"}}</button>
 </form>

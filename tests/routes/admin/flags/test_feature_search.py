@@ -65,7 +65,7 @@ def test_page_has_the_total(web, cast):
     assert answer["total"] == 2
     (alpha,) = answer["features"]
     assert alpha["tags"] == [{"type": "simple", "value": "crew"}]
-    assert [e["enabled"] for e in alpha["environments"]] == [False, False, True]
+    assert [e["enabled"] for e in alpha["environments"]] == [True, False, False]
 
 
 @pytest.mark.usefixtures("flags")

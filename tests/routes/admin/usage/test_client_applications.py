@@ -75,19 +75,19 @@ def test_application_has_an_overview_and_instances(sdk):
         "featureCount": 1,
         "environments": [
             {
-                "name": "development",
-                "instanceCount": 3,
-                "sdks": ["go:3", "js:2", "py:1"],
-                "frontendSdks": ["js:2"],
-                "backendSdks": ["go:3", "py:1"],
-                "issues": issues,
-            },
-            {
                 "name": "production",
                 "instanceCount": 1,
                 "sdks": [],
                 "frontendSdks": [],
                 "backendSdks": [],
+                "issues": issues,
+            },
+            {
+                "name": "development",
+                "instanceCount": 3,
+                "sdks": ["go:3", "js:2", "py:1"],
+                "frontendSdks": ["js:2"],
+                "backendSdks": ["go:3", "py:1"],
                 "issues": issues,
             },
         ],
