@@ -61,6 +61,7 @@ EDIT_PAGES = (
     f"{STRATEGIES}/new",
     f"{STRATEGIES}/{{strategy_id}}",
     f"{STRATEGIES}/{{strategy_id}}/delete",
+    "/admin/releases/new",
     f"{RELEASES}/new",
     f"{RELEASES}/{{release_id}}/steps/{{step}}/{{command}}",
     f"{RELEASES}/{{release_id}}/guards",
