@@ -73,7 +73,6 @@ NEEDED = {
     ".badge",
     ".quiet",
     ".danger",
-    "[role=switch]",
     ".button",
     ".wrong",
     ".preview",
