@@ -1,3 +1,14 @@
+% def print_header():
+<header id="menu" tabindex="-1">
+<a class="brand" href="{{url('/')}}" {{"aria-current=page" if is_home else ""}}>sigservice</a>
+% if ui.get("environment"):
+<span class="badge">{{ui["environment"]}}</span>
+% end
+% if identity:
+% include("partials/nav.tpl")
+% end
+</header>
+% end
 <!DOCTYPE html>
 <html lang="en">
 <head>
@@ -23,6 +34,9 @@
 % include("partials/csrf.tpl")
 </form>
 % end
+% if not identity:
+% print_header()
+% end
 <main id="main" tabindex="-1">
 % if breadcrumbs:
 <nav class="breadcrumbs" aria-label="Breadcrumb">
@@ -44,15 +58,9 @@
 % end
 {{!base}}
 </main>
-<header id="menu" tabindex="-1">
-<a class="brand" href="{{url('/')}}" {{"aria-current=page" if is_home else ""}}>sigservice</a>
-% if ui.get("environment"):
-<span class="badge">{{ui["environment"]}}</span>
-% end
 % if identity:
-% include("partials/nav.tpl")
+% print_header()
 % end
-</header>
 <footer>
 % if ui.get("slogan"):
 <p>{{ui["slogan"]}}</p>

@@ -1,6 +1,7 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Integrations</h1>
 % if identity.has_permission("ADMIN"):
+<p><a href="{{url('/admin/signals')}}">Signals</a> <span class="hint">receive webhooks from monitoring, CI and other external systems.</span></p>
 <p><a href="{{url('/admin/integrations/metrics')}}">Metric sources</a> <span class="hint">are queried by alert rules and guards.</span></p>
 % end
 <p class="hint">{{hint}}</p>

@@ -41,7 +41,8 @@ def check_sources(case: Case) -> None:
         assert payloads == {name: {"n": n} for n, name in enumerate(names)}
         session, _ = open_session(case)
         page = case.request("GET", f"/admin/signals/{shared.id}/log", Cookie=session).text
-        entries = page[page.index('<ol class="log">') :].split("<li>")[1:]
+        log = page[page.index('<ol class="log">') : page.index("</main>")]
+        entries = log.split("<li>")[1:]
         for name, entry in zip(reversed(names), entries, strict=True):
             assert name in entry
 
