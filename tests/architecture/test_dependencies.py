@@ -63,3 +63,11 @@ def test_each_pin_has_hashes_and_nothing_names_a_place():
         hashes = re.findall(r"=sha256:[0-9a-f]{64}\b", rest)
         assert hashes, name
         assert rest.replace("--hash", "").split() == hashes, name
+
+
+def test_test_modules_can_be_collected_without_the_extra_dev():
+    """The README's tests and `pytest -m account` run with the extra test alone."""
+    imports_one = re.compile(r"^(?:from|import) (?:hypothesis|playwright|schemathesis)\b", re.M)
+    for path in (ROOT / "tests").rglob("*.py"):
+        before_import, *rest = imports_one.split(path.read_text(), maxsplit=1)
+        assert not rest or "importorskip(" in before_import, path

@@ -33,6 +33,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
+def expect() -> Any:
+    """playwright's `expect`, with the time limit of our tests."""
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=DEADLINE_SECONDS * 1000)
+    return expect
+
+
+@pytest.fixture
 def service(database: TemporaryDatabase) -> Iterator[Service]:
     """A service on a free port with the real clock and hardly any limit on signals."""
     options = {

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from tests.conftest import Cast
-from tests.waiting import DEADLINE_SECONDS, until
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -20,14 +20,6 @@ FOCUSED = """() => {
           inMain: at.closest("main") !== null, outline: style.outlineStyle,
           width: parseFloat(style.outlineWidth), top: box.top, left: box.left};
 }"""
-
-
-@pytest.fixture
-def expect():
-    from playwright.sync_api import expect
-
-    expect.set_options(timeout=DEADLINE_SECONDS * 1000)
-    return expect
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
 
 from tests.conftest import ADMIN
 
@@ -11,7 +10,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("width", [1280, 375])
-def test_a_switch_in_production_is_planned_in_a_dialog(tab, flags, web, width):
+def test_a_switch_in_production_is_planned_in_a_dialog(tab, flags, web, width, expect):
     account = {"username": "robot", "name": "Robot", "rootRole": "Editor"}
     web.post_json("/api/admin/service-account", account, headers=ADMIN, status=201)
     flags.create_flag("checkout")
