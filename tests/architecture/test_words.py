@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+import re2
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("sigservice", "sql", "templates", "docs", "tests", "bench")
@@ -24,11 +25,6 @@ PARTICIPLES = frozenset(
     if line.startswith("# names: ")
     for word in line.split()[2:]
 )
-
-
-@functools.cache
-def read(file: Path) -> list[str]:
-    return file.read_text().splitlines()
 
 
 @functools.cache
@@ -50,15 +46,25 @@ def list_files(*suffixes: str) -> list[Path]:
     ]
 
 
+@functools.cache
+def list_suspects() -> list[tuple[str, str]]:
+    """Place and text of the lines that may have a retired word. re2 reads everything once, in a
+    hundredth of the time of `re`, but knows no lookaround: other lines are suspects too."""
+    lookaround = re.compile(r"\(\?<?[!=](?:\\.|\[(?:\\.|[^\]])*\]|\([^()]*\)|[^()\\\[])*\)")
+    any_word = re2.compile("|".join(lookaround.sub("", pattern) for pattern, _ in RETIRED))
+    return [
+        (f"{file.relative_to(ROOT)}:{number}", line)
+        for file in list_files(".py", ".sql", ".tpl", ".md", ".css", ".js")
+        if any_word.search(text := file.read_text())
+        for number, line in enumerate(text.splitlines(), 1)
+        if any_word.search(line)
+    ]
+
+
 @pytest.mark.parametrize(("pattern", "replacement"), RETIRED)
 def test_retired_word_is_gone(pattern: str, replacement: str):
     word = re.compile(pattern)
-    uses = [
-        f"{file.relative_to(ROOT)}:{number}: {line.strip()}"
-        for file in list_files(".py", ".sql", ".tpl", ".md", ".css", ".js")
-        for number, line in enumerate(read(file), 1)
-        if word.search(line)
-    ]
+    uses = [f"{place}: {line.strip()}" for place, line in list_suspects() if word.search(line)]
     assert not uses, f"say {replacement}"
 
 
@@ -76,10 +82,14 @@ def names_of(tree: ast.Module) -> list[tuple[int, str]]:
 
 
 def test_no_name_is_a_participle():
+    binding = re2.compile(
+        rf"\b_*(?:{'|'.join(PARTICIPLES)})_*(?:\s*(?:[(),:=\]]|[-+*/|&]=)|\s+in\b|$)"
+    )
     bad = [
         f"{file.relative_to(ROOT)}:{line}: {name}"
         for file in list_files(".py")
-        for line, name in names_of(ast.parse(file.read_text()))
+        if binding.search(text := file.read_text())
+        for line, name in names_of(ast.parse(text))
         if name.strip("_") in PARTICIPLES
     ]
     assert bad == []

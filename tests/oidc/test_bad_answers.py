@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from sigservice.services.access.oidc.id_token import import_keys
 from tests.oidc.conftest import find_login
 from tests.oidc_provider import CLIENT_ID, RSA
 
@@ -97,6 +98,20 @@ def test_keys_of_any_form(site, clock, member):
         clock.advance(3601)
         site.provider.public_keys = [5, RSA[0].as_dict(private=False) | {member: value}]
         attempt(site, clock)
+
+
+@pytest.mark.parametrize("member", ["d", "x5c", "unknown"])
+def test_only_public_members_of_a_key_are_read(member):
+    """The library computes with a private member of 70 kB for seconds."""
+    public = RSA[0].as_dict(private=False)
+    (key,) = import_keys({"keys": [public | {member: "x" * 70_000}]})
+    assert key.as_dict() == public
+
+
+@pytest.mark.parametrize("member", ["n", "e"])
+def test_a_huge_key_is_ignored(member):
+    huge = RSA[0].as_dict(private=False) | {member: "x" * 3001}
+    assert import_keys({"keys": [huge]}) == []
 
 
 @pytest.mark.parametrize("name", ["discovery", "jwks", "token", "userinfo"])

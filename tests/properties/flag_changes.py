@@ -111,6 +111,9 @@ class Changes:
     def change_clone(self) -> None:
         _, path, _ = self._pick()
         other = self.random.choice([it for it in NAMES if self._find_project(it) in path])
+        if self.random.random() < 0.5:  # a name that is free
+            self._send("DELETE", f"projects/{self._find_project(other)}/features/{other}")
+            self._send("DELETE", f"archive/{other}")
         self._send("POST", f"{path}/clone", {"name": other})
 
     def change_stale(self) -> None:
@@ -176,7 +179,10 @@ class Changes:
         self._send("POST", f"{path}/dependencies", body)
 
     def change_no_parent(self) -> None:
-        _, path, _ = self._pick()
+        name, path, _ = self._pick()
+        if self.random.random() < 0.5:  # one that has a parent
+            parent = NAMES[(NAMES.index(name) + 2) % len(NAMES)]
+            self._send("POST", f"{path}/dependencies", {"feature": parent})
         for dependency in self._send("GET", path).get("dependencies", ()):
             self._send("DELETE", f"{path}/dependencies/{dependency['feature']}")
         self._send("DELETE", f"{path}/dependencies")
@@ -227,7 +233,9 @@ class Changes:
         """Brings a snapshot of the present back later, which adds and replaces."""
         with self._services[0].context.database.transaction(snapshot=True) as conn:
             snapshot = snapshots.read_snapshot(conn)
-        for _ in range(5):
+        self.change_tags()
+        self.change_no_parent()
+        for _ in range(3):
             self.make(self.random.choice([it for it in self.kinds if "import" not in it]))
         with self._services[-1].context.database.transaction() as conn:
             snapshot_import.import_valid_parts(conn, snapshot, SYSTEM, LIMITS)

@@ -147,7 +147,7 @@ def test_delta_clients_have_what_documents_have(services):
 
 def test_every_statement_that_sdks_see_is_compared(services, executed):
     """A new statement that writes what SDKs see needs a change in flag_changes.py."""
-    changes, missing = Changes(services, 1), list_writes() - NOT_SEEN
+    changes, missing = Changes(services, 3), list_writes() - NOT_SEEN
     for _ in range(20):
         for kind in changes.kinds if missing else ():
             for needed in ("change_create", "change_revive", "change_add_strategy"):

@@ -32,6 +32,8 @@ SYMMETRIC = (
     "The ID token is signed with the client secret (HS256): choose a signing key at the provider."
 )
 Key = RSAKey | ECKey | OKPKey
+PUBLIC_MEMBERS = {"kty", "crv", "x", "y", "n", "e", "kid", "use", "alg", "key_ops"}
+MAX_MEMBER_LENGTH = 3000  # an RSA key of 16,384 bits
 warnings.filterwarnings("ignore", category=SecurityWarning)  # EdDSA is an old name, not unsafe
 
 
@@ -64,8 +66,12 @@ def import_keys(key_set: dict[str, Any]) -> list[Key]:
 def _import_key(content: Any) -> Key | None:
     if not isinstance(content, dict) or content.get("use", "sig") != "sig":
         return None
+    # Of a private or a huge number, the library would compute for seconds.
+    public = {name: value for name, value in content.items() if name in PUBLIC_MEMBERS}
+    if any(isinstance(value, str) and len(value) > MAX_MEMBER_LENGTH for value in public.values()):
+        return None
     try:
-        key = JWKRegistry.import_key(content)
+        key = JWKRegistry.import_key(public)
         if not isinstance(key, Key):
             return None
         public_key = key.public_key
