@@ -1,6 +1,6 @@
 """Rows for large tables, which the server never analyzes on its own.
 
-5000 flags with three strategies each, 1,000,000 signals, 200,000 events, and what belongs to them.
+5000 flags with three strategies each, 250,000 signals, 200,000 events, and what belongs to them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 FLAGS = 5000
-SIGNALS = 1_000_000
+SIGNALS = 250_000
 EVENTS = 200_000
 ROWS = """
 INSERT INTO environments (name, type, sort_order)
@@ -65,7 +65,7 @@ SELECT f.name, s.stage FROM features f CROSS JOIN (VALUES ('initial'), ('pre-liv
 
 INSERT INTO revision_changes (revision, previous, flags, segments)
 SELECT 3600000 + n, 3600000 + n - 1, ARRAY['flag-' || n % {flags} + 1], '{{}}'
-FROM generate_series(1, 100000) n;
+FROM generate_series(1, 25000) n;
 
 INSERT INTO favorite_features (user_id, feature)
 SELECT 1, 'flag-' || n FROM generate_series(1, 100) n;
@@ -104,14 +104,14 @@ INSERT INTO signal_endpoint_tokens (signal_endpoint_id, name, secret_hash, secre
 SELECT id, 'token', sha256(name::bytea), 'x', 1 FROM signal_endpoints;
 
 INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes, created_at)
-SELECT t.signal_endpoint_id, t.id, '{{"a":1}}', 7, now() - ({signals} - n) * interval '1 second'
+SELECT t.signal_endpoint_id, t.id, '{{"a":1}}', 7, now() - ({signals} - n) * interval '4 seconds'
 FROM generate_series(1, {signals}) n
 JOIN (SELECT id, signal_endpoint_id, row_number() OVER () - 1 AS number
       FROM signal_endpoint_tokens) t ON t.number = n % 20
 ORDER BY n;
 
 INSERT INTO signal_verdicts (signal_id, verdicts)
-SELECT id, '[]' FROM (SELECT id FROM signals ORDER BY id DESC LIMIT 100000) s;
+SELECT id, '[]' FROM (SELECT id FROM signals ORDER BY id DESC LIMIT 25000) s;
 
 INSERT INTO signal_queue (signal_id, endpoint_id)
 SELECT id, endpoint_id FROM (SELECT id, endpoint_id FROM signals ORDER BY id DESC LIMIT 2000) s;
@@ -129,9 +129,9 @@ SELECT s.id, s.project, 'signal', n, 1, 'success',
        jsonb_build_object('name', s.name, 'actions', jsonb_build_array(jsonb_build_object('changes',
            jsonb_build_array(jsonb_build_object('what', 'state', 'feature', 'flag-' || n % {flags},
                                                 'environment', 'env-1', 'after', true))))),
-       'alert-' || n % 50, '{{"payload":{{"a":1}}}}', now() - (100000 - n) * interval '30 seconds',
+       'alert-' || n % 50, '{{"payload":{{"a":1}}}}', now() - (25000 - n) * interval '120 seconds',
        now()
-FROM generate_series(1, 100000) n
+FROM generate_series(1, 25000) n
 JOIN (SELECT id, name, project, row_number() OVER () - 1 AS number
       FROM action_sets) s ON s.number = n % 100
 ORDER BY n;
