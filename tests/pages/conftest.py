@@ -4,36 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
 import webtest
 
 from sigservice.application.service import Service
+from sigservice.testing import FakeClock, TemporaryDatabase
 from tests.conftest import ADMIN, Cast, Make, sign_in_by_json
 from tests.pages.actions import Actions
 from tests.pages.flags import Flags
+from tests.saved_rows import SavedRows
 
-STATE_PATHS = (
-    "/api/admin/signal-endpoints",
-    "/api/admin/signals",
-    "/api/admin/events",
-    "/api/admin/user-admin",
-    "/api/admin/service-account",
-    "/api/admin/api-tokens",
-    "/api/admin/projects",
-    "/api/admin/environments",
-    "/api/admin/projects/default/features",
-    "/api/admin/segments",
-    "/api/admin/addons",
-    "/api/admin/alert-rules",
-    "/api/admin/metric-sources",
-    "/api/admin/projects/default/actions",
-    "/api/admin/strategies",
-    "/api/admin/tag-types",
-    "/api/admin/feature-types",
-)
-ReadState = Callable[[], dict[str, Any]]
 Send = Callable[..., dict[str, Any]]
 
 
@@ -53,16 +36,26 @@ def vera(cast: Cast) -> webtest.TestApp:
 
 
 @pytest.fixture
-def read_state(web: webtest.TestApp) -> ReadState:
-    """`read_state()`: everything that pages can change, from the admin API."""
+def read_state(rows: Callable[..., list[tuple[Any, ...]]]) -> Callable[[], dict[str, Any]]:
+    """`read_state()`: a checksum of each table that pages can change. Sessions know when they were
+    used last."""
 
     def read() -> dict[str, Any]:
-        state: dict[str, Any] = {}
-        for path in STATE_PATHS:
-            state |= web.get(path, headers=ADMIN).json
-        return state
+        tables = rows(
+            "SELECT tablename FROM pg_tables "
+            "WHERE schemaname = 'public' AND tablename <> 'sessions'"
+        )
+        one = "SELECT '{0}', md5(string_agg(x::text, ',' ORDER BY x::text)) FROM {0} x"
+        return dict(rows(" UNION ALL ".join(one.format(table) for (table,) in tables)))
 
+    rows("SET max_parallel_workers_per_gather = 0")
     return read
+
+
+@pytest.fixture
+def read_api(web: webtest.TestApp) -> Callable[[str], Any]:
+    """`read_api("signals")`: what the admin API answers."""
+    return lambda path: web.get(f"/api/admin/{path}", headers=ADMIN).json
 
 
 @pytest.fixture
@@ -102,16 +95,36 @@ def flags(web: webtest.TestApp) -> Flags:
     return Flags(web)
 
 
+@pytest.fixture(scope="session")
+def saved_place() -> dict[str, Any]:
+    """Rows and values of `place`, once a test has made them."""
+    return {}
+
+
 @pytest.fixture
 def place(
-    web: webtest.TestApp,
-    service: Service,
-    endpoint: dict[str, Any],
-    token: dict[str, Any],
-    send: Send,
-    flags: Flags,
+    service: Service, database: TemporaryDatabase, clock: FakeClock, saved_place: dict[str, Any]
 ) -> dict[str, Any]:
-    """Fills the braces of addresses in guards.py. The environment is the last but one, and off."""
+    """Fills the braces of addresses in guards.py. The environment is the last but one, and off.
+    It replaces all rows: fixtures that make some come after it."""
+    clock.advance(1)
+    with closing(database.connect()) as conn:
+        if service.was_started:
+            return _make_place(service, clock)
+        if saved_place:
+            saved_place["rows"].restore(conn)
+            service.reset(clock)
+        else:
+            saved_place["values"] = _make_place(service, clock)
+            saved_place["rows"] = SavedRows(conn)
+    return dict(saved_place["values"])
+
+
+def _make_place(service: Service, clock: FakeClock) -> dict[str, Any]:
+    web = webtest.TestApp(service.app)
+    flags, make = Flags(web), Make(web)
+    endpoint = make.endpoint(description="What the platform team ships")
+    token = make.token(endpoint)
 
     def create(path: str, **body: Any) -> Any:
         response = web.post_json(f"/api/admin/{path}", body, headers=ADMIN)
@@ -133,7 +146,12 @@ def place(
     sets = Actions(service, web, flags, endpoint)
     resolved = {"path": "status", "values": ["resolved"], "key": "n"}
     set_id = sets.set(options={"restoreAfterMinutes": 5, "restoreWhenResolved": resolved})
-    signal_id = send(endpoint, token, {"n": 1})["id"]
+    clock.advance(1)
+    signal = web.post_json(
+        f"/api/signal-endpoint/{endpoint['name']}",
+        {"n": 1},
+        headers={"Authorization": f"Bearer {token['token']}"},
+    )
     sets.work()
     run_id = sets.runs(set_id)[0]["id"]
     later = {"source": "schedule", "at": "2999-12-01T08:00:00Z"}
@@ -167,7 +185,7 @@ def place(
         "run_id": run_id,
         "id": endpoint["id"],
         "token_id": token["id"],
-        "signal_id": signal_id,
+        "signal_id": signal.json["signals"][0]["id"],
         "sample": "firing",
         "api_token_id": create("api-tokens", tokenName="shop", type="client"),
         "user_id": create("user-admin", username="bo"),

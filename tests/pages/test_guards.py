@@ -39,7 +39,7 @@ def test_the_tables_name_every_page_and_form(make_service):
     assert routes - {("GET", path) for path in LEFT_AT} == expected
 
 
-def test_signed_out_users_are_redirected_to_sign_in_and_back(web, place):
+def test_signed_out_users_are_redirected_to_sign_in_and_back(place, web):
     for path in PAGES:
         path = at(path, place)
         answer = web.get(f"{path}?query=a%20b%26c", status=303)
@@ -50,14 +50,14 @@ def test_signed_out_users_are_redirected_to_sign_in_and_back(web, place):
         assert answer.follow().form["next"].value == path_with_query
 
 
-def test_unknown_session_ids_are_rejected(web, place):
+def test_unknown_session_ids_are_rejected(place, web):
     headers = {"Cookie": "service-session=" + "A" * 43}
     for path in PAGES:
         answer = web.get(at(path, place), headers=headers, status=303)
         assert "/sign-in" in answer.headers["Location"], path
 
 
-def test_form_without_a_session_changes_nothing(web, place, read_state):
+def test_form_without_a_session_changes_nothing(place, web, read_state):
     before = read_state()
     for path, fields in FORMS.items():
         answer = web.post(at(path, place), fields, status=303)
@@ -68,7 +68,7 @@ def test_form_without_a_session_changes_nothing(web, place, read_state):
 @pytest.mark.parametrize(
     ("name", "pages"), [("ed", ADMIN_PAGES), ("vera", ADMIN_PAGES + EDIT_PAGES)]
 )
-def test_pages_beyond_the_role_are_forbidden(cast, place, name, pages):
+def test_pages_beyond_the_role_are_forbidden(place, cast, name, pages):
     person = cast.signed_in(name)
     for path in pages:
         answer = person.get(at(path, place), status=403)
@@ -81,7 +81,7 @@ def test_pages_beyond_the_role_are_forbidden(cast, place, name, pages):
     ("name", "pages"),
     [("ada", PAGES), ("ed", VIEW_PAGES + EDIT_PAGES), ("vera", VIEW_PAGES)],
 )
-def test_pages_of_the_role_are_allowed(cast, place, name, pages):
+def test_pages_of_the_role_are_allowed(place, cast, name, pages):
     person = cast.signed_in(name)
     for path in pages:
         status = 303 if path.endswith("{name}/delete") else 200  # it is not archived
@@ -91,7 +91,7 @@ def test_pages_of_the_role_are_allowed(cast, place, name, pages):
 @pytest.mark.parametrize(
     ("name", "forms"), [("ed", ADMIN_FORMS), ("vera", ADMIN_FORMS | EDIT_FORMS)]
 )
-def test_forms_beyond_the_own_role_change_nothing(cast, place, read_state, name, forms):
+def test_forms_beyond_the_own_role_change_nothing(place, cast, read_state, name, forms):
     person = cast.signed_in(name)
     before = read_state()
     for path, fields in forms.items():
@@ -100,7 +100,7 @@ def test_forms_beyond_the_own_role_change_nothing(cast, place, read_state, name,
     assert read_state() == before
 
 
-def test_viewer_changes_no_project_and_no_context_field(cast, place, read_state):
+def test_viewer_changes_no_project_and_no_context_field(place, cast, read_state):
     vera, before = cast.signed_in("vera"), read_state()
     for path in EDIT_PAGES:
         assert is_page(vera.get(at(path, place), status=403)), path
@@ -110,7 +110,7 @@ def test_viewer_changes_no_project_and_no_context_field(cast, place, read_state)
     assert read_state() == before
 
 
-def test_form_without_the_right_csrf_token_changes_nothing(cast, ada, place, read_state):
+def test_form_without_the_right_csrf_token_changes_nothing(place, cast, ada, read_state):
     others = cast.signed_in("ada").csrf
     before = read_state()
     for path, fields in FORMS.items():
@@ -124,7 +124,7 @@ def test_form_without_the_right_csrf_token_changes_nothing(cast, ada, place, rea
     ada.get("/profile", status=200)
 
 
-def test_form_sent_by_another_site_changes_nothing(ada, place, read_state):
+def test_form_sent_by_another_site_changes_nothing(place, ada, read_state):
     before = read_state()
     for path, fields in FORMS.items():
         where, fields = at(path, place), fields | {"csrf": ada.csrf}
@@ -136,7 +136,7 @@ def test_form_sent_by_another_site_changes_nothing(ada, place, read_state):
 
 
 @pytest.mark.parametrize("path", FORMS)
-def test_valid_form_of_the_same_site_is_accepted(ada, place, read_state, flags, path):
+def test_valid_form_of_the_same_site_is_accepted(place, ada, read_state, flags, path):
     if path in ARCHIVED_ONLY:
         flags.archive(place["name"])
     if path == "/profile/tokens/delete":
@@ -151,7 +151,7 @@ def test_valid_form_of_the_same_site_is_accepted(ada, place, read_state, flags, 
     assert (read_state() == before) is is_unchanged
 
 
-def test_missing_object_is_a_404_page(ada, place):
+def test_missing_object_is_a_404_page(place, ada):
     for path in PAGES:
         for part in place:
             for other_id in (0, 999_999, 2**31, 10**18, "9" * 19, "9" * 23, "-1", "١"):
@@ -160,7 +160,7 @@ def test_missing_object_is_a_404_page(ada, place):
                     assert is_page(ada.get(where, status=404)), where
 
 
-def test_form_about_a_missing_object_is_a_404_page(ada, place, read_state):
+def test_form_about_a_missing_object_is_a_404_page(place, ada, read_state):
     before = read_state()
     for path, fields in FORMS.items():
         for part in place:
@@ -172,13 +172,13 @@ def test_form_about_a_missing_object_is_a_404_page(ada, place, read_state):
 
 
 @pytest.mark.parametrize("path", LEFT_AT)
-def test_url_of_a_form_can_be_reloaded(ada, place, path):
+def test_url_of_a_form_can_be_reloaded(place, ada, path):
     """Enter in the address bar, a restored tab, the way back after signing in again."""
     answer = ada.get(at(path, place), expect_errors=True)
     assert answer.status_int in (200, 303)
 
 
-def test_token_of_another_endpoint_is_not_found(ada, make, place, read_state):
+def test_token_of_another_endpoint_is_not_found(place, ada, make, read_state):
     other = make.endpoint("other")
     before = read_state()
     other_id = f"/admin/signals/{other['id']}/tokens/{place['token_id']}"
@@ -190,7 +190,7 @@ def test_token_of_another_endpoint_is_not_found(ada, make, place, read_state):
     assert read_state() == before
 
 
-def test_wrong_method_is_a_405_page_with_allow(ada, place):
+def test_wrong_method_is_a_405_page_with_allow(place, ada):
     answer = ada.get(f"/admin/signals/{place['id']}/off", status=405)
     assert answer.headers["Allow"] == "POST"
     assert is_page(answer)
@@ -234,7 +234,7 @@ def test_error_page_keeps_the_navigation_of_the_user(ada, vera):
         assert page.html.find("nav", attrs={"aria-label": "Main"})
 
 
-def test_pages_are_neither_cached_nor_framed(ada, place):
+def test_pages_are_neither_cached_nor_framed(place, ada):
     for path in PAGES:
         headers = ada.get(at(path, place)).headers
         assert headers["Cache-Control"] == "no-store"
@@ -247,6 +247,6 @@ def test_pages_are_neither_cached_nor_framed(ada, place):
         assert "script-src 'self';" in policy
 
 
-def test_admin_token_gives_no_access_to_pages(web: webtest.TestApp, place):
+def test_admin_token_gives_no_access_to_pages(place, web: webtest.TestApp):
     answer = web.get("/", headers={"Authorization": "Bearer *:*.test-admin-token"}, status=303)
     assert "/sign-in" in answer.headers["Location"]

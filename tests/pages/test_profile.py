@@ -36,12 +36,12 @@ def test_account_without_a_username_shows_the_email(web):
     assert page.html.find(class_="account").a.string == "eva@example.org"
 
 
-def test_changed_password_works_and_the_old_one_does_not(ada, web, read_state):
+def test_changed_password_works_and_the_old_one_does_not(ada, web, read_api):
     page = change(ada, Cast.PASSWORD, NEW).follow()
     assert notice(page).startswith("Password changed")
     sign_in(web, "ada", Cast.PASSWORD, status=401)
     sign_in(web, "ada", NEW, status=303)
-    (event,) = [event for event in read_state()["events"] if event["type"] == "user-updated"]
+    (event,) = [event for event in read_api("events")["events"] if event["type"] == "user-updated"]
     assert event["createdBy"] == "ada"
 
 

@@ -208,9 +208,9 @@ def test_no_other_answer_clears_the_site_data(ada):
         assert "Clear-Site-Data" not in ada.get(path).headers
 
 
-def test_deleted_and_demoted_users_lose_access_immediately(cast, web, read_state):
+def test_deleted_and_demoted_users_lose_access_immediately(cast, web, read_api):
     ed, second = cast.signed_in("ed"), cast.signed_in("ada")
-    ids = {user["username"]: user["id"] for user in read_state()["users"]}
+    ids = {user["username"]: user["id"] for user in read_api("user-admin")["users"]}
     web.delete(f"/api/admin/user-admin/{ids['ed']}", headers=ADMIN)
     ed.get("/", status=303)
     body = {"username": "vera", "rootRole": "Admin"}

@@ -29,13 +29,13 @@ def test_form_has_labels_and_autocomplete_tokens(web):
     assert form.find(id="password")["type"] == "password"
 
 
-def test_sign_in_redirects_to_the_home_page(web, read_state):
+def test_sign_in_redirects_to_the_home_page(web, read_api):
     answer = sign_in(web)
     assert answer.headers["Location"].endswith("/")
     page = answer.follow()
     assert heading(page) == "Home"
     assert page.html.find(class_="account").a.string == "ada"
-    assert read_state()["users"][0]["seenAt"]
+    assert read_api("user-admin")["users"][0]["seenAt"]
 
 
 def test_sign_in_accepts_username_and_email_in_any_case(web):

@@ -40,31 +40,31 @@ def secret_of(page):
     return tag.get("value") or tag.get_text()
 
 
-def tokens(read_state):
-    return read_state()["signalEndpoints"][0]["tokens"]
+def tokens(read_api):
+    return read_api("signal-endpoints")["signalEndpoints"][0]["tokens"]
 
 
-def test_new_endpoint_with_a_token_now_shows_its_secret(ada, read_state):
+def test_new_endpoint_with_a_token_now_shows_its_secret(ada, read_api):
     page = create_with_endpoint(ada)
     assert notice(page) == "Token ci created."
     assert heading(page) == "builds"
     assert SECRET.fullmatch(secret_of(page))
     assert page.headers["Cache-Control"] == "no-store"
     assert "see it again" in page.text
-    assert [token["name"] for token in tokens(read_state)] == ["ci"]
-    assert read_state()["signalEndpoints"][0]["name"] == "builds"
+    assert [token["name"] for token in tokens(read_api)] == ["ci"]
+    assert read_api("signal-endpoints")["signalEndpoints"][0]["name"] == "builds"
 
 
-def test_new_token_of_an_endpoint_shows_its_secret(ada, read_state, endpoint):
+def test_new_token_of_an_endpoint_shows_its_secret(ada, read_api, endpoint):
     page = create(ada, endpoint, "  ci  ")
     assert SECRET.fullmatch(secret_of(page))
-    (token,) = tokens(read_state)
+    (token,) = tokens(read_api)
     assert token["name"] == "ci"
     assert secret_of(page).startswith(token["secretPrefix"])
     assert len(token["secretPrefix"]) == len("signal_") + 4
 
 
-def test_ready_curl_sends_a_signal(ada, web, read_state):
+def test_ready_curl_sends_a_signal(ada, web, read_api):
     page = create_with_endpoint(ada)
     words = shlex.split(page.html.find(id="curl").get_text().replace("\\\n", " "))
     assert words[:3] == ["curl", "-X", "POST"]
@@ -79,13 +79,13 @@ def test_ready_curl_sends_a_signal(ada, web, read_state):
         content_type=headers["Content-Type"],
     )
     assert answer.json["signals"][0]["payload"] == json.loads(body)
-    assert len(read_state()["signals"]) == 1
+    assert len(read_api("signals")["signals"]) == 1
 
 
-def test_secret_is_on_no_other_page(ada, web, read_state, send):
+def test_secret_is_on_no_other_page(ada, web, read_api, send):
     page = create_with_endpoint(ada)
     secret = secret_of(page)
-    (endpoint,) = read_state()["signalEndpoints"]
+    (endpoint,) = read_api("signal-endpoints")["signalEndpoints"]
     other = secret_of(create(ada, endpoint, "second"))
     assert secret != other
     send({"name": "builds"}, {"token": secret}, {"n": 1})
@@ -119,7 +119,7 @@ def test_database_has_a_hash_of_the_secret(ada, database, endpoint):
     conn.close()
 
 
-def test_repeated_form_creates_one_token_and_shows_no_secret(ada, read_state, endpoint):
+def test_repeated_form_creates_one_token_and_shows_no_secret(ada, read_api, endpoint):
     """The browser repeats the form when the page with the secret is reloaded."""
     first = secret_of(create(ada, endpoint, "ci"))
     fields = {"csrf": ada.csrf, "name": "ci"}
@@ -127,15 +127,15 @@ def test_repeated_form_creates_one_token_and_shows_no_secret(ada, read_state, en
     assert find_error(page, "name") == "The name ci already exists."
     assert not SECRET.search(page.text)
     assert first not in page.text
-    assert len(tokens(read_state)) == 1
+    assert len(tokens(read_api)) == 1
 
 
-def test_repeated_form_creates_one_endpoint(ada, read_state):
+def test_repeated_form_creates_one_endpoint(ada, read_api):
     create_with_endpoint(ada)
     page = create_with_endpoint(ada, status=409)
     assert find_error(page, "name") == "The name builds already exists."
-    assert len(read_state()["signalEndpoints"]) == 1
-    assert len(tokens(read_state)) == 1
+    assert len(read_api("signal-endpoints")["signalEndpoints"]) == 1
+    assert len(tokens(read_api)) == 1
 
 
 @pytest.mark.parametrize("name", ["", "   ", "n" * 101])
@@ -196,14 +196,14 @@ def test_tokens_show_their_last_signal(ada, make, endpoint, token, send):
     assert terms["ci"]["Created"].time["datetime"] == token["createdAt"]
 
 
-def test_renamed_token_still_works(ada, read_state, endpoint, token, send):
+def test_renamed_token_still_works(ada, endpoint, token, send, read_api):
     path = f"/admin/signals/{endpoint['id']}/tokens/{token['id']}"
     form = form_to(ada.get(path), path)
     form["name"] = "jenkins"
     page = form.submit(status=303).follow()
     assert notice(page) == "Token saved."
-    assert [t["name"] for t in tokens(read_state)] == ["jenkins"]
-    event = read_state()["events"][0]
+    assert [t["name"] for t in tokens(read_api)] == ["jenkins"]
+    event = read_api("events")["events"][0]
     assert event["type"] == "signal-endpoint-token-updated"
     assert (event["preData"]["name"], event["data"]["name"]) == ("ci", "jenkins")
     send(endpoint, token, {})
@@ -236,17 +236,17 @@ def test_delete_page_names_the_consequences(ada, endpoint, token):
 
 
 def test_deleted_token_is_rejected_and_its_signals_stay(
-    ada, web, clock, read_state, endpoint, token, send
+    ada, web, clock, endpoint, token, send, read_api
 ):
     send(endpoint, token, {"n": 1})
     path = f"/admin/signals/{endpoint['id']}/tokens/{token['id']}/delete"
     page = form_to(ada.get(path), path).submit(status=303).follow()
     assert "Token deleted" in notice(page)
-    assert tokens(read_state) == []
+    assert tokens(read_api) == []
     clock.advance(1)
     headers = {"Authorization": token["token"]}
     web.post("/api/signal-endpoint/deploys", headers=headers, status=401)
-    assert [signal["payload"] for signal in read_state()["signals"]] == [{"n": 1}]
+    assert [signal["payload"] for signal in read_api("signals")["signals"]] == [{"n": 1}]
     log = ada.get(f"/admin/signals/{endpoint['id']}/log")
     assert "deleted token" in log.text
-    assert read_state()["events"][0]["type"] == "signal-endpoint-token-deleted"
+    assert read_api("events")["events"][0]["type"] == "signal-endpoint-token-deleted"

@@ -35,8 +35,8 @@ def submit_new(person, *, status=200, **fields):
     return form.submit(status=status)
 
 
-def names(read_state):
-    return [endpoint["name"] for endpoint in read_state()["signalEndpoints"]]
+def names(read_api):
+    return [endpoint["name"] for endpoint in read_api("signal-endpoints")["signalEndpoints"]]
 
 
 # list
@@ -130,7 +130,7 @@ def test_url_begins_with_the_public_url(make_service):
 # switch
 
 
-def test_switch_shows_the_state_and_toggles_it(ada, read_state, endpoint):
+def test_switch_shows_the_state_and_toggles_it(ada, read_api, endpoint):
     path = f"/admin/signals/{endpoint['id']}"
     page = ada.get("/admin/signals")
     for action, state, word in (("off", "off", "disabled"), ("on", "on", "enabled")):
@@ -139,7 +139,7 @@ def test_switch_shows_the_state_and_toggles_it(ada, read_state, endpoint):
         assert button["aria-label"] == "Endpoint deploys"
         page = form_to(page, f"{path}/{action}").submit(status=303).follow()
         assert word in notice(page)
-        assert read_state()["signalEndpoints"][0]["enabled"] is (state == "on")
+        assert read_api("signal-endpoints")["signalEndpoints"][0]["enabled"] is (state == "on")
         assert page.html.find(role="switch").string == state
 
 
@@ -152,12 +152,12 @@ def test_disabled_endpoint_rejects_its_senders(ada, web, endpoint, token, clock)
     web.post("/api/signal-endpoint/deploys", headers=headers, status=200)
 
 
-def test_enabling_and_disabling_record_events(ada, read_state, endpoint):
+def test_enabling_and_disabling_record_events(ada, read_api, endpoint):
     for action in ("off", "off", "on"):
         ada.post(f"/admin/signals/{endpoint['id']}/{action}", {"csrf": ada.csrf}, status=303)
-    types = [event["type"] for event in read_state()["events"]]
+    types = [event["type"] for event in read_api("events")["events"]]
     assert types[:3] == ["signal-endpoint-updated"] * 2 + ["signal-endpoint-created"]
-    assert read_state()["events"][0]["createdBy"] == "ada"
+    assert read_api("events")["events"][0]["createdBy"] == "ada"
 
 
 # new
@@ -168,9 +168,9 @@ def test_new_form_is_enabled_and_creates_a_token(ada):
     assert (form["token"].value, form["enabled"].checked) == ("now", True)
 
 
-def test_endpoint_without_a_token_is_created(ada, read_state):
+def test_endpoint_without_a_token_is_created(ada, read_api):
     answer = submit_new(ada, name="builds", description=" The CI ", status=303)
-    (endpoint,) = read_state()["signalEndpoints"]
+    (endpoint,) = read_api("signal-endpoints")["signalEndpoints"]
     assert answer.headers["Location"].endswith(
         f"/admin/signals/{endpoint['id']}/setup?done=created"
     )
@@ -183,14 +183,14 @@ def test_endpoint_without_a_token_is_created(ada, read_state):
     assert endpoint["tokens"] == []
 
 
-def test_sender_of_a_new_endpoint_sets_its_options(ada, read_state):
+def test_sender_of_a_new_endpoint_sets_its_options(ada, read_api):
     page = submit_new(ada, template="aws-sns", token="now", token_name="aws")
     text = page.html.main.get_text()
     assert "create a signature token" in text
     assert f"{URL}builds" in text.split("Configure AWS SNS")[1]
     assert "ENDPOINT_URL" not in text
     submit_new(ada, name="other", status=303)
-    new, other = read_state()["signalEndpoints"]
+    new, other = read_api("signal-endpoints")["signalEndpoints"]
     assert new["options"]["statusPath"] == "Message.NewStateValue"
     assert new["options"]["idempotency"] == {"paths": ["MessageId"]}
     assert other["options"] == {}
@@ -204,20 +204,20 @@ def test_list_of_senders_contains_senders_only(ada):
     assert not {"Other", "Anything that sends JSON", "Silence of the endpoint"} & {*titles}
 
 
-def test_unknown_sender_is_an_error_of_the_field(ada, read_state):
+def test_unknown_sender_is_an_error_of_the_field(ada, read_api):
     form = form_to(ada.get("/admin/signals/new"), "/admin/signals/new")
     form["template"].force_value("<x>")
     form["name"], form["token"] = "builds", "later"
     page = form.submit(status=400)
     assert "must be one of alertmanager, grafana" in find_error(page, "template")
-    assert names(read_state) == []
+    assert names(read_api) == []
 
 
-def test_new_endpoint_can_be_disabled(ada, read_state):
+def test_new_endpoint_can_be_disabled(ada, read_api):
     form = form_to(ada.get("/admin/signals/new"), "/admin/signals/new")
     form["name"], form["token"], form["enabled"] = "builds", "later", False
     form.submit(status=303)
-    assert read_state()["signalEndpoints"][0]["enabled"] is False
+    assert read_api("signal-endpoints")["signalEndpoints"][0]["enabled"] is False
 
 
 def test_invalid_name_is_an_error_and_all_input_stays(ada, read_state):
@@ -271,7 +271,7 @@ def test_limit_of_endpoints_is_on_the_page_and_in_the_error(ada, make, read_stat
 # edit
 
 
-def test_edit_form_shows_the_endpoint_and_saves_it(ada, read_state, endpoint):
+def test_edit_form_shows_the_endpoint_and_saves_it(ada, read_api, endpoint):
     path = f"/admin/signals/{endpoint['id']}/settings"
     page = ada.get(path)
     assert heading(page) == "deploys"
@@ -283,9 +283,9 @@ def test_edit_form_shows_the_endpoint_and_saves_it(ada, read_state, endpoint):
     page = form.submit(status=303).follow()
     assert notice(page) == "Signal endpoint saved."
     assert follow(page, "Setup").html.find(id="call-url")["value"] == f"{URL}ships"
-    (row,) = read_state()["signalEndpoints"]
+    (row,) = read_api("signal-endpoints")["signalEndpoints"]
     assert (row["name"], row["description"], row["enabled"]) == ("ships", None, False)
-    event = read_state()["events"][0]
+    event = read_api("events")["events"][0]
     assert event["preData"]["name"] == "deploys"
     assert event["data"]["name"] == "ships"
 
@@ -342,15 +342,15 @@ def test_delete_page_deletes_nothing(ada, read_state, endpoint):
     assert read_state() == before
 
 
-def test_delete_removes_tokens_and_signals(ada, web, clock, read_state, endpoint, token, send):
+def test_delete_removes_tokens_and_signals(ada, web, clock, read_api, endpoint, token, send):
     send(endpoint, token, {})
     path = f"/admin/signals/{endpoint['id']}/delete"
     page = form_to(ada.get(path), path).submit(status=303).follow()
     assert notice(page) == "Signal endpoint deleted."
     assert list_endpoints(page) == {}
-    assert names(read_state) == []
-    assert read_state()["signals"] == []
-    assert read_state()["events"][0]["type"] == "signal-endpoint-deleted"
+    assert names(read_api) == []
+    assert read_api("signals")["signals"] == []
+    assert read_api("events")["events"][0]["type"] == "signal-endpoint-deleted"
     clock.advance(1)
     headers = {"Authorization": token["token"]}
     web.post("/api/signal-endpoint/deploys", headers=headers, status=401)

@@ -44,7 +44,7 @@ def test_a_strategy_type_is_created_with_parameters_and_its_form_offers_them(ada
     assert page.html.find(id="parameters.regions").name == "textarea"
 
 
-def test_a_strategy_type_is_edited_deprecated_and_deleted(ada, place):
+def test_a_strategy_type_is_edited_deprecated_and_deleted(place, ada):
     path = f"{PATH}/strategies/byRegion"
     form = form_to(ada.get(f"{path}/edit"), f"{path}/edit")
     form["title"] = "Where"
@@ -58,7 +58,7 @@ def test_a_strategy_type_is_edited_deprecated_and_deleted(ada, place):
     ada.get(f"{path}/edit", status=404)
 
 
-def test_a_strategy_type_in_use_is_not_deleted(ada, place, flags):
+def test_a_strategy_type_in_use_is_not_deleted(place, ada, flags):
     flags.create_flag("other")
     flags.add_strategy("other", name="byRegion")
     path = f"{PATH}/strategies/byRegion"
@@ -88,7 +88,7 @@ def test_a_tag_type_is_created_edited_and_deleted(ada, web):
     assert notice(form.submit(status=303).follow()) == "Type deleted."
 
 
-def test_a_name_that_exists_is_shown_with_its_error(ada, place):
+def test_a_name_that_exists_is_shown_with_its_error(place, ada):
     for kind, name in (("tags", "owner"), ("strategies", "byRegion")):
         form = form_to(ada.get(f"{PATH}/{kind}/new"), f"{PATH}/{kind}/new")
         form["name"] = name
