@@ -15,7 +15,7 @@ from tests.conftest import ADMIN, MakeService
 from tests.repository.kit import run
 
 FLAGS_PER_REQUEST = 500
-REQUESTS = 10
+REQUESTS = 4
 CONSTRAINT = {"contextName": "userId", "operator": "IN", "values": ["1", "2", "3"]}
 IMPORTED = "feature_strategies"
 HAS_STATISTICS = f"SELECT EXISTS (SELECT FROM pg_stats WHERE tablename = '{IMPORTED}')"
