@@ -5,10 +5,9 @@ from typing import Any
 
 from sigservice.concurrency.shared_body import SharedBody
 from sigservice.telemetry import exposition
-from sigservice.telemetry.cached_exposition import CachedExposition
 from sigservice.telemetry.counts import Counts
 from sigservice.telemetry.deliveries import Deliveries
-from sigservice.telemetry.exposition import CONTENT_TYPE
+from sigservice.telemetry.exposition import CONTENT_TYPE, CachedExposition
 from sigservice.telemetry.flags import Flags
 from sigservice.telemetry.instruments import MAX_NAMES, Gauge, Instruments, Names, Reading
 from sigservice.telemetry.internals import Internals

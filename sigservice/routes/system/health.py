@@ -1,4 +1,5 @@
-"""Liveness (/health), readiness with the database (/ready), and metrics."""
+"""Liveness (/health), readiness with the database (/ready), and metrics: of the service, and the
+impact metrics of applications."""
 
 from sigservice import telemetry
 from sigservice.crypto import secrets
@@ -42,3 +43,10 @@ def check_metrics_access(context: Context) -> None:
         read_bearer_token(request.environ), context.config["server"]["metricsToken"]
     ):
         raise UnauthorizedError("Metrics require their token (SERVICE_METRICS_TOKEN).")
+
+
+@router.get("/internal-backstage/impact/metrics")
+def get_impact_metrics(context: Context) -> HTTPResponse:
+    check_metrics_access(context)
+    body = context.impact_exposition.read()
+    return HTTPResponse(body, 200, {"Content-Type": telemetry.CONTENT_TYPE})

@@ -3,13 +3,13 @@
 import msgspec
 
 from sigservice.db.pool import Connection
-from sigservice.services.actions import action_sets
+from sigservice.services.actions import action_sets, scheduled_sets
 from sigservice.services.actions.action_choices import describe_kinds
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action, ActionSetFields, read_limits
 from sigservice.services.actions.schedules import NO_SOURCE, Schedule
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.signals.payload_paths import MAX_PATH_LENGTH
 from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
 
@@ -145,3 +145,9 @@ def switch_action_set(
 @router.post(f"{SET}/arm", needs=ADMIN)
 def reenable_action_set(conn: Connection, identity: Identity, project: str, id: int) -> Json:
     return action_sets.to_json(action_sets.reenable(conn, project, id, identity))
+
+
+@router.get("/api/admin/projects/<project>/scheduled", needs=VIEW)
+def list_scheduled(conn: Connection, identity: Identity, project: str) -> Json:
+    rows = scheduled_sets.list_of_project(conn, project)
+    return {"scheduled": [scheduled_sets.to_json(row) for row in rows]}

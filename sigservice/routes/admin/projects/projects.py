@@ -1,4 +1,4 @@
-"""Admin API: projects."""
+"""Admin API: projects, their status and their settings."""
 
 from typing import Any
 
@@ -10,9 +10,15 @@ from sigservice.repository.projects import favorites
 from sigservice.repository.projects import project_environments as project_environment_rows
 from sigservice.repository.projects import projects as project_rows
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
-from sigservice.services.projects import project_environments, project_settings, projects
+from sigservice.services.projects import (
+    project_environments,
+    project_settings,
+    project_status,
+    projects,
+)
+from sigservice.services.projects.project_settings import ProjectSettings
 from sigservice.services.projects.projects import NewProject, ProjectChanges
-from sigservice.web import AdminGuard, Json, Router, respond
+from sigservice.web import AdminGuard, Context, Json, Router, respond
 
 PATH = "/api/admin/projects"
 STATISTICS = {
@@ -93,3 +99,16 @@ def update_project(
 @router.delete(f"{PATH}/<project>", needs=ADMIN)
 def delete_project(conn: Connection, identity: Identity, project: str) -> None:
     projects.delete(conn, project, identity)
+
+
+@router.get("/api/admin/projects/<project>/status", needs=VIEW)
+def get_project_status(context: Context, identity: Identity, project: str) -> Json:
+    with context.database.transaction(bulkhead="search") as conn:
+        return project_status.build_status(conn, project)
+
+
+@router.put("/api/admin/projects/<project>/settings", needs=EDIT, takes=ProjectSettings)
+def update_project_settings(
+    conn: Connection, identity: Identity, project: str, body: ProjectSettings
+) -> None:
+    project_settings.update(conn, project, body, identity)

@@ -4,13 +4,14 @@ from typing import Any
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
+from sigservice.repository.signals import refused_calls as refused_call_rows
 from sigservice.repository.signals import signal_endpoint_tokens, silence_checks
 from sigservice.repository.signals import signal_endpoints as signal_endpoint_rows
 from sigservice.senders import check_name, find_external
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.signals import refused_calls, signal_endpoints
 from sigservice.services.signals import signal_endpoint_tokens as token_service
-from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.signal_endpoints import Endpoint
 from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, request, respond
 from sigservice.web.links import make_signal_url
@@ -103,3 +104,16 @@ def switch_signal_endpoint(context: Context, identity: Identity, id: int, is_on:
     with context.database.transaction() as conn:
         body = _describe(context, conn, signal_endpoints.set_enabled(conn, id, is_on, identity))
     return body
+
+
+@router.get("/api/admin/signal-endpoints/<id:id>/refused-calls", needs=ADMIN)
+def list_refused_calls_of_endpoint(conn: Connection, identity: Identity, id: int) -> Json:
+    signal_endpoints.get(conn, id)
+    rows = refused_call_rows.list_of_endpoint(conn, id)
+    return {"refusedCalls": [refused_calls.to_json(row) for row in rows]}
+
+
+@router.get("/api/admin/refused-calls", needs=ADMIN, autocommit=True)
+def list_refused_calls_of_unknown_names(conn: Connection, identity: Identity) -> Json:
+    rows = refused_call_rows.list_of_endpoint(conn, None)
+    return {"refusedCalls": [refused_calls.to_json(row) for row in rows]}

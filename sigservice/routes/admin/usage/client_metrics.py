@@ -1,10 +1,11 @@
-"""How often a flag was evaluated, JSON: in the current hour, and by hour and application."""
+"""Metrics of a flag, JSON: how often it was evaluated, and its impact metrics."""
 
 from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
+from sigservice.errors import BadDataError
 from sigservice.repository.usage import client_metrics as client_metric_rows
 from sigservice.services.identity import VIEW, Identity
-from sigservice.services.usage import client_metrics
+from sigservice.services.usage import client_metrics, impact_metrics
 from sigservice.web import AdminGuard, Context, Json, Router, read_query, request
 from sigservice.web.body import read_number
 
@@ -39,3 +40,13 @@ def list_raw_feature_metrics(context: Context, identity: Identity, name: str) ->
     with context.database.autocommit() as conn:
         data = client_metrics.list_raw(conn, name, hours, context.clock.now())
     return VERSION | {"data": data}
+
+
+@router.get("/api/admin/impact-metrics/features/<name>", needs=VIEW, autocommit=True)
+def list_impact_metrics(conn: Connection, identity: Identity, name: str) -> Json:
+    range = read_query(request.environ).get("range", "day")
+    if range not in impact_metrics.RANGES:
+        raise BadDataError("range must be hour or day.", path="range")
+    metrics = impact_metrics.summarize(conn, name, range)
+    data = [impact_metrics.to_json(metric) for metric in metrics]
+    return VERSION | {"featureName": name, "range": range, "data": data}

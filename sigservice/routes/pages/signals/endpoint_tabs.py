@@ -1,6 +1,7 @@
 """The page of a signal endpoint: its heading, and a tab for each of its topics."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -8,7 +9,6 @@ from sigservice.repository.signals import refused_calls, silence_checks
 from sigservice.services.identity import Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.web import Context, HTTPResponse, respond
-from sigservice.web.tabs import make_tabs
 
 PATH = "/admin/signals"
 ONE = f"{PATH}/<id:id>"
@@ -63,4 +63,23 @@ def make_breadcrumbs(endpoint: Row, tab: str = "log") -> list[tuple[str, str]]:
         ("Signal endpoints", PATH),
         (endpoint["name"], f"{PATH}/{endpoint['id']}/log"),
         *([(TABS[tab], f"{PATH}/{endpoint['id']}/{tab}")] if tab != "log" else []),
+    ]
+
+
+class Tab(NamedTuple):
+    """A `number` of 0 isn't printed."""
+
+    label: str
+    path: str
+    number: int
+    is_current: bool
+
+
+def make_tabs(
+    path: str, labels: Mapping[str, str], current: str, numbers: Mapping[str, int]
+) -> list[Tab]:
+    """A tab of `labels` is at `path/<name>`; `current` is the name of the one that is open."""
+    return [
+        Tab(label, f"{path}/{name}", numbers.get(name, 0), name == current)
+        for name, label in labels.items()
     ]
