@@ -1,7 +1,5 @@
 """What one thread computes and others wait for."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar

@@ -1,7 +1,5 @@
 """Caches the compiled flags of each environment. After a change they share what hasn't changed."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import threading

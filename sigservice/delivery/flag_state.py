@@ -1,7 +1,5 @@
 """The flags of an environment at one revision, from which everything is derived that SDKs get."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The toggles of all flags, also of disabled ones."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from sigservice.evaluation.fields import never

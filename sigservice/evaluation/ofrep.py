@@ -2,8 +2,6 @@
 reason and its variant, also when it is disabled.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any
