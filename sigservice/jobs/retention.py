@@ -21,12 +21,7 @@ from sigservice.repository.actions import action_runs, action_sets, integrations
 from sigservice.repository.releases import releases
 from sigservice.repository.signals import signal_queue, signals
 from sigservice.repository.system import events
-from sigservice.repository.usage import (
-    client_applications,
-    client_metrics,
-    feature_last_seen,
-    impact_metrics,
-)
+from sigservice.repository.usage import client_applications, client_metrics, impact_metrics, reports
 from sigservice.services.identity import SYSTEM
 from sigservice.services.signals.signal_storage import to_archive_json
 from sigservice.services.system.events import to_json as to_event_json
@@ -75,7 +70,7 @@ def _list_usage_deletes(context: Context) -> Iterator[Delete]:
     yield partial(client_applications.delete_old_instances, days=INSTANCE_DAYS, chunk=CHUNK)
     yield partial(client_applications.delete_old_names, days=INSTANCE_DAYS, chunk=CHUNK)
     yield partial(client_applications.delete_old, days=APPLICATION_DAYS, chunk=CHUNK)
-    yield partial(feature_last_seen.delete_orphaned, chunk=CHUNK)
+    yield partial(reports.delete_orphaned_last_seen, chunk=CHUNK)
     yield partial(impact_metrics.delete_orphaned_series, chunk=CHUNK)
     yield partial(impact_metrics.delete_orphaned_groups, chunk=CHUNK)
     yield partial(revisions.delete_old_changes, chunk=CHUNK)

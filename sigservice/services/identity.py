@@ -54,5 +54,18 @@ class Identity:
         return permission in self.permissions
 
 
+def make_identity(user: Mapping[str, Any], *, ip: str) -> Identity:
+    """The identity of a row of users."""
+    return Identity(
+        user_id=user["id"],
+        username=user["username"] or user["email"],
+        permissions=PERMISSIONS[user["role"]],
+        role=user["role"],
+        ip=ip,
+        email=user["email"],
+        name=user["name"],
+    )
+
+
 SYSTEM = Identity(SYSTEM_ID, "system", PERMISSIONS["Admin"])
 UNKNOWN = Identity(UNKNOWN_ID, "unknown", PERMISSIONS["Admin"], role="Admin")

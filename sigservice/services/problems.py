@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, Self
 
-from sigservice.errors import BadDataError, NameExistsError
+from sigservice.errors import BadDataError, ExceedsLimitError, NameExistsError
+from sigservice.wording import plural
 
 MAX_PROBLEMS = 100
 _NAME = re.compile(r"[A-Za-z0-9._~-]+")
@@ -61,6 +62,12 @@ class Problems:
 
 def build_duplicate_error(value: str, path: str = "name") -> NameExistsError:
     return NameExistsError(f"The {path} {value} already exists.", path=path)
+
+
+def build_limit_error(limit: int, noun: str, resource: str, place: str = "") -> ExceedsLimitError:
+    """For one more `noun` than the limit allows, with a `place` such as " in a project"."""
+    text = f"There can't be more than {plural(limit, noun)}{place}."
+    return ExceedsLimitError(text, resource=resource, limit=limit)
 
 
 def _label(path: str) -> str:

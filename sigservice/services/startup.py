@@ -64,11 +64,7 @@ def switch_environments(database: Database, names: Sequence[str], logger: Logger
 def _write_built_ins(conn: Connection) -> None:
     if defaults.mark_seeded(conn, str(uuid.uuid4())):
         revisions.bump(conn, RevisionBump([""], [], [], []))
-        defaults.insert_environments(conn)
-        defaults.insert_project(conn)
-        defaults.insert_tag_type(conn)
-        defaults.insert_context_fields(conn)
-        defaults.insert_strategy_types(conn)
+        defaults.insert_built_ins(conn)
 
 
 def issue_sign_in_code(database: Database) -> str:

@@ -12,9 +12,8 @@ from sigservice.config.authentication_types import NO_HANDLER
 from sigservice.context import Context
 from sigservice.errors import AppError, AuthenticationRequired, BadDataError, ForbiddenError
 from sigservice.log import format_trace
-from sigservice.services.access import sessions
 from sigservice.services.access.passwordless_users import find_custom_user
-from sigservice.services.identity import UNKNOWN, Identity
+from sigservice.services.identity import UNKNOWN, Identity, make_identity
 from sigservice.web import session
 from sigservice.web.client_ip import find_client_ip
 
@@ -88,7 +87,7 @@ def _call_handler(context: Context, environ: dict[str, Any]) -> Identity | None:
     ip = find_client_ip(environ, context.trusted_proxies)
     try:
         with context.database.transaction() as conn:
-            return sessions.make_identity(find_custom_user(conn, data, ip=ip), ip=ip)
+            return make_identity(find_custom_user(conn, data, ip=ip), ip=ip)
     except BadDataError as error:
         logger.error("customAuthHandler returned an invalid user: %s", error.message)
         return None

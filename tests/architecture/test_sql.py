@@ -40,7 +40,7 @@ HOT = {
     ("sessions", "find_session_user"): ["sessions_pkey"],
     ("api_tokens", "find_api_token"): ["api_tokens_secret_hash_key"],
     ("personal_tokens", "find_owner"): ["personal_tokens_secret_hash_key"],
-    ("token_validation", "list_valid_tokens"): ["api_tokens_secret_hash_key"],
+    ("api_tokens", "list_valid_tokens"): ["api_tokens_secret_hash_key"],
     ("client_metrics", "list_client_metrics"): ["client_metrics_pkey", "metrics_variants_pkey"],
     ("client_metrics", "list_client_metrics_hours"): ["client_metrics_pkey"],
     ("client_metrics", "delete_old_client_metrics"): ["client_metrics_hour_idx"],

@@ -101,8 +101,8 @@ def _list_flag_pages() -> Iterator[CaseTuple]:
     yield "projects/context_fields", "list_context_fields_with_uses", {}
     yield "projects/context_fields", "list_strategies_of_context_field", {"name": "region"}
     yield "projects/favorites", "list_favorite_features", {"names": FLAGS, "user_id": 1}
-    yield "projects/project_status", "count_for_status", project
-    yield "projects/project_status", "count_events_by_day", project
+    yield "projects/projects", "count_for_status", project
+    yield "projects/projects", "count_events_by_day", project
     yield "system/home", "find_first_steps", {}
     yield "system/home", "list_flags_of_alerts", {"limit": 20, "features": None, "payloads": True}
     yield "system/home", "list_newest_runs", {"limit": 20}
@@ -244,7 +244,7 @@ def _list_events() -> Iterator[CaseTuple]:
 
 def _list_access() -> Iterator[CaseTuple]:
     hashes = [_hash(f"token-{n}") for n in range(20)]
-    yield "access/token_validation", "list_valid_tokens", {"secret_hashes": hashes}
+    yield "access/api_tokens", "list_valid_tokens", {"secret_hashes": hashes}
     session = _hash("session-7")
     yield "access/sessions", "find_session_user", {"id_hash": session, "now": NOW}
     yield "access/sessions", "mark_sessions_used", {"hashes": [session], "times": [NOW]}
@@ -294,7 +294,7 @@ def _list_usage() -> Iterator[CaseTuple]:
     yield "usage/client_applications", "list_client_applications", {"limit": 100, "offset": 0}
     app = {"app_name": "app-7", "limit": 100}
     yield "usage/client_applications", "list_client_instances", app
-    yield "usage/feature_last_seen", "delete_orphaned_last_seen", {"chunk": 1000}
+    yield "usage/reports", "delete_orphaned_last_seen", {"chunk": 1000}
     yield "usage/statistics", "count_for_metrics", {"reported": ALL_FLAGS}
     reported = {"environment": "env-1", "app_name": "app-1"}
     usages = [

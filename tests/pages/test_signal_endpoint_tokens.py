@@ -172,7 +172,7 @@ def test_limit_of_tokens_is_on_the_page_and_in_the_error(ada, make, read_state, 
     before = read_state()
     fields = {"csrf": ada.csrf, "name": "sixth"}
     page = ada.post(path, fields, status=400)
-    assert "can't have more than 5 tokens" in alert(page)
+    assert "can't be more than 5 tokens of a signal endpoint" in alert(page)
     assert read_state() == before
 
 

@@ -182,7 +182,7 @@ def test_the_limit_of_tokens_is_on_the_form(ada, make, endpoint, base):
         make.token(endpoint, f"t{n}")
     fields = {"csrf": ada.csrf, "name": "sixth"}
     page = ada.post(f"{base}/tokens/new", fields, status=400)
-    assert "can't have more than 5 tokens" in alert(page)
+    assert "can't be more than 5 tokens of a signal endpoint" in alert(page)
 
 
 def test_expiry_and_addresses_are_on_the_page(ada, clock, base):

@@ -130,11 +130,7 @@ def ids(rows: list[dict[str, Any]]) -> list[int]:
 
 def add_built_ins(conn: Connection) -> None:
     """The environments default, development and production, and the project `default`."""
-    defaults.insert_environments(conn)
-    defaults.insert_project(conn)
-    defaults.insert_tag_type(conn)
-    defaults.insert_context_fields(conn)
-    defaults.insert_strategy_types(conn)
+    defaults.insert_built_ins(conn)
 
 
 def add_project(conn: Connection, id: str = "other") -> None:

@@ -119,3 +119,9 @@ def find_missing_scope(conn: Connection, *, environment: str, projects: list[str
 def find_choices(conn: Connection) -> Row:
     """{environments, projects}: the names that a new token may have."""
     return fetch_all(conn, _SQL["find_choices"])[0]
+
+
+def list_valid(conn: Connection, secret_hashes: list[bytes]) -> list[Row]:
+    """{secret_hash, type, environment, projects} of the client and frontend tokens that exist
+    and haven't expired."""
+    return fetch_all(conn, _SQL["list_valid_tokens"], secret_hashes=secret_hashes)

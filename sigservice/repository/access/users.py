@@ -132,3 +132,18 @@ def delete(conn: Connection, id: int) -> bool:
 
 def list_roles(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_roles"])
+
+
+def add_current_password(conn: Connection, user_id: int) -> None:
+    """Adds the current hash; does nothing without a password."""
+    execute(conn, _SQL["add_current_password"], user_id=user_id)
+
+
+def delete_surplus_passwords(conn: Connection, user_id: int, *, keep: int) -> int:
+    return execute(conn, _SQL["delete_surplus_passwords"], user_id=user_id, keep=keep)
+
+
+def list_password_hashes(conn: Connection, user_id: int) -> list[str]:
+    """The hashes of the current password and the former ones."""
+    rows = fetch_all(conn, _SQL["list_passwords"], user_id=user_id)
+    return [row["password_hash"] for row in rows]

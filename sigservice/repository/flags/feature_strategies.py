@@ -7,13 +7,7 @@ import msgspec
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import (
-    Row,
-    execute,
-    execute_batches,
-    fetch_all,
-    fetch_one,
-)
+from sigservice.db.statements import Row, execute, execute_batches, fetch_all, fetch_one
 
 _SQL = queries.load("flags/feature_strategies")
 

@@ -89,3 +89,15 @@ def delete_archived_features(conn: Connection, id: str) -> list[str]:
 
 def delete(conn: Connection, id: str) -> None:
     execute(conn, _SQL["delete_project"], id=id)
+
+
+def count_flags(conn: Connection, project: str) -> Row:
+    """{features, stale, potentially_stale, api_tokens, segments}"""
+    row = fetch_one(conn, _SQL["count_for_status"], project=project)
+    assert row is not None
+    return row
+
+
+def count_events_by_day(conn: Connection, project: str) -> list[Row]:
+    """{day, events} of the last year, oldest first."""
+    return fetch_all(conn, _SQL["count_events_by_day"], project=project)

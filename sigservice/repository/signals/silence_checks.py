@@ -1,13 +1,14 @@
 """The states of endpoints that expect signals: one function for each SQL statement."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_value
+from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
 
 _SQL = queries.load("signals/silence_checks")
 
@@ -42,3 +43,17 @@ def find_all(conn: Connection, endpoint_id: int | None = None) -> dict[int, Row]
     """The checks of all endpoints, or of one, by the endpoint's ID."""
     rows = fetch_all(conn, _SQL["list_silence_checks"], endpoint_id=endpoint_id)
     return {row["endpoint_id"]: row for row in rows}
+
+
+def lock_clock(conn: Connection) -> Row | None:
+    """{seconds, ticked_at}; None if another process has locked the row, or before `insert`."""
+    return fetch_one(conn, _SQL["lock_silence_clock"])
+
+
+def insert_clock(conn: Connection, *, now: datetime) -> None:
+    """Does nothing if the row exists."""
+    execute(conn, _SQL["insert_silence_clock"], now=now)
+
+
+def update_clock(conn: Connection, *, seconds: float, now: datetime) -> None:
+    execute(conn, _SQL["update_silence_clock"], seconds=seconds, now=now)

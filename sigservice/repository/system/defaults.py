@@ -12,22 +12,10 @@ def mark_seeded(conn: Connection, instance_id: str) -> bool:
     return fetch_one(conn, _SQL["mark_seeded"], id=instance_id) is not None
 
 
-def insert_environments(conn: Connection) -> None:
+def insert_built_ins(conn: Connection) -> None:
+    """Environments, the project `default` with all of them, and the types that exist at first."""
     execute(conn, _SQL["insert_environments"])
-
-
-def insert_project(conn: Connection) -> None:
-    """Inserts the project `default` with all environments."""
     execute(conn, _SQL["insert_project"])
-
-
-def insert_tag_type(conn: Connection) -> None:
     execute(conn, _SQL["insert_tag_type"])
-
-
-def insert_context_fields(conn: Connection) -> None:
     execute(conn, _SQL["insert_context_fields"])
-
-
-def insert_strategy_types(conn: Connection) -> None:
     execute(conn, _SQL["insert_strategy_types"])

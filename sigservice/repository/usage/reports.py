@@ -10,6 +10,7 @@ from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import (
     Row,
+    execute,
     execute_prepared,
     fetch_all_prepared,
     fetch_one_prepared,
@@ -141,3 +142,7 @@ def store_counts(
 
 def _encode(rows: Iterable[Any]) -> str:
     return msgspec.json.encode(list(rows)).decode()
+
+
+def delete_orphaned_last_seen(conn: Connection, *, chunk: int) -> int:
+    return execute(conn, _SQL["delete_orphaned_last_seen"], chunk=chunk)

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 
 from sigservice.crypto import secrets
-from sigservice.services.access import token_validation
+from sigservice.repository.access import api_tokens
 from sigservice.web import Context, HTTPResponse, Public, Router, request, respond
 from sigservice.web.client_ip import find_client_ip, make_limit_key
 from sigservice.web.guards import check_failed_auth, count_failed_auth
@@ -18,7 +18,8 @@ class TokensBody(msgspec.Struct):
 router = Router(Public)
 
 
-# A wrong token counts as failed authentication, because the answer confirms a guess.
+# A wrong token counts as failed authentication, because the answer confirms a guess. The answer has
+# no admin tokens, because relays don't need them.
 @router.post("/edge/validate", takes=TokensBody, limit="edge_validate")
 def validate_tokens(context: Context, body: TokensBody) -> HTTPResponse:
     address = make_limit_key(find_client_ip(request.environ, context.trusted_proxies))
@@ -26,10 +27,16 @@ def validate_tokens(context: Context, body: TokensBody) -> HTTPResponse:
     if any(key not in context.recent_credentials for key in tokens):
         check_failed_auth(context, address)
     with context.database.autocommit() as conn:
-        valid_tokens = token_validation.find_valid_tokens(conn, tokens)
+        valid = {
+            bytes(row["secret_hash"]): row for row in api_tokens.list_valid(conn, list(tokens))
+        }
     for key in tokens:
-        if key in valid_tokens:
+        if key in valid:
             context.recent_credentials.add(key)
         else:
             count_failed_auth(context, address)
-    return respond.json({"tokens": list(valid_tokens.values())})
+    members = ("type", "projects", "environment")
+    answer = [
+        {"token": tokens[key]} | {name: row[name] for name in members} for key, row in valid.items()
+    ]
+    return respond.json({"tokens": answer})

@@ -14,11 +14,11 @@ from sigservice.config.tokens import TYPES
 from sigservice.crypto import secrets
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import BadDataError, ConfigError, ExceedsLimitError, NotFoundError, Problem
+from sigservice.errors import BadDataError, ConfigError, NotFoundError, Problem
 from sigservice.repository.access import api_tokens
 from sigservice.services import revisions
 from sigservice.services.identity import SYSTEM_ID, Identity
-from sigservice.services.problems import Problems
+from sigservice.services.problems import Problems, build_limit_error
 from sigservice.services.system import events
 
 MAX_TOKENS = 2000
@@ -106,11 +106,7 @@ def create(conn: Connection, new: TokenFields, by: Identity) -> tuple[Row, str]:
     revisions.lock(conn)
     _check_scope(conn, new)
     if api_tokens.count(conn) >= MAX_TOKENS:
-        raise ExceedsLimitError(
-            f"The limit of {MAX_TOKENS} API tokens is reached.",
-            resource="apiTokens",
-            limit=MAX_TOKENS,
-        )
+        raise build_limit_error(MAX_TOKENS, "API token", "apiTokens")
     scope = new.projects[0] if len(new.projects) == 1 else "[]"
     secret = f"{scope}:{new.environment}.{secrets.generate_hex_secret()}"
     row = api_tokens.insert(

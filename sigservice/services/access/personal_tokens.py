@@ -13,15 +13,10 @@ from sigservice.crypto import secrets
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import (
-    ExceedsLimitError,
-    NameExistsError,
-    NotFoundError,
-    PasswordMismatch,
-)
+from sigservice.errors import NameExistsError, NotFoundError, PasswordMismatch
 from sigservice.repository.access import personal_tokens, users
-from sigservice.services.identity import PERMISSIONS, Identity
-from sigservice.services.problems import Problems
+from sigservice.services.identity import Identity, make_identity
+from sigservice.services.problems import Problems, build_limit_error
 from sigservice.services.system import events
 from sigservice.wording import plural
 
@@ -70,16 +65,7 @@ def find_identity(
     )
     if user is None:
         return None, 0
-    identity = Identity(
-        user_id=user["id"],
-        username=user["username"] or user["email"],
-        permissions=PERMISSIONS[user["role"]],
-        role=user["role"],
-        ip=ip,
-        email=user["email"],
-        name=user["name"],
-    )
-    return identity, user["token_id"]
+    return make_identity(user, ip=ip), user["token_id"]
 
 
 def create(
@@ -118,11 +104,7 @@ def create(
             "A token with this description already exists.", path="description"
         ) from error
     if row is None:
-        raise ExceedsLimitError(
-            f"The limit of {MAX_TOKENS} personal tokens is reached.",
-            resource="personalTokens",
-            limit=MAX_TOKENS,
-        )
+        raise build_limit_error(MAX_TOKENS, "personal token", "personalTokens")
     events.record(conn, "pat-created", by, data=to_json(row))
     return row, secret
 

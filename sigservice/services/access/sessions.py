@@ -16,7 +16,7 @@ from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
 from sigservice.repository.access import identities, sessions, users
 from sigservice.services.access.failed_sign_ins import SignInError
-from sigservice.services.identity import PERMISSIONS, Identity
+from sigservice.services.identity import Identity, make_identity
 from sigservice.services.system import events
 
 MAX_LOGIN = 320
@@ -175,18 +175,6 @@ def find_identity(
         has_password=user["has_password"],
         is_from_provider=user["issuer"] is not None,
         confirmed_at=user["confirmed_at"],
-    )
-
-
-def make_identity(user: Row, *, ip: str) -> Identity:
-    return Identity(
-        user_id=user["id"],
-        username=user["username"] or user["email"],
-        permissions=PERMISSIONS[user["role"]],
-        role=user["role"],
-        ip=ip,
-        email=user["email"],
-        name=user["name"],
     )
 
 

@@ -21,13 +21,7 @@ from sigservice.errors import (
     PasswordMismatch,
     PasswordPreviouslyUsedError,
 )
-from sigservice.repository.access import (
-    former_passwords,
-    personal_tokens,
-    reset_tokens,
-    sessions,
-    users,
-)
+from sigservice.repository.access import personal_tokens, reset_tokens, sessions, users
 from sigservice.repository.system import mails
 from sigservice.services.access import passwords
 from sigservice.services.identity import Identity
@@ -185,8 +179,8 @@ def set_password(
     # Emails first: a sender that holds the lock of an email creates its link before it commits.
     mails.delete_waiting(conn, id)
     reset_tokens.delete_unused(conn, id)
-    former_passwords.add_current(conn, id)
-    former_passwords.delete_surplus(conn, id, keep=FORMER_PASSWORDS)
+    users.add_current_password(conn, id)
+    users.delete_surplus_passwords(conn, id, keep=FORMER_PASSWORDS)
     users.update_password(conn, id, password_hash=password_hash, has_default_password=False)
     sessions.delete_of_user(conn, id, keep_session)
     data: dict[str, Any] = {"id": id, "username": row["username"], "password": "changed"}
@@ -241,7 +235,7 @@ def change_own_password(
 def check_former_passwords(database: Database, hasher: Passwords, id: int, password: str) -> None:
     """Raises PasswordPreviouslyUsedError for the current password and the ones before it."""
     with database.autocommit() as conn:
-        hashes = former_passwords.list_hashes(conn, id)
+        hashes = users.list_password_hashes(conn, id)
     if any(hasher.matches(password_hash, password) for password_hash in hashes):
         raise PasswordPreviouslyUsedError(
             f"The password must not be one of your last {FORMER_PASSWORDS + 1} passwords.",

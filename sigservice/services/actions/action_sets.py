@@ -10,7 +10,7 @@ from sigservice.clock import format_iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import ConflictError, ExceedsLimitError, NameExistsError, NotFoundError
+from sigservice.errors import ConflictError, NameExistsError, NotFoundError
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_sets
@@ -24,7 +24,7 @@ from sigservice.services.actions.schedules import Schedule
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.channels import mask_channel, unmask_channels
 from sigservice.services.identity import Identity
-from sigservice.services.problems import Problems
+from sigservice.services.problems import Problems, build_limit_error
 from sigservice.services.system import events
 from sigservice.wording import plural
 
@@ -87,11 +87,7 @@ def create(
     check_project(conn, project)
     _check(conn, project, new, limits, now)
     if action_sets.count(conn, project) >= limits.sets:
-        raise ExceedsLimitError(
-            f"A project can have at most {limits.sets} action sets.",
-            resource="actionSetsPerProject",
-            limit=limits.sets,
-        )
+        raise build_limit_error(limits.sets, "action set", "actionSetsPerProject", " in a project")
     try:
         id = action_sets.insert(
             conn,

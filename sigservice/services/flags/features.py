@@ -9,13 +9,7 @@ from msgspec import UNSET, UnsetType
 from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import (
-    BadDataError,
-    ExceedsLimitError,
-    ForbiddenError,
-    NameExistsError,
-    NotFoundError,
-)
+from sigservice.errors import BadDataError, ForbiddenError, NameExistsError, NotFoundError
 from sigservice.repository.flags import (
     feature_dependencies,
     feature_environments,
@@ -26,7 +20,7 @@ from sigservice.repository.flags import (
 from sigservice.services import revisions
 from sigservice.services.flags import feature_naming
 from sigservice.services.identity import Identity
-from sigservice.services.problems import Problems
+from sigservice.services.problems import Problems, build_limit_error
 from sigservice.services.system import events
 
 MAX_FEATURES = 20_000
@@ -252,11 +246,7 @@ def _check_naming(conn: Connection, project: str, name: str, problems: Problems)
 
 def _check_limit(conn: Connection, more: int) -> None:
     if features.count(conn) + more > MAX_FEATURES:
-        raise ExceedsLimitError(
-            f"There can't be more than {MAX_FEATURES} flags.",
-            resource="featureFlags",
-            limit=MAX_FEATURES,
-        )
+        raise build_limit_error(MAX_FEATURES, "flag", "featureFlags")
 
 
 def _check_complete(names: Sequence[str], rows: Sequence[Row], where: str) -> None:

@@ -9,20 +9,14 @@ from sigservice.clock import format_iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import (
-    BadDataError,
-    ConflictError,
-    ExceedsLimitError,
-    NameExistsError,
-    NotFoundError,
-)
+from sigservice.errors import BadDataError, ConflictError, NameExistsError, NotFoundError
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import projects
 from sigservice.services import revisions
 from sigservice.services.definitions import clean_text
 from sigservice.services.flags import constraints
 from sigservice.services.identity import Identity
-from sigservice.services.problems import Problems
+from sigservice.services.problems import Problems, build_limit_error
 from sigservice.services.system import events
 from sigservice.wording import plural
 
@@ -42,11 +36,7 @@ def create(conn: Connection, new: Segment, by: Identity, *, max_values: int) -> 
     revisions.lock(conn)
     new = _validate(conn, new, max_values)
     if segments.count(conn) >= MAX_SEGMENTS:
-        raise ExceedsLimitError(
-            f"There can't be more than {MAX_SEGMENTS} segments.",
-            resource="segments",
-            limit=MAX_SEGMENTS,
-        )
+        raise build_limit_error(MAX_SEGMENTS, "segment", "segments")
     if segments.find_by_name(conn, new.name):
         raise _build_duplicate_error(new.name)
     segments.put(conn, [new], created_by=by.username, created_by_user_id=by.user_id)

@@ -12,11 +12,7 @@ from sigservice.db.statements import Row
 from sigservice.errors import OperationDeniedError
 from sigservice.repository.projects import context_fields
 from sigservice.services import revisions
-from sigservice.services.definitions import (
-    DefinitionKind,
-    check_sort_order,
-    clean_text,
-)
+from sigservice.services.definitions import DefinitionKind, check_sort_order, clean_text
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 

@@ -10,17 +10,13 @@ import msgspec
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import ConflictError, ExceedsLimitError, NotFoundError, OperationDeniedError
+from sigservice.errors import ConflictError, NotFoundError, OperationDeniedError
 from sigservice.log import Logger
 from sigservice.repository.projects import environments, project_environments
 from sigservice.services import revisions
-from sigservice.services.definitions import (
-    MAX_SORT_ORDER,
-    DefinitionKind,
-    check_sort_order,
-)
+from sigservice.services.definitions import MAX_SORT_ORDER, DefinitionKind, check_sort_order
 from sigservice.services.identity import DEFAULT_ENVIRONMENT, SYSTEM, Identity
-from sigservice.services.problems import Problems
+from sigservice.services.problems import Problems, build_limit_error
 from sigservice.services.system import events
 
 TYPES = ("development", "test", "preproduction", "production")  # in this order, the last one first
@@ -81,11 +77,7 @@ def create(conn: Connection, new: NewEnvironment, by: Identity) -> Row:
     revisions.lock(conn)
     rows = environments.list_all(conn)
     if len(rows) >= MAX_ENVIRONMENTS:
-        raise ExceedsLimitError(
-            f"There can't be more than {MAX_ENVIRONMENTS} environments.",
-            resource="environments",
-            limit=MAX_ENVIRONMENTS,
-        )
+        raise build_limit_error(MAX_ENVIRONMENTS, "environment", "environments")
     order = new.sort_order
     if order is None:
         order, others = _find_place(rows, new.type)

@@ -10,18 +10,14 @@ from msgspec.structs import replace
 from sigservice.clock import format_iso
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import (
-    BadDataError,
-    ConflictError,
-    ExceedsLimitError,
-    OperationDeniedError,
-)
+from sigservice.errors import BadDataError, ConflictError, OperationDeniedError
 from sigservice.repository.projects import environments, project_environments, projects
 from sigservice.services import revisions
 from sigservice.services.access import api_tokens
 from sigservice.services.definitions import DefinitionKind, clean_text
+from sigservice.services.flags import feature_lifecycle
 from sigservice.services.identity import Identity
-from sigservice.services.problems import Problems, build_duplicate_error
+from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
 from sigservice.services.system import events
 
 DEFAULT = "default"
@@ -95,11 +91,7 @@ def create(conn: Connection, new: NewProject, by: Identity) -> Row:
     if new.id in ids:
         raise build_duplicate_error(new.id, "id")
     if len(ids) >= MAX_PROJECTS:
-        raise ExceedsLimitError(
-            f"There can't be more than {MAX_PROJECTS} projects.",
-            resource="projects",
-            limit=MAX_PROJECTS,
-        )
+        raise build_limit_error(MAX_PROJECTS, "project", "projects")
     id = new.id or _generate_id(new.name, ids)
     is_enabled_by_name = {row["name"]: row["enabled"] for row in environments.list_all(conn)}
     names = new.environments
@@ -161,3 +153,27 @@ def _generate_id(name: str, existing: set[str]) -> str:
         for id in (base, *(f"{base}-{n}" for n in range(2, MAX_PROJECTS + 2)))
         if id not in existing
     )
+
+
+def build_status(conn: Connection, project: str) -> dict[str, Any]:
+    """Health is the percentage of flags that are neither stale nor potentially stale; technical
+    debt is the rest. Raises NotFoundError."""
+    members = get(conn, project)["member_count"]
+    counts = projects.count_flags(conn, project)
+    stale = counts["stale"] + counts["potentially_stale"]
+    health = round(100 - 100 * stale / counts["features"]) if counts["features"] else 100
+    return {
+        "resources": {
+            "members": members,
+            "apiTokens": counts["api_tokens"],
+            "segments": counts["segments"],
+        },
+        "activityCountByDate": [
+            {"date": row["day"], "count": row["events"]}
+            for row in projects.count_events_by_day(conn, project)
+        ],
+        "health": {"current": health},
+        "technicalDebt": {"current": 100 - health},
+        "staleFlags": {"total": stale},
+        "lifecycleSummary": feature_lifecycle.summarize(conn, project),
+    }

@@ -10,12 +10,7 @@ from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, OperationDeniedError
 from sigservice.repository.projects import strategy_types
 from sigservice.services import revisions
-from sigservice.services.definitions import (
-    DefinitionKind,
-    check_sort_order,
-    clean_text,
-    merge,
-)
+from sigservice.services.definitions import DefinitionKind, check_sort_order, clean_text, merge
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 

@@ -13,11 +13,11 @@ from sigservice.clock import format_iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import ExceedsLimitError, NotFoundError
+from sigservice.errors import NotFoundError
 from sigservice.repository.rules import alert_rules
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.identity import Identity
-from sigservice.services.problems import Problems, build_duplicate_error
+from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
 from sigservice.services.rules import rule_conditions, rule_notifications
 from sigservice.services.rules.rule_conditions import Condition
 from sigservice.services.rules.rule_notifications import RuleChannel
@@ -26,7 +26,6 @@ from sigservice.services.rules.rule_states import RuleState, Status
 from sigservice.services.signals import state_signals
 from sigservice.services.signals.state_signals import StateSignal
 from sigservice.services.system import events
-from sigservice.wording import plural
 
 TYPE = "alert-rule"  # of signals
 NOT_EVALUATED = "The rule was not evaluated yet."
@@ -72,11 +71,7 @@ def create(conn: Connection, new: AlertRule, by: Identity, *, limit: int, now: d
     except UniqueViolation as error:
         raise build_duplicate_error(new.name) from error
     if id is None:
-        raise ExceedsLimitError(
-            f"There can't be more than {plural(limit, 'alert rule')}.",
-            resource="alertRules",
-            limit=limit,
-        )
+        raise build_limit_error(limit, "alert rule", "alertRules")
     row = get(conn, id)
     events.record(conn, "alert-rule-created", by, data=describe_settings(row))
     return row

@@ -9,16 +9,15 @@ import msgspec
 from sigservice.crypto.encryption import Encryption
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import ConflictError, ExceedsLimitError, NotFoundError
+from sigservice.errors import ConflictError, NotFoundError
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.channels import MASK
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.services.problems import Problems, build_duplicate_error
+from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
 from sigservice.services.system import events
-from sigservice.wording import plural
 
 MAX_SOURCES, MAX_HEADERS, MAX_TEXT = 10, 20, 2000
 MAX_USES = 10  # that an error lists
@@ -74,11 +73,7 @@ def create(
     if any(row["name"] == new.name for row in sources):
         raise build_duplicate_error(new.name)
     if len(sources) >= MAX_SOURCES:
-        raise ExceedsLimitError(
-            f"There can't be more than {plural(MAX_SOURCES, 'metric source')}.",
-            resource="metricSources",
-            limit=MAX_SOURCES,
-        )
+        raise build_limit_error(MAX_SOURCES, "metric source", "metricSources")
     row = _put(conn, new, encryption.encrypt(new.auth.secret) if new.auth.secret else None)
     events.record(conn, "metric-source-created", by, data=_mask(row))
     return row

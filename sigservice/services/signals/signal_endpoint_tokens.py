@@ -18,16 +18,15 @@ from sigservice.crypto.encryption import Encryption
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import BadDataError, ExceedsLimitError, NotFoundError
+from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints
 from sigservice.services.identity import Identity
-from sigservice.services.problems import Problems, build_duplicate_error
+from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
 from sigservice.services.signals import signal_endpoints as endpoint_service
 from sigservice.services.signals.signature_schemes import SignatureSettings, find_scheme
 from sigservice.services.signals.signature_settings import check_settings
 from sigservice.services.signals.signatures import generate_secret
 from sigservice.services.system import events
-from sigservice.wording import plural
 
 TOKEN_PREFIX = "signal_"
 MAX_ADDRESSES = 50
@@ -109,11 +108,7 @@ def create(
     except UniqueViolation as error:
         raise build_duplicate_error(fields.name) from error
     if id is None:
-        raise ExceedsLimitError(
-            f"A signal endpoint can't have more than {plural(limit, 'token')}.",
-            resource="signalTokensPerEndpoint",
-            limit=limit,
-        )
+        raise build_limit_error(limit, "token", "signalTokensPerEndpoint", " of a signal endpoint")
     signal_endpoints.bump_version(conn, endpoint_id)
     row = get(conn, endpoint_id, id)
     events.record(conn, "signal-endpoint-token-created", by, data=to_event(row))

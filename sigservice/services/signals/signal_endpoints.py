@@ -13,13 +13,13 @@ from sigservice.clock import format_iso
 from sigservice.db.errors import UniqueViolation
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.errors import ExceedsLimitError, NotFoundError
+from sigservice.errors import NotFoundError
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository.signals import signal_endpoints, silence_checks
 from sigservice.services.channels import unmask_channels
 from sigservice.services.definitions import clean_text
 from sigservice.services.identity import Identity
-from sigservice.services.problems import Problems, build_duplicate_error
+from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
 from sigservice.services.signals import silence_states
 from sigservice.services.signals.endpoint_options import (
     EndpointOptions,
@@ -29,7 +29,6 @@ from sigservice.services.signals.endpoint_options import (
 )
 from sigservice.services.signals.silence_rules import SilenceRule, check_rule, check_rule_channels
 from sigservice.services.system import events
-from sigservice.wording import plural
 
 _NAME = re.compile(r"[a-z0-9_-]{1,100}")
 
@@ -89,11 +88,7 @@ def create(
     except UniqueViolation as error:
         raise build_duplicate_error(fields.name) from error
     if row is None:
-        raise ExceedsLimitError(
-            f"There can't be more than {plural(limit, 'signal endpoint')}.",
-            resource="signalEndpoints",
-            limit=limit,
-        )
+        raise build_limit_error(limit, "signal endpoint", "signalEndpoints")
     events.record(conn, "signal-endpoint-created", by, data=to_json(row))
     return row
 

@@ -14,11 +14,7 @@ from sigservice.repository.signals.signals import SearchWindow
 from sigservice.services.problems import Problems
 from sigservice.services.signals.payload_paths import find_values, parse_path, to_text
 from sigservice.services.signals.signal_states import SEVERITIES, STATUSES
-from sigservice.services.signals.signal_summaries import (
-    Summarizer,
-    decode_payload,
-    make_summarizer,
-)
+from sigservice.services.signals.signal_summaries import Summarizer, decode_payload, make_summarizer
 
 CHUNK = 1000
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sigservice.db.pool import Connection
-from sigservice.repository.signals import silence_clock
+from sigservice.repository.signals import silence_checks
 
 MAX_SECONDS = 30.0  # that a stalled process counts at once; several times the interval of the job
 
@@ -33,14 +33,14 @@ class SilenceClock:
     def look(self, conn: Connection, now: datetime, monotonic: float) -> Moment | None:
         """The present moment, for the process that gets the lock until the transaction ends; None
         for the others. Call `remember` after the commit."""
-        row = silence_clock.lock(conn)
+        row = silence_checks.lock_clock(conn)
         if row is None:  # the very first look, or another process has the lock
-            silence_clock.insert(conn, now=now)
-            row = silence_clock.lock(conn)
+            silence_checks.insert_clock(conn, now=now)
+            row = silence_checks.lock_clock(conn)
         if row is None:
             return None
         seconds, has_gap = self._count(row["seconds"], monotonic)
-        silence_clock.update(conn, seconds=seconds, now=now)
+        silence_checks.update_clock(conn, seconds=seconds, now=now)
         has_step = abs(now - row["ticked_at"]) > timedelta(seconds=MAX_SECONDS)
         return Moment(now, seconds, has_gap or self._has_failed, has_step)
 

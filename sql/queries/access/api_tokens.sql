@@ -104,3 +104,11 @@ SELECT EXISTS (SELECT 1 FROM environments WHERE name = %(environment)s) AS has_e
 -- The choices of environment and projects for a new token.
 SELECT ARRAY(SELECT name FROM environments ORDER BY sort_order, name) AS environments,
        ARRAY(SELECT id FROM projects ORDER BY id) AS projects;
+
+-- name: list_valid_tokens
+-- Without admin tokens, so that a guess at one is never confirmed.
+SELECT secret_hash, type, environment, projects
+FROM api_tokens
+WHERE secret_hash = ANY(%(secret_hashes)s::bytea[])
+  AND type <> 'admin'
+  AND (expires_at IS NULL OR expires_at > now());

@@ -62,3 +62,18 @@ SELECT c.endpoint_id, c.state, c.since, c.last_signal_at, c.waits_from_seconds, 
 FROM silence_checks c
 CROSS JOIN silence_clock k
 WHERE %(endpoint_id)s::int IS NULL OR c.endpoint_id = %(endpoint_id)s;
+
+-- name: lock_silence_clock
+-- No row if another process has it, which then checks the endpoints.
+SELECT seconds, ticked_at
+FROM silence_clock
+FOR UPDATE SKIP LOCKED;
+
+-- name: insert_silence_clock
+INSERT INTO silence_clock (seconds, ticked_at)
+VALUES (0, %(now)s)
+ON CONFLICT DO NOTHING;
+
+-- name: update_silence_clock
+UPDATE silence_clock
+SET seconds = %(seconds)s, ticked_at = %(now)s;

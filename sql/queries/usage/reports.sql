@@ -225,3 +225,14 @@ SELECT (SELECT json_agg(DISTINCT feature) FROM reported_usages WHERE NOT exists)
         FROM (SELECT feature, environment, variant FROM reported_variants
               EXCEPT
               SELECT feature, environment, variant FROM written_variants) d) AS dropped_variants;
+
+-- name: delete_orphaned_last_seen
+DELETE FROM feature_last_seen
+WHERE ctid = ANY(ARRAY(
+    SELECT s.ctid
+    FROM feature_last_seen s
+    WHERE NOT EXISTS (SELECT 1 FROM features f WHERE f.name = s.feature)
+       OR NOT EXISTS (SELECT 1 FROM environments e WHERE e.name = s.environment)
+    LIMIT %(chunk)s
+    FOR UPDATE OF s SKIP LOCKED
+));

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from sigservice.repository.access import former_passwords, reset_tokens, users
+from sigservice.repository.access import reset_tokens, users
 from tests.repository.kit import EDITOR_ROLE, add_user, run
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -65,13 +65,13 @@ def test_unused_ones_of_a_user_are_deleted(conn):
 
 def test_the_last_passwords_are_kept(conn):
     id, other = add_user(conn, "bo"), add_user(conn, "cy", password_hash="x")
-    former_passwords.add_current(conn, id)
-    assert former_passwords.list_hashes(conn, id) == []
+    users.add_current_password(conn, id)
+    assert users.list_password_hashes(conn, id) == []
     for n in range(4):
         hashed = {"password_hash": str(n), "has_default_password": False}
         users.update_password(conn, id, **hashed)
-        former_passwords.add_current(conn, id)
-    former_passwords.add_current(conn, other)
-    assert former_passwords.delete_surplus(conn, id, keep=2) == 2
-    assert sorted(former_passwords.list_hashes(conn, id)) == ["2", "3", "3"]
-    assert former_passwords.list_hashes(conn, other) == ["x", "x"]
+        users.add_current_password(conn, id)
+    users.add_current_password(conn, other)
+    assert users.delete_surplus_passwords(conn, id, keep=2) == 2
+    assert sorted(users.list_password_hashes(conn, id)) == ["2", "3", "3"]
+    assert users.list_password_hashes(conn, other) == ["x", "x"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sigservice.repository.access import token_validation
+from sigservice.repository.access import api_tokens
 from sigservice.repository.usage import client_applications, statistics
 from tests.repository.kit import run
 
@@ -81,10 +81,10 @@ def test_valid_tokens_are_found_together(conn):
             secret.encode(),
             expires,
         )
-    rows = token_validation.list_valid_tokens(conn, [b"a", b"b", b"c", b"d"])
+    rows = api_tokens.list_valid(conn, [b"a", b"b", b"c", b"d"])
     assert sorted(bytes(row["secret_hash"]) for row in rows) == [b"a", b"b"]
     assert rows[0]["projects"] == ["p", "q"]
-    assert token_validation.list_valid_tokens(conn, []) == []
+    assert api_tokens.list_valid(conn, []) == []
 
 
 def test_statistics_of_an_empty_database_are_zero(conn):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sigservice.repository.flags import feature_environments, features
-from sigservice.repository.usage import feature_last_seen
+from sigservice.repository.usage import reports
 from tests.repository.kit import add_built_ins, add_flag, is_locked_out, run, store_reports
 
 DEVELOPMENT, PRODUCTION = "development", "production"
@@ -75,7 +75,7 @@ def test_rows_of_deleted_flags_and_environments_are_deleted_in_chunks(conn):
         "INSERT INTO feature_last_seen VALUES ('a', 'gone', now()), "
         "('gone', 'development', now()), ('gone', 'production', now())",
     )
-    deleted = [feature_last_seen.delete_orphaned(conn, chunk=2) for _ in range(3)]
+    deleted = [reports.delete_orphaned_last_seen(conn, chunk=2) for _ in range(3)]
     assert deleted == [2, 1, 0]
     assert run(conn, "SELECT feature, environment FROM feature_last_seen") == [("a", DEVELOPMENT)]
 

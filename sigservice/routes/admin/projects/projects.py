@@ -10,12 +10,7 @@ from sigservice.repository.projects import favorites
 from sigservice.repository.projects import project_environments as project_environment_rows
 from sigservice.repository.projects import projects as project_rows
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
-from sigservice.services.projects import (
-    project_environments,
-    project_settings,
-    project_status,
-    projects,
-)
+from sigservice.services.projects import project_environments, project_settings, projects
 from sigservice.services.projects.project_settings import ProjectSettings
 from sigservice.services.projects.projects import NewProject, ProjectChanges
 from sigservice.web import AdminGuard, Context, Json, Router, respond
@@ -104,7 +99,7 @@ def delete_project(conn: Connection, identity: Identity, project: str) -> None:
 @router.get("/api/admin/projects/<project>/status", needs=VIEW)
 def get_project_status(context: Context, identity: Identity, project: str) -> Json:
     with context.database.transaction(bulkhead="search") as conn:
-        return project_status.build_status(conn, project)
+        return projects.build_status(conn, project)
 
 
 @router.put("/api/admin/projects/<project>/settings", needs=EDIT, takes=ProjectSettings)

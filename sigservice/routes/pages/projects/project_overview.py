@@ -4,7 +4,8 @@ from collections import Counter
 
 from sigservice.repository.access import api_tokens
 from sigservice.repository.actions import action_sets
-from sigservice.repository.projects import environments, project_status
+from sigservice.repository.projects import environments
+from sigservice.repository.projects import projects as project_rows
 from sigservice.repository.releases import releases
 from sigservice.repository.system import events as event_rows
 from sigservice.repository.system.events import EventFilter
@@ -27,7 +28,7 @@ def show_project_overview(context: Context, identity: Identity, project: str) ->
     is_admin, now = identity.has_permission(ADMIN), context.clock.now()
     with context.database.transaction() as conn:
         row = projects.get(conn, project)
-        counts = project_status.count(conn, project)
+        counts = project_rows.count_flags(conn, project)
         links = [link for link in environments.list_by_project(conn, project) if link["visible"]]
         sets = action_sets.list_of_project(conn, project) if is_admin else []
         scheduled = scheduled_sets.list_views(conn, project)
