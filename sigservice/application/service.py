@@ -33,9 +33,6 @@ from sigservice.jobs import (
     alert_rules,
     audit_log,
     buffers,
-    clean_up,
-    created_by,
-    feature_lifecycle,
     flag_states,
     integrations,
     metric_sources,
@@ -43,6 +40,7 @@ from sigservice.jobs import (
     releases,
     retention,
     silence,
+    upkeep,
     version_check,
 )
 from sigservice.jobs.runner import Job, Runner
@@ -61,22 +59,22 @@ JOBS = (
     Job("alert rules", alert_rules.run_once, every_seconds=5, first_seconds=1),
     Job("metric sources", metric_sources.run_once, every_seconds=5, first_seconds=1),
     Job("retention", retention.run_once, every_seconds=600, first_seconds=60),
-    Job("sessions", clean_up.delete_sessions, every_seconds=3600, first_seconds=60),
-    Job("reset tokens", clean_up.delete_reset_tokens, every_seconds=3600, first_seconds=60),
+    Job("sessions", upkeep.delete_sessions, every_seconds=3600, first_seconds=60),
+    Job("reset tokens", upkeep.delete_reset_tokens, every_seconds=3600, first_seconds=60),
     Job("seen tokens", buffers.store_last_uses, every_seconds=60, first_seconds=60),
     Job("poll intervals", buffers.store_poll_intervals, every_seconds=60, first_seconds=60),
-    Job("lifecycle", feature_lifecycle.run_once, every_seconds=60, first_seconds=60),
+    Job("lifecycle", upkeep.store_stages, every_seconds=60, first_seconds=60),
     Job("refused calls", buffers.store_refused_calls, every_seconds=5, first_seconds=5),
     Job("evaluation counts", buffers.store_evaluation_counts, every_seconds=5, first_seconds=5),
     Job("failed sign-ins", buffers.store_failed_sign_ins, every_seconds=60, first_seconds=60),
     Job("flag states", flag_states.verify_quiet, every_seconds=300, first_seconds=300),
-    Job("frozen connections", clean_up.cut_stuck, every_seconds=0.5, first_seconds=0.5),
-    Job("released connections", clean_up.release_stuck, every_seconds=0.5, first_seconds=0.5),
-    Job("connections", clean_up.evict_connections, every_seconds=0.5, first_seconds=0.5),
+    Job("frozen connections", upkeep.cut_stuck, every_seconds=0.5, first_seconds=0.5),
+    Job("released connections", upkeep.release_stuck, every_seconds=0.5, first_seconds=0.5),
+    Job("connections", upkeep.evict_connections, every_seconds=0.5, first_seconds=0.5),
 )
 CREATED_BY = (
-    Job("created-by of events", created_by.fill_events, every_seconds=900, first_seconds=30),
-    Job("created-by of flags", created_by.fill_features, every_seconds=900, first_seconds=30),
+    Job("created-by of events", upkeep.fill_events, every_seconds=900, first_seconds=30),
+    Job("created-by of flags", upkeep.fill_features, every_seconds=900, first_seconds=30),
 )
 VERSION_CHECK = Job("version check", version_check.run_once, 48 * 3600, first_seconds=30)
 

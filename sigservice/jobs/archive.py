@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import stat
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import groupby
@@ -25,7 +26,7 @@ def append(directory: str, kind: str, entries: Sequence[Entry]) -> None:
     OSError; complete files of other months may then contain their part of the entries."""
     for month, group in groupby(entries, _find_month):
         lines = b"".join(map(_encode_line, group))
-        _append_lines(Path(directory) / f"{kind}-{month}.ndjson", lines)
+        append_lines(Path(directory) / f"{kind}-{month}.ndjson", lines)
     sync_folder(directory)
 
 
@@ -39,21 +40,26 @@ def _encode_line(entry: Entry) -> bytes:
     return line.replace(b"\r", b" ").replace(b"\n", b" ") + b"\n"
 
 
-def _append_lines(path: Path, lines: bytes) -> None:
+def append_lines(path: Path, lines: bytes) -> None:
     """All or nothing, except after a kill: then the next call ends the broken line. The lock keeps
-    the lines of several processes apart."""
+    the lines of several processes apart. The path may also be a pipe or a device. Raises
+    OSError."""
     file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
-        size = os.fstat(file).st_size
+        status = os.fstat(file)
+        is_regular = stat.S_ISREG(status.st_mode)
+        size = status.st_size if is_regular else 0
         if size and os.pread(file, 1, size - 1) != b"\n":
             lines = b"\n" + lines
         try:
             while lines:
                 lines = lines[os.write(file, lines) :]
-            os.fsync(file)
+            if is_regular:
+                os.fsync(file)
         except OSError:
-            os.ftruncate(file, size)
+            if is_regular:
+                os.ftruncate(file, size)
             raise
     finally:
         os.close(file)

@@ -4,17 +4,16 @@ of their IDs, at least once.
 The position is stored after the lines are on disk, so a kill repeats a batch and loses none.
 """
 
-import os
-import stat
 import sys
 import uuid
-from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 
 import msgspec
 
 from sigservice.context import Context
 from sigservice.errors import UnavailableError
+from sigservice.jobs.archive import append_lines
 from sigservice.repository.system import audit_log
 from sigservice.services.identity import SYSTEM
 from sigservice.services.system import events
@@ -67,30 +66,9 @@ def write_lines(path: str, lines: list[bytes]) -> None:
             sys.stdout.buffer.write(content)
             sys.stdout.buffer.flush()
             return
-        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            _append(handle, content)
-        finally:
-            os.close(handle)
+        append_lines(Path(path), content)
     except OSError as error:
         raise UnavailableError(f"{path} can't be written: {error.strerror}") from None
-
-
-def _append(handle: int, content: bytes) -> None:
-    """All of it or nothing. A line that a kill has cut off is ended first."""
-    status = os.fstat(handle)
-    size = status.st_size if stat.S_ISREG(status.st_mode) else 0
-    if size and os.pread(handle, 1, size - 1) != b"\n":
-        content = b"\n" + content
-    try:
-        while content:
-            content = content[os.write(handle, content) :]
-        if stat.S_ISREG(status.st_mode):
-            os.fsync(handle)
-    except OSError:
-        with suppress(OSError):
-            os.ftruncate(handle, status.st_size)
-        raise
 
 
 def _find_last(context: Context) -> int:

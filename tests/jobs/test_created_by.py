@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from sigservice.jobs import created_by
+from sigservice.jobs import upkeep
 from tests.conftest import ADMIN
 
 METRICS = "/internal-backstage/prometheus"
@@ -23,8 +23,8 @@ def test_events_get_the_id_of_their_author(service, cast, rows, web):
         ("nobody", "x"),
     ):
         rows("INSERT INTO events (type, created_by) VALUES (%s, %s)", type, author)
-    assert created_by.fill_events(service.context) == 6
-    assert created_by.fill_events(service.context) == 0
+    assert upkeep.fill_events(service.context) == 6
+    assert upkeep.fill_events(service.context) == 0
     ids = dict(rows("SELECT username, id FROM users"))
     events = rows("SELECT created_by, type, created_by_user_id FROM events ORDER BY id")
     assert events == [
@@ -50,8 +50,8 @@ def test_flags_get_the_author_of_their_creation_event(service, web, rows):
     rows("DELETE FROM events WHERE feature_name = 'no-event'")
     rows("INSERT INTO events (type, created_by, feature_name) VALUES "
          "('feature-created', 'admin', 'again'), ('feature-archived', 'ada', 'again')")  # fmt: skip
-    assert created_by.fill_features(service.context) == 3
-    assert created_by.fill_features(service.context) == 0
+    assert upkeep.fill_features(service.context) == 3
+    assert upkeep.fill_features(service.context) == 0
     (ada,) = rows("SELECT id FROM users WHERE username = 'ada'")
     assert dict(rows("SELECT name, created_by_user_id FROM features")) == {
         "by-ada": ada[0],
@@ -76,17 +76,17 @@ def test_batches_have_100_rows_and_never_overlap(service, rows):
         "INSERT INTO events (type, created_by, created_by_user_id, feature_name) "
         "SELECT 'feature-created', 'ada', 1, name FROM features"
     )
-    assert created_by.fill_features(service.context) == 100
+    assert upkeep.fill_features(service.context) == 100
     oldest = "SELECT min(substr(name, 2)::int) FROM features WHERE created_by_user_id IS NULL"
     assert rows(oldest) == [(101,)]
     counts = []
     processes = [
-        threading.Thread(target=lambda: counts.append(created_by.fill_events(service.context)))
+        threading.Thread(target=lambda: counts.append(upkeep.fill_events(service.context)))
         for _ in range(3)
     ]
     for process in processes:
         process.start()
     for process in processes:
         process.join()
-    assert sum(counts) + created_by.fill_events(service.context) == 250
+    assert sum(counts) + upkeep.fill_events(service.context) == 250
     assert max(counts) == 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from sigservice.errors import UnavailableError
-from sigservice.jobs import clean_up, retention
+from sigservice.jobs import retention, upkeep
 from sigservice.jobs.runner import Job, Runner
 from tests.conftest import ADMIN
 from tests.waiting import DEADLINE_SECONDS
@@ -119,9 +119,9 @@ def test_old_client_metrics_and_instances_are_deleted_in_chunks(make_service, ro
 
 def test_expired_sessions_are_deleted(service, cast, clock, rows):
     cast.signed_in("ed")
-    assert clean_up.delete_sessions(service.context) == 0
+    assert upkeep.delete_sessions(service.context) == 0
     clock.advance(48 * 3600 + 1)
-    assert clean_up.delete_sessions(service.context) == 1
+    assert upkeep.delete_sessions(service.context) == 1
     assert rows("SELECT count(*) FROM sessions") == [(0,)]
 
 

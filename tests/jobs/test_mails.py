@@ -7,8 +7,8 @@ import re
 from dataclasses import replace
 
 from sigservice.application.service import JOBS
-from sigservice.jobs import clean_up, retention
 from sigservice.jobs import outbox as job
+from sigservice.jobs import retention, upkeep
 from sigservice.jobs.runner import Runner
 from sigservice.services import outbox
 from sigservice.services.channel_delivery import DeliveryResult
@@ -413,9 +413,9 @@ def test_old_mails_and_expired_links_are_deleted(post, mails):
     post.ask()
     post.send()
     context = post.service.context
-    assert clean_up.delete_reset_tokens(context) == 0
+    assert upkeep.delete_reset_tokens(context) == 0
     post.clock.advance(24 * 3600)
-    assert clean_up.delete_reset_tokens(context) == 2  # the mailed link and the invite link
+    assert upkeep.delete_reset_tokens(context) == 2  # the mailed link and the invite link
     assert retention.run_once(context) == 0
     post.rows("UPDATE outbox SET sent_at = now() - interval '31 days' RETURNING id")
     assert retention.run_once(context) == 1

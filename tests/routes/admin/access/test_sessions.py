@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import webtest
 
-from sigservice.jobs import buffers, clean_up
+from sigservice.jobs import buffers, upkeep
 from tests.conftest import ADMIN, Cast
 from tests.routes.kit import OWN_PAGE
 
@@ -166,7 +166,7 @@ def test_unused_sessions_are_neither_listed_nor_stored(idle, sign_in, clock):
     clock.advance(15 * MINUTE)
     assert len(own(web)) == 1
     clock.advance(5 * MINUTE)
-    assert clean_up.delete_sessions(idle.context) == 1
+    assert upkeep.delete_sessions(idle.context) == 1
     web.get("/api/admin/user")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.jobs import feature_lifecycle
+from sigservice.jobs import upkeep
 from tests.routes.kit import FEATURES, Admin
 from tests.routes.sdk import CLIENT, PRODUCTION
 
@@ -51,11 +51,11 @@ def test_reports_of_sdks_make_a_flag_pre_live_and_live(sdk):
 
 def test_stages_keep_the_time_of_their_first_report(service, admin, flag):
     evaluate(admin, "development", "2 hours")
-    feature_lifecycle.run_once(service.context)
+    upkeep.store_stages(service.context)
     before = admin.get(PATH)
     assert [set(row) for row in before] == [{"stage", "enteredStageAt"}] * 2
     evaluate(admin, "development")
-    feature_lifecycle.run_once(service.context)
+    upkeep.store_stages(service.context)
     assert admin.get(PATH) == before
     assert before[0]["enteredStageAt"] == admin.get(flag)["createdAt"]
 
@@ -132,7 +132,7 @@ def test_flags_of_each_stage_are_counted(service, admin, flag):
     for name in ("b", "c", "d", "e"):
         admin.flag(name)
     evaluate(admin, "development", name="b")
-    feature_lifecycle.run_once(service.context)
+    upkeep.store_stages(service.context)
     admin.post(f"{FEATURES}/c/lifecycle/complete", {"status": "kept"})
     admin.ask("DELETE", f"{FEATURES}/d", status=202)
     assert admin.get("/api/admin/lifecycle/count") == {

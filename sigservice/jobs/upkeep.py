@@ -1,9 +1,13 @@
-"""Deletes expired sessions and reset tokens, closes idle and stuck connections."""
+"""Small jobs that keep the database and its connections in order. Several processes may run
+them."""
 
 from datetime import timedelta
 
 from sigservice.context import Context
 from sigservice.repository.access import reset_tokens, sessions
+from sigservice.repository.flags import feature_lifecycle, features
+from sigservice.repository.system import events
+from sigservice.services.identity import ADMIN_TOKEN_ID, SYSTEM_ID
 
 MAX_WRITE_DELAY = timedelta(minutes=5)  # a use of a session is stored after one or two minutes
 
@@ -35,3 +39,26 @@ def cut_stuck(context: Context) -> int:
 def release_stuck(context: Context) -> int:
     """Replaces stuck connections that the server has let go; returns their number."""
     return context.database.release_stuck()
+
+
+def fill_events(context: Context) -> int:
+    """Fills created_by_user_id of up to 100 past events that no other process has locked."""
+    with context.database.transaction() as conn:
+        filled = events.fill_created_by(conn, system_id=SYSTEM_ID, token_id=ADMIN_TOKEN_ID)
+    context.telemetry.internals.count_filled_events(filled)
+    return filled
+
+
+def fill_features(context: Context) -> int:
+    """Like `fill_events` for flags."""
+    with context.database.transaction() as conn:
+        filled = features.fill_created_by(conn, system_id=SYSTEM_ID, token_id=ADMIN_TOKEN_ID)
+    context.telemetry.internals.count_filled_features(filled)
+    return filled
+
+
+def store_stages(context: Context) -> int:
+    """The stages that flags reached without a report. Returns 0, so that nothing is logged."""
+    with context.database.autocommit() as conn:
+        feature_lifecycle.add_reached(conn)
+    return 0
