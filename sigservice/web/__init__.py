@@ -11,10 +11,11 @@ from sigservice.context import Context
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import AdminGuard, ClientGuard, PageGuard, Public
+from sigservice.web.respond import Page
 from sigservice.web.router import Router
 
 Json = Any  # what a handler returns for the body of its response
 __all__ = [
-    "AdminGuard", "ClientGuard", "Context", "HTTPResponse", "Json", "PageGuard", "Public", "Router",
-    "read_query", "request", "respond",
+    "AdminGuard", "ClientGuard", "Context", "HTTPResponse", "Json", "Page", "PageGuard", "Public",
+    "Router", "read_query", "request", "respond",
 ]  # fmt: skip

@@ -10,10 +10,10 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import AppError, RateLimitError
 from sigservice.services.identity import Identity
-from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, locate_problems
 from sigservice.web.growing_forms import GrowingSection
+from sigservice.web.respond import Page
 from sigservice.web.router import Router, bind_handler, takes_connection
 
 Handler = Callable[..., Any]
@@ -30,13 +30,13 @@ def shows_errors_in(show: Handler) -> Callable[[Handler], Handler]:
         @wraps(save)
         def submit(context: Context, identity: Identity, form: Form, **path: Any) -> Any:
             if form.get("do", "").startswith(("add-", "remove-", "up-")):
-                return show(context, identity, entry=Entry(form), **path)
+                return bind_handler(show, context)(identity, entry=Entry(form), **path)
             try:
                 return bind_handler(save, context)(identity, form=form, **path)
             except AppError as error:
                 if not is_correctable(error):
                     raise
-                return show(context, identity, entry=Entry(form, error), **path)
+                return bind_handler(show, context)(identity, entry=Entry(form, error), **path)
 
         return submit
 
@@ -48,9 +48,7 @@ def is_correctable(error: AppError) -> bool:
     return error.status < 500 and not isinstance(error, RateLimitError)
 
 
-def render_form(
-    context: Context,
-    identity: Identity,
+def make_form_page(
     fields: Sequence[Field],
     *,
     title: str,
@@ -58,23 +56,27 @@ def render_form(
     entry: Entry = NO_ENTRY,
     sections: Sequence[GrowingSection] = (),
     **values: Any,
-) -> HTTPResponse:
+) -> Page:
     """A page with a form that is sent to its own path. Further values of the template: `heading`
     (the title by default), `intro`, `cancel_path`, `deletion` (the label and path of a link) and
     `rest`, a template that is printed below."""
     defaults: dict[str, Any] = {"heading": title, "intro": "", "cancel_path": "", "rest": ""}
-    return respond.page(
-        context,
+    return Page(
         "form",
-        identity,
         entry=entry,
         title=title,
         button=button,
-        action=context.prefix + request.environ["PATH_INFO"],
         fields=fields,
         sections=sections,
         **defaults | {"deletion": None} | values,
     )
+
+
+def render_form(
+    context: Context, identity: Identity, fields: Sequence[Field], **values: Any
+) -> HTTPResponse:
+    """The response of `make_form_page`."""
+    return make_form_page(fields, **values)
 
 
 @dataclass(frozen=True)
@@ -118,14 +120,14 @@ def confirms(
             error: AppError | None = None,
             entered: Form | None = None,
             **parts: Any,
-        ) -> HTTPResponse:
+        ) -> Page:
             if has_form:
                 parts["form"] = entered or read_query(request.environ)
             with context.database.transaction() as conn:
                 confirmation = ask(context, conn, identity, **parts)
-            return render_confirmation(context, identity, confirmation, error, form=entered or {})
+            return make_confirmation_page(confirmation, error, entered)
 
-        def perform(context: Context, identity: Identity, form: Form, **parts: Any) -> HTTPResponse:
+        def perform(context: Context, identity: Identity, form: Form, **parts: Any) -> Page | str:
             own = {"form": form} if has_form else {}
             try:
                 with context.database.transaction() as conn:
@@ -136,7 +138,7 @@ def confirms(
                     raise
                 return show(context, identity, error, form, **parts)
             confirmation.after_commit()
-            return respond.redirect(context, confirmation.done)
+            return confirmation.done
 
         show.__name__, perform.__name__ = f"confirm_{describe.__name__}", describe.__name__
         show.__module__ = perform.__module__ = describe.__module__
@@ -147,26 +149,29 @@ def confirms(
     return declare
 
 
-def render_confirmation(
-    context: Context,
-    identity: Identity,
-    confirmation: Confirmation,
-    error: AppError | None = None,
-    action: str = "",
-    form: Form | None = None,
-) -> HTTPResponse:
-    """The form is sent to `action`, by default to the path of the page."""
-    return respond.page(
-        context,
+def make_confirmation_page(
+    confirmation: Confirmation, error: AppError | None = None, form: Form | None = None
+) -> Page:
+    """The page that asks; with the error, and with the `form` that was submitted."""
+    return Page(
         "confirmation",
-        identity,
         form_error=error,
         problems=_list_problems(error, form or {}) if error else [],
         title=confirmation.title,
         breadcrumbs=confirmation.breadcrumbs,
         confirmation=confirmation,
-        action=context.prefix + (action or request.environ["PATH_INFO"]),
     )
+
+
+def render_confirmation(
+    context: Context,
+    identity: Identity,
+    confirmation: Confirmation,
+    error: AppError | None = None,
+    form: Form | None = None,
+) -> HTTPResponse:
+    """The response of `make_confirmation_page`."""
+    return make_confirmation_page(confirmation, error, form)
 
 
 def _list_problems(error: AppError, form: Form) -> list[dict[str, Any]]:

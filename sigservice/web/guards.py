@@ -26,12 +26,7 @@ from sigservice.errors import (
     UnauthorizedError,
 )
 from sigservice.services.access import api_tokens, personal_tokens
-from sigservice.services.identity import (
-    ADMIN_TOKEN_ID,
-    DEFAULT_ENVIRONMENT,
-    PERMISSIONS,
-    Identity,
-)
+from sigservice.services.identity import ADMIN_TOKEN_ID, DEFAULT_ENVIRONMENT, PERMISSIONS, Identity
 from sigservice.web import request_identity, respond, session
 from sigservice.web.body import FORM_FIELDS, FORM_LIMIT, is_json, read_form
 from sigservice.web.client_ip import find_client_ip, is_https, make_limit_key
@@ -206,8 +201,8 @@ class OfrepGuard(ClientGuard):
 
 
 class PageGuard:
-    """Pages: a session. Users without one are redirected to the sign-in page. A handler may return
-    the path to which the response redirects.
+    """Pages: a session. Users without one are redirected to the sign-in page. A handler returns a
+    Page, or the path to which the response redirects.
 
     `form_limit=bytes` and `form_fields=number` raise the limits of a form. With `for_scripts=True`
     scripts may send the request too, with any JSON body or none. An old browser could send an empty
@@ -257,6 +252,8 @@ class PageGuard:
             answer = callback(identity, **kwargs)
             if isinstance(answer, str):
                 answer = respond.redirect(context, answer)
+            elif isinstance(answer, respond.Page):
+                answer = respond.page(context, answer.template, identity, **answer.values)
             if nonce:
                 session.set_form_nonce(context, answer, nonce)
             return answer

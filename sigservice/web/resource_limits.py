@@ -3,8 +3,8 @@
 from sigservice.config.options import OPTIONS
 from sigservice.context import Context
 from sigservice.services.identity import Identity
-from sigservice.web import HTTPResponse
-from sigservice.web.form_pages import Confirmation, render_confirmation
+from sigservice.web import HTTPResponse, Page
+from sigservice.web.form_pages import Confirmation, make_confirmation_page
 from sigservice.wording import plural
 
 _VARIABLES = {option.path: option.env for option in OPTIONS}
@@ -21,12 +21,17 @@ def explain_reached_limit(noun: str, count: int, limit: int, option: str = "") -
     return explain_limit(noun, limit, option) if count >= limit else ""
 
 
-def render_limit(
-    context: Context, identity: Identity, title: str, text: str, back: tuple[str, str]
-) -> HTTPResponse:
+def make_limit_page(title: str, text: str, back: tuple[str, str]) -> Page:
     """The page in place of a form that would fail; `back` is the label and path of the list."""
     label, path = back
     confirmation = Confirmation(
         title, [text], "", path, cancel=f"Back to {label}", breadcrumbs=[back]
     )
-    return render_confirmation(context, identity, confirmation)
+    return make_confirmation_page(confirmation)
+
+
+def render_limit(
+    context: Context, identity: Identity, title: str, text: str, back: tuple[str, str]
+) -> HTTPResponse:
+    """The response of `make_limit_page`."""
+    return make_limit_page(title, text, back)

@@ -69,6 +69,14 @@ def file(parts: Iterable[bytes], content_type: str, name: str) -> HTTPResponse:
     return HTTPResponse(parts, 200, headers)
 
 
+class Page:
+    """What a handler behind a PageGuard returns: a template with the values of `page`, which the
+    guard renders for the user."""
+
+    def __init__(self, template: str, **values: Any) -> None:
+        self.template, self.values = template, values
+
+
 def page(
     context: Context,
     template: str,
@@ -83,7 +91,8 @@ def page(
     """A page in the layout. `title` is required; `notice` is a message above the content, with
     a button that undoes the change if there is an `undo`. `breadcrumbs` are the labels and paths
     of the pages above this one, root first. The error of the form's `entry`, or another
-    `form_error`, sets the status and the problems."""
+    `form_error`, sets the status and the problems. `action` is the path of the page, to which most
+    forms are sent."""
     form_error = form_error or entry.error
     if form_error:
         status, values["title"] = form_error.status, f"Problem: {values['title']}"
@@ -93,6 +102,7 @@ def page(
         "undo": None,
         "problems": locate_problems(form_error.details, entry.form) if form_error else [],
         "live": False,
+        "action": context.prefix + request.environ["PATH_INFO"],
         "identity": identity,
         "authentication": context.authentication.type,
         "csrf": identity.csrf if identity else "",

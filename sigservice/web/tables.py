@@ -8,7 +8,7 @@ from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.services.identity import Identity
-from sigservice.web import respond
+from sigservice.web.respond import Page
 
 
 class Cell(NamedTuple):
@@ -81,18 +81,21 @@ def make_table(
     )
 
 
-def render_list(
-    context: Context,
-    identity: Identity,
+def make_list_page(
     tables: Sequence[Table],
     *,
     title: str,
     hint: str = "",
     new: tuple[str, str] | None = None,
     **values: Any,
-) -> HTTPResponse:
+) -> Page:
     """A page that has nothing but tables. `new` are the label and path of the button beside its
     heading."""
-    return respond.page(
-        context, "list", identity, title=title, hint=hint, new=new, tables=tables, **values
-    )
+    return Page("list", title=title, hint=hint, new=new, tables=tables, **values)
+
+
+def render_list(
+    context: Context, identity: Identity, tables: Sequence[Table], **values: Any
+) -> HTTPResponse:
+    """The response of `make_list_page`."""
+    return make_list_page(tables, **values)

@@ -15,12 +15,7 @@ from sigservice.concurrency import wait_budget
 from sigservice.concurrency.shared_body import SharedBody
 from sigservice.concurrency.workers import is_nested
 from sigservice.context import Context
-from sigservice.errors import (
-    AppError,
-    BadDataError,
-    NotFoundError,
-    build_busy_error,
-)
+from sigservice.errors import AppError, BadDataError, NotFoundError, build_busy_error
 from sigservice.web.errors import respond_to_error, respond_to_fault
 from sigservice.web.headers import build_header_sets, is_api
 from sigservice.web.request_log import build_observer

@@ -9,7 +9,7 @@ from sigservice.concurrency.shared_body import SharedBody
 from sigservice.context import Context
 from sigservice.errors import NotFoundError
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import HTTPResponse, PageGuard, Public, Router, openapi, request, respond
+from sigservice.web import HTTPResponse, Page, PageGuard, Public, Router, openapi, request, respond
 from sigservice.web.links import make_own_url
 
 PATH = "/docs"
@@ -26,24 +26,22 @@ def get_api_description(context: Context) -> HTTPResponse:
 
 
 @page_router.get(PATH, needs=VIEW)
-def show_api_description(context: Context, identity: Identity) -> HTTPResponse:
+def show_api_description(context: Context, identity: Identity) -> Page:
     document = msgspec.json.decode(_read_document(context, make_own_url(context, request.environ)))
     by_tag: dict[str, list[dict[str, Any]]] = {}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             row = {"method": method.upper(), "path": path, **_summarize(operation)}
             by_tag.setdefault(operation["tags"][0], []).append(row)
-    return respond.page(
-        context,
+    return Page(
         "system/api_description/show",
-        identity,
         title="API",
         groups=sorted(by_tag.items()),
     )
 
 
 @page_router.get(f"{PATH}/bodies/<name>", needs=VIEW)
-def show_request_body(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def show_request_body(context: Context, identity: Identity, name: str) -> Page:
     """With the schemas that it refers to."""
     document = msgspec.json.decode(_read_document(context, make_own_url(context, request.environ)))
     schemas, names = document["components"]["schemas"], [name]
@@ -55,10 +53,8 @@ def show_request_body(context: Context, identity: Identity, name: str) -> HTTPRe
         texts[each] = text
         references = dict.fromkeys(re.findall(r'"#/components/schemas/(\w+)"', text))
         names += [other for other in references if other not in names]
-    return respond.page(
-        context,
+    return Page(
         "system/api_description/body",
-        identity,
         title=f"Request body {name}",
         breadcrumbs=[("API", PATH)],
         schemas=texts,

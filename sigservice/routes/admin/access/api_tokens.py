@@ -9,7 +9,7 @@ from sigservice.errors import BadDataError
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import AdminGuard, Context, Json, Router, respond
+from sigservice.web import AdminGuard, Json, Router, respond
 
 PATH = "/api/admin/api-tokens"
 
@@ -47,11 +47,6 @@ class ExpiryBody(msgspec.Struct):
 router = Router(AdminGuard)
 
 
-@router.get(PATH, needs=ADMIN)
-def list_api_tokens(context: Context, identity: Identity) -> Json:
-    return _list_tokens(context)
-
-
 @router.post(PATH, needs=ADMIN, takes=ApiTokenBody)
 def create_api_token(conn: Connection, identity: Identity, body: ApiTokenBody) -> Json:
     fields = body.check_fields()
@@ -62,9 +57,11 @@ def create_api_token(conn: Connection, identity: Identity, body: ApiTokenBody) -
     )
 
 
-@router.get(f"{PATH}/<name:path>", needs=ADMIN)
-def list_api_tokens_by_name(context: Context, identity: Identity, name: str) -> Json:
-    return _list_tokens(context, name)
+@router.get(PATH, needs=ADMIN, autocommit=True)
+@router.get(f"{PATH}/<name:path>", needs=ADMIN, autocommit=True)
+def list_api_tokens(conn: Connection, identity: Identity, name: str | None = None) -> Json:
+    rows = api_token_rows.list_all(conn, token_name=name)
+    return {"tokens": [api_tokens.to_json(row) for row in rows]}
 
 
 @router.put(f"{PATH}/<token:path>", needs=ADMIN, takes=ExpiryBody)
@@ -75,9 +72,3 @@ def update_api_token(conn: Connection, identity: Identity, token: str, body: Exp
 @router.delete(f"{PATH}/<token:path>", needs=ADMIN)
 def delete_api_token(conn: Connection, identity: Identity, token: str) -> None:
     api_tokens.delete(conn, token, identity)
-
-
-def _list_tokens(context: Context, token_name: str | None = None) -> Json:
-    with context.database.autocommit() as conn:
-        rows = api_token_rows.list_all(conn, token_name=token_name)
-    return {"tokens": [api_tokens.to_json(row) for row in rows]}

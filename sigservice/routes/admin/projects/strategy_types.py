@@ -5,7 +5,7 @@ from sigservice.repository.projects import strategy_types as strategy_type_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import strategy_types
 from sigservice.services.projects.strategy_types import NewStrategyType, StrategyTypeChanges
-from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Json, Router, respond
 
 PATH = "/api/admin/strategies"
 
@@ -43,19 +43,11 @@ def delete_strategy_type(conn: Connection, identity: Identity, name: str) -> Non
     strategy_types.delete(conn, name, identity)
 
 
-def _set_deprecated(
-    context: Context, identity: Identity, name: str, deprecated: bool
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        strategy_types.deprecate(conn, name, deprecated, identity)
-    return respond.empty()
-
-
 @router.post(f"{PATH}/<name>/deprecate", needs=EDIT)
-def deprecate_strategy_type(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return _set_deprecated(context, identity, name, True)
+def deprecate_strategy_type(conn: Connection, identity: Identity, name: str) -> None:
+    strategy_types.deprecate(conn, name, True, identity)
 
 
 @router.post(f"{PATH}/<name>/reactivate", needs=EDIT)
-def reactivate_strategy_type(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return _set_deprecated(context, identity, name, False)
+def reactivate_strategy_type(conn: Connection, identity: Identity, name: str) -> None:
+    strategy_types.deprecate(conn, name, False, identity)

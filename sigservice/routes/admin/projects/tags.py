@@ -8,7 +8,7 @@ from sigservice.db.pool import Connection
 from sigservice.repository.projects import tags as tag_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import tags
-from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Json, Router, respond
 
 PATH = "/api/admin/tags"
 
@@ -21,19 +21,10 @@ class TagBody(msgspec.Struct):
 router = Router(AdminGuard)
 
 
-def _render_list(context: Context, type: str | None) -> Json:
-    with context.database.autocommit() as conn:
-        return {"version": 1, "tags": tag_rows.list_all(conn, type)}
-
-
-@router.get(PATH, needs=VIEW)
-def list_tags(context: Context, identity: Identity) -> HTTPResponse:
-    return _render_list(context, None)
-
-
-@router.get(f"{PATH}/<type>", needs=VIEW)
-def list_tags_of_type(context: Context, identity: Identity, type: str) -> HTTPResponse:
-    return _render_list(context, type)
+@router.get(PATH, needs=VIEW, autocommit=True)
+@router.get(f"{PATH}/<type>", needs=VIEW, autocommit=True)
+def list_tags(conn: Connection, identity: Identity, type: str | None = None) -> Json:
+    return {"version": 1, "tags": tag_rows.list_all(conn, type)}
 
 
 @router.post(PATH, needs=EDIT, takes=TagBody)

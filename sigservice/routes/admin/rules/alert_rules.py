@@ -13,7 +13,7 @@ from sigservice.services.rules import alert_rules, metric_sources
 from sigservice.services.rules.alert_rules import AlertRule
 from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
 from sigservice.services.rules.rule_preview import check_condition, preview_metric, preview_query
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, Json, Router, respond
 
 PATH = "/api/admin/alert-rules"
 
@@ -22,11 +22,9 @@ Checkable = TypeVar("Checkable", bound=Condition)
 router = Router(AdminGuard)
 
 
-@router.get(PATH, needs=VIEW)
-def list_alert_rules(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        rows = rule_rows.list_all(conn)
-    return respond.json({"alertRules": [alert_rules.to_json(row) for row in rows]})
+@router.get(PATH, needs=VIEW, autocommit=True)
+def list_alert_rules(conn: Connection, identity: Identity) -> Json:
+    return {"alertRules": [alert_rules.to_json(row) for row in rule_rows.list_all(conn)]}
 
 
 def _find_source(
@@ -60,57 +58,52 @@ def preview_condition(context: Context, condition: Condition) -> dict[str, Any]:
 
 
 @router.post(PATH, needs=ADMIN, takes=AlertRule)
-def create_alert_rule(context: Context, identity: Identity, body: AlertRule) -> HTTPResponse:
+def create_alert_rule(context: Context, identity: Identity, body: AlertRule) -> Json:
     check_query(context, body)
     limit, now = context.config["signals"]["alertRulesLimit"], context.clock.now()
     with context.database.transaction() as conn:
         row = alert_rules.create(conn, body, identity, limit=limit, now=now)
-    location = f"{context.prefix}{PATH}/{row['id']}"
-    return respond.json(alert_rules.to_json(row), 201, location=location)
+    return respond.Created(alert_rules.to_json(row), f"{PATH}/{row['id']}")
 
 
 @router.post(f"{PATH}/preview", needs=ADMIN, takes=Condition)
-def preview_alert_rule(context: Context, identity: Identity, body: Condition) -> HTTPResponse:
-    return respond.json(preview_condition(context, body))
+def preview_alert_rule(context: Context, identity: Identity, body: Condition) -> Json:
+    return preview_condition(context, body)
 
 
-@router.get(f"{PATH}/<id:id>", needs=VIEW)
-def get_alert_rule(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        return respond.json(alert_rules.to_json(alert_rules.get(conn, id)))
+@router.get(f"{PATH}/<id:id>", needs=VIEW, autocommit=True)
+def get_alert_rule(conn: Connection, identity: Identity, id: int) -> Json:
+    return alert_rules.to_json(alert_rules.get(conn, id))
 
 
 @router.put(f"{PATH}/<id:id>", needs=ADMIN, takes=AlertRule)
-def replace_alert_rule(
-    context: Context, identity: Identity, id: int, body: AlertRule
-) -> HTTPResponse:
+def replace_alert_rule(context: Context, identity: Identity, id: int, body: AlertRule) -> Json:
     check_query(context, body)
     with context.database.transaction() as conn:
         row = alert_rules.update(conn, id, body, identity, now=context.clock.now())
     context.signals_waiting.set()
-    return respond.json(alert_rules.to_json(row))
+    return alert_rules.to_json(row)
 
 
 @router.delete(f"{PATH}/<id:id>", needs=ADMIN)
-def delete_alert_rule(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def delete_alert_rule(context: Context, identity: Identity, id: int) -> None:
     with context.database.transaction() as conn:
         alert_rules.delete(conn, id, identity, now=context.clock.now())
     context.signals_waiting.set()
-    return respond.empty()
 
 
-def _set_enabled(context: Context, identity: Identity, id: int, enabled: bool) -> HTTPResponse:
+def _set_enabled(context: Context, identity: Identity, id: int, enabled: bool) -> Json:
     with context.database.transaction() as conn:
         row = alert_rules.set_enabled(conn, id, enabled, identity, now=context.clock.now())
     context.signals_waiting.set()
-    return respond.json(alert_rules.to_json(row))
+    return alert_rules.to_json(row)
 
 
 @router.post(f"{PATH}/<id:id>/enable", needs=ADMIN)
-def enable_alert_rule(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def enable_alert_rule(context: Context, identity: Identity, id: int) -> Json:
     return _set_enabled(context, identity, id, True)
 
 
 @router.post(f"{PATH}/<id:id>/disable", needs=ADMIN)
-def disable_alert_rule(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def disable_alert_rule(context: Context, identity: Identity, id: int) -> Json:
     return _set_enabled(context, identity, id, False)

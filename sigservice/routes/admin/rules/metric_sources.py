@@ -2,6 +2,7 @@
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.rules import metric_sources as source_rows
 from sigservice.services.channel_delivery import DeliverySettings
@@ -11,7 +12,7 @@ from sigservice.services.rules.metric_sources import MetricSource
 from sigservice.services.rules.prometheus import Answer, PrometheusClient
 from sigservice.services.rules.rule_conditions import MAX_QUERY
 from sigservice.services.rules.source_claims import SourceClaims
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Context, Json, Router, respond
 
 PATH = "/api/admin/metric-sources"
 
@@ -22,56 +23,44 @@ class QueryBody(msgspec.Struct):
     query: str
 
 
-@router.get(PATH, needs=VIEW)
-def list_metric_sources(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        rows = source_rows.list_all(conn)
-    return respond.json(
-        {"metricSources": [metric_sources.describe_for(identity, row) for row in rows]}
-    )
+@router.get(PATH, needs=VIEW, autocommit=True)
+def list_metric_sources(conn: Connection, identity: Identity) -> Json:
+    rows = source_rows.list_all(conn)
+    return {"metricSources": [metric_sources.describe_for(identity, row) for row in rows]}
 
 
 @router.post(PATH, needs=ADMIN, takes=MetricSource)
-def create_metric_source(context: Context, identity: Identity, body: MetricSource) -> HTTPResponse:
+def create_metric_source(context: Context, identity: Identity, body: MetricSource) -> Json:
     policy = DeliverySettings.from_config(context.config).policy
     with context.database.transaction() as conn:
         row = metric_sources.create(conn, body, identity, context.encryption, policy)
-    location = f"{context.prefix}{PATH}/{body.name}"
-    return respond.json(metric_sources.to_json(row), 201, location=location)
+    return respond.Created(metric_sources.to_json(row), f"{PATH}/{body.name}")
 
 
-@router.get(f"{PATH}/<name>", needs=VIEW)
-def get_metric_source(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        row = metric_sources.get(conn, name)
-    return respond.json(metric_sources.describe_for(identity, row))
+@router.get(f"{PATH}/<name>", needs=VIEW, autocommit=True)
+def get_metric_source(conn: Connection, identity: Identity, name: str) -> Json:
+    return metric_sources.describe_for(identity, metric_sources.get(conn, name))
 
 
 @router.put(f"{PATH}/<name>", needs=ADMIN, takes=MetricSource)
 def replace_metric_source(
     context: Context, identity: Identity, name: str, body: MetricSource
-) -> HTTPResponse:
+) -> Json:
     policy = DeliverySettings.from_config(context.config).policy
     with context.database.transaction() as conn:
         row = metric_sources.update(conn, name, body, identity, context.encryption, policy)
-    return respond.json(metric_sources.to_json(row))
+    return metric_sources.to_json(row)
 
 
 @router.delete(f"{PATH}/<name>", needs=ADMIN)
-def delete_metric_source(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        metric_sources.delete(conn, name, identity)
-    return respond.empty()
+def delete_metric_source(conn: Connection, identity: Identity, name: str) -> None:
+    metric_sources.delete(conn, name, identity)
 
 
 @router.post(f"{PATH}/<name>/query", needs=ADMIN, takes=QueryBody)
-def query_metric_source(
-    context: Context, identity: Identity, name: str, body: QueryBody
-) -> HTTPResponse:
+def query_metric_source(context: Context, identity: Identity, name: str, body: QueryBody) -> Json:
     answer = run_query(context, name, body.query)
-    return respond.json(
-        {"value": answer.value, "reason": answer.reason, "warnings": answer.warnings}
-    )
+    return {"value": answer.value, "reason": answer.reason, "warnings": answer.warnings}
 
 
 def run_query(context: Context, name: str, query: str) -> Answer:

@@ -5,12 +5,12 @@ from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.routes.admin.access.api_tokens import ApiTokenBody
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
-from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
+from sigservice.web import Context, Page, PageGuard, Router, request, respond
+from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
 from sigservice.web.links import make_own_url
-from sigservice.web.resource_limits import explain_limit, render_limit
-from sigservice.web.tables import Cell, Column, make_table, render_list
+from sigservice.web.resource_limits import explain_limit, make_limit_page
+from sigservice.web.tables import Cell, Column, make_list_page, make_table
 
 PATH = "/admin/api-tokens"
 NOTICES = {"deleted": "Token deleted. It is no longer valid."}
@@ -60,7 +60,7 @@ router = Router(PageGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_api_tokens(context: Context, identity: Identity) -> HTTPResponse:
+def list_api_tokens(context: Context, identity: Identity) -> Page:
     with context.database.autocommit() as conn:
         tokens = api_token_rows.list_all(conn)
     now = context.clock.now()
@@ -72,9 +72,7 @@ def list_api_tokens(context: Context, identity: Identity) -> HTTPResponse:
         lambda row: f"{row['token_name']} {row['secret_prefix']}",
         empty="No API tokens yet. Create one to connect an SDK.",
     )
-    return render_list(
-        context,
-        identity,
+    return make_list_page(
         [table],
         title="API tokens",
         hint="Used by SDKs and scripts. Deleting a token revokes access immediately.",
@@ -83,16 +81,13 @@ def list_api_tokens(context: Context, identity: Identity) -> HTTPResponse:
     )
 
 
-@router.get(f"{PATH}/new", needs=ADMIN)
-def show_new_api_token(
-    context: Context, identity: Identity, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        choices = api_token_rows.find_choices(conn)
-        count = api_token_rows.count(conn)
+@router.get(f"{PATH}/new", needs=ADMIN, autocommit=True)
+def show_new_api_token(conn: Connection, identity: Identity, entry: Entry = NO_ENTRY) -> Page:
+    choices = api_token_rows.find_choices(conn)
+    count = api_token_rows.count(conn)
     if not entry.form and count >= api_tokens.MAX_TOKENS:
         text = explain_limit("API token", api_tokens.MAX_TOKENS)
-        return render_limit(context, identity, "New API token", text, ("API tokens", PATH))
+        return make_limit_page("New API token", text, ("API tokens", PATH))
     environments = make_choices(choices["environments"])
     fields = [
         Field("tokenName", "Name", hint="e.g. web-shop", is_required=True),
@@ -103,9 +98,7 @@ def show_new_api_token(
         Field("expiresAt", "Expires on", type="date", hint=EXPIRY_HINT),
     ]
     blank = {"type": "client", "environment": "development", "projects": "all"}
-    return render_form(
-        context,
-        identity,
+    return make_form_page(
         fill(fields, entry.form or blank),
         entry=entry,
         title="New API token",
@@ -116,7 +109,7 @@ def show_new_api_token(
 
 @router.post(f"{PATH}/new", needs=ADMIN)
 @shows_errors_in(show_new_api_token)
-def create_api_token(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+def create_api_token(context: Context, identity: Identity, form: Form) -> Page:
     body = read(form, ApiTokenBody, projects=_choose_projects(form))
     body.environment = None if body.type == "admin" else body.environment
     with context.database.transaction() as conn:
@@ -125,10 +118,8 @@ def create_api_token(context: Context, identity: Identity, form: Form) -> HTTPRe
     copy_fields = [Field("secret", "Token", secret)]
     if token["type"] in SDK_PATHS:
         copy_fields.append(Field("sdk-url", "SDK URL", own_url + SDK_PATHS[token["type"]]))
-    return respond.page(
-        context,
+    return Page(
         "access/api_tokens/created",
-        identity,
         title="API token created",
         token=token,
         secret=secret,

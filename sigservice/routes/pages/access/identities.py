@@ -6,7 +6,7 @@ from sigservice.errors import AppError
 from sigservice.routes.pages.access.account_fields import make_password_field
 from sigservice.services.access.oidc import users
 from sigservice.services.identity import ADMIN, VIEW, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, oidc_sign_in, respond
+from sigservice.web import Context, Page, PageGuard, Router, oidc_sign_in
 from sigservice.web.forms import read_id
 
 PATH = "/profile/provider"
@@ -15,42 +15,10 @@ router = Router(PageGuard, is_enabled=is_enabled)
 
 
 @router.get(PATH, needs=VIEW)
-def show_connection(context: Context, identity: Identity) -> HTTPResponse:
-    return _render(context, identity)
-
-
-@router.post(PATH, needs=VIEW)
-def disconnect(context: Context, identity: Identity, form: dict[str, str]) -> HTTPResponse:
-    """`identity` is the ID of an identity."""
-    identity_id, password = read_id(form.get("identity", "")), form.get("password", "")
-    try:
-        oidc_sign_in.unlink_own(context, identity, identity_id, password)
-    except AppError as error:
-        if error.status not in (400, 401, 409):
-            raise
-        return _render(context, identity, error)
-    return respond.redirect(context, "/profile?done=disconnected")
-
-
-@router.get("/admin/users/<user_id:id>/identities", needs=ADMIN)
-def redirect_to_user(context: Context, identity: Identity, user_id: int) -> HTTPResponse:
-    return respond.redirect(context, f"/admin/users/{user_id}")
-
-
-@router.post("/admin/users/<user_id:id>/identities", needs=ADMIN)
-def disconnect_user(
-    conn: Connection, identity: Identity, user_id: int, form: dict[str, str]
-) -> str:
-    users.unlink(conn, user_id, read_id(form.get("identity", "")), identity, how="admin")
-    return f"/admin/users/{user_id}?done=disconnected"
-
-
-def _render(context: Context, identity: Identity, error: AppError | None = None) -> HTTPResponse:
+def show_connection(context: Context, identity: Identity, error: AppError | None = None) -> Page:
     is_fresh = identity.is_from_provider and oidc_sign_in.is_fresh(context, identity)
-    return respond.page(
-        context,
+    return Page(
         "access/profile/provider",
-        identity,
         title=f"Disconnect {oidc_sign_in.get_provider(context).name}?",
         breadcrumbs=[("Your account", "/profile")],
         connection=oidc_sign_in.find_connection(context, identity),
@@ -60,3 +28,29 @@ def _render(context: Context, identity: Identity, error: AppError | None = None)
         else make_password_field("password", "Your password", autocomplete="current-password"),
         form_error=error,
     )
+
+
+@router.post(PATH, needs=VIEW)
+def disconnect(context: Context, identity: Identity, form: dict[str, str]) -> Page | str:
+    """`identity` is the ID of an identity."""
+    identity_id, password = read_id(form.get("identity", "")), form.get("password", "")
+    try:
+        oidc_sign_in.unlink_own(context, identity, identity_id, password)
+    except AppError as error:
+        if error.status not in (400, 401, 409):
+            raise
+        return show_connection(context, identity, error)
+    return "/profile?done=disconnected"
+
+
+@router.get("/admin/users/<user_id:id>/identities", needs=ADMIN)
+def redirect_to_user(context: Context, identity: Identity, user_id: int) -> str:
+    return f"/admin/users/{user_id}"
+
+
+@router.post("/admin/users/<user_id:id>/identities", needs=ADMIN)
+def disconnect_user(
+    conn: Connection, identity: Identity, user_id: int, form: dict[str, str]
+) -> str:
+    users.unlink(conn, user_id, read_id(form.get("identity", "")), identity, how="admin")
+    return f"/admin/users/{user_id}?done=disconnected"

@@ -12,7 +12,7 @@ from sigservice.routes.pages.access.account_fields import (
 )
 from sigservice.services.access import personal_tokens
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, Page, PageGuard, Router, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, read_id
 from sigservice.web.oidc_sign_in import is_fresh
@@ -30,7 +30,7 @@ router = Router(PageGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_own_tokens(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> HTTPResponse:
+def list_own_tokens(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> Page:
     with context.database.autocommit() as conn:
         tokens = personal_token_rows.list_of_users(conn, [identity.user_id])
     fields, confirmation_path = [*PERSONAL_TOKEN_FIELDS], ""
@@ -40,10 +40,8 @@ def list_own_tokens(context: Context, identity: Identity, entry: Entry = NO_ENTR
         )
     elif context.provider and identity.session_hash and not is_fresh(context, identity):
         confirmation_path = make_confirmation_path(context, identity)
-    return respond.page(
-        context,
+    return Page(
         "access/personal_tokens/list",
-        identity,
         title="Your API tokens",
         breadcrumbs=[("Your account", "/profile")],
         table=make_table("tokens", COLUMNS, tokens, None, itemgetter("description")),
@@ -58,15 +56,13 @@ def list_own_tokens(context: Context, identity: Identity, entry: Entry = NO_ENTR
 
 @router.post(PATH, needs=VIEW)
 @shows_errors_in(list_own_tokens)
-def create_token(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+def create_token(context: Context, identity: Identity, form: Form) -> Page:
     body = read(form, PersonalTokenBody)
     token, secret = create_own_token(
         context, identity, body.description, body.expiresAt, form.get("password", "")
     )
-    return respond.page(
-        context,
+    return Page(
         "access/personal_tokens/created",
-        identity,
         title="Token created",
         token=token,
         secret=Field("secret", "Token", secret),

@@ -9,7 +9,16 @@ from sigservice.routes.pages.access.account_fields import (
 )
 from sigservice.services.access import sessions
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, oidc_sign_in, respond, session
+from sigservice.web import (
+    Context,
+    HTTPResponse,
+    Page,
+    PageGuard,
+    Router,
+    oidc_sign_in,
+    respond,
+    session,
+)
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, read_id
 from sigservice.web.password_attempts import can_change_password, change_own_password
@@ -43,7 +52,7 @@ router = Router(PageGuard)
 
 
 @router.get("/profile", needs=VIEW, while_default_password=True)
-def show_profile(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> HTTPResponse:
+def show_profile(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> Page:
     own_sessions = []
     if identity.session_hash and not identity.has_default_password:
         own_sessions = session.list_own_sessions(context, identity)
@@ -55,10 +64,8 @@ def show_profile(context: Context, identity: Identity, entry: Entry = NO_ENTRY) 
             1,
             Column("Signed in with", lambda row: Cell(name if row["identity_id"] else "password")),
         )
-    return respond.page(
-        context,
+    return Page(
         "access/profile/show",
-        identity,
         title="Your account",
         sessions=make_table(
             "own-sessions",
@@ -77,20 +84,20 @@ def show_profile(context: Context, identity: Identity, entry: Entry = NO_ENTRY) 
 
 @router.get("/profile/password", needs=VIEW, while_default_password=True)
 @router.get("/profile/sessions", needs=VIEW)
-def redirect_to_profile(context: Context, identity: Identity) -> HTTPResponse:
-    return respond.redirect(context, "/profile")
+def redirect_to_profile(context: Context, identity: Identity) -> str:
+    return "/profile"
 
 
 @router.post("/profile/password", needs=VIEW, while_default_password=True)
 @shows_errors_in(show_profile)
-def change_password(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+def change_password(context: Context, identity: Identity, form: Form) -> str:
     old, new = form.get("oldPassword", ""), form.get("password", "")
     revoke_tokens = "revoke_tokens" in form
     if new != form.get("confirm", ""):
         raise BadDataError("The new passwords must match.", path="confirm")
     change_own_password(context, identity, old, new, revoke_tokens=revoke_tokens)
     done = "password-and-tokens" if revoke_tokens else "password"
-    return respond.redirect(context, f"/profile?done={done}")
+    return f"/profile?done={done}"
 
 
 @router.post("/profile/sessions", needs=VIEW)
@@ -105,7 +112,7 @@ def end_sessions(context: Context, identity: Identity, form: Form) -> HTTPRespon
         else:
             is_current = sessions.end_session(conn, identity, read_id(value))
     if not is_current:
-        return respond.redirect(context, "/profile?done=sessions")
+        return "/profile?done=sessions"
     answer = respond.redirect(context, "/sign-in?done=signed-out")
     session.clear_cookie(context, answer)
     return answer

@@ -12,8 +12,8 @@ from sigservice.routes.pages.access.account_fields import (
 )
 from sigservice.services.access import personal_tokens, service_accounts
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
-from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
+from sigservice.web import Context, Page, PageGuard, Router, respond
+from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.tables import make_table
 from sigservice.wording import plural
@@ -37,19 +37,16 @@ router = Router(PageGuard)
 @router.get(f"{PATH}/new", needs=ADMIN)
 @router.get(ONE, needs=ADMIN)
 def show_service_account(
-    context: Context, identity: Identity, account_id: int | None = None, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
+    conn: Connection, identity: Identity, account_id: int | None = None, entry: Entry = NO_ENTRY
+) -> Page:
     """`entry` is this form, or the one of a new token."""
     account, tokens = None, []
-    with context.database.transaction() as conn:
-        roles = user_rows.list_roles(conn)
-        if account_id is not None:
-            account = service_accounts.get(conn, account_id)
-            tokens = service_accounts.list_tokens(conn, account_id)
+    roles = user_rows.list_roles(conn)
+    if account_id is not None:
+        account = service_accounts.get(conn, account_id)
+        tokens = service_accounts.list_tokens(conn, account_id)
     existing = to_form(account) | {"rootRole": account["role"] if account else "Viewer"}
-    return render_form(
-        context,
-        identity,
+    return make_form_page(
         fill([*FIELDS, make_role_field(roles)], existing | entry.form),
         entry=entry,
         title=f"Service account {account['username']}" if account else "New service account",
@@ -108,23 +105,21 @@ def delete_service_account(conn: Connection, identity: Identity, account_id: int
 
 # The answer to the POST is a page; reloading its URL shows the account again.
 @router.get(f"{ONE}/tokens", needs=ADMIN)
-def redirect_from_tokens(context: Context, identity: Identity, account_id: int) -> HTTPResponse:
-    return respond.redirect(context, f"{PATH}/{account_id}#tokens")
+def redirect_from_tokens(context: Context, identity: Identity, account_id: int) -> str:
+    return f"{PATH}/{account_id}#tokens"
 
 
 @router.post(f"{ONE}/tokens", needs=ADMIN)
 @shows_errors_in(show_service_account)
 def create_service_account_token(
     context: Context, identity: Identity, account_id: int, form: Form
-) -> HTTPResponse:
+) -> Page:
     body, now = read(form, ServiceTokenBody), context.clock.now()
     fields = personal_tokens.check_fields(body.description, body.expiresAt, now=now)
     with context.database.transaction() as conn:
         token, secret = service_accounts.create_token(conn, account_id, fields, identity)
-    return respond.page(
-        context,
+    return Page(
         "access/personal_tokens/created",
-        identity,
         title="Token created",
         token=token,
         secret=Field("secret", "Token", secret),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sigservice.concurrency.workers import release_turn
 from sigservice.config.oidc import list_addresses
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, Page, PageGuard, Router
 from sigservice.web.forms import Form
 from sigservice.web.oidc_flow import TRY, derive_token
 
@@ -24,15 +24,11 @@ class Setting(NamedTuple):
 
 
 @router.get(PATH, needs=ADMIN)
-def show_settings(
-    context: Context, identity: Identity, problems: list[str] | None = None
-) -> HTTPResponse:
+def show_settings(context: Context, identity: Identity, problems: list[str] | None = None) -> Page:
     """`problems` are the result of a check; None without one."""
     note = context.authentication.note or "Users sign in with a password."
-    return respond.page(
-        context,
+    return Page(
         "access/sign_in/settings",
-        identity,
         title="Sign-in",
         rows=_list_settings(context.config) if context.provider else [],
         note=note,
@@ -42,9 +38,9 @@ def show_settings(
 
 
 @router.post(f"{PATH}/check", needs=ADMIN)
-def check_provider(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+def check_provider(context: Context, identity: Identity, form: Form) -> Page | str:
     if context.provider is None:
-        return respond.redirect(context, PATH)
+        return PATH
     release_turn()
     return show_settings(context, identity, context.provider.find_problems())
 

@@ -13,11 +13,11 @@ from sigservice.routes.pages.access.account_fields import make_password_field, m
 from sigservice.services import outbox
 from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, reset_links, respond
-from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
+from sigservice.web import Context, Page, PageGuard, Router, request, reset_links, respond
+from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.password_attempts import require_passwords
-from sigservice.web.tables import Cell, Column, make_table, render_list
+from sigservice.web.tables import Cell, Column, make_list_page, make_table
 from sigservice.wording import plural
 
 PATH = "/admin/users"
@@ -50,7 +50,7 @@ router = Router(PageGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_users(context: Context, identity: Identity) -> HTTPResponse:
+def list_users(context: Context, identity: Identity) -> Page:
     with context.database.transaction() as conn:
         rows = user_rows.list_all(conn)
         accounts = service_accounts.list_all(conn)
@@ -73,9 +73,7 @@ def list_users(context: Context, identity: Identity) -> HTTPResponse:
                 ),
             )
         )
-    return render_list(
-        context,
-        identity,
+    return make_list_page(
         [
             make_table(
                 "users",
@@ -113,7 +111,7 @@ def _make_links(row: Row) -> list[tuple[str, str]]:
 
 
 @router.get(f"{PATH}/new", needs=ADMIN)
-def show_new_user(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> HTTPResponse:
+def show_new_user(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> Page:
     scheme = context.authentication
     note = scheme.note
     with context.database.autocommit() as conn:
@@ -129,9 +127,7 @@ def show_new_user(context: Context, identity: Identity, entry: Entry = NO_ENTRY)
         else:
             label = "Send a welcome email with a link"
             fields.append(Field("sendEmail", label, type="checkbox"))
-    return render_form(
-        context,
-        identity,
+    return make_form_page(
         fill(fields, entry.form or {"rootRole": "Viewer", "sendEmail": "on"}),
         entry=entry,
         title="New user",
@@ -143,7 +139,7 @@ def show_new_user(context: Context, identity: Identity, entry: Entry = NO_ENTRY)
 
 @router.post(f"{PATH}/new", needs=ADMIN)
 @shows_errors_in(show_new_user)
-def create_user(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+def create_user(context: Context, identity: Identity, form: Form) -> Page | str:
     body, password = read(form, NewUserBody), form.get("password", "")
     profile = body.check_profile()
     if password:
@@ -152,28 +148,24 @@ def create_user(context: Context, identity: Identity, form: Form) -> HTTPRespons
         context, request.environ, profile, password, identity, by_mail=body.sendEmail
     )
     if password or not secret:
-        return respond.redirect(context, f"{PATH}?done=created")
+        return f"{PATH}?done=created"
     mail_state = f"An email with its own link is on its way to {user['email']}."
     if not is_mailed:
         mail_state = "No email was sent - share the link yourself."
-    return _render_link(context, identity, user, "welcome", secret, mail_state)
+    return _make_link_page(context, user, "welcome", secret, mail_state)
 
 
 @router.post(f"{ONE}/link", needs=ADMIN)
-def create_reset_link(
-    context: Context, identity: Identity, user_id: int, form: Form
-) -> HTTPResponse:
+def create_reset_link(context: Context, identity: Identity, user_id: int, form: Form) -> Page:
     with context.database.transaction() as conn:
         user = users.get(conn, user_id)
         require_passwords(context, user)
         secret = reset_tokens.create_link(conn, user, identity, context.clock.now())
-    return _render_link(context, identity, user, "reset", secret)
+    return _make_link_page(context, user, "reset", secret)
 
 
 @router.get(ONE, needs=ADMIN)
-def show_user(
-    context: Context, identity: Identity, user_id: int, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
+def show_user(context: Context, identity: Identity, user_id: int, entry: Entry = NO_ENTRY) -> Page:
     """`entry` is this form, or the one that sets a password."""
     with context.database.transaction() as conn:
         user = users.get(conn, user_id)
@@ -181,9 +173,7 @@ def show_user(
         mail = mail_rows.find_last(conn, user_id)
         user_identities = identities.list_of_user(conn, user_id) if context.provider else []
     login = user["username"] or user["email"]
-    return render_form(
-        context,
-        identity,
+    return make_form_page(
         fill(fields, to_form(user) | {"rootRole": user["role"]} | entry.form),
         entry=entry,
         title=f"User {login}",
@@ -213,13 +203,13 @@ def save_user(conn: Connection, identity: Identity, user_id: int, form: Form) ->
 # The answers to these forms may be pages; reloading their URLs shows the user again.
 @router.get(f"{ONE}/link", needs=ADMIN)
 @router.get(f"{ONE}/password", needs=ADMIN)
-def redirect_to_user(context: Context, identity: Identity, user_id: int) -> HTTPResponse:
-    return respond.redirect(context, f"{PATH}/{user_id}")
+def redirect_to_user(context: Context, identity: Identity, user_id: int) -> str:
+    return f"{PATH}/{user_id}"
 
 
 @router.post(f"{ONE}/password", needs=ADMIN)
 @shows_errors_in(show_user)
-def set_password(context: Context, identity: Identity, user_id: int, form: Form) -> HTTPResponse:
+def set_password(context: Context, identity: Identity, user_id: int, form: Form) -> str:
     password = form.get("password", "")
     with context.database.autocommit() as conn:
         user = users.get(conn, user_id)
@@ -230,7 +220,7 @@ def set_password(context: Context, identity: Identity, user_id: int, form: Form)
         users.set_password(
             conn, user_id, password_hash, identity, keep_session=identity.session_hash
         )
-    return respond.redirect(context, f"{PATH}/{user_id}?done=password")
+    return f"{PATH}/{user_id}?done=password"
 
 
 @confirms(router, f"{ONE}/delete", needs=ADMIN)
@@ -267,14 +257,12 @@ def _describe_mail(mail: Row) -> str:
     return f"{mail['kind']}, {outbox.describe_state(mail)}{error}"
 
 
-def _render_link(
-    context: Context, identity: Identity, user: Row, kind: str, secret: str, mail_state: str = ""
-) -> HTTPResponse:
+def _make_link_page(
+    context: Context, user: Row, kind: str, secret: str, mail_state: str = ""
+) -> Page:
     name = "Invite link" if kind == "welcome" else "Reset link"
-    return respond.page(
-        context,
+    return Page(
         "access/users/link",
-        identity,
         title=f"{name} for {user['username'] or user['email']}",
         mail_state=mail_state,
         link=Field("link", "Link", reset_links.make_link(context, request.environ, kind, secret)),

@@ -20,12 +20,12 @@ from sigservice.services.actions import action_choices, action_sets, action_summ
 from sigservice.services.actions.action_sets import read_limits
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import payload_paths
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read_id, report_at
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.links import make_signal_url
-from sigservice.web.resource_limits import explain_limit, render_limit
+from sigservice.web.resource_limits import explain_limit, make_limit_page
 
 SETS_OF = "/admin/projects"
 SETS = f"{SETS_OF}/<project>/actions"
@@ -45,7 +45,7 @@ def show_action_set(
     project: str,
     set_id: int | None = None,
     entry: Entry = NO_ENTRY,
-) -> HTTPResponse:
+) -> Page:
     limits = read_limits(context.config)
     with context.database.transaction() as conn:
         row = None if set_id is None else action_sets.get(conn, project, set_id)
@@ -53,7 +53,7 @@ def show_action_set(
         if row is None and not entry.form and len(rows) >= limits.sets:
             text = explain_limit("action set", limits.sets, "actions.setsPerProjectLimit")
             back = (f"Actions of {project}", f"{SETS_OF}/{project}/actions")
-            return render_limit(context, identity, "New action set", text, back)
+            return make_limit_page("New action set", text, back)
         kinds = action_choices.describe_kinds(conn, project)
         endpoints = [(str(item["id"]), item["name"]) for item in signal_endpoints.list_all(conn)]
         accounts = [
@@ -71,10 +71,8 @@ def show_action_set(
     heading = row["name"] if row else "New action set"
     set_names = {str(item["id"]): item["name"] for item in rows}
     is_waiting = bool(entry.form) and not (entry.error or entry.form.get("do"))
-    return respond.page(
-        context,
+    return Page(
         "actions/action_sets/form",
-        identity,
         entry=entry,
         problems=form_values.make_problems(texts, entry.error.details) if entry.error else [],
         title=heading if entry.error else f"{heading} – actions of {project}",
@@ -103,7 +101,6 @@ def show_action_set(
         notifications=form_fields.make_notification_section(texts),
         replay=replay,
         would=action_summaries.describe_actions(fields.actions, set_names) if fields else "",
-        action=context.prefix + request.environ["PATH_INFO"],
         **form_fields.make_option_fields(texts),
         **latest,
     )
@@ -114,7 +111,7 @@ def show_action_set(
 @shows_errors_in(show_action_set)
 def save_action_set(
     context: Context, identity: Identity, project: str, form: Form, set_id: int | None = None
-) -> HTTPResponse:
+) -> Page | str:
     if form.get("do") == "create-account":
         account_id = _create_account(context, identity, form)
         entry = Entry(form | {"actorId": str(account_id), form_fields.ACCOUNT_FIELD.name: ""})
@@ -130,7 +127,7 @@ def save_action_set(
             action_sets.update(conn, project, set_id, fields, identity, limits, now)
     done = "created" if set_id is None else "saved"
     path = f"/admin/projects/{project}/actions?done={done}"
-    return respond.redirect(context, path)
+    return path
 
 
 def _create_account(context: Context, identity: Identity, form: Form) -> int:

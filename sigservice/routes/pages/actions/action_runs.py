@@ -21,7 +21,7 @@ from sigservice.services.actions import (
 from sigservice.services.actions.schedules import read_cause
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.problems import Problems
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form
 from sigservice.web.paging import read_paging
@@ -58,17 +58,14 @@ router = Router(PageGuard)
 
 
 @router.get(RUNS, needs=VIEW)
-def list_runs(context: Context, identity: Identity, project: str, set_id: int) -> HTTPResponse:
+def list_runs(conn: Connection, identity: Identity, project: str, set_id: int) -> Page:
     before = read_paging(read_query(request.environ)).before
-    with context.database.transaction() as conn:
-        row = action_sets.get(conn, project, set_id)
-        runs = action_run_rows.list_of_set(conn, set_id, before=before, limit=PAGE_SIZE + 1)
-        names = _map_names(set_rows.list_of_project(conn, project))
+    row = action_sets.get(conn, project, set_id)
+    runs = action_run_rows.list_of_set(conn, set_id, before=before, limit=PAGE_SIZE + 1)
+    names = _map_names(set_rows.list_of_project(conn, project))
     page = runs[:PAGE_SIZE]
-    return respond.page(
-        context,
+    return Page(
         "actions/action_runs/list",
-        identity,
         title=f"Runs of {row['name']} in {project}",
         breadcrumbs=make_breadcrumbs(project, row) if identity.has_permission(ADMIN) else [],
         project=project,
@@ -89,7 +86,7 @@ def show_run(
     set_id: int,
     run_id: int,
     entry: Entry = NO_ENTRY,
-) -> HTTPResponse:
+) -> Page:
     """The error says why a request came too late."""
     with context.database.transaction() as conn:
         run = action_runs.get(conn, project, set_id, run_id)
@@ -100,10 +97,8 @@ def show_run(
         signal = source and signals.find(conn, source, run["signal_id"])
         ignored = ignored_alerts.find(conn, run)
         timelines = _read_timelines(conn, identity, run, view["targets"], context.clock.now())
-    return respond.page(
-        context,
+    return Page(
         "actions/action_runs/show",
-        identity,
         entry=entry,
         title=f"Run {run_id} of {view['name']}",
         breadcrumbs=_make_breadcrumbs(identity, project, row),
@@ -205,9 +200,9 @@ def cancel_auto_revert(
 @router.get(f"{RUN}/watch-alert", needs=ADMIN)
 def redirect_to_run(
     context: Context, identity: Identity, project: str, set_id: int, run_id: int
-) -> HTTPResponse:
+) -> str:
     """For a reload after a conflict."""
-    return respond.redirect(context, _make_path(project, set_id, run_id))
+    return _make_path(project, set_id, run_id)
 
 
 def _make_path(project: str, set_id: int, run_id: int) -> str:

@@ -14,7 +14,7 @@ from sigservice.repository.signals import signal_endpoints
 from sigservice.services.actions import action_sets, action_summaries, schedules
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, Page, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
 from sigservice.web.links import flag_path
@@ -53,7 +53,7 @@ router = Router(PageGuard)
 
 
 @router.get("/admin/actions", needs=ADMIN)
-def list_all_action_sets(context: Context, identity: Identity) -> HTTPResponse:
+def list_all_action_sets(context: Context, identity: Identity) -> Page:
     with context.database.transaction() as conn:
         rows = projects.list_names(conn)
         sets = _describe_sets(conn, action_set_rows.list_all(conn))
@@ -61,10 +61,8 @@ def list_all_action_sets(context: Context, identity: Identity) -> HTTPResponse:
         row | {"table": _make_table(row["id"], [s for s in sets if s["project"] == row["id"]])}
         for row in rows
     ]
-    return respond.page(
-        context,
+    return Page(
         "actions/action_sets/list_all_projects",
-        identity,
         title="Actions",
         projects=groups,
         has_sets=bool(sets),
@@ -73,15 +71,13 @@ def list_all_action_sets(context: Context, identity: Identity) -> HTTPResponse:
 
 
 @router.get(SETS, needs=ADMIN)
-def list_action_sets(context: Context, identity: Identity, project: str) -> HTTPResponse:
+def list_action_sets(context: Context, identity: Identity, project: str) -> Page:
     with context.database.transaction() as conn:
         rows = action_sets.list_of_project(conn, project)
         table = _make_table(project, _describe_sets(conn, rows))
     limit = context.config["actions"]["setsPerProjectLimit"]
-    return respond.page(
-        context,
+    return Page(
         "actions/action_sets/list",
-        identity,
         title=f"Actions of {project}",
         breadcrumbs=[("Actions", "/admin/actions")],
         project=project,
@@ -97,33 +93,32 @@ def list_action_sets(context: Context, identity: Identity, project: str) -> HTTP
 @router.post(f"{SET}/<is_enabled:switch>", needs=ADMIN)
 def switch_action_set(
     context: Context, identity: Identity, project: str, set_id: int, is_enabled: bool, form: Form
-) -> HTTPResponse:
+) -> str:
     with context.database.transaction() as conn:
         now = context.clock.now()
         action_sets.switch(conn, project, set_id, is_enabled, identity, now)
-    return _redirect_to_list(context, project, "on" if is_enabled else "off")
+    return _redirect_to_list(project, "on" if is_enabled else "off")
 
 
 @router.post(f"{SETS}/<scheduled_id:id>/now", needs=ADMIN)
 def run_action_set_now(
     context: Context, identity: Identity, project: str, scheduled_id: int, form: Form
-) -> HTTPResponse:
+) -> str:
     """What is scheduled for one time; the flag `flag` is where the response leads."""
     with context.database.transaction() as conn:
         action_sets.run_now(conn, project, scheduled_id, identity, context.clock.now())
     context.signals_waiting.set()
     if "flag" in form:
-        return respond.redirect(context, f"{flag_path(form['flag'])}?done=doing")
-    return _redirect_to_list(context, project, "doing")
+        return f"{flag_path(form['flag'])}?done=doing"
+    return _redirect_to_list(project, "doing")
 
 
 @router.post(f"{SET}/arm", needs=ADMIN)
 def reenable_action_set(
-    context: Context, identity: Identity, project: str, set_id: int, form: Form
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        action_sets.reenable(conn, project, set_id, identity)
-    return _redirect_to_list(context, project, "armed")
+    conn: Connection, identity: Identity, project: str, set_id: int, form: Form
+) -> str:
+    action_sets.reenable(conn, project, set_id, identity)
+    return _redirect_to_list(project, "armed")
 
 
 @confirms(router, f"{SET}/delete", needs=ADMIN)
@@ -164,8 +159,8 @@ def make_breadcrumbs(project: str, row: Row | None = None) -> list[tuple[str, st
     return [*crumbs, (row["name"], f"{path}/{row['id']}")] if row else crumbs
 
 
-def _redirect_to_list(context: Context, project: str, done: str) -> HTTPResponse:
-    return respond.redirect(context, f"/admin/projects/{project}/actions?done={done}")
+def _redirect_to_list(project: str, done: str) -> str:
+    return f"/admin/projects/{project}/actions?done={done}"
 
 
 def _make_table(project: str, rows: list[dict[str, Any]]) -> Table:

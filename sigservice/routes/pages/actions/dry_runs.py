@@ -16,7 +16,7 @@ from sigservice.services.actions.action_filters import Filter
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_storage
 from sigservice.services.signals.signal_summaries import make_summarizer, shorten, summarize_row
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
 from sigservice.web.helpers import readable
@@ -42,7 +42,7 @@ def show_test(
     set_id: int,
     entry: Entry = NO_ENTRY,
     result: dict[str, Any] | None = None,
-) -> HTTPResponse:
+) -> Page:
     with context.database.transaction() as conn:
         row = action_sets.get(conn, project, set_id)
         endpoint = signal_endpoints.find(conn, row["source_id"])
@@ -50,10 +50,8 @@ def show_test(
     is_scheduled = schedules.read_schedule(row) is not None
     signal_field = _make_signal_field(endpoint, newest)
     texts = entry.form or {"signal": read_query(request.environ).get("signal", "")}
-    return respond.page(
-        context,
+    return Page(
         "actions/action_sets/test",
-        identity,
         entry=entry,
         problems=[{"message": entry.error.message, "path": "payload"}] if entry.error else [],
         title=f"Test {row['name']} in {project}",
@@ -73,7 +71,7 @@ def show_test(
 @shows_errors_in(show_test)
 def test_action_set(
     context: Context, identity: Identity, project: str, set_id: int, form: Form
-) -> HTTPResponse:
+) -> Page:
     limit = context.config["signals"]["payloadLimit"]
     with context.database.transaction() as conn:
         row = action_sets.get(conn, project, set_id)

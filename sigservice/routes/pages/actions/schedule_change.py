@@ -1,5 +1,6 @@
 """Schedules one change of a flag, page: an action set that runs once."""
 
+from sigservice.db.pool import Connection
 from sigservice.repository.projects import environments
 from sigservice.routes.pages.actions.action_form_fields import make_actor_field
 from sigservice.routes.pages.flags.feature_page import find_feature
@@ -15,8 +16,8 @@ from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
-from sigservice.web.form_pages import render_form, shows_errors_in
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
+from sigservice.web.form_pages import make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
 
 PATH = "/admin/features/<name>/schedule"
@@ -48,12 +49,11 @@ router = Router(PageGuard)
 
 @router.get(PATH, needs=ADMIN)
 def show_schedule_form(
-    context: Context, identity: Identity, name: str, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = find_feature(conn, name)
-        links = environments.list_by_project(conn, row["project"])
-        accounts = list_accounts(conn)
+    conn: Connection, identity: Identity, name: str, entry: Entry = NO_ENTRY
+) -> Page:
+    row = find_feature(conn, name)
+    links = environments.list_by_project(conn, row["project"])
+    accounts = list_accounts(conn)
     names = [link["name"] for link in links if link["visible"] and link["enabled"]]
     environment_field = Field(
         f"{PARAMS}environment", "Environment", type="select", choices=make_choices(names)
@@ -66,9 +66,7 @@ def show_schedule_form(
         "actorId": accounts[0][0] if len(accounts) == 1 else "",
     }
     when = [ACTION_FIELD, ROLLOUT_FIELD, environment_field, AT_FIELD, ZONE_FIELD, REVERT_FIELD]
-    return render_form(
-        context,
-        identity,
+    return make_form_page(
         [*fill([*when, REASON_FIELD], form), make_actor_field(form, accounts)],
         entry=entry,
         title=f"Schedule a change of {name}",
@@ -81,7 +79,7 @@ def show_schedule_form(
 
 @router.post(PATH, needs=ADMIN)
 @shows_errors_in(show_schedule_form)
-def schedule_change(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
+def schedule_change(context: Context, identity: Identity, name: str, form: Form) -> str:
     with context.database.transaction() as conn:
         project = find_feature(conn, name)["project"]
         action = _read_action(form, project, name)
@@ -90,7 +88,7 @@ def schedule_change(context: Context, identity: Identity, name: str, form: Form)
         text = kind.describe(action.executionParams) if kind and is_complete else name
         settings = read(form, ActionSetOptions, "options.")
         plan(context, conn, identity, project, form, action, text, settings)
-    return respond.redirect(context, f"/admin/features/{name}?done=scheduled")
+    return f"/admin/features/{name}?done=scheduled"
 
 
 def _read_action(form: Form, project: str, name: str) -> Action:

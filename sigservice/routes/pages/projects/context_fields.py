@@ -11,10 +11,10 @@ from sigservice.services import revisions
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import context_fields
 from sigservice.services.projects.context_fields import ContextField, ContextFieldChanges
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
-from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
+from sigservice.web import Context, Page, PageGuard, Router, respond
+from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, split_lines, to_form
-from sigservice.web.tables import Cell, Column, make_table, render_list
+from sigservice.web.tables import Cell, Column, make_list_page, make_table
 from sigservice.wording import plural
 
 PATH = "/admin/context"
@@ -51,13 +51,10 @@ router = Router(PageGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_context_fields(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        rows = context_field_rows.list_with_uses(conn)
+def list_context_fields(conn: Connection, identity: Identity) -> Page:
+    rows = context_field_rows.list_with_uses(conn)
     can_edit = identity.has_permission(EDIT)
-    return render_list(
-        context,
-        identity,
+    return make_list_page(
         [
             make_table(
                 "context-fields",
@@ -83,7 +80,7 @@ def _make_links(row: Row) -> list[tuple[str, str]]:
 @router.get(f"{ONE}/edit", needs=EDIT)
 def show_context_field(
     context: Context, identity: Identity, field: str = "", entry: Entry = NO_ENTRY
-) -> HTTPResponse:
+) -> Page:
     existing, deletion = {}, None
     if field:
         with context.database.autocommit() as conn:
@@ -91,9 +88,7 @@ def show_context_field(
         existing = to_form(row) | {"legalValues": "\n".join(_list_values(row))}
         if not row["built_in"]:
             deletion = ("Delete this context field", f"{PATH}/{field}/delete")
-    return render_form(
-        context,
-        identity,
+    return make_form_page(
         fill(FIELDS[1:] if field else FIELDS, entry.form or existing),
         entry=entry,
         title=f"Context field {field}" if field else "New context field",

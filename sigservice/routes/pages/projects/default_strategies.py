@@ -10,7 +10,7 @@ from sigservice.routes.pages.flags.strategy_form import (
 from sigservice.services import revisions
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import project_environments
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
+from sigservice.web import Context, Page, PageGuard, Router
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.growing_forms import GROWING_FORM
@@ -24,22 +24,19 @@ router = Router(PageGuard)
 @router.get(PATH, needs=EDIT)
 def show_default_strategy(
     context: Context, identity: Identity, project: str, environment: str, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
+) -> Page:
     with context.database.transaction() as conn:
         strategy = project_environments.find_default_strategy(conn, project, environment)
         choices = load_choices(conn)
     texts = entry.form or make_form(strategy, choices, "")
     parts = make_form_parts(context, texts, choices, project, entry.error)
     cancel_path = join_path("/admin/projects", project, "edit")
-    return respond.page(
-        context,
+    return Page(
         "projects/projects/default_strategy",
-        identity,
         entry=entry,
         title=f"Default strategy of {project} in {environment}",
         breadcrumbs=[("Projects", "/admin/projects"), (project, cancel_path)],
         environment=environment,
-        action=context.prefix + request.environ["PATH_INFO"],
         cancel_path=cancel_path,
         **parts,
     )
@@ -49,7 +46,7 @@ def show_default_strategy(
 @shows_errors_in(show_default_strategy)
 def save_default_strategy(
     context: Context, identity: Identity, project: str, environment: str, form: Form
-) -> HTTPResponse:
+) -> Page | str:
     if changes_form(form):
         return show_default_strategy(context, identity, project, environment, Entry(form))
     limit = context.config["strategySegmentsLimit"]
@@ -60,4 +57,4 @@ def save_default_strategy(
         project_environments.set_default_strategy(
             conn, project, environment, new, identity, max_segments=limit
         )
-    return respond.redirect(context, f"/admin/projects/{project}/edit?done=default-strategy")
+    return f"/admin/projects/{project}/edit?done=default-strategy"

@@ -9,11 +9,11 @@ from sigservice.repository.projects import environments as environment_rows
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import environments
 from sigservice.services.projects.environments import EnvironmentState, NewEnvironment
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
-from sigservice.web.form_pages import Body, Confirmation, confirms, render_form, shows_errors_in
+from sigservice.web import Page, PageGuard, Router, respond
+from sigservice.web.form_pages import Body, Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
-from sigservice.web.resource_limits import explain_limit, render_limit
-from sigservice.web.tables import Cell, Column, make_table, render_list
+from sigservice.web.resource_limits import explain_limit, make_limit_page
+from sigservice.web.tables import Cell, Column, make_list_page, make_table
 from sigservice.wording import plural
 
 PATH = "/admin/environments"
@@ -56,10 +56,9 @@ ADMIN_COLUMNS = (
 router = Router(PageGuard)
 
 
-@router.get(PATH, needs=VIEW)
-def list_environments(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        rows = environment_rows.list_all(conn)
+@router.get(PATH, needs=VIEW, autocommit=True)
+def list_environments(conn: Connection, identity: Identity) -> Page:
+    rows = environment_rows.list_all(conn)
     last = len(rows) - 1
     page_rows = [
         row | {"moves": ["up"] * (n > 0) + ["down"] * (n < last)} for n, row in enumerate(rows)
@@ -73,9 +72,7 @@ def list_environments(context: Context, identity: Identity) -> HTTPResponse:
         itemgetter("name"),
     )
     can_create = is_admin and len(rows) < environments.MAX_ENVIRONMENTS
-    return render_list(
-        context,
-        identity,
+    return make_list_page(
         [table],
         title="Environments",
         hint="Flags are configured per environment. Disabling one hides it from the UI; SDKs keep"
@@ -89,18 +86,13 @@ def _make_links(row: Row) -> list[tuple[str, str]]:
     return [] if row["protected"] else [("Delete", f"{PATH}/{row['name']}/delete")]
 
 
-@router.get(f"{PATH}/new", needs=ADMIN)
-def show_new_environment(
-    context: Context, identity: Identity, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        count = len(environment_rows.list_all(conn))
+@router.get(f"{PATH}/new", needs=ADMIN, autocommit=True)
+def show_new_environment(conn: Connection, identity: Identity, entry: Entry = NO_ENTRY) -> Page:
+    count = len(environment_rows.list_all(conn))
     if not entry.form and count >= environments.MAX_ENVIRONMENTS:
         text = explain_limit("environment", environments.MAX_ENVIRONMENTS)
-        return render_limit(context, identity, "New environment", text, ("Environments", PATH))
-    return render_form(
-        context,
-        identity,
+        return make_limit_page("New environment", text, ("Environments", PATH))
+    return make_form_page(
         fill(FIELDS, entry.form or {"type": "production"}),
         entry=entry,
         title="New environment",

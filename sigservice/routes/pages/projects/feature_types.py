@@ -5,8 +5,8 @@ from sigservice.routes.pages.projects.types import BREADCRUMBS, PATH
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.projects import feature_types
 from sigservice.services.projects.feature_types import Lifetime
-from sigservice.web import Context, HTTPResponse, PageGuard, Router
-from sigservice.web.form_pages import render_form, shows_errors_in
+from sigservice.web import Page, PageGuard, Router
+from sigservice.web.form_pages import make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 
 EDIT_ONE = f"{PATH}/flags/<feature_type>/edit"
@@ -16,15 +16,12 @@ FIELDS = [Field("lifetimeDays", "Expected lifetime in days", type="number", hint
 router = Router(PageGuard)
 
 
-@router.get(EDIT_ONE, needs=ADMIN)
+@router.get(EDIT_ONE, needs=ADMIN, autocommit=True)
 def show_feature_type(
-    context: Context, identity: Identity, feature_type: str, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        row = feature_types.get(conn, feature_type)
-    return render_form(
-        context,
-        identity,
+    conn: Connection, identity: Identity, feature_type: str, entry: Entry = NO_ENTRY
+) -> Page:
+    row = feature_types.get(conn, feature_type)
+    return make_form_page(
         fill(FIELDS, entry.form or to_form(feature_types.to_json(row))),
         entry=entry,
         title=f"Flag type {row['name']}",

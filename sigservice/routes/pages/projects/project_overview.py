@@ -15,7 +15,7 @@ from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.projects import projects
 from sigservice.services.releases.releases import ACTIVE
 from sigservice.services.system import events
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, Page, PageGuard, Router
 from sigservice.web.event_views import make_event_view
 
 MAX_CHANGES, MAX_RELEASES, MAX_ROWS = 8, 1000, 5
@@ -24,7 +24,7 @@ router = Router(PageGuard)
 
 
 @router.get("/admin/projects/<project>/overview", needs=VIEW)
-def show_project_overview(context: Context, identity: Identity, project: str) -> HTTPResponse:
+def show_project_overview(context: Context, identity: Identity, project: str) -> Page:
     is_admin, now = identity.has_permission(ADMIN), context.clock.now()
     with context.database.transaction() as conn:
         row = projects.get(conn, project)
@@ -36,10 +36,8 @@ def show_project_overview(context: Context, identity: Identity, project: str) ->
         readable = events.restrict_to_readable(identity, EventFilter(projects=[project]))
         under_way = releases.list_newest(conn, project=project, states=ACTIVE, limit=MAX_RELEASES)
         changes = event_rows.list_newest(conn, readable, limit=MAX_CHANGES)
-    return respond.page(
-        context,
+    return Page(
         "projects/projects/overview",
-        identity,
         title=f"Project {row['name']}",
         breadcrumbs=[("Projects", "/admin/projects")],
         project=row,

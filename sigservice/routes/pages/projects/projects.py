@@ -15,11 +15,11 @@ from sigservice.services.projects import (
     projects,
 )
 from sigservice.services.projects.projects import NewProject, ProjectChanges
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
-from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
+from sigservice.web import Page, PageGuard, Router, respond
+from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read, to_form
-from sigservice.web.resource_limits import explain_limit, render_limit
-from sigservice.web.tables import Cell, Column, make_table, render_list
+from sigservice.web.resource_limits import explain_limit, make_limit_page
+from sigservice.web.tables import Cell, Column, make_list_page, make_table
 from sigservice.wording import plural
 
 PATH = "/admin/projects"
@@ -60,10 +60,9 @@ COLUMNS = (
 router = Router(PageGuard)
 
 
-@router.get(PATH, needs=VIEW)
-def list_projects(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        rows = project_rows.list_all(conn)
+@router.get(PATH, needs=VIEW, autocommit=True)
+def list_projects(conn: Connection, identity: Identity) -> Page:
+    rows = project_rows.list_all(conn)
     is_admin = identity.has_permission(ADMIN)
 
     def make_links(row: Row) -> list[tuple[str, str]]:
@@ -75,9 +74,7 @@ def list_projects(context: Context, identity: Identity) -> HTTPResponse:
         return links
 
     can_edit = identity.has_permission(EDIT)
-    return render_list(
-        context,
-        identity,
+    return make_list_page(
         [make_table("projects", COLUMNS, rows, make_links if can_edit else None, itemgetter("id"))],
         title="Projects",
         hint="Group flags by team or product.",
@@ -86,18 +83,15 @@ def list_projects(context: Context, identity: Identity) -> HTTPResponse:
     )
 
 
-@router.get(f"{PATH}/new", needs=ADMIN)
-def show_new_project(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        fields = _make_fields(conn)
-        count = len(project_rows.list_ids(conn))
+@router.get(f"{PATH}/new", needs=ADMIN, autocommit=True)
+def show_new_project(conn: Connection, identity: Identity, entry: Entry = NO_ENTRY) -> Page:
+    fields = _make_fields(conn)
+    count = len(project_rows.list_ids(conn))
     if not entry.form and count >= projects.MAX_PROJECTS:
         text = explain_limit("project", projects.MAX_PROJECTS)
-        return render_limit(context, identity, "New project", text, ("Projects", PATH))
+        return make_limit_page("New project", text, ("Projects", PATH))
     fields.insert(1, Field("id", "ID", hint=ID_HINT))
-    return render_form(
-        context,
-        identity,
+    return make_form_page(
         fill(fields, entry.form),
         entry=entry,
         title="New project",
@@ -115,19 +109,16 @@ def create_project(conn: Connection, identity: Identity, form: Form) -> str:
 
 @router.get(f"{ONE}/edit", needs=EDIT)
 def show_project(
-    context: Context, identity: Identity, project: str, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = projects.get(conn, project)
-        links = environment_rows.list_by_project(conn, project)
-        fields = _make_fields(conn, row["default_stickiness"])
+    conn: Connection, identity: Identity, project: str, entry: Entry = NO_ENTRY
+) -> Page:
+    row = projects.get(conn, project)
+    links = environment_rows.list_by_project(conn, project)
+    fields = _make_fields(conn, row["default_stickiness"])
     existing = to_form(projects.KIND.build_event_data(row))
     existing |= to_form({"confirmsProduction": row["confirms_production"]})
     is_admin = identity.has_permission(ADMIN)
     can_delete = is_admin and project != projects.DEFAULT
-    return render_form(
-        context,
-        identity,
+    return make_form_page(
         fill(
             [*fields, Field("confirmsProduction", CONFIRMATION, type="checkbox")],
             entry.form or existing,

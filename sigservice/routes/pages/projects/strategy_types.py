@@ -12,8 +12,8 @@ from sigservice.services.projects.strategy_types import (
     NewStrategyType,
     StrategyTypeChanges,
 )
-from sigservice.web import Context, HTTPResponse, PageGuard, Router
-from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
+from sigservice.web import Context, Page, PageGuard, Router
+from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read, to_form
 from sigservice.web.growing_forms import GROWING_FORM, make_section
 
@@ -39,16 +39,14 @@ router = Router(PageGuard)
 @router.get(f"{ONE}/edit", needs=EDIT)
 def show_strategy_type(
     context: Context, identity: Identity, strategy_type: str = "", entry: Entry = NO_ENTRY
-) -> HTTPResponse:
+) -> Page:
     existing: Form = {}
     if strategy_type:
         with context.database.autocommit() as conn:
             row = strategy_types.get(conn, strategy_type)
         existing = to_form(row | {"parameters": msgspec.json.decode(row["parameters"])})
     texts = entry.form or existing
-    return render_form(
-        context,
-        identity,
+    return make_form_page(
         fill(FIELDS[1:] if strategy_type else FIELDS, texts),
         entry=entry,
         title=f"Strategy type {strategy_type}" if strategy_type else "New strategy type",

@@ -5,8 +5,8 @@ from sigservice.routes.pages.projects.types import BREADCRUMBS, PATH
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import tag_types
 from sigservice.services.projects.tag_types import TagType, TagTypeChanges
-from sigservice.web import Context, HTTPResponse, PageGuard, Router
-from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
+from sigservice.web import Context, Page, PageGuard, Router
+from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 
 TAGS = f"{PATH}/tags"
@@ -25,14 +25,12 @@ router = Router(PageGuard)
 @router.get(f"{ONE}/edit", needs=EDIT)
 def show_tag_type(
     context: Context, identity: Identity, tag_type: str = "", entry: Entry = NO_ENTRY
-) -> HTTPResponse:
+) -> Page:
     existing: Form = {}
     if tag_type:
         with context.database.autocommit() as conn:
             existing = to_form(tag_types.get(conn, tag_type))
-    return render_form(
-        context,
-        identity,
+    return make_form_page(
         fill(FIELDS[1:] if tag_type else FIELDS, entry.form or existing),
         entry=entry,
         title=f"Tag type {tag_type}" if tag_type else "New tag type",

@@ -2,11 +2,12 @@
 
 from operator import itemgetter
 
+from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.projects import feature_types, strategy_types, tag_types
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
-from sigservice.web.tables import Cell, Column, make_table, render_list
+from sigservice.web import Page, PageGuard, Router, respond
+from sigservice.web.tables import Cell, Column, make_list_page, make_table
 from sigservice.wording import plural
 
 PATH = "/admin/types"
@@ -44,11 +45,10 @@ router = Router(PageGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_types(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        flags = feature_types.list_all(conn)
-        strategies = strategy_types.list_all(conn)
-        tags = tag_types.list_all(conn)
+def list_types(conn: Connection, identity: Identity) -> Page:
+    flags = feature_types.list_all(conn)
+    strategies = strategy_types.list_all(conn)
+    tags = tag_types.list_all(conn)
     can_edit = identity.has_permission(EDIT)
     tables = [
         make_table(
@@ -79,9 +79,7 @@ def list_types(context: Context, identity: Identity) -> HTTPResponse:
             new=("New tag type", f"{PATH}/tags/new") if can_edit else None,
         ),
     ]
-    return render_list(
-        context,
-        identity,
+    return make_list_page(
         tables,
         title="Types",
         notice=respond.find_notice(NOTICES),

@@ -36,7 +36,7 @@ from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
 from sigservice.services.rules.rule_notifications import KIND as NOTIFICATION
 from sigservice.services.rules.rule_notifications import read_channels
 from sigservice.services.rules.rule_preview import HOURS, preview_metric
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import (
     NO_ENTRY,
@@ -145,7 +145,7 @@ def show_alert_rule(
     rule_id: int | None = None,
     entry: Entry = NO_ENTRY,
     preview: Mapping[str, Any] | None = None,
-) -> HTTPResponse:
+) -> Page:
     now = context.clock.now()
     with context.database.transaction() as conn:
         row = None if rule_id is None else alert_rules.get(conn, rule_id)
@@ -158,10 +158,8 @@ def show_alert_rule(
             preview = preview_metric(conn, condition, now) if is_metric else None
     form = entry.form or (_to_form(row) if row else _make_new_form(choices))
     heading = f"Alert rule {row['name']}" if row else "New alert rule"
-    return respond.page(
-        context,
+    return Page(
         "rules/alert_rules/form",
-        identity,
         entry=entry,
         title=heading,
         breadcrumbs=BREADCRUMBS,
@@ -178,7 +176,6 @@ def show_alert_rule(
         recipients=make_named_channels(form, choices["integrations"], EVENTS),
         notifications=[describe_notification(item) for item in notifications],
         names=names,
-        action=context.prefix + request.environ["PATH_INFO"],
         preview=_describe_preview(preview, now) if preview else None,
     )
 
@@ -188,7 +185,7 @@ def show_alert_rule(
 @shows_errors_in(show_alert_rule)
 def save_alert_rule(
     context: Context, identity: Identity, form: Form, rule_id: int | None = None
-) -> HTTPResponse:
+) -> Page | str:
     if form.get("do") == "source" or form.get(SHOWN_KIND) != form.get(KIND):
         return show_alert_rule(context, identity, rule_id, Entry(form))
     source = _read_source(form)
@@ -206,7 +203,7 @@ def save_alert_rule(
             row = alert_rules.update(conn, rule_id, body, identity, now=now)
     context.signals_waiting.set()
     done = "created" if rule_id is None else "saved"
-    return respond.redirect(context, f"{PATH}/{row['id']}?done={done}")
+    return f"{PATH}/{row['id']}?done={done}"
 
 
 def _list_choices(conn: Connection) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from sigservice.services.rules.alert_rules import read_condition
 from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
 from sigservice.services.rules.rule_preview import list_recent_values
 from sigservice.services.rules.rule_readings import describe_source
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, Page, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
 from sigservice.web.sparkline import Point, build_line
@@ -46,17 +46,15 @@ router = Router(PageGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_alert_rules(context: Context, identity: Identity) -> HTTPResponse:
+def list_alert_rules(context: Context, identity: Identity) -> Page:
     can_edit, now = identity.has_permission(ADMIN), context.clock.now()
     with context.database.transaction() as conn:
         rows = rule_rows.list_all(conn)
         charts = _build_charts(conn, rows, now)
         has_endpoints = bool(signal_endpoints.list_all(conn))
     rules = [_describe(row, charts, can_edit=can_edit) for row in rows]
-    return respond.page(
-        context,
+    return Page(
         "rules/alert_rules/list",
-        identity,
         title="Alert rules",
         table=make_table("alert-rules", COLUMNS, rules, _make_links, itemgetter("name")),
         limit=context.config["signals"]["alertRulesLimit"],
@@ -69,11 +67,11 @@ def list_alert_rules(context: Context, identity: Identity) -> HTTPResponse:
 @router.post(f"{ONE}/<is_enabled:switch>", needs=ADMIN)
 def switch_alert_rule(
     context: Context, identity: Identity, rule_id: int, is_enabled: bool, form: Form
-) -> HTTPResponse:
+) -> str:
     with context.database.transaction() as conn:
         alert_rules.set_enabled(conn, rule_id, is_enabled, identity, now=context.clock.now())
     context.signals_waiting.set()
-    return respond.redirect(context, f"{PATH}?done={'on' if is_enabled else 'off'}")
+    return f"{PATH}?done={'on' if is_enabled else 'off'}"
 
 
 @confirms(router, f"{ONE}/delete", needs=ADMIN)

@@ -11,7 +11,7 @@ from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.rules import metric_sources
 from sigservice.services.rules.metric_sources import MAX_SOURCES, MetricSource
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, Page, PageGuard, Router, respond
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import (
     NO_ENTRY,
@@ -55,10 +55,9 @@ router = Router(PageGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_metric_sources(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        rows = source_rows.list_all(conn)
-        uses = source_rows.list_uses(conn)
+def list_metric_sources(conn: Connection, identity: Identity) -> Page:
+    rows = source_rows.list_all(conn)
+    uses = source_rows.list_uses(conn)
     sources = [
         row
         | {
@@ -68,10 +67,8 @@ def list_metric_sources(context: Context, identity: Identity) -> HTTPResponse:
         }
         for row in rows
     ]
-    return respond.page(
-        context,
+    return Page(
         "rules/metric_sources/list",
-        identity,
         title="Metric sources",
         breadcrumbs=BREADCRUMBS[:1],
         table=make_table("metric-sources", COLUMNS, sources, _make_links, itemgetter("name")),
@@ -89,7 +86,7 @@ def show_metric_source(
     source: str = "",
     entry: Entry = NO_ENTRY,
     result: dict[str, Any] | None = None,
-) -> HTTPResponse:
+) -> Page:
     """The form of a source, with the form of a query; `entry` is either."""
     form: Form = {"auth.type": "none", "timeoutSeconds": "5"}
     if source:
@@ -100,10 +97,8 @@ def show_metric_source(
     has_secret = "auth.hasSecret" in form
     form = entry.form if "url" in entry.form else form | entry.form
     fields = _make_fields(has_secret=has_secret)
-    return respond.page(
-        context,
+    return Page(
         "rules/metric_sources/form",
-        identity,
         entry=entry,
         title=f"Metric source {source}" if source else "New metric source",
         breadcrumbs=BREADCRUMBS,
@@ -118,31 +113,27 @@ def show_metric_source(
 
 @router.post(f"{PATH}/new", needs=ADMIN)
 @shows_errors_in(show_metric_source)
-def create_metric_source(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+def create_metric_source(context: Context, identity: Identity, form: Form) -> str:
     body = read(form, MetricSource, headers=read_pairs(form, "headers"))
     policy = DeliverySettings.from_config(context.config).policy
     with context.database.transaction() as conn:
         metric_sources.create(conn, body, identity, context.encryption, policy)
-    return respond.redirect(context, f"{join_path(PATH, body.name, 'edit')}?done=created")
+    return f"{join_path(PATH, body.name, 'edit')}?done=created"
 
 
 @router.post(f"{ONE}/edit", needs=ADMIN)
 @shows_errors_in(show_metric_source)
-def update_metric_source(
-    context: Context, identity: Identity, source: str, form: Form
-) -> HTTPResponse:
+def update_metric_source(context: Context, identity: Identity, source: str, form: Form) -> str:
     body = read(form, MetricSource, headers=read_pairs(form, "headers"))
     policy = DeliverySettings.from_config(context.config).policy
     with context.database.transaction() as conn:
         metric_sources.update(conn, source, body, identity, context.encryption, policy)
-    return respond.redirect(context, f"{join_path(PATH, source, 'edit')}?done=saved")
+    return f"{join_path(PATH, source, 'edit')}?done=saved"
 
 
 @router.post(f"{ONE}/query", needs=ADMIN)
 @shows_errors_in(show_metric_source)
-def query_metric_source(
-    context: Context, identity: Identity, source: str, form: Form
-) -> HTTPResponse:
+def query_metric_source(context: Context, identity: Identity, source: str, form: Form) -> Page:
     start = context.clock.monotonic()
     answer = run_query(context, source, form.get("query", "").strip())
     milliseconds = round((context.clock.monotonic() - start) * 1000)

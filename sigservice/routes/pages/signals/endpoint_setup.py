@@ -12,11 +12,11 @@ from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
 from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens
-from sigservice.routes.pages.signals.endpoint_tabs import ONE, PATH, find_endpoint, render_tab
+from sigservice.routes.pages.signals.endpoint_tabs import ONE, PATH, find_endpoint, make_tab_page
 from sigservice.senders import Sender
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signal_storage
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, request, respond
 from sigservice.web.forms import Field, Form
 from sigservice.web.guide import GUIDE_PATH
 from sigservice.web.links import make_signal_url
@@ -29,14 +29,12 @@ router = Router(PageGuard)
 
 
 @router.get(f"{ONE}/setup", needs=ADMIN)
-def show_setup(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    return _render_setup(context, identity, id, notice=respond.find_notice(NOTICES))
+def show_setup(context: Context, identity: Identity, id: int) -> Page:
+    return _make_setup_page(context, id, notice=respond.find_notice(NOTICES))
 
 
 @router.post(f"{ONE}/samples/<sample>", needs=ADMIN)
-def send_sample(
-    context: Context, identity: Identity, id: int, sample: str, form: Form
-) -> HTTPResponse:
+def send_sample(context: Context, identity: Identity, id: int, sample: str, form: Form) -> str:
     limit = context.config["signals"]["payloadLimit"]
     with context.database.transaction() as conn:
         sender = find_sender(signal_endpoints.get(conn, id))
@@ -44,12 +42,11 @@ def send_sample(
             raise NotFoundError("Sample not found.")
         row = signal_storage.send(conn, id, msgspec.json.encode(payload), identity, limit=limit)
     context.signals_waiting.set()
-    return respond.redirect(context, f"{PATH}/{id}/log/{row['id']}?done=sent")
+    return f"{PATH}/{id}/log/{row['id']}?done=sent"
 
 
-def render_secret(
+def make_secret_page(
     context: Context,
-    identity: Identity,
     id: int,
     token: Row,
     secret: str,
@@ -57,14 +54,13 @@ def render_secret(
     title: str = "",
     instructions: str = "",
     grace_ends_at: datetime | None = None,
-) -> HTTPResponse:
+) -> Page:
     """A new token with its secret, as the response to the POST: no URL shows the secret again.
     `secret` is "" if the sender generated it. `instructions` say how to configure a signing sender.
     `grace_ends_at` is the time until which the replaced secret is valid."""
     title = title or f"Token {token['name']} created"
-    return _render_setup(
+    return _make_setup_page(
         context,
-        identity,
         id,
         title=title,
         notice=f"{title}.",
@@ -87,16 +83,15 @@ def list_samples(sender: Sender) -> dict[str, dict[str, Any]]:
     return {name: payload for name, payload in samples.items() if payload is not None}
 
 
-def _render_setup(
+def _make_setup_page(
     context: Context,
-    identity: Identity,
     id: int,
     *,
     secret: str = "",
     instructions: str = "",
     grace_ends_at: datetime | None = None,
     **values: Any,
-) -> HTTPResponse:
+) -> Page:
     with context.database.transaction() as conn:
         endpoint = find_endpoint(conn, id)
         tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
@@ -104,10 +99,8 @@ def _render_setup(
     sender = find_sender(endpoint)
     token = "" if instructions else secret  # a secret that signs is not sent
     call_url = make_signal_url(context, request.environ, endpoint["name"])
-    return render_tab(
-        context,
+    return make_tab_page(
         "signals/endpoint_setup/show",
-        identity,
         endpoint,
         "setup",
         has_tokens=bool(tokens),

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.signals import refused_calls, silence_checks
-from sigservice.services.identity import Identity
 from sigservice.services.signals import signal_endpoints
-from sigservice.web import Context, HTTPResponse, respond
+from sigservice.web import Page
 
 PATH = "/admin/signals"
 ONE = f"{PATH}/<id:id>"
@@ -33,22 +32,18 @@ def find_endpoint(conn: Connection, id: int) -> Row:
     }
 
 
-def render_tab(
-    context: Context,
+def make_tab_page(
     template: str,
-    identity: Identity,
     endpoint: Row,
     tab: str,
     *,
     title: str = "",
     **values: Any,
-) -> HTTPResponse:
+) -> Page:
     """A page in a tab. `endpoint` is from `find_endpoint`, `tab` a name of TABS."""
     path = f"{PATH}/{endpoint['id']}"
-    return respond.page(
-        context,
+    return Page(
         template,
-        identity,
         title=title or f"{TABS[tab]}: {endpoint['name']}",
         breadcrumbs=[("Signal endpoints", PATH)],
         endpoint=endpoint,

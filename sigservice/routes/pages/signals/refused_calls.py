@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from operator import itemgetter
 
+from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.signals import refused_calls
-from sigservice.routes.pages.signals.endpoint_tabs import ONE, PATH, find_endpoint, render_tab
+from sigservice.routes.pages.signals.endpoint_tabs import ONE, PATH, find_endpoint, make_tab_page
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router
-from sigservice.web.tables import Cell, Column, Table, make_table, render_list
+from sigservice.web import Page, PageGuard, Router
+from sigservice.web.tables import Cell, Column, Table, make_list_page, make_table
 
 HINT = (
     "Calls that stored no signal, counted by caller and reason. New ones appear after a few"
@@ -29,14 +30,11 @@ router = Router(PageGuard)
 
 
 @router.get(f"{ONE}/refused", needs=ADMIN)
-def list_refused_calls_of_endpoint(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        endpoint = find_endpoint(conn, id)
-        rows = refused_calls.list_of_endpoint(conn, id)
-    return render_tab(
-        context,
+def list_refused_calls_of_endpoint(conn: Connection, identity: Identity, id: int) -> Page:
+    endpoint = find_endpoint(conn, id)
+    rows = refused_calls.list_of_endpoint(conn, id)
+    return make_tab_page(
         "signals/refused_calls/list",
-        identity,
         endpoint,
         "refused",
         hint=HINT,
@@ -44,13 +42,10 @@ def list_refused_calls_of_endpoint(context: Context, identity: Identity, id: int
     )
 
 
-@router.get(f"{PATH}/refused", needs=ADMIN)
-def list_refused_calls_of_unknown_names(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        rows = refused_calls.list_of_endpoint(conn, None)
-    return render_list(
-        context,
-        identity,
+@router.get(f"{PATH}/refused", needs=ADMIN, autocommit=True)
+def list_refused_calls_of_unknown_names(conn: Connection, identity: Identity) -> Page:
+    rows = refused_calls.list_of_endpoint(conn, None)
+    return make_list_page(
         [_make_table([*COLUMNS[:1], NAME_COLUMN, *COLUMNS[1:]], rows)],
         title="Refused calls of unknown endpoints",
         hint=HINT,

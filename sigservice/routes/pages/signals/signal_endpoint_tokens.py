@@ -13,12 +13,12 @@ from sigservice.routes.admin.signals.signal_endpoint_tokens import (
     rotate_token_of,
 )
 from sigservice.routes.pages.signals import signal_token_form
-from sigservice.routes.pages.signals.endpoint_setup import render_secret
+from sigservice.routes.pages.signals.endpoint_setup import make_secret_page
 from sigservice.routes.pages.signals.endpoint_tabs import (
     ONE,
     find_endpoint,
     make_breadcrumbs,
-    render_tab,
+    make_tab_page,
 )
 from sigservice.routes.pages.signals.signal_token_form import BEARER, INSTRUCTIONS, KINDS
 from sigservice.routes.pages.signals.signal_token_list import make_token_table
@@ -29,10 +29,10 @@ from sigservice.services.signals.signal_endpoint_tokens import (
     MAX_GRACE_HOURS,
     TokenFields,
 )
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
-from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
+from sigservice.web import Context, Page, PageGuard, Router, request, respond
+from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read
-from sigservice.web.resource_limits import explain_reached_limit, render_limit
+from sigservice.web.resource_limits import explain_reached_limit, make_limit_page
 
 PATH = f"{ONE}/tokens"
 TOKEN_PATH = f"{PATH}/<token_id:id>"
@@ -58,17 +58,13 @@ router = Router(PageGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def show_tokens(
-    context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
+def show_tokens(context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY) -> Page:
     with context.database.transaction() as conn:
         endpoint = find_endpoint(conn, id)
         tokens = token_rows.list_for_endpoint(conn, id)
         last_received = signals.find_last_received(conn)
-    return render_tab(
-        context,
+    return make_tab_page(
         "signals/signal_endpoint_tokens/list",
-        identity,
         endpoint,
         "tokens",
         entry=entry,
@@ -82,17 +78,15 @@ def show_tokens(
 
 @router.post(PATH, needs=ADMIN)
 @shows_errors_in(show_tokens)
-def create_token(context: Context, identity: Identity, id: int, form: Form) -> HTTPResponse:
+def create_token(context: Context, identity: Identity, id: int, form: Form) -> Page:
     with context.database.transaction() as conn:
         fields = TokenFields(form.get("name", ""))
         token, secret = create_token_of(context, conn, id, fields, identity)
-    return render_secret(context, identity, id, token, secret)
+    return make_secret_page(context, id, token, secret)
 
 
 @router.get(f"{PATH}/new", needs=ADMIN)
-def show_new_token(
-    context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
+def show_new_token(context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY) -> Page:
     """First the kind of the token, then its fields."""
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
@@ -100,15 +94,13 @@ def show_new_token(
     title = f"New token of {endpoint['name']}"
     if text := _explain_limit(context, count) if not entry.form else "":
         back = make_breadcrumbs(endpoint, "tokens")[-1]
-        return render_limit(context, identity, title, text, back)
+        return make_limit_page(title, text, back)
     query = request.query
     kind = entry.form.get("signature.scheme", BEARER) if entry.form else query.get("kind", "")
     texts = entry.form or {"name": query.getunicode("name", ""), "signature.content": "{body}"}
     fields = signal_token_form.make_fields(kind, has_secret=True) if kind in KINDS else []
-    return respond.page(
-        context,
+    return Page(
         "signals/signal_endpoint_tokens/new",
-        identity,
         breadcrumbs=make_breadcrumbs(endpoint, "tokens"),
         endpoint=endpoint,
         kind=Field("kind", "Type", kind or BEARER, "select", choices=tuple(KINDS.items())),
@@ -122,24 +114,22 @@ def show_new_token(
 
 @router.post(f"{PATH}/new", needs=ADMIN)
 @shows_errors_in(show_new_token)
-def create_token_of_kind(context: Context, identity: Identity, id: int, form: Form) -> HTTPResponse:
+def create_token_of_kind(context: Context, identity: Identity, id: int, form: Form) -> Page:
     body = read(form, NewTokenBody)
     with context.database.transaction() as conn:
         fields = body.make_fields()
         token, secret = create_token_of(context, conn, id, fields, identity, body.secret)
-    return _render_secret(context, identity, id, token, "" if body.secret else secret)
+    return _make_secret_page(context, id, token, "" if body.secret else secret)
 
 
 @router.get(TOKEN_PATH, needs=ADMIN)
 def show_token(
     context: Context, identity: Identity, id: int, token_id: int, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
+) -> Page:
     endpoint, token = _find(context, id, token_id)
     kind = signal_token_form.find_kind(token)
     fields = signal_token_form.make_fields(kind, has_secret=False)
-    return render_form(
-        context,
-        identity,
+    return make_form_page(
         fill(fields, entry.form or signal_token_form.make_form(token)),
         entry=entry,
         title=f"Token {token['name']} of {endpoint['name']}",
@@ -152,27 +142,23 @@ def show_token(
 
 @router.post(TOKEN_PATH, needs=ADMIN)
 @shows_errors_in(show_token)
-def update_token(
-    context: Context, identity: Identity, id: int, token_id: int, form: Form
-) -> HTTPResponse:
+def update_token(context: Context, identity: Identity, id: int, token_id: int, form: Form) -> str:
     with context.database.transaction() as conn:
         before = signal_endpoint_tokens.lock(conn, id, token_id)
         fields = signal_token_form.read_changes(form, before)
         signal_endpoint_tokens.update(conn, id, token_id, fields, identity, now=context.clock.now())
-    return respond.redirect(context, f"/admin/signals/{id}/tokens?done=saved")
+    return f"/admin/signals/{id}/tokens?done=saved"
 
 
 @router.get(f"{TOKEN_PATH}/rotate", needs=ADMIN)
 def show_rotation(
     context: Context, identity: Identity, id: int, token_id: int, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
+) -> Page:
     endpoint, token = _find(context, id, token_id)
     kind, fields = signal_token_form.find_kind(token), [GRACE_FIELD]
     if kind not in (BEARER, "aws-sns"):
         fields.insert(0, signal_token_form.make_secret_field(kind))
-    return render_form(
-        context,
-        identity,
+    return make_form_page(
         fill(fields, entry.form or {"graceHours": str(DEFAULT_GRACE_HOURS)}),
         entry=entry,
         title=f"Replace the secret of {token['name']} of {endpoint['name']}",
@@ -185,16 +171,13 @@ def show_rotation(
 
 @router.post(f"{TOKEN_PATH}/rotate", needs=ADMIN)
 @shows_errors_in(show_rotation)
-def rotate_token(
-    context: Context, identity: Identity, id: int, token_id: int, form: Form
-) -> HTTPResponse:
+def rotate_token(context: Context, identity: Identity, id: int, token_id: int, form: Form) -> Page:
     hours = form.get("graceHours", "").strip() or "none"  # no default: a secret ends with it
     body = read(form | {"graceHours": hours}, RotationBody)
     with context.database.transaction() as conn:
         token, secret = rotate_token_of(context, conn, id, token_id, body, identity)
-    return _render_secret(
+    return _make_secret_page(
         context,
-        identity,
         id,
         token,
         "" if body.secret else secret,
@@ -240,8 +223,6 @@ def _find(context: Context, id: int, token_id: int) -> tuple[Row, Row]:
         return signal_endpoints.get(conn, id), signal_endpoint_tokens.get(conn, id, token_id)
 
 
-def _render_secret(
-    context: Context, identity: Identity, id: int, token: Row, secret: str, **more: Any
-) -> HTTPResponse:
+def _make_secret_page(context: Context, id: int, token: Row, secret: str, **more: Any) -> Page:
     instructions = INSTRUCTIONS.get(signal_token_form.find_kind(token), "")
-    return render_secret(context, identity, id, token, secret, instructions=instructions, **more)
+    return make_secret_page(context, id, token, secret, instructions=instructions, **more)

@@ -17,24 +17,24 @@ from sigservice.repository.signals import signal_endpoints as signal_endpoint_ro
 from sigservice.routes.admin.signals.signal_endpoint_tokens import create_token_of
 from sigservice.routes.admin.signals.signal_endpoints import NewEndpoint
 from sigservice.routes.pages.signals import endpoint_options_form
-from sigservice.routes.pages.signals.endpoint_setup import render_secret
+from sigservice.routes.pages.signals.endpoint_setup import make_secret_page
 from sigservice.routes.pages.signals.endpoint_tabs import (
     ONE,
     PATH,
     find_endpoint,
     make_breadcrumbs,
-    render_tab,
+    make_tab_page,
 )
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
 from sigservice.services.signals.signal_endpoint_tokens import TokenFields
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, request, respond
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, locate_problems, read, to_form
 from sigservice.web.links import make_signal_url
-from sigservice.web.resource_limits import explain_reached_limit, render_limit
+from sigservice.web.resource_limits import explain_reached_limit, make_limit_page
 from sigservice.web.sparkline import build_bars, build_marks
 from sigservice.web.tables import Cell, Column, make_table
 from sigservice.wording import plural
@@ -95,7 +95,7 @@ router = Router(PageGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
+def list_signal_endpoints(context: Context, identity: Identity) -> Page:
     with context.database.transaction() as conn:
         rows = signal_endpoint_rows.list_all(conn)
         tokens = signal_endpoint_tokens.list_all(conn)
@@ -124,10 +124,8 @@ def list_signal_endpoints(context: Context, identity: Identity) -> HTTPResponse:
                 "total": total,
             }
         )
-    return respond.page(
-        context,
+    return Page(
         "signals/signal_endpoints/list",
-        identity,
         title="Signal endpoints",
         endpoints=endpoints,
         table=make_table("endpoints", COLUMNS, endpoints, _make_links, itemgetter("name")),
@@ -156,19 +154,15 @@ def _make_links(row: Row) -> list[tuple[str, str]]:
 
 
 @router.get(f"{PATH}/new", needs=ADMIN)
-def show_new_signal_endpoint(
-    context: Context, identity: Identity, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
+def show_new_signal_endpoint(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> Page:
     with context.database.autocommit() as conn:
         count = len(signal_endpoint_rows.list_all(conn))
     if text := _explain_limit(context, count) if not entry.form else "":
         back = ("Signal endpoints", PATH)
-        return render_limit(context, identity, "New signal endpoint", text, back)
+        return make_limit_page("New signal endpoint", text, back)
     texts = entry.form or {"enabled": "on", "token": "now"}
-    return respond.page(
-        context,
+    return Page(
         "signals/signal_endpoints/new",
-        identity,
         entry=entry,
         title="New signal endpoint",
         breadcrumbs=[("Signal endpoints", PATH)],
@@ -180,7 +174,7 @@ def show_new_signal_endpoint(
 
 @router.post(f"{PATH}/new", needs=ADMIN)
 @shows_errors_in(show_new_signal_endpoint)
-def create_signal_endpoint(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+def create_signal_endpoint(context: Context, identity: Identity, form: Form) -> Page | str:
     body, limits = read(form, NewEndpoint), context.config["signals"]
     token_name = form.get("token_name", "").strip() if form.get("token") == "now" else None
     body.apply_template()
@@ -196,24 +190,20 @@ def create_signal_endpoint(context: Context, identity: Identity, form: Form) -> 
             fields = TokenFields(token_name)
             token, secret = create_token_of(context, conn, endpoint["id"], fields, identity)
     if token_name is None:
-        return respond.redirect(context, f"{PATH}/{endpoint['id']}/setup?done=created")
-    return render_secret(context, identity, endpoint["id"], token, secret)
+        return f"{PATH}/{endpoint['id']}/setup?done=created"
+    return make_secret_page(context, endpoint["id"], token, secret)
 
 
 @router.get(f"{ONE}/settings", needs=ADMIN)
-def show_settings(
-    context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
+def show_settings(context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY) -> Page:
     with context.database.transaction() as conn:
         endpoint = find_endpoint(conn, id)
     options = parse_options(endpoint["options"])
     existing = to_form(endpoint) | endpoint_options_form.make_form(options)
     texts = entry.form or existing
     problems = locate_problems(entry.error.details, texts) if entry.error else []
-    return render_tab(
-        context,
+    return make_tab_page(
         "signals/signal_endpoints/settings",
-        identity,
         endpoint,
         "settings",
         entry=entry,
@@ -226,7 +216,7 @@ def show_settings(
 
 @router.post(f"{ONE}/settings", needs=ADMIN)
 @shows_errors_in(show_settings)
-def update_settings(context: Context, identity: Identity, id: int, form: Form) -> HTTPResponse:
+def update_settings(context: Context, identity: Identity, id: int, form: Form) -> str:
     own = {name: text for name, text in form.items() if "." not in name}
     body = read(own, signal_endpoints.Endpoint)
     senders.check_name(body.template)
@@ -237,7 +227,7 @@ def update_settings(context: Context, identity: Identity, id: int, form: Form) -
         signal_endpoints.update(
             conn, id, signal_endpoints.check_fields(body), identity, policy=policy
         )
-    return respond.redirect(context, f"{PATH}/{id}/settings?done=saved")
+    return f"{PATH}/{id}/settings?done=saved"
 
 
 @router.post(f"{ONE}/<is_enabled:switch>", needs=ADMIN)

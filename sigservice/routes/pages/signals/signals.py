@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError
 from sigservice.repository.actions import action_sets
@@ -16,7 +17,7 @@ from sigservice.routes.pages.signals.endpoint_tabs import (
     ONE,
     find_endpoint,
     make_breadcrumbs,
-    render_tab,
+    make_tab_page,
 )
 from sigservice.services.actions import signal_outcomes
 from sigservice.services.identity import ADMIN, Identity
@@ -34,7 +35,7 @@ from sigservice.services.signals.signal_summaries import (
     make_summarizer,
     summarize_row,
 )
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
 from sigservice.web.filter_chips import make_chips
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
@@ -52,7 +53,7 @@ router = Router(PageGuard)
 
 
 @router.get(f"{ONE}/log", needs=ADMIN)
-def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def list_signals(context: Context, identity: Identity, id: int) -> Page:
     query = read_query(request.environ)
     page_request = read_paging(query, PAGE_SIZE)
     values = signal_log_filter.read_values(query)
@@ -79,10 +80,8 @@ def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
     newest = urlencode(values)
     at_newest, is_paused = page_request.before is None, query.get("live") == "off"
     is_live = at_newest and not filter.is_search and not error and not is_paused
-    return render_tab(
-        context,
+    return make_tab_page(
         "signals/signals/log",
-        identity,
         endpoint,
         "log",
         status=error.status if error else 200,
@@ -109,17 +108,15 @@ def list_signals(context: Context, identity: Identity, id: int) -> HTTPResponse:
 
 
 @router.get(f"{ONE}/log/<signal_id:id>", needs=ADMIN)
-def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -> HTTPResponse:
+def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -> Page:
     with context.database.transaction() as conn:
         endpoint = signal_endpoints.get(conn, id)
         row = signal_storage.get(conn, id, signal_id)
         evaluations = signal_outcomes.list_evaluations(conn, id, [signal_id])
         triggered_sets = action_sets.list_of_endpoint(conn, id)
     log = f"/admin/signals/{id}/log"
-    return respond.page(
-        context,
+    return Page(
         "signals/signals/show",
-        identity,
         title=f"Signal {signal_id}",
         breadcrumbs=make_breadcrumbs(endpoint),
         log_path=f"{context.prefix}{log}",
@@ -139,16 +136,13 @@ def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -
 
 @router.get(f"{ONE}/send", needs=ADMIN)
 def show_test_signal(
-    context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        endpoint = signal_endpoints.get(conn, id)
-        triggered_sets = action_sets.list_of_endpoint(conn, id)
+    conn: Connection, identity: Identity, id: int, entry: Entry = NO_ENTRY
+) -> Page:
+    endpoint = signal_endpoints.get(conn, id)
+    triggered_sets = action_sets.list_of_endpoint(conn, id)
     sample = format_payload(msgspec.json.encode(find_sender(endpoint).samples.firing).decode())
-    return respond.page(
-        context,
+    return Page(
         "signals/signals/send",
-        identity,
         entry=entry,
         problems=[{"message": entry.error.message, "path": "payload"}] if entry.error else [],
         title=f"Send a test signal to {endpoint['name']}",
@@ -165,23 +159,21 @@ def show_test_signal(
     form_limit=lambda config: 4 * config["signals"]["payloadLimit"] + 1000,
 )
 @shows_errors_in(show_test_signal)
-def send_test_signal(context: Context, identity: Identity, id: int, form: Form) -> HTTPResponse:
+def send_test_signal(context: Context, identity: Identity, id: int, form: Form) -> str:
     data = form.get("payload", "").replace("\r\n", "\n").strip().encode()
     limit = context.config["signals"]["payloadLimit"]
     with context.database.transaction() as conn:
         row = signal_storage.send(conn, id, data, identity, limit=limit)
     context.signals_waiting.set()
-    return respond.redirect(context, f"/admin/signals/{id}/log/{row['id']}?done=sent")
+    return f"/admin/signals/{id}/log/{row['id']}?done=sent"
 
 
 @router.post(f"{ONE}/log/<signal_id:id>/replay", needs=ADMIN)
-def replay_signal(
-    context: Context, identity: Identity, id: int, signal_id: int, form: Form
-) -> HTTPResponse:
+def replay_signal(context: Context, identity: Identity, id: int, signal_id: int, form: Form) -> str:
     with context.database.transaction() as conn:
         row = signal_storage.replay(conn, id, signal_id, identity)
     context.signals_waiting.set()
-    return respond.redirect(context, f"/admin/signals/{id}/log/{row['id']}?done=replayed")
+    return f"/admin/signals/{id}/log/{row['id']}?done=replayed"
 
 
 def format_payload(payload: str) -> str:

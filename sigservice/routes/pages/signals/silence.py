@@ -1,16 +1,17 @@
 """Silence of an endpoint, page: its state, the rule, the last notifications."""
 
+from sigservice.db.pool import Connection
 from sigservice.repository import channels
 from sigservice.repository import outbox as message_rows
 from sigservice.routes.pages.signals import silence_form
 from sigservice.routes.pages.signals.channel_section import describe_notification
-from sigservice.routes.pages.signals.endpoint_tabs import ONE, find_endpoint, render_tab
+from sigservice.routes.pages.signals.endpoint_tabs import ONE, find_endpoint, make_tab_page
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
 from sigservice.services.signals.silence_changes import KIND
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, Page, PageGuard, Router, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.growing_forms import GROWING_FORM
@@ -23,18 +24,13 @@ router = Router(PageGuard)
 
 
 @router.get(PATH, needs=ADMIN)
-def show_silence(
-    context: Context, identity: Identity, id: int, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        endpoint = find_endpoint(conn, id)
-        rows = message_rows.list_newest(conn, KIND, id, limit=MAX_LISTED)
-        integrations = channels.list_all(conn)
+def show_silence(conn: Connection, identity: Identity, id: int, entry: Entry = NO_ENTRY) -> Page:
+    endpoint = find_endpoint(conn, id)
+    rows = message_rows.list_newest(conn, KIND, id, limit=MAX_LISTED)
+    integrations = channels.list_all(conn)
     rule = parse_options(endpoint["options"]).silence
-    return render_tab(
-        context,
+    return make_tab_page(
         "signals/silence/form",
-        identity,
         endpoint,
         "silence",
         entry=entry,
@@ -46,9 +42,9 @@ def show_silence(
 
 @router.post(PATH, needs=ADMIN, **GROWING_FORM)
 @shows_errors_in(show_silence)
-def update_silence(context: Context, identity: Identity, id: int, form: Form) -> HTTPResponse:
+def update_silence(context: Context, identity: Identity, id: int, form: Form) -> str:
     policy = DeliverySettings.from_config(context.config).policy
     rule = silence_form.read_rule(form)
     with context.database.transaction() as conn:
         signal_endpoints.set_silence(conn, id, rule, identity, policy=policy)
-    return respond.redirect(context, f"/admin/signals/{id}/silence?done=saved")
+    return f"/admin/signals/{id}/silence?done=saved"

@@ -8,7 +8,7 @@ from sigservice.repository.projects import environments, projects
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.system import event_export, events
 from sigservice.services.system.event_sentences import compare_lines
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.event_filters import read_event_filter
 from sigservice.web.event_views import format_event_type, make_event_view
 from sigservice.web.filter_chips import make_chips
@@ -25,7 +25,7 @@ router = Router(PageGuard)
 
 
 @router.get("/admin/events", needs=VIEW)
-def list_events(context: Context, identity: Identity) -> HTTPResponse:
+def list_events(context: Context, identity: Identity) -> Page:
     query = read_query(request.environ)
     before = read_paging(query).before
     filters = {name: query.get(name, "").strip() for name in FILTERS}
@@ -41,10 +41,8 @@ def list_events(context: Context, identity: Identity) -> HTTPResponse:
         now = context.clock.now()
         timelines = read_timelines(conn, identity, flag, "7d", now) if flag else []
     fields = _make_fields(filters, types, project_rows, environment_names)
-    return respond.page(
-        context,
+    return Page(
         "system/events/list",
-        identity,
         title="Audit log",
         events=[make_event_view(row) | {"lines": compare_lines(row)} for row in page.rows],
         fields=fields,

@@ -2,7 +2,7 @@
 
 from sigservice.errors import NotFoundError
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, Page, PageGuard, Router, respond
 from sigservice.web.guide import GUIDE_PATH, load_guide, render_guide_page
 
 FIRST = "quickstart"
@@ -12,17 +12,17 @@ router = Router(PageGuard)
 
 
 @router.get("/docs/guide", needs=VIEW)
-def list_guide_pages(context: Context, identity: Identity) -> HTTPResponse:
+def list_guide_pages(context: Context, identity: Identity) -> Page:
     pages = sorted(load_guide().pages.values(), key=lambda page: (page.name != FIRST, page.name))
     groups = [
         (label, [page for page in pages if _get_folder(page.name) == folder])
         for folder, label in GROUPS.items()
     ]
-    return respond.page(context, "system/guide/list", identity, title="Guide", groups=groups)
+    return Page("system/guide/list", title="Guide", groups=groups)
 
 
 @router.get("/docs/guide/<name:path>", needs=VIEW)
-def show_guide_page(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def show_guide_page(context: Context, identity: Identity, name: str) -> Page:
     guide = load_guide()
     if name in guide.examples:
         return respond.text(guide.examples[name].read_text(encoding="utf-8"))
@@ -30,10 +30,8 @@ def show_guide_page(context: Context, identity: Identity, name: str) -> HTTPResp
         raise NotFoundError("There is no such page in the guide.")
     page = guide.pages[name]
     content = render_guide_page(name, context.prefix)
-    return respond.page(
-        context,
+    return Page(
         "layout",
-        identity,
         title=page.title,
         breadcrumbs=[("Guide", GUIDE_PATH)],
         base=f'<article class="guide">{content}</article>',

@@ -18,7 +18,7 @@ from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.signals import signal_state_list
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 from sigservice.services.system import events
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
 from sigservice.web.event_views import make_event_view
 from sigservice.web.links import flag_path
 from sigservice.wording import spell_duration
@@ -41,7 +41,7 @@ router = Router(PageGuard)
 
 
 @router.get("/", needs=VIEW)
-def show_home(context: Context, identity: Identity) -> HTTPResponse:
+def show_home(context: Context, identity: Identity) -> Page:
     is_admin, now = identity.has_permission(ADMIN), context.clock.now()
     is_paused = read_query(request.environ).get("live") == "off"
     with context.database.transaction() as conn:
@@ -68,10 +68,8 @@ def show_home(context: Context, identity: Identity) -> HTTPResponse:
         {"label": label, "path": path, "done": done[key], "allowed": identity.has_permission(needs)}
         for key, label, path, needs in STEPS
     ]
-    return respond.page(
-        context,
+    return Page(
         "system/home/show",
-        identity,
         title="Home",
         live=not is_paused,
         steps=steps if not all(done.values()) else [],

@@ -2,7 +2,7 @@
 
 from sigservice.repository.system import search
 from sigservice.services.identity import ADMIN, VIEW, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.guide import load_guide
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
@@ -20,7 +20,7 @@ router = Router(PageGuard)
 
 
 @router.get("/admin/search", needs=VIEW)
-def search_names(context: Context, identity: Identity) -> HTTPResponse:
+def search_names(context: Context, identity: Identity) -> Page:
     text = read_query(request.environ).get("q", "").strip()
     words = text.split()[:MAX_WORDS]
     results = [
@@ -40,9 +40,7 @@ def search_names(context: Context, identity: Identity) -> HTTPResponse:
             if not page.name.startswith("decisions")
             and all(word.lower() in page.title.lower() for word in words)
         ][:MAX_RESULTS]
-    return respond.page(
-        context, "system/search/show", identity, title="Search", text=text, results=results
-    )
+    return Page("system/search/show", title="Search", text=text, results=results)
 
 
 def _to_result(kind: str, name: str, id: str) -> tuple[str, str, str]:

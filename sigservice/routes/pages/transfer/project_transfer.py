@@ -9,7 +9,7 @@ from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import projects
 from sigservice.services.transfer import feature_export, feature_import
 from sigservice.services.transfer.snapshot_import import ImportLimits
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices
 
@@ -28,7 +28,7 @@ router = Router(PageGuard)
 
 
 @router.get(f"{PROJECT}/export", needs=VIEW)
-def show_export(context: Context, identity: Identity, project: str) -> HTTPResponse:
+def show_export(context: Context, identity: Identity, project: str) -> Page:
     """The form, or the file if the query names an environment."""
     row, names = _find_project(context, project)
     if environment := read_query(request.environ).get("environment"):
@@ -36,10 +36,8 @@ def show_export(context: Context, identity: Identity, project: str) -> HTTPRespo
             document = feature_export.export_features(conn, environment, project=project)
         name = f"flags-{project}-{environment}-{context.clock.now():%Y-%m-%d}.json"
         return respond.json(document, content_disposition=f'attachment; filename="{name}"')
-    return respond.page(
-        context,
+    return Page(
         "transfer/project_transfer/export",
-        identity,
         title=f"Export flags of {row['name']}",
         breadcrumbs=_list_breadcrumbs(row),
         project=row,
@@ -50,15 +48,13 @@ def show_export(context: Context, identity: Identity, project: str) -> HTTPRespo
 @router.get(f"{PROJECT}/import", needs=EDIT)
 def show_import(
     context: Context, identity: Identity, project: str, entry: Entry = NO_ENTRY, **more: Any
-) -> HTTPResponse:
+) -> Page:
     row, names = _find_project(context, project)
     for detail in entry.error.details if entry.error else []:
         if detail.get("path", "").startswith("data"):
             detail |= {"path": "data", "message": f"{detail['message']} ({detail['path']})"}
-    return respond.page(
-        context,
+    return Page(
         "transfer/project_transfer/import",
-        identity,
         entry=entry,
         title=f"Import flags into {row['name']}",
         breadcrumbs=_list_breadcrumbs(row),
@@ -70,9 +66,7 @@ def show_import(
 
 @router.post(f"{PROJECT}/import", needs=EDIT, form_limit=FORM_LIMIT)
 @shows_errors_in(show_import)
-def import_into_project(
-    context: Context, identity: Identity, project: str, form: Form
-) -> HTTPResponse:
+def import_into_project(context: Context, identity: Identity, project: str, form: Form) -> Page:
     """Shows the difference; writes it if the button of that page was pressed."""
     environment, is_confirmed = form.get("environment", ""), form.get("do") == "import"
     limits = ImportLimits.from_config(context.config)

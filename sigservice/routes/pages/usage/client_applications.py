@@ -14,7 +14,7 @@ from sigservice.repository.usage import client_applications as client_applicatio
 from sigservice.repository.usage import client_metrics
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.usage import client_applications
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.forms import Field
 from sigservice.web.links import flag_path
 from sigservice.web.paging import read_paging
@@ -53,11 +53,11 @@ router = Router(PageGuard)
 
 
 @router.get(PATH, needs=VIEW)
-def list_applications(context: Context, identity: Identity) -> HTTPResponse:
+def list_applications(context: Context, identity: Identity) -> Page:
     """The list, or with the parameter `name` one application."""
     query = read_query(request.environ)
     if query.get("name"):
-        return _render_application(context, identity, query["name"])
+        return _make_application_page(context, identity, query["name"])
     text, offset = query.get("query", "").strip(), read_paging(query).offset
     pattern = build_like_pattern(text)
     with context.database.transaction() as conn:
@@ -67,10 +67,8 @@ def list_applications(context: Context, identity: Identity) -> HTTPResponse:
         total = client_application_rows.count(conn, pattern=pattern)
     filters = {"query": text} if text else {}
     has_more = len(rows) > PAGE_SIZE
-    return respond.page(
-        context,
+    return Page(
         "usage/client_applications/list",
-        identity,
         title="Applications",
         table=make_table(
             "applications",
@@ -87,7 +85,7 @@ def list_applications(context: Context, identity: Identity) -> HTTPResponse:
     )
 
 
-def _render_application(context: Context, identity: Identity, name: str) -> HTTPResponse:
+def _make_application_page(context: Context, identity: Identity, name: str) -> Page:
     with context.database.transaction() as conn:
         row = client_applications.get(conn, name)
         environments = client_application_rows.summarize_instances(conn, name)
@@ -97,10 +95,8 @@ def _render_application(context: Context, identity: Identity, name: str) -> HTTP
         features = client_metrics.list_features(conn, [name])
     instance_count = sum(environment["instances"] for environment in environments)
     retention_hours = context.config["metrics"]["hourlyRetentionHours"]
-    return respond.page(
-        context,
+    return Page(
         "usage/client_applications/show",
-        identity,
         title=f"Application {name}",
         application=row | {"strategies": msgspec.json.decode(row["strategies"])},
         breadcrumbs=[("Applications", PATH)],
