@@ -12,9 +12,8 @@ from sigservice.telemetry.flags import Flags
 from sigservice.telemetry.instruments import MAX_NAMES, Gauge, Instruments, Names, Reading
 from sigservice.telemetry.internals import Internals
 from sigservice.telemetry.requests import Requests
-from sigservice.telemetry.rule_metrics import RuleMetrics
 from sigservice.telemetry.sign_ins import SignIns
-from sigservice.telemetry.signal_metrics import SignalMetrics
+from sigservice.telemetry.signal_metrics import RuleMetrics, SignalMetrics
 
 
 class Telemetry:

@@ -1,4 +1,4 @@
-"""Signals and the runs that they trigger."""
+"""Signals, the runs that they trigger, and evaluations of alert rules."""
 
 from sigservice.telemetry.instruments import Instruments
 
@@ -39,3 +39,21 @@ class SignalMetrics:
         self._runs.inc(state)
         if reaction is not None:
             self._reaction.observe(reaction)
+
+
+class RuleMetrics:
+    def __init__(self, instruments: Instruments) -> None:
+        self.count_evaluation = instruments.add_counter(
+            "alert_rule_evaluations_total",
+            "Evaluations of alert rules, by kind of source and result.",
+            ("kind", "result"),
+        ).inc
+        self._seconds = instruments.add_histogram(
+            "alert_rule_evaluation_seconds",
+            "Duration of reading and evaluating rules together, by kind of source.",
+            ("kind",),
+            bounds=(0.005, 0.02, 0.1, 0.5, 2, 10, 30),
+        )
+
+    def observe(self, kind: str, seconds: float) -> None:
+        self._seconds.observe(seconds, kind)

@@ -12,7 +12,7 @@ import msgspec
 
 from sigservice import payload
 from sigservice.commands.parsers import add_parser
-from sigservice.commands.transfer import skipped
+from sigservice.commands.transfer import remote_snapshot
 from sigservice.commands.transfer.progress import Progress
 from sigservice.commands.transfer.remote_client import RemoteClient
 from sigservice.commands.transfer.remote_snapshot import RemoteSnapshotReader, SkippedItem
@@ -224,8 +224,8 @@ def _import_server(arguments: argparse.Namespace, context: Context, limits: Impo
     progress = Progress(sys.stderr)
     reader = RemoteSnapshotReader(client, progress, arguments.project)
     snapshot = reader.read()
-    skipped_items = [*reader.skipped_items, *skipped.list_unsupported(client)]
-    accounts = skipped.list_accounts(client)
+    skipped_items = [*reader.skipped_items, *remote_snapshot.list_unsupported(client)]
+    accounts = remote_snapshot.list_accounts(client)
     _start_writing(progress, len(snapshot.features))
     with _write_transaction(context, is_dry_run=arguments.dry_run) as conn:
         changes, findings = snapshot_import.import_valid_parts(

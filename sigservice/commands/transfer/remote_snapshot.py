@@ -34,9 +34,20 @@ from sigservice.services.transfer.snapshots import (
     StrategyDefinition,
     VariantDefinition,
 )
+from sigservice.wording import plural
 
 Kind = TypeVar("Kind")
 _PAGE_SIZE = 100
+# Path, member with the list, noun, advice. A server without such a path has none.
+ACCOUNTS = (
+    (("user-admin",), "users", "user", "create them here"),
+    (("service-account",), "serviceAccounts", "service account", "create them here"),
+    (("api-tokens",), "tokens", "API token", "secrets aren't readable: create new tokens here"),
+)
+UNSUPPORTED = (
+    (("groups",), "groups", "group", "not supported"),
+    (("release-plan-templates",), "", "release plan template", "not supported"),
+)
 
 
 @dataclass(frozen=True)
@@ -297,3 +308,26 @@ def _parse_time(value: Any) -> datetime | None:
         return msgspec.convert(value, datetime, strict=False)
     except msgspec.ValidationError:
         return None
+
+
+def list_accounts(client: RemoteClient) -> list[SkippedItem]:
+    """Users and tokens, which are never imported."""
+    return [item for row in ACCOUNTS for item in _count_items(client, *row)]
+
+
+def list_unsupported(client: RemoteClient) -> list[SkippedItem]:
+    """Features of the remote server that this one lacks."""
+    items = [item for row in UNSUPPORTED for item in _count_items(client, *row)]
+    roles = get_list(client.find("roles"), "roles")
+    custom = [r for r in roles if isinstance(r, Mapping) and "custom" in str(r.get("type"))]
+    if custom:
+        reason = "only Admin, Editor and Viewer are supported"
+        items.append(SkippedItem(plural(len(custom), "custom role"), reason))
+    return items
+
+
+def _count_items(
+    client: RemoteClient, path: tuple[str, ...], member: str, noun: str, reason: str
+) -> list[SkippedItem]:
+    values: list[Any] = get_list(client.find(*path), member)
+    return [SkippedItem(plural(len(values), noun), reason)] if values else []

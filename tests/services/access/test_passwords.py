@@ -6,7 +6,7 @@ import pytest
 
 from sigservice.crypto.secrets import Passwords
 from sigservice.errors import OwaspValidationError
-from sigservice.services.access import common_passwords, passwords
+from sigservice.services.access import passwords
 
 GOOD = "Correct-Horse-7"
 UNCOMMON, NAMELESS = passwords.UNCOMMON, passwords.NAMELESS
@@ -108,7 +108,7 @@ def test_a_short_name_and_a_mail_domain_are_no_reason_to_refuse():
 
 
 def test_the_list_has_10_000_entries():
-    assert len(common_passwords._load_list().split()) == 10_000
+    assert len(passwords._load_list().split()) == 10_000
 
 
 def test_a_refusal_never_repeats_the_password():

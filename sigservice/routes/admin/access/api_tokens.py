@@ -1,4 +1,5 @@
-"""API tokens, JSON. Only the answer to a creation contains the secret."""
+"""API tokens, JSON. Only the answer to a creation contains the secret. The list of a project has
+all tokens with access to it; its other routes create and delete tokens of this project only."""
 
 from urllib.parse import quote
 
@@ -8,10 +9,11 @@ from sigservice.db.pool import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.services.access import api_tokens
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import ADMIN, DEFAULT_ENVIRONMENT, Identity
 from sigservice.web import AdminGuard, Json, Router, respond
 
 PATH = "/api/admin/api-tokens"
+PROJECT_PATH = "/api/admin/projects/<project>/api-tokens"
 
 
 class ApiTokenBody(msgspec.Struct):
@@ -44,17 +46,19 @@ class ExpiryBody(msgspec.Struct):
     expiresAt: str
 
 
+class ProjectTokenBody(msgspec.Struct):
+    type: str
+    tokenName: str
+    environment: str = DEFAULT_ENVIRONMENT
+    expiresAt: str | None = None
+
+
 router = Router(AdminGuard)
 
 
 @router.post(PATH, needs=ADMIN, takes=ApiTokenBody)
 def create_api_token(conn: Connection, identity: Identity, body: ApiTokenBody) -> Json:
-    fields = body.check_fields()
-    row, secret = api_tokens.create(conn, fields, identity)
-    return respond.Created(
-        api_tokens.to_json(row) | {"secret": secret},
-        f"/api/admin/api-tokens/{quote(row['token_name'])}",
-    )
+    return _create(conn, body.check_fields(), identity)
 
 
 @router.get(PATH, needs=ADMIN, autocommit=True)
@@ -72,3 +76,39 @@ def update_api_token(conn: Connection, identity: Identity, token: str, body: Exp
 @router.delete(f"{PATH}/<token:path>", needs=ADMIN)
 def delete_api_token(conn: Connection, identity: Identity, token: str) -> None:
     api_tokens.delete(conn, token, identity)
+
+
+@router.get(PROJECT_PATH, needs=ADMIN)
+def list_project_api_tokens(conn: Connection, identity: Identity, project: str) -> Json:
+    api_tokens.check_project(conn, project)
+    rows = api_token_rows.list_of_project(conn, project)
+    return {"tokens": [api_tokens.to_json(row) for row in rows]}
+
+
+@router.post(PROJECT_PATH, needs=ADMIN, takes=ProjectTokenBody)
+def create_project_api_token(
+    conn: Connection, identity: Identity, project: str, body: ProjectTokenBody
+) -> Json:
+    fields = api_tokens.check_fields(
+        name=body.tokenName,
+        type=body.type,
+        environment=body.environment,
+        projects=[project],
+        expires_at=body.expiresAt,
+    )
+    api_tokens.check_project(conn, project)
+    return _create(conn, fields, identity)
+
+
+@router.delete(f"{PROJECT_PATH}/<token:path>", needs=ADMIN)
+def delete_project_api_token(
+    conn: Connection, identity: Identity, project: str, token: str
+) -> None:
+    api_tokens.check_project(conn, project)
+    api_tokens.delete_from_project(conn, project, token, identity)
+
+
+def _create(conn: Connection, fields: api_tokens.TokenFields, identity: Identity) -> Json:
+    row, secret = api_tokens.create(conn, fields, identity)
+    path = f"{PATH}/{quote(row['token_name'])}"
+    return respond.Created(api_tokens.to_json(row) | {"secret": secret}, path)

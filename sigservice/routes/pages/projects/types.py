@@ -1,12 +1,17 @@
-"""The page that lists the types of flags, strategies and tags."""
+"""The page that lists the types of flags, strategies and tags, and the form of a flag type."""
 
 from operator import itemgetter
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.repository.projects import feature_types, strategy_types, tag_types
+from sigservice.repository.projects import feature_types as feature_type_rows
+from sigservice.repository.projects import strategy_types, tag_types
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
+from sigservice.services.projects import feature_types
+from sigservice.services.projects.feature_types import Lifetime
 from sigservice.web import Page, PageGuard, Router, respond
+from sigservice.web.form_pages import make_form_page, shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.tables import Cell, Column, make_list_page, make_table
 from sigservice.wording import plural
 
@@ -41,20 +46,21 @@ EDIT_STRATEGY_COLUMNS = (
 )
 TAG_COLUMNS = (Column("Name", lambda row: Cell(row["name"])), DESCRIPTION)
 
+FLAG_TYPE = f"{PATH}/flags/<feature_type>/edit"
+HINT = "Older flags of this type are past their expected lifetime. Empty: they never are."
+FLAG_TYPE_FIELDS = [Field("lifetimeDays", "Expected lifetime in days", type="number", hint=HINT)]
+
 router = Router(PageGuard)
 
 
 @router.get(PATH, needs=VIEW)
 def list_types(conn: Connection, identity: Identity) -> Page:
-    flags = feature_types.list_all(conn)
-    strategies = strategy_types.list_all(conn)
-    tags = tag_types.list_all(conn)
     can_edit = identity.has_permission(EDIT)
     tables = [
         make_table(
             "flag-types",
             FLAG_COLUMNS,
-            flags,
+            feature_type_rows.list_all(conn),
             _make_flag_type_links if identity.has_permission(ADMIN) else None,
             itemgetter("id"),
             title="Flag types",
@@ -63,7 +69,7 @@ def list_types(conn: Connection, identity: Identity) -> Page:
         make_table(
             "strategy-types",
             EDIT_STRATEGY_COLUMNS if can_edit else STRATEGY_COLUMNS,
-            strategies,
+            strategy_types.list_all(conn),
             _make_strategy_type_links if can_edit else None,
             itemgetter("name"),
             title="Strategy types",
@@ -72,18 +78,14 @@ def list_types(conn: Connection, identity: Identity) -> Page:
         make_table(
             "tag-types",
             TAG_COLUMNS,
-            tags,
+            tag_types.list_all(conn),
             _make_tag_type_links if can_edit else None,
             itemgetter("name"),
             title="Tag types",
             new=("New tag type", f"{PATH}/tags/new") if can_edit else None,
         ),
     ]
-    return make_list_page(
-        tables,
-        title="Types",
-        notice=respond.find_notice(NOTICES),
-    )
+    return make_list_page(tables, title="Types", notice=respond.find_notice(NOTICES))
 
 
 def _describe_lifetime(days: int | None) -> str:
@@ -105,3 +107,25 @@ def _make_tag_type_links(row: Row) -> list[tuple[str, str]]:
     path = f"{PATH}/tags/{row['name']}"
     links = [("Edit tag type", f"{path}/edit")]
     return links if row["name"] == "simple" else [*links, ("Delete tag type", f"{path}/delete")]
+
+
+@router.get(FLAG_TYPE, needs=ADMIN, autocommit=True)
+def show_feature_type(
+    conn: Connection, identity: Identity, feature_type: str, entry: Entry = NO_ENTRY
+) -> Page:
+    row = feature_types.get(conn, feature_type)
+    return make_form_page(
+        fill(FLAG_TYPE_FIELDS, entry.form or to_form(feature_types.to_json(row))),
+        entry=entry,
+        title=f"Flag type {row['name']}",
+        breadcrumbs=BREADCRUMBS,
+        button="Save type",
+        cancel_path=PATH,
+    )
+
+
+@router.post(FLAG_TYPE, needs=ADMIN)
+@shows_errors_in(show_feature_type)
+def update_feature_type(conn: Connection, identity: Identity, feature_type: str, form: Form) -> str:
+    feature_types.update(conn, feature_type, read(form, Lifetime), identity)
+    return f"{PATH}?done=saved"

@@ -1,6 +1,5 @@
 """The page of a signal endpoint: its heading, and a tab for each of its topics."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sigservice.db.pool import Connection
@@ -19,6 +18,15 @@ TABS = {
     "refused": "Refused",
     "settings": "Settings",
 }
+
+
+class Tab(NamedTuple):
+    """A `number` of 0 isn't printed."""
+
+    label: str
+    path: str
+    number: int
+    is_current: bool
 
 
 def find_endpoint(conn: Connection, id: int) -> Row:
@@ -41,13 +49,16 @@ def make_tab_page(
     **values: Any,
 ) -> Page:
     """A page in a tab. `endpoint` is from `find_endpoint`, `tab` a name of TABS."""
-    path = f"{PATH}/{endpoint['id']}"
+    numbers = {"refused": endpoint["refused"]}
     return Page(
         template,
         title=title or f"{TABS[tab]}: {endpoint['name']}",
         breadcrumbs=[("Signal endpoints", PATH)],
         endpoint=endpoint,
-        tabs=make_tabs(path, TABS, tab, {"refused": endpoint["refused"]}),
+        tabs=[
+            Tab(label, f"{PATH}/{endpoint['id']}/{name}", numbers.get(name, 0), name == tab)
+            for name, label in TABS.items()
+        ],
         **values,
     )
 
@@ -58,23 +69,4 @@ def make_breadcrumbs(endpoint: Row, tab: str = "log") -> list[tuple[str, str]]:
         ("Signal endpoints", PATH),
         (endpoint["name"], f"{PATH}/{endpoint['id']}/log"),
         *([(TABS[tab], f"{PATH}/{endpoint['id']}/{tab}")] if tab != "log" else []),
-    ]
-
-
-class Tab(NamedTuple):
-    """A `number` of 0 isn't printed."""
-
-    label: str
-    path: str
-    number: int
-    is_current: bool
-
-
-def make_tabs(
-    path: str, labels: Mapping[str, str], current: str, numbers: Mapping[str, int]
-) -> list[Tab]:
-    """A tab of `labels` is at `path/<name>`; `current` is the name of the one that is open."""
-    return [
-        Tab(label, f"{path}/{name}", numbers.get(name, 0), name == current)
-        for name, label in labels.items()
     ]

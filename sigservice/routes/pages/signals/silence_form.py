@@ -12,7 +12,6 @@ from sigservice.routes.pages.signals.channel_section import (
 )
 from sigservice.services.signals.silence_rules import SilenceRule, mask_rule
 from sigservice.web.forms import Field, Form, fill, read, to_form
-from sigservice.web.growing_forms import GrowingSection
 
 AT = "options.silence."
 _EVENTS = {"late": "Late", "down": "Down", "up": "Up again"}
@@ -71,15 +70,11 @@ def make_parts(form: Form, integrations: Sequence[Row]) -> dict[str, Any]:
         "schedule": schedule,
         "fields": fill(_FIELDS, form),
         "recipients": make_named_channels(form, integrations, _EVENTS),
-        "section": _make_section(form),
+        "section": make_channel_section(
+            form,
+            f"{AT}notifications",
+            "Sent when the state changes.",
+            _EVENTS,
+            {"type": "apprise", "on.down": "on", "on.up": "on"},
+        ),
     }
-
-
-def _make_section(form: Form) -> GrowingSection:
-    return make_channel_section(
-        form,
-        f"{AT}notifications",
-        "Sent when the state changes.",
-        _EVENTS,
-        {"type": "apprise", "on.down": "on", "on.up": "on"},
-    )

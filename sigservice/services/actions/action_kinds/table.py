@@ -7,8 +7,7 @@ from types import MappingProxyType
 from sigservice.services.actions.action_kinds.kind import Kind
 from sigservice.services.actions.action_kinds.revert_action_set import RevertActionSet
 from sigservice.services.actions.action_kinds.set_rollout import SetRollout
-from sigservice.services.actions.action_kinds.toggle_by_tag import ToggleByTag
-from sigservice.services.actions.action_kinds.toggle_feature import ToggleFeature
+from sigservice.services.actions.action_kinds.toggles import ToggleByTag, ToggleFeature
 
 _kinds: dict[str, Kind] = {
     "TOGGLE_FEATURE_ON": ToggleFeature(on=True),
