@@ -127,8 +127,8 @@ def _add_parsers(commands: Any) -> None:
         commands,
         "migrate",
         "migrate the database and exit",
-        "Creates the tables in an empty database of your own, and changes those of an older "
-        "version. `run` does it too. docs/upgrading.md describes upgrades.",
+        "Creates the tables in an empty database of your own, and changes the tables of an "
+        "older version. `run` does it too. docs/upgrading.md describes upgrades.",
         "DATABASE_URL=postgres://flags:secret@db/flags sigservice migrate",
     )
     checking = add_parser(

@@ -15,8 +15,8 @@ from sigservice.errors import build_busy_error
 
 @dataclass(frozen=True)
 class Share:
-    """A bulkhead has one of `part` connections of the pool, at least one. In addition `waiting`
-    callers wait for one, each at most `wait_seconds`."""
+    """A bulkhead has one in `part` connections of the pool, and at least one. Up to `waiting`
+    callers wait for a connection, each for up to `wait_seconds`."""
 
     part: int
     waiting: int
@@ -44,8 +44,8 @@ SHARES = {
 
 
 def count_workers(pool_size: int) -> int:
-    """The number of threads for requests: those that bulkheads, a group commit, files and
-    metric sources can occupy, and others."""
+    """The number of threads for requests: as many as bulkheads, group commits, files and metric
+    sources can occupy, and some for other requests."""
     occupied = sum(share.count_connections(pool_size) + share.waiting for share in SHARES.values())
     occupied += MAX_WAITING + MAX_STREAMED_FILES + MAX_SOURCE_QUERIES
     return max(occupied + FREE_WORKERS, pool_size * 2)

@@ -29,10 +29,10 @@ Result = TypeVar("Result")
 class GroupCommit(Generic[Item, Result]):
     """`store(item)` returns the item's result after its commit.
 
-    One caller at a time is the writer: it stores its item together with all that wait. Those that
-    come meanwhile wait, and one of them is the next writer. So a single caller waits for nobody.
-    Before a worker of the listener writes or waits, it runs the requests of the same kind that have
-    arrived, so that their items join the group without a thread of their own.
+    One caller at a time is the writer: it stores its item together with all waiting items. Callers
+    that arrive meanwhile wait, and one of them is the next writer. So a single caller waits for
+    nobody. Before a worker of the listener writes or waits, it runs the requests of the same kind
+    that have arrived, so that their items join the group without a thread of their own.
 
     `write(conn, items)` executes statements on a connection in autocommit and returns a result for
     each item, in their order. It can be repeated after an error; then the halves of the group are

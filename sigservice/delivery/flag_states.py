@@ -73,8 +73,8 @@ class FlagStates:
         return [it for it in states if it.is_moved and last.get(it.key) is False]
 
     def find_drift(self, state: FlagState) -> list[str]:
-        """The flags and segments whose texts differ from those of the database, by their digests;
-        none if it has another revision meanwhile. Raises DatabaseUnavailable."""
+        """The flags and segments whose digests differ from the database's; none if the database has
+        another revision by now. Raises DatabaseUnavailable."""
         with self._database.autocommit() as conn:
             reading = client_features.read_all(conn, state.environment, digests=True)
         if reading.revisions.of_environment(state.environment) != state.revision:

@@ -38,11 +38,11 @@ class FrontendDocument:
 
 
 class FrontendDocuments:
-    """Caches the evaluated flags of a context. Those that depend on a random value or the clock are
+    """Caches the evaluated flags of a context. Flags that depend on a random value or the clock are
     evaluated each time.
 
     The first evaluation of a context isn't cached: most contexts come once, and they would displace
-    those that come again.
+    the contexts that come again.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
 """Which SDKs that poll are asked to stream, and the trial of their first stream.
 
-Something between may hold back a stream until it ends, and the server can't see that. So the first
+A proxy may hold back a stream until it ends, and the server can't see that. So the first
 stream of a client that has polled tells it to poll again. A client that does so while the stream is
 open has received the event, and is asked to stream once more. The service ends the stream of a
 client that doesn't, which releases what was held back, and never asks this client again.
@@ -68,8 +68,8 @@ class StreamEnd:
 
 
 class StreamClients:
-    """The stages of clients by connection ID, each of which a running SDK has one of. Those of
-    the `capacity` clients that changed last are kept."""
+    """The stages of clients by connection ID, which each running SDK has. Keeps the `capacity`
+    stages that changed last."""
 
     def __init__(self, clock: Clock, capacity: int = 100_000) -> None:
         self._clock, self._capacity = clock, capacity

@@ -51,8 +51,8 @@ _Results = queue.SimpleQueue[tuple[int, DeliveryResult]]  # by ID of the message
 
 
 def run_once(context: Context) -> int:
-    """Returns the number of settled messages when none is due or in progress. Leaves those of a
-    target that is unavailable to the next run."""
+    """Returns the number of settled messages when none is due or in progress. Leaves
+    messages to an unavailable target to the next run."""
     context.outbox_waiting.clear()
     with context.database.autocommit() as conn:
         message_rows.adopt(conn, now=context.clock.now(), chunk=ADOPTED_CHUNK)

@@ -45,8 +45,8 @@ def make_context(
     path: str = "",
     creates_session: bool = False,
 ) -> Fields:
-    """`environment` and `remote_address` are the defaults of those fields; with `creates_session` a
-    random sessionId is that of the session. `path` is the path of `fields` in the body. Raises
+    """`environment` and `remote_address` are the defaults of these fields; with `creates_session`
+    the default of sessionId is random. `path` is the path of `fields` in the body. Raises
     BadDataError with all problems."""
     problems = Problems()
     explicit = fields.get("properties")

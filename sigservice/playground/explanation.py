@@ -107,9 +107,9 @@ def explain(
     strategies: Mapping[str, Sequence[Json]],
     fields: Fields,
 ) -> list[Explanation]:
-    """Explains each of `flags`. Flags, `parents` and `segments` (by ID) are in the format of the
-    client API, `strategies` (by flag, including disabled ones) in that of the admin API. Raises
-    BadDataError for too many parts."""
+    """Explains each of `flags`. Flags, `parents` and `segments` (by ID) have the format of the
+    client API; `strategies` (by flag, including disabled ones) have the format of the admin API.
+    Raises BadDataError for too many parts."""
     saved = [strategy for flag in flags for strategy in strategies.get(flag["name"], ())]
     parts = sum(1 + len(it["constraints"]) + len(it["segments"]) for it in saved)
     if parts + sum(len(segment["constraints"]) for segment in segments.values()) > MAX_PARTS:

@@ -22,7 +22,7 @@ from sigservice.services.system import events
 
 def seed(database: Database, authentication: dict[str, Any], passwords: secrets.Passwords) -> None:
     """Writes the built-in rows once; creates the first admin if there are no users, and the
-    configured API tokens if there are none."""
+    configured API tokens if there are none. Raises ConfigError for invalid tokens."""
     with database.transaction() as conn:
         _write_built_ins(conn)
     admin = authentication["initialAdminUser"]

@@ -20,15 +20,17 @@ _MISSING_FIELD = re.compile(r"missing required field `(\w+)`")
 
 
 def read_bytes(environ: dict[str, Any], limit: int) -> bytes:
-    """The decompressed body. Raises ContentTooLargeError if it exceeds `limit`, without reading all
-    of it, or if the listener did not read it (see web/body_permits.py)."""
+    """The decompressed body. Raises what `read_sent_bytes` raises, ContentTypeError for an unknown
+    encoding, and BadDataError for invalid compressed data."""
     data = read_sent_bytes(environ, limit)
     encoding = environ.get("HTTP_CONTENT_ENCODING", "").strip().lower()
     return payload.inflate(data, encoding, limit) if data else data
 
 
 def read_sent_bytes(environ: dict[str, Any], limit: int) -> bytes:
-    """The body as it was sent, which can be read again. Raises like `read_bytes`."""
+    """The body as it was sent, which can be read again. Raises BadDataError for an invalid length,
+    and ContentTooLargeError if the body exceeds `limit`, without reading all of it, or if the
+    listener did not read it (see web/body_permits.py)."""
     if environ.get("sigservice.body_refused"):
         raise payload.build_too_large_error(limit)
     length = environ.get("CONTENT_LENGTH") or ""
@@ -106,7 +108,8 @@ def read_struct(
     *,
     any_content_type: bool = False,
 ) -> Struct:
-    """A JSON body as a msgspec struct; raises BadDataError with the path of the field."""
+    """A JSON body as a msgspec struct. Raises BadDataError with the path of the field,
+    ContentTypeError, and what `read_bytes` raises."""
     if not any_content_type and not environ.get("CONTENT_TYPE"):
         raise ContentTypeError("The body must be application/json.")
     value, _ = read_json(environ, limit, any_content_type=any_content_type)

@@ -63,8 +63,8 @@ def make_section(
     fields_below: Sequence[Field] = (),
     **more: Any,
 ) -> GrowingSection:
-    """The rows of the form after its button. `fields` are those of a row, and so are `blank`, the
-    texts of a new row, and `summarize`, which returns the summary and the chips of a row."""
+    """The rows of the form after its button. `fields` are the fields of a row, `blank` the texts of
+    a new row, and `summarize` returns the summary and the chips of a row."""
     rows = []
     for number, row in enumerate(list_rows(form, name, blank)):
         templates = fields(row) if callable(fields) else fields

@@ -335,6 +335,7 @@ def _is_unknown_origin(environ: dict[str, Any]) -> bool:
 
 
 def check_csrf(identity: Identity, token: str) -> None:
+    """Raises ForbiddenError for another token than the one of the session."""
     if not identity.csrf or not secrets.is_equal(identity.csrf, token):
         raise ForbiddenError("This form has expired. Reload the page and try again.")
 

@@ -28,7 +28,7 @@ def read_paging(query: dict[str, str], default: int = DEFAULT_LIMIT) -> Paging:
 
 
 def read_days(query: dict[str, str]) -> tuple[datetime | None, datetime | None]:
-    """`from` and `to`, inclusive days in UTC, as a half-open interval."""
+    """`from` and `to`, inclusive days in UTC, as a half-open interval. Raises BadDataError."""
     start, end = _read_day(query, "from"), _read_day(query, "to")
     return start, end + timedelta(days=1) if end else None
 

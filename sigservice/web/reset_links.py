@@ -29,7 +29,8 @@ def send_reset_link(context: Context, environ: dict[str, Any], email: str) -> No
     """Returns nothing, so that callers can't find out which users exist. Does nothing without a
     mail server.
 
-    Raises RateLimitError after too many requests for one address, whether a user has it or not.
+    Raises DisabledError if users don't sign in by password, and RateLimitError after too many
+    requests for one address, whether a user has it or not.
     """
     require_passwords(context)
     if context.mail_server is None:

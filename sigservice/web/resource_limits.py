@@ -1,4 +1,4 @@
-"""Limits of the numbers of things that users create, on pages: said before a form is filled in."""
+"""Pages that say that a limit is reached, before the user fills in a form."""
 
 from sigservice.config.options import OPTIONS
 from sigservice.context import Context

@@ -131,5 +131,6 @@ def redirect(context: Context, path: str) -> HTTPResponse:
 
 
 def find_notice(notices: Mapping[str, str]) -> str:
-    """The message of `notices` that the query parameter `done` of a redirect names, or ""."""
+    """The message of `notices` that the query parameter `done` of a redirect names, or "". Raises
+    BadDataError for an invalid query."""
     return notices.get(read_query(request.environ).get("done", ""), "")

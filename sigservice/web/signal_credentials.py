@@ -30,9 +30,9 @@ def read_caller(environ: dict[str, Any], address: str, body_limit: int) -> Calle
 def read_signal_token(environ: dict[str, Any]) -> str:
     """The token in a header or in the query, "" for none. Raises BadDataError.
 
-    A proxy may send each token to one process, where its limit is counted. So what it could read
-    otherwise is no token, or an error: the query has the token once, by its plain name, and not
-    after a `;` or a second `?` either.
+    A proxy may send each token to one process, where its limit is counted. Tokens that it might
+    parse differently are ignored or refused: the query has the token once, by its plain name, and
+    not after a `;` or a second `?`.
     """
     if secret := _read_header(environ):
         return secret

@@ -1,5 +1,5 @@
 """The offer of a stream to SDKs that poll: the header Fetch-Mode, which the Node SDK understands.
-It also chooses the streams of clients whose events something in between holds back.
+It also chooses the streams of clients whose events a proxy holds back.
 
 On it, the SDK drops the document of this response and opens a stream. If the stream fails, it polls
 again; so offers are limited for each running SDK, or both would alternate without a pause. The

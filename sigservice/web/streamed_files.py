@@ -1,7 +1,7 @@
 """Files that are read from the database in parts while they are sent.
 
-Each occupies a worker as long as its client reads, so there are at most MAX_STREAMED_FILES in a
-process, and one of a user.
+Each occupies a worker while its client reads, so a process sends at most MAX_STREAMED_FILES at a
+time, and one to each user.
 """
 
 from collections.abc import Callable, Iterator

@@ -170,8 +170,8 @@ class Usage(NamedTuple):
     def _list_rates(
         self, environment: str, counts: Mapping[int, tuple[int, int]]
     ) -> dict[str, dict[int, float]]:
-        """By metric and slot, per exposure; none for a part of the exposures, as metrics are those
-        of all users."""
+        """By metric and slot, per exposure; none for a part of the exposures, because metrics have
+        no parts."""
         rates: dict[str, dict[int, float]] = {}
         for row in self.impact_slots:
             exposures, _ = counts.get(row["ago"], (0, 0))

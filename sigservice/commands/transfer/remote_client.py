@@ -145,7 +145,7 @@ def _parse_base_url(url: str) -> str:
 
 
 def open_pool(base_url: str, proxies: Proxies, settings: dict[str, Any]) -> urllib3.PoolManager:
-    """Uses the proxy that the environment defines for the URL."""
+    """Connections through the proxy that the environment defines for the URL. Raises StartError."""
     split = urlsplit(base_url)
     port = split.port or (443 if split.scheme == "https" else 80)
     proxy = proxies.find(split.scheme, split.hostname or "", port)

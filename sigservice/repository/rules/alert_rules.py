@@ -92,8 +92,8 @@ def claim_due(conn: Connection, now: datetime) -> list[Row]:
 
 
 def lease_due(conn: Connection, now: datetime, until: datetime, busy: Sequence[str]) -> list[Row]:
-    """{id, condition} of the rules on metric sources that are due, which are due again at
-    `until`; without those of the sources `busy`."""
+    """{id, condition} of the due rules on metric sources other than `busy`. They are due again at
+    `until`."""
     return fetch_all(conn, _SQL["lease_due_alert_rules"], now=now, until=until, busy=list(busy))
 
 

@@ -46,8 +46,8 @@ def verify_password(
     password: str,
     may_use_password: Callable[[Row], bool] = lambda user: True,
 ) -> Row:
-    """The user, with the hash that was verified. A user who may not use a password is answered
-    like one who enters a wrong one, after the same time. Raises UnavailableError, and SignInError,
+    """The user, with the hash that was verified. A user who may not use a password gets
+    the answer to a wrong password, after the same time. Raises UnavailableError, and SignInError,
     with the same message for an unknown login and a wrong password.
 
     Holds no connection during the hashing.

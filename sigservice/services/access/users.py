@@ -193,7 +193,7 @@ def verify_own_password(
     database: Database, hasher: Passwords, identity: Identity, password: str, path: str
 ) -> str:
     """The stored hash, which the password matches. Raises PasswordMismatch with `path`,
-    UnavailableError, and ForbiddenError for a token, which has no password."""
+    NotFoundError, UnavailableError, and ForbiddenError for a token, which has no password."""
     if not identity.session_hash:
         raise ForbiddenError("A token has no password.")
     with database.autocommit() as conn:
@@ -213,8 +213,8 @@ def change_own_password(
     *,
     revoke_tokens: bool = False,
 ) -> None:
-    """Ends the user's other sessions. Raises PasswordMismatch, OwaspValidationError,
-    PasswordPreviouslyUsedError, UnavailableError, and ForbiddenError for a token."""
+    """Ends the user's other sessions. Raises OwaspValidationError, PasswordPreviouslyUsedError
+    and what `verify_own_password` raises."""
     with hasher.admit():
         verified_hash = verify_own_password(database, hasher, identity, old, "oldPassword")
         passwords.check(new, identity.username, identity.email)

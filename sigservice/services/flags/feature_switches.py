@@ -92,7 +92,7 @@ class SwitchBatch:
     def switch_all(
         self, project: str, environment: str, names: Sequence[str], enabled: bool, by: Identity
     ) -> set[str]:
-        """Switches several flags of a project, or none of them when it raises; see `switch`.
+        """Switches several flags of a project, or none of them if it raises what `switch` raises.
         Returns the names of the flags whose state changed."""
         self.lock()
         targets = [FeatureEnvironment(project, name, environment) for name in sorted(set(names))]

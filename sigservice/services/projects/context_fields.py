@@ -33,7 +33,7 @@ class ContextField(msgspec.Struct, rename="camel"):
 
 
 class ContextFieldChanges(msgspec.Struct, rename="camel"):
-    """Absent members keep their values, and so do those that are null except the description."""
+    """Absent and null members keep their values; a null description removes it."""
 
     description: str | UnsetType | None = UNSET
     stickiness: bool | None = None

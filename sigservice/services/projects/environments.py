@@ -32,7 +32,7 @@ class Environment(msgspec.Struct, rename="camel"):
 
 
 class NewEnvironment(msgspec.Struct, rename="camel"):
-    """By default after those of its type and of later stages."""
+    """By default after the environments of its type and of later stages."""
 
     name: str
     type: str
@@ -86,7 +86,7 @@ def create(conn: Connection, new: NewEnvironment, by: Identity) -> Row:
 
 
 def _find_place(rows: Sequence[Row], type: str) -> tuple[int, dict[str, int]]:
-    """The sort order of a new environment, and those of environments that make room for it."""
+    """The sort order of a new environment, and new sort orders of the environments after it."""
     stages = {type: stage for stage, type in enumerate(TYPES)}
     place = 0
     for index, row in enumerate(rows, 1):

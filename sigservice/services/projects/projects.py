@@ -46,7 +46,7 @@ class Project(ProjectFields, kw_only=True):
 
 
 class ProjectChanges(msgspec.Struct, rename="camel"):
-    """Absent members keep their values, and so do those that are null except the description."""
+    """Absent and null members keep their values; a null description removes it."""
 
     name: str
     description: str | UnsetType | None = UNSET

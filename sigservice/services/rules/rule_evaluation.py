@@ -55,8 +55,8 @@ def evaluate_metrics(conn: Connection, now: datetime) -> Evaluation:
 
 
 def lease_queries(conn: Connection, now: datetime, busy: Sequence[str] = ()) -> list[Lease]:
-    """The rules on metric sources that are due, which no other process evaluates before the lease
-    ends; without those of the sources `busy`."""
+    """The due rules on metric sources other than `busy`. No other process evaluates them before the
+    lease ends."""
     until = now + LEASE
     return [
         Lease(row["id"], read_condition(row), until)

@@ -111,8 +111,8 @@ def _verify_signature(
 
 
 class _Failure(NamedTuple):
-    """`clarity` is higher, the surer it is that the sender has meant this token. `reason` is "" if
-    the call is valid."""
+    """The higher `clarity`, the more likely it is that the sender means this token. `reason` is ""
+    if the call is valid."""
 
     clarity: int
     reason: str

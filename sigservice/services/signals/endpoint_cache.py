@@ -62,8 +62,8 @@ class EndpointSettings:
     _signing_secrets: dict[int, list[SigningSecret]] = field(default_factory=dict)
 
     def find_signing_secrets(self, token: TokenSettings) -> Sequence[SigningSecret]:
-        """Those of a signature token that the keys decrypt: a lost key makes only the secrets
-        unusable that were encrypted with it. Raises EncryptionError if the keys decrypt none."""
+        """The secrets of a signature token that the keys decrypt. A lost key makes only the secrets
+        unusable that it has encrypted. Raises EncryptionError if the keys decrypt none."""
         if token.id in self._signing_secrets:
             return self._signing_secrets[token.id]
         signing_secrets: list[SigningSecret] = []

@@ -1,4 +1,4 @@
-"""Calls of signal endpoints that stored no signal: a wrong token is what people debug.
+"""Calls of signal endpoints that stored no signal, so that admins find a wrong token.
 
 They are counted in memory by caller and reason, and written by a job, so that a flood of them
 writes a bounded number of rows. A kill loses the calls of the last seconds.
@@ -94,8 +94,8 @@ def write(conn: Connection, counts: dict[RefusedCall, _Count]) -> None:
 
 
 def make_prefix(secret: str) -> str:
-    """The beginning of a secret, by which its owner recognises it; "" for a short secret, of which
-    a few characters would be much."""
+    """The beginning of a secret, by which its owner recognises it; "" for a short secret, because
+    a few characters would reveal too much of it."""
     if len(secret) < MIN_SECRET_LENGTH:
         return ""
     length = PREFIX_LENGTH + (len(TOKEN_PREFIX) if secret.startswith(TOKEN_PREFIX) else 0)
@@ -117,6 +117,6 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def _clean(text: str, max_length: int) -> str:
-    """Without what a log or the database can't have. Header values are latin-1."""
+    """Without characters that a log or the database can't contain. Header values are latin-1."""
     text = text[:max_length]
     return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)

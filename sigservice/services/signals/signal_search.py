@@ -100,8 +100,8 @@ def search(
     before: int | None,
     window: SearchWindow | None = None,
 ) -> SignalPage:
-    """The signals of the window below `before` that match the filter, at most `limit`. The window
-    is that of searches by default."""
+    """The signals of the window below `before` that match the filter, at most `limit`. The
+    default window is SEARCH_WINDOW."""
     id, token_id = endpoint["id"], filter.token_id
     times = {"from_time": filter.from_time, "to_time": filter.to_time}
     oldest_id, has_more = signals.find_search_end(

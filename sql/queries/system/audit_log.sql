@@ -20,8 +20,8 @@ SELECT coalesce(max(id), 0) AS id FROM events;
 
 -- name: list_event_writers
 -- The transactions that may have inserted an event. Each takes this lock before its events get their
--- IDs, so once those of a moment have ended, no event with a lower ID than the newest of that moment
--- can appear.
+-- IDs, so once all of them have ended, no event can appear with a lower ID than the newest event had
+-- when they were listed.
 SELECT virtualtransaction AS transaction
 FROM pg_locks
 WHERE relation = 'events'::regclass AND mode = 'RowExclusiveLock';

@@ -1,7 +1,7 @@
 -- Mails to users: the messages with a user in the outbox. Inserted in the transaction of their cause.
 
 -- name: delete_waiting_mails
--- A new request replaces the user's waiting mails, also those of the version before, which are in `mails`.
+-- A new request replaces the user's waiting mails, also in `mails`, where the previous version stored them.
 -- `before` limits it to older ones.
 WITH former AS (
     DELETE FROM mails

@@ -16,8 +16,8 @@ def list_senders(context: Context, identity: Identity) -> Json:
 
 
 def to_json(sender: Sender) -> dict[str, Any]:
-    """`filters` and `options` in the format of an action set, `endpointOptions` and `signature`
-    in that of an endpoint and of its signature token."""
+    """`filters` and `options` have the format of an action set, `endpointOptions` the format of an
+    endpoint, and `signature` the format of its signature token."""
     body: dict[str, Any] = {
         "name": sender.name,
         "title": sender.title,

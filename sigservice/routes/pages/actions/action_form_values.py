@@ -221,7 +221,7 @@ def read_filters(rows: Sequence[Form]) -> list[Filter]:
 
 
 def make_filter_rows(filters: Sequence[Filter]) -> list[Form]:
-    """The texts of filters, one row for each: those of a group have the same letter."""
+    """The texts of filters, one row for each. The rows of a group have the same letter."""
     rows, groups = [], 0
     for one in filters:
         letter = ""

@@ -22,7 +22,7 @@ _FIELDS = [
     Field(
         f"{AT}everySeconds",
         "Interval (seconds)",
-        hint="A little longer than that of the sender.",
+        hint="A little longer than the interval of the sender.",
         attributes=_NUMERIC,
     ),
     Field(

@@ -133,8 +133,10 @@ def _find_role(claims: Claims, settings: dict[str, Any]) -> str:
 
 
 def find_groups(claims: Claims, path: str) -> set[str]:
-    """Providers omit the claim of users without groups. One with too many groups for a token names
-    another source instead."""
+    """The groups of the claim. Providers omit the claim for users without groups.
+
+    Raises OidcError if the user has too many groups for a token, so that the token only names
+    another source, and for a claim that isn't a list of texts."""
     value = claims.find(path)
     if value is MISSING:
         for source in (claims.token, claims.userinfo):

@@ -1,5 +1,5 @@
-"""The kinds of actions by name. Other tools know the names, except the last two and those that are
-added when the service is put together."""
+"""The kinds of actions by name. Other tools use the same names, except for the last two and the
+kinds that `add_kinds` adds."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
