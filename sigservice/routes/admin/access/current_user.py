@@ -1,17 +1,23 @@
-"""The current user, JSON: account, permissions, profile and password."""
+"""The current user, JSON: account, permissions, profile, password, personal tokens and sessions.
+Only the answer to a creation contains the secret of a token."""
 
 from typing import Any
 
 import msgspec
 
-from sigservice.errors import BadDataError
+from sigservice.db.pool import Connection
+from sigservice.errors import BadDataError, ForbiddenError
+from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.repository.access import users as user_rows
-from sigservice.services.access import users
+from sigservice.services.access import personal_tokens, sessions, users
 from sigservice.services.identity import ADMIN_TOKEN_ID, UNKNOWN_ID, VIEW, Identity
-from sigservice.web import AdminGuard, Context, Json, Router
+from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond, session
+from sigservice.web.own_tokens import create_own_token
 from sigservice.web.password_attempts import can_change_password, change_own_password
 
 PATH = "/api/admin/user"
+TOKENS = f"{PATH}/tokens"
+SESSIONS = f"{PATH}/sessions"
 
 
 class OwnPasswordBody(msgspec.Struct):
@@ -19,6 +25,14 @@ class OwnPasswordBody(msgspec.Struct):
     confirmPassword: str
     oldPassword: str
     revokeTokens: bool = False
+
+
+class PersonalTokenBody(msgspec.Struct):
+    """`password` is required of users who sign in by password."""
+
+    description: str
+    expiresAt: str
+    password: str = ""
 
 
 router = Router(AdminGuard)
@@ -77,3 +91,54 @@ def change_current_password(context: Context, identity: Identity, body: OwnPassw
     change_own_password(
         context, identity, body.oldPassword, body.password, revoke_tokens=body.revokeTokens
     )
+
+
+@router.get(TOKENS, needs=VIEW, autocommit=True)
+def list_personal_tokens(conn: Connection, identity: Identity) -> Json:
+    rows = personal_token_rows.list_of_users(conn, [identity.user_id])
+    return {"pats": [personal_tokens.to_json(row) for row in rows]}
+
+
+@router.post(TOKENS, needs=VIEW, takes=PersonalTokenBody)
+def create_personal_token(
+    context: Context, identity: Identity, body: PersonalTokenBody
+) -> HTTPResponse:
+    row, secret = create_own_token(
+        context, identity, body.description, body.expiresAt, body.password
+    )
+    return respond.json(personal_tokens.to_json(row) | {"secret": secret}, 201)
+
+
+@router.delete(f"{TOKENS}/<id:id>", needs=VIEW)
+def delete_personal_token(conn: Connection, identity: Identity, id: int) -> None:
+    personal_tokens.delete(conn, identity.user_id, id, identity)
+
+
+@router.get(SESSIONS, needs=VIEW)
+def list_sessions(context: Context, identity: Identity) -> Json:
+    _require_session(identity)
+    rows = session.list_own_sessions(context, identity)
+    return {"sessions": [sessions.to_json(row) for row in rows]}
+
+
+@router.delete(SESSIONS, needs=VIEW)
+def end_other_sessions(conn: Connection, identity: Identity) -> None:
+    _require_session(identity)
+    sessions.end_other_sessions(conn, identity)
+
+
+@router.delete(f"{SESSIONS}/<id:id>", needs=VIEW)
+def end_session(context: Context, identity: Identity, id: int) -> HTTPResponse:
+    _require_session(identity)
+    with context.database.transaction() as conn:
+        is_current = sessions.end_session(conn, identity, id)
+    answer = respond.empty()
+    if is_current:
+        session.clear_cookie(context, answer)
+    return answer
+
+
+def _require_session(identity: Identity) -> None:
+    """Keeps a stolen token from listing and ending its owner's sessions."""
+    if not identity.session_hash:
+        raise ForbiddenError("Only signed-in users have sessions.")

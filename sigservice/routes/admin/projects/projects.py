@@ -1,4 +1,5 @@
-"""Admin API: projects, their status and their settings."""
+"""Admin API: projects with their status, settings and environments, and the caller's favorites.
+Admin tokens share theirs."""
 
 from typing import Any
 
@@ -6,11 +7,12 @@ import msgspec
 
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
-from sigservice.repository.projects import favorites
+from sigservice.repository.projects import favorites as favorite_rows
 from sigservice.repository.projects import project_environments as project_environment_rows
 from sigservice.repository.projects import projects as project_rows
+from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
-from sigservice.services.projects import project_environments, project_settings, projects
+from sigservice.services.projects import favorites, project_environments, project_settings, projects
 from sigservice.services.projects.project_settings import ProjectSettings
 from sigservice.services.projects.projects import NewProject, ProjectChanges
 from sigservice.web import AdminGuard, Context, Json, Router, respond
@@ -26,10 +28,17 @@ STATISTICS = {
     "projectActivityPastWindow": 0,
     "projectMembersAddedCurrentWindow": 0,
 }
+ENVIRONMENTS = f"{PATH}/<project>/environments"
+PROJECT_FAVORITES = f"{PATH}/<project>/favorites"
+FLAG_FAVORITES = f"{PATH}/<project>/features/<name>/favorites"
 
 
 class ProjectIdBody(msgspec.Struct):
     id: str
+
+
+class ProjectEnvironmentBody(msgspec.Struct):
+    environment: str
 
 
 router = Router(AdminGuard)
@@ -38,7 +47,7 @@ router = Router(AdminGuard)
 def _to_full_json(conn: Connection, row: Row, identity: Identity) -> dict[str, Any]:
     rows = project_environment_rows.list_by_project(conn, row["id"])
     environments = [project_environments.to_json(link) for link in rows]
-    favorite_ids = favorites.list_projects(conn, identity.user_id)
+    favorite_ids = favorite_rows.list_projects(conn, identity.user_id)
     project = projects.to_json(row, is_favorite=row["id"] in favorite_ids)
     return {"version": 1, **project, **project_settings.to_json(row), "environments": environments}
 
@@ -46,7 +55,7 @@ def _to_full_json(conn: Connection, row: Row, identity: Identity) -> dict[str, A
 @router.get(PATH, needs=VIEW)
 def list_projects(conn: Connection, identity: Identity) -> Json:
     rows = project_rows.list_all(conn)
-    favorite_ids = favorites.list_projects(conn, identity.user_id)
+    favorite_ids = favorite_rows.list_projects(conn, identity.user_id)
     items = [projects.to_json(row, is_favorite=row["id"] in favorite_ids) for row in rows]
     return {"version": 1, "projects": items}
 
@@ -107,3 +116,53 @@ def update_project_settings(
     conn: Connection, identity: Identity, project: str, body: ProjectSettings
 ) -> None:
     project_settings.update(conn, project, body, identity)
+
+
+@router.post(ENVIRONMENTS, needs=EDIT, takes=ProjectEnvironmentBody)
+def add_environment_to_project(
+    conn: Connection, identity: Identity, project: str, body: ProjectEnvironmentBody
+) -> None:
+    project_environments.link(conn, project, body.environment, identity)
+
+
+@router.delete(f"{ENVIRONMENTS}/<environment>", needs=EDIT)
+def remove_environment_from_project(
+    conn: Connection, identity: Identity, project: str, environment: str
+) -> None:
+    project_environments.unlink(conn, project, environment, identity)
+
+
+@router.post(f"{ENVIRONMENTS}/<environment>/default-strategy", needs=EDIT, takes=Strategy)
+def set_default_strategy(
+    context: Context, identity: Identity, project: str, environment: str, body: Strategy
+) -> Json:
+    with context.database.transaction() as conn:
+        strategy = project_environments.set_default_strategy(
+            conn,
+            project,
+            environment,
+            body,
+            identity,
+            max_segments=context.config["strategySegmentsLimit"],
+        )
+    return strategy
+
+
+@router.post(FLAG_FAVORITES, needs=VIEW)
+def add_favorite_feature(conn: Connection, identity: Identity, project: str, name: str) -> None:
+    favorites.add_feature(conn, project, name, identity)
+
+
+@router.delete(FLAG_FAVORITES, needs=VIEW)
+def remove_favorite_feature(conn: Connection, identity: Identity, project: str, name: str) -> None:
+    favorites.remove_feature(conn, project, name, identity)
+
+
+@router.post(PROJECT_FAVORITES, needs=VIEW)
+def add_favorite_project(conn: Connection, identity: Identity, project: str) -> None:
+    favorites.add_project(conn, project, identity)
+
+
+@router.delete(PROJECT_FAVORITES, needs=VIEW)
+def remove_favorite_project(conn: Connection, identity: Identity, project: str) -> None:
+    favorites.remove_project(conn, project, identity)

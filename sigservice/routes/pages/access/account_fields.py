@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sigservice.db.statements import Row
 from sigservice.services.access import passwords
+from sigservice.web import Page
 from sigservice.web.forms import Field
 from sigservice.web.tables import Cell, Column
 
@@ -37,3 +38,14 @@ def make_new_password_fields() -> list[Field]:
 def make_role_field(roles: Sequence[Row]) -> Field:
     choices = [(role["name"], f"{role['name']}: {role['description']}") for role in roles]
     return Field("rootRole", "Role", type="select", choices=choices)
+
+
+def make_created_page(token: Row, secret: str, back: str) -> Page:
+    """The page that shows the secret of a new personal token, once."""
+    return Page(
+        "access/personal_tokens/created",
+        title="Token created",
+        token=token,
+        secret=Field("secret", "Token", secret),
+        back=back,
+    )

@@ -4,17 +4,18 @@ from operator import itemgetter
 
 from sigservice.db.pool import Connection
 from sigservice.repository.access import personal_tokens as personal_token_rows
-from sigservice.routes.admin.access.personal_tokens import PersonalTokenBody
+from sigservice.routes.admin.access.current_user import PersonalTokenBody
 from sigservice.routes.pages.access.account_fields import (
     PERSONAL_TOKEN_COLUMNS,
     PERSONAL_TOKEN_FIELDS,
+    make_created_page,
     make_password_field,
 )
 from sigservice.services.access import personal_tokens
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import Context, Page, PageGuard, Router, respond
 from sigservice.web.form_pages import shows_errors_in
-from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, read_id
+from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read, read_id
 from sigservice.web.oidc_sign_in import is_fresh
 from sigservice.web.own_tokens import create_own_token, make_confirmation_path, needs_password
 from sigservice.web.tables import Cell, Column, make_table
@@ -61,13 +62,7 @@ def create_token(context: Context, identity: Identity, form: Form) -> Page:
     token, secret = create_own_token(
         context, identity, body.description, body.expiresAt, form.get("password", "")
     )
-    return Page(
-        "access/personal_tokens/created",
-        title="Token created",
-        token=token,
-        secret=Field("secret", "Token", secret),
-        back=PATH,
-    )
+    return make_created_page(token, secret, PATH)
 
 
 @router.post(f"{PATH}/delete", needs=VIEW)

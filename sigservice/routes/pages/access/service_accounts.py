@@ -8,6 +8,7 @@ from sigservice.routes.admin.access.service_accounts import ServiceAccountBody, 
 from sigservice.routes.pages.access.account_fields import (
     PERSONAL_TOKEN_COLUMNS,
     PERSONAL_TOKEN_FIELDS,
+    make_created_page,
     make_role_field,
 )
 from sigservice.services.access import personal_tokens, service_accounts
@@ -118,13 +119,7 @@ def create_service_account_token(
     fields = personal_tokens.check_fields(body.description, body.expiresAt, now=now)
     with context.database.transaction() as conn:
         token, secret = service_accounts.create_token(conn, account_id, fields, identity)
-    return Page(
-        "access/personal_tokens/created",
-        title="Token created",
-        token=token,
-        secret=Field("secret", "Token", secret),
-        back=f"{PATH}/{account_id}",
-    )
+    return make_created_page(token, secret, f"{PATH}/{account_id}")
 
 
 @confirms(router, f"{ONE}/tokens/<personal_token_id:id>/delete", needs=ADMIN)
