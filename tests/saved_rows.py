@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
-_TABLES = (
-    "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname = 'public' "
-    "AND tablename NOT IN ('roles', 'feature_types', 'schema_migrations')"
-)
-_SEQUENCES = (
-    "SELECT format('%I.%I', schemaname, sequencename), last_value FROM pg_sequences "
-    "WHERE last_value IS NOT NULL"
-)
+_COLUMNS = """
+SELECT table_name, array_agg(quote_ident(column_name) ORDER BY ordinal_position)
+FROM information_schema.columns
+WHERE table_schema = 'public' AND is_generated = 'NEVER'
+  AND table_name NOT IN ('roles', 'feature_types', 'schema_migrations')
+GROUP BY table_name
+"""
 
 
 class SavedRows:
-    """What a connection sees in the tables that `TemporaryDatabase.empty` empties."""
+    """What a connection sees in the tables that `TemporaryDatabase.empty` empties. Sequences only
+    rise, so that the IDs stay free."""
 
     def __init__(self, conn: Any) -> None:
-        self._tables: dict[str, bytes] = {}
+        self._inserts: dict[str, str] = {}
         with conn.cursor() as cursor:
-            cursor.execute(_TABLES)
-            for (table,) in cursor.fetchall():
-                rows = io.BytesIO()
-                cursor.copy_expert(f"COPY {table} TO STDOUT", rows)
-                if rows.tell():
-                    self._tables[table] = rows.getvalue()
-            cursor.execute(_SEQUENCES)
-            self._sequences = cursor.fetchall()
+            cursor.execute(_COLUMNS)
+            for table, columns in cursor.fetchall():
+                values = " || ',' || ".join(f"quote_nullable({name}::text)" for name in columns)
+                cursor.execute(f"SELECT string_agg('(' || {values} || ')', ',') FROM {table}")
+                if text := cursor.fetchone()[0]:
+                    target = f"{table} ({', '.join(columns)}) OVERRIDING SYSTEM VALUE"
+                    self._inserts[table] = f"INSERT INTO {target} VALUES {text};"
 
     def restore(self, conn: Any) -> None:
-        """Replaces the rows that a service has stored in them since they were emptied."""
+        """Replaces the rows of its tables."""
+        deletes = "".join(f"DELETE FROM {table};" for table in self._inserts)
         with conn.cursor() as cursor:
-            cursor.execute("BEGIN; SET LOCAL session_replication_role = replica")
-            cursor.execute("".join(f"DELETE FROM {table};" for table in self._tables))
-            for table, rows in self._tables.items():
-                cursor.copy_expert(f"COPY {table} FROM STDIN", io.BytesIO(rows))
-            values = "".join(f"SELECT setval('{name}', {n});" for name, n in self._sequences)
-            cursor.execute(values + "COMMIT")
+            cursor.execute(
+                "BEGIN; SET LOCAL session_replication_role = replica;"
+                f"{deletes} {''.join(self._inserts.values())} COMMIT"
+            )
