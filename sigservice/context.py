@@ -16,7 +16,11 @@ from sigservice.concurrency.recent_keys import RecentKeys
 from sigservice.concurrency.shared_body import SharedBody
 from sigservice.crypto.encryption import Encryption
 from sigservice.crypto.secrets import Passwords
-from sigservice.db.bulkheads import MAX_SOURCE_QUERIES, MAX_STREAMED_FILES
+from sigservice.db.bulkheads import (
+    MAX_INTEGRATION_TESTS,
+    MAX_SOURCE_QUERIES,
+    MAX_STREAMED_FILES,
+)
 from sigservice.db.group_commit import GroupCommit
 from sigservice.db.pool import Database
 from sigservice.db.statements import Row
@@ -102,6 +106,9 @@ class Context:
     )
     source_queries: Quotas = field(  # of requests, by metric source
         default_factory=lambda: Quotas(total=MAX_SOURCE_QUERIES, per_key=MAX_SOURCE_QUERIES // 2)
+    )
+    integration_tests: Quotas = field(  # by integration
+        default_factory=lambda: Quotas(total=MAX_INTEGRATION_TESTS, per_key=1)
     )
     integration_senders: set[int] = field(default_factory=set)  # IDs that a thread sends for
     sender: Sender = field(default_factory=Sender)

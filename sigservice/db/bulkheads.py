@@ -37,6 +37,8 @@ MAX_STREAMED_FILES = 4
 # Requests that query a metric source or wait until it is free (services/rules/source_claims.py), as
 # long as its timeout. A source that hangs occupies at most half of them.
 MAX_SOURCE_QUERIES = 6
+# Tests of integrations, which wait up to 30 s for their receivers.
+MAX_INTEGRATION_TESTS = 4
 SHARES = {
     # Slow reads of users and tools: searches in events and signals, exports.
     "search": Share(part=4, waiting=2, wait_seconds=2.0),
@@ -44,10 +46,10 @@ SHARES = {
 
 
 def count_workers(pool_size: int) -> int:
-    """The number of threads for requests: as many as bulkheads, group commits, files and metric
-    sources can occupy, and some for other requests."""
+    """The number of threads for requests: as many as bulkheads, group commits, files, metric
+    sources and tests of integrations can occupy, and some for other requests."""
     occupied = sum(share.count_connections(pool_size) + share.waiting for share in SHARES.values())
-    occupied += MAX_WAITING + MAX_STREAMED_FILES + MAX_SOURCE_QUERIES
+    occupied += MAX_WAITING + MAX_STREAMED_FILES + MAX_SOURCE_QUERIES + MAX_INTEGRATION_TESTS
     return max(occupied + FREE_WORKERS, pool_size * 2)
 
 

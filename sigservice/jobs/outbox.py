@@ -152,7 +152,7 @@ def _deliver_by_name(context: Context, row: Row, name: str, message: Message) ->
         with context.database.transaction() as conn:
             integrations.disable(conn, integration["id"], integration_delivery.GONE_REASON)
     if outcome.is_unfinished and not outcome.result.error:
-        return DeliveryResult("There was no time for all channels.")
+        return DeliveryResult(integration_delivery.UNFINISHED)
     return outcome.result
 
 

@@ -48,7 +48,10 @@ def test_an_integration_is_created_tested_and_deleted(kit, page, receiver):
     answer = form_to(answer, f"{one}/test").submit(status=200)
     assert notice(answer) == "The test failed. The server responded with status 404."
     assert "Announce" in page.get(PATH).text
-    answer = follow(answer, "Delete this integration")
+    kit.service.context.integration_tests.acquire(addon["id"])
+    busy = form_to(answer, f"{one}/test").submit(status=409)
+    assert "Other tests still wait for their receivers." in busy.text
+    answer = follow(busy, "Delete this integration")
     form_to(answer, f"{one}/delete").submit(status=303)
     assert kit.call("get", ADDONS)["addons"] == []
 

@@ -28,6 +28,7 @@ from sigservice.services.identity import SYSTEM, Identity
 CLAIM_DURATION = timedelta(seconds=35)
 _START_SECONDS = 15  # no further channel after this, so that a delivery ends before its claim
 GONE_REASON = "The receiver responded with status 410: it wants no further events."
+UNFINISHED = "There was no time for all channels."
 _GONE, _REPEATED = 410, (408, 425, 429)
 _FINAL_SLACK_ERRORS = (
     "invalid_auth", "account_inactive", "token_revoked", "channel_not_found", "not_in_channel",

@@ -105,14 +105,22 @@ def make_rules(context: Context) -> Rules:
 
 def send_test(context: Context, identity: Identity, id: int) -> dict[str, str]:
     """The answer of the receiver: `state` is success or failed. Raises NotFoundError,
-    NoPermissionError."""
+    NoPermissionError, ConflictError."""
     with context.database.autocommit() as conn:
         row = integrations.check_permission(conn, id, identity)
     now = context.clock.now()
     test = integration_delivery.make_test_row(row, identity, now)
     settings = Settings.from_config(context.config, context.encryption)
-    with HttpConnection() as receiver:
-        error = integration_delivery.deliver(test, settings, now, receiver).result.error
+    if not context.integration_tests.acquire(id):
+        raise ConflictError("Other tests still wait for their receivers. Try again in a moment.")
+    try:
+        with HttpConnection() as receiver:
+            outcome = integration_delivery.deliver(test, settings, now, receiver)
+    finally:
+        context.integration_tests.release(id)
+    error = outcome.result.error
+    if outcome.is_unfinished and not error:
+        error = integration_delivery.UNFINISHED
     details = error or "The receiver accepted the test."
     return {"state": "failed" if error else "success", "stateDetails": details}
 

@@ -209,6 +209,7 @@ def update_integration(
 
 
 @router.post(f"{ONE}/test", needs=EDIT)
+@shows_errors_in(show_integration)
 def test_integration(
     context: Context, identity: Identity, integration_id: int, form: Form
 ) -> HTTPResponse:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 
+from sigservice.db.bulkheads import MAX_INTEGRATION_TESTS
+from sigservice.services.actions import integration_delivery
 from tests.conftest import ADMIN
 from tests.integrations_kit import ADDONS, ENVIRON, URL, Integrations, make_body
 from tests.receiver import receiving
+from tests.waiting import until
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 DATADOG = {"provider": "datadog", "parameters": {"url": "https://dd.example/x", "apiKey": "k3y"}}
@@ -229,6 +233,45 @@ def test_a_test_returns_the_answer_of_the_receiver(kit, receiver):
     assert event["type"] == "integration-test"
     assert event["id"] == 0
     assert kit.deliveries(id) == [] == kit.entries(id)
+
+
+def test_a_receiver_that_hangs_keeps_few_tests_waiting(kit, receiver):
+    ids, receiver.hold = [kit.create() for _ in range(MAX_INTEGRATION_TESTS + 1)], threading.Event()
+    states = []
+
+    def send_test(id):
+        states.append(kit.call("post", f"{ADDONS}/{id}/test", {}, 200)["state"])
+
+    threads = [threading.Thread(target=send_test, args=(id,)) for id in ids[:-1]]
+    threads[0].start()
+    try:
+        until(lambda: receiver.requests, "the first test")
+        kit.call("post", f"{ADDONS}/{ids[0]}/test", {}, 409)  # a second one of the same
+        for thread in threads[1:]:
+            thread.start()
+        until(lambda: len(receiver.requests) == MAX_INTEGRATION_TESTS, "the others")
+        problem = kit.call("post", f"{ADDONS}/{ids[-1]}/test", {}, 409)
+        assert problem["name"] == "ConflictError"
+        assert len(receiver.requests) == MAX_INTEGRATION_TESTS
+    finally:
+        receiver.hold.set()
+        for thread in threads:
+            thread.join()
+    assert states == ["success"] * MAX_INTEGRATION_TESTS
+    kit.call("post", f"{ADDONS}/{ids[-1]}/test", {}, 200)
+
+
+def test_a_test_without_time_for_all_channels_says_so(make_service, receiver, clock, monkeypatch):
+    environ = ENVIRON | {"SERVICE_SLACK_API_URL": f"{receiver.url}/api"}
+    kit = Integrations(make_service(environ=environ), receiver, clock)
+    parameters = {"accessToken": "xoxb-1", "defaultChannels": "aa,bb"}
+    id = kit.create(provider="slack-app", parameters=parameters)
+    receiver.answers, receiver.body = [(200, {})], b'{"ok": true}'
+    monkeypatch.setattr(integration_delivery, "_START_SECONDS", -1)
+    assert kit.call("post", f"{ADDONS}/{id}/test", {}, 200) == {
+        "state": "failed",
+        "stateDetails": "There was no time for all channels.",
+    }
 
 
 def test_a_retry_of_a_disabled_integration_conflicts(kit, receiver):
