@@ -1397,8 +1397,6 @@ CREATE INDEX notifications_due_idx ON public.notifications USING btree (due_at) 
 
 CREATE INDEX notifications_run_id_idx ON public.notifications USING btree (run_id);
 
-CREATE INDEX outbox_due_idx ON public.outbox USING btree (due_at) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
-
 CREATE INDEX outbox_due_message_idx ON public.outbox USING btree (due_at) WHERE ((kind <> 'integration'::text) AND (sent_at IS NULL) AND (given_up_at IS NULL));
 
 CREATE INDEX outbox_event_idx ON public.outbox USING btree (event_id) WHERE ((event_id IS NOT NULL) AND (sent_at IS NULL) AND (given_up_at IS NULL));
@@ -1411,7 +1409,7 @@ CREATE INDEX outbox_subject_idx ON public.outbox USING btree (subject_id, kind, 
 
 CREATE INDEX outbox_user_id_idx ON public.outbox USING btree (user_id, id DESC) WHERE (user_id IS NOT NULL);
 
-CREATE UNIQUE INDEX outbox_waiting_mail_key ON public.outbox USING btree (user_id, kind) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
+CREATE UNIQUE INDEX outbox_waiting_mail_key ON public.outbox USING btree (user_id, kind) WHERE ((user_id IS NOT NULL) AND (sent_at IS NULL) AND (given_up_at IS NULL));
 
 CREATE INDEX project_environments_environment_idx ON public.project_environments USING btree (environment);
 

@@ -74,6 +74,7 @@ LIMIT_LABELS = {
 
 
 SIGNAL_WAIT_SECONDS, REPORT_WAIT_SECONDS, DELIVERY_WAIT_SECONDS = 2.0, 0.5, 10.0
+DELIVERY_GATHER_SECONDS = 0.004  # less than a commit takes on most disks
 MAX_GROUP_BYTES = 1_000_000  # one group has more only if one item has
 EDGE_VALIDATIONS_PER_MINUTE = 60
 OWN_PASSWORDS_PER_MINUTE = 20
@@ -179,6 +180,7 @@ def build_context(
             max_waiting=MAX_WAITING,
             max_bytes=MAX_GROUP_BYTES,
             wait_seconds=DELIVERY_WAIT_SECONDS,
+            gather_seconds=DELIVERY_GATHER_SECONDS,
         ),
         change_burst=Burst(clock.monotonic),
         impact_exposition=CachedExposition(

@@ -50,16 +50,21 @@ class GroupCommit(Generic[Item, Result]):
         max_bytes: int,
         wait_seconds: float,
         observe: Callable[[int], None] = lambda count: None,
+        gather_seconds: float = 0.0,
     ) -> None:
         """At most `max_waiting` callers wait for a result; one whose item isn't being stored after
         `wait_seconds`, in which it may have run others, is refused. A group has at most
-        `max_bytes`, or one item. `observe` gets the number of items of each group."""
+        `max_bytes`, or one item. `observe` gets the number of items of each group. For callers
+        that store one item after another, a writer waits up to `gather_seconds` until the callers
+        of the last group have come again, so that groups are as large as possible."""
         self._database, self._write, self._observe = database, write, observe
         self._max_waiting, self._max_bytes = max_waiting, max_bytes
         self._wait_seconds = wait_seconds
         self._lock = threading.Lock()
         self._queue: deque[_Entry[Item, Result]] = deque()
-        self._writing = threading.Lock()  # the writer holds it
+        self._has_writer, self._may_go_on = False, threading.Condition(self._lock)
+        self._gather_seconds, self._has_come = gather_seconds, threading.Condition(self._lock)
+        self._last_callers: set[int] = set()
         self._waiting = 0
 
     @property
@@ -75,6 +80,7 @@ class GroupCommit(Generic[Item, Result]):
                 raise build_busy_error()
             self._waiting += 1
             self._queue.append(entry)
+            self._has_come.notify()
         try:
             give_up_at = time.monotonic() + wait_budget.limit(self._wait_seconds)
             with wait_budget.count():
@@ -94,29 +100,42 @@ class GroupCommit(Generic[Item, Result]):
     def _write_or_wait(self, entry: "_Entry[Item, Result]", give_up_at: float) -> None:
         """Stores the oldest items, unless another writer has stored this one meanwhile."""
         release_turn()
-        if not wait_budget.wait(self._writing.acquire, max(0.0, give_up_at - time.monotonic())):
-            with self._lock:
+        with self._lock:
+            while self._has_writer and not entry.is_done:
+                seconds = max(0.0, give_up_at - time.monotonic())
+                if wait_budget.wait(self._may_go_on.wait, seconds) or entry.is_done:
+                    continue
                 if entry in self._queue:
                     self._queue.remove(entry)
                     raise build_busy_error()
-            self._writing.acquire()  # the item is part of a group that is being stored
+                self._may_go_on.wait()  # it is part of a group that is being stored
+            if entry.is_done:
+                return
+            self._has_writer = True
         try:
-            if not entry.is_done:
-                self._store_group(self._take_group())
+            self._store_group(self._take_group())
         finally:
-            self._writing.release()
+            with self._lock:
+                self._has_writer = False
+                self._may_go_on.notify_all()
 
     def _take_group(self) -> "list[_Entry[Item, Result]]":
         """The oldest entries."""
         group: list[_Entry[Item, Result]] = []
         size = 0
         with self._lock:
+            if self._gather_seconds:
+                self._has_come.wait_for(self._have_all_come, self._gather_seconds)
             while self._queue:
                 size += self._queue[0].item.size
                 if group and size > self._max_bytes:
                     break
                 group.append(self._queue.popleft())
+            self._last_callers = {entry.caller for entry in group}
         return group
+
+    def _have_all_come(self) -> bool:
+        return self._last_callers <= {entry.caller for entry in self._queue}
 
     def _store_group(self, group: "list[_Entry[Item, Result]]") -> None:
         wait_budget.adopt_start(min(entry.start for entry in group))
@@ -146,12 +165,12 @@ class GroupCommit(Generic[Item, Result]):
 
 
 class _Entry(Generic[Item, Result]):
-    __slots__ = ("error", "is_done", "is_stored", "item", "result", "start")
+    __slots__ = ("caller", "error", "is_done", "is_stored", "item", "result", "start")
     result: Result
 
     def __init__(self, item: Item) -> None:
         self.item, self.is_stored, self.is_done = item, False, False
-        self.start = wait_budget.get_start()
+        self.caller, self.start = threading.get_ident(), wait_budget.get_start()
         self.error: Exception | None = None
 
 

@@ -247,17 +247,16 @@ class HttpConnection:
         return self._read(response, request)
 
     def _send_again(self, request: _Request) -> Response:
-        """On the kept connection, without urllib3's pool, which costs as much as the rest."""
-        url, connection = request.target.url, self._opened[0]
+        """On the kept connection, without urllib3's pool and in one packet: a third of the cost."""
+        connection = self._opened[0]
         connection.sock.settimeout(request.seconds)
-        client.HTTPConnection.request(
-            connection,
-            "GET" if request.body is None else "POST",
-            url.request_uri,
-            request.body,
-            {"Host": url.netloc or "", "Accept-Encoding": "identity", **request.headers},
-        )
-        return self._read(client.HTTPConnection.getresponse(connection), request)
+        connection.sock.sendall(_encode(request))
+        response = client.HTTPResponse(connection.sock)
+        response.begin()
+        result = self._read(response, request)
+        if response.will_close:
+            self._drop()
+        return result
 
     def _read(self, response: HTTPResponse | client.HTTPResponse, request: _Request) -> Response:
         if self._is_timed_out:  # headers that were cut look like a response
@@ -300,6 +299,21 @@ class _Request(NamedTuple):
     headers: Mapping[str, str]
     seconds: float
     max_bytes: int
+
+
+def _encode(request: _Request) -> bytes:
+    """Raises ValueError for a line break in a header."""
+    url, body = request.target.url, request.body
+    headers = {"Host": url.netloc, "Accept-Encoding": "identity", **request.headers}
+    if body is not None:
+        headers["Content-Length"] = str(len(body))
+    head = "\r\n".join(f"{name}: {value}" for name, value in headers.items())
+    if head.count("\r") + head.count("\n") != 2 * (len(headers) - 1):
+        raise ValueError("A header contains a line break.")
+    method = "GET" if body is None else "POST"
+    return f"{method} {url.request_uri} HTTP/1.1\r\n{head}\r\n\r\n".encode("latin-1") + (
+        body or b""
+    )
 
 
 def _shut_down(connection: HTTPConnection) -> None:

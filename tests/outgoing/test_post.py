@@ -219,6 +219,19 @@ def test_a_connection_is_kept_for_the_next_request_to_the_same_server(receiver):
     assert receiver.connections == 1
 
 
+def test_a_request_on_a_kept_connection_is_like_the_first_one(receiver):
+    receiver.keeps_connections = True
+    with HttpConnection() as connection:
+        for _ in range(2):
+            send(connection, f"{receiver.url}/hook?a=1")
+        with pytest.raises(DeliveryError):
+            connection.request(receiver.url, b"", {"X": "a\nb: c"}, policy=HERE, proxies=Proxies())
+    first, second = receiver.requests
+    del first.headers["User-Agent"]  # of urllib3; senders have their own
+    assert sorted(first.headers.items()) == sorted(second.headers.items())
+    assert (first.path, first.body) == (second.path, second.body)
+
+
 def test_a_connection_is_not_kept_for_another_policy(receiver):
     receiver.keeps_connections = True
     with HttpConnection() as connection:
