@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
@@ -49,6 +50,7 @@ from sigservice.services import database_risks, startup
 from sigservice.version import VERSION_WITH_COMMIT
 from sigservice.web.wsgi import Wsgi
 
+SIGNAL_POLL_SECONDS = 0.5
 JOBS = (
     Job("actions", actions.run_quietly, 0.5, 0.1, lambda context: context.signals_waiting),
     Job("outbox", outbox.run_quietly, 5, 1, lambda context: context.outbox_waiting),
@@ -251,12 +253,17 @@ class Service:
 
     def wait(self) -> None:
         """Blocks until the service has stopped."""
-        self._wait(-1)
+        self._wait(math.inf)
 
     def _wait(self, seconds: float) -> None:
-        """Blocks until the service has stopped, for at most `seconds` unless they are -1."""
-        if self._end.acquire(timeout=seconds):
-            self._end.release()
+        """Blocks until the service has stopped, for at most `seconds`. Wakes now and then: only the
+        main thread handles signals, but a signal that another thread receives doesn't wake it, for
+        example a SIGTERM for a process that SIGSTOP has suspended."""
+        deadline = time.monotonic() + seconds
+        while (rest := deadline - time.monotonic()) > 0:
+            if self._end.acquire(timeout=min(rest, SIGNAL_POLL_SECONDS)):
+                self._end.release()
+                return
 
     def stop(self) -> None:
         """Stops listening, waits for running requests up to the timeout, closes everything.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import http.client
 import os
 import signal
@@ -132,6 +133,21 @@ def test_signal_lets_the_running_request_finish(
         request.join(DEADLINE_SECONDS)
         assert request.answer == (200, b"released")
         assert "Traceback" not in process.stderr
+
+
+def test_a_signal_that_another_thread_receives_ends_the_process(environ: dict[str, str]):
+    with run_service(environ) as process:
+        others = [int(name) for name in os.listdir(f"/proc/{process.pid}/task")]
+        others.remove(process.pid)
+        assert ctypes.CDLL(None).tgkill(process.pid, others[0], signal.SIGTERM) == 0
+        assert process.wait() == 0
+
+
+def test_a_signal_to_a_suspended_process_ends_it_when_it_continues(environ: dict[str, str]):
+    with run_service(environ) as process:
+        for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGCONT):
+            process.send(number)
+        assert process.wait() == 0
 
 
 INTERRUPTED_WAIT = """
