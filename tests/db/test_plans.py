@@ -30,12 +30,16 @@ _COUNTS = (
 )
 
 
-def _measure(conn: Any, case: Case) -> float:
+def measure(conn: Any, case: Case) -> float:
     """The rows that all steps of the plan read and the pages that they visit, which doesn't depend
     on the machine as a time does. Rolls back."""
     text = queries.load(case.path)[case.statement]
     names = re.findall(r"%\((\w+)\)s", text)
-    values = {name: case.values.get(name) for name in names}
+    return measure_statement(conn, text, {name: case.values.get(name) for name in names})
+
+
+def measure_statement(conn: Any, text: str, values: dict[str, Any]) -> float:
+    """Like `measure`."""
     with conn.cursor() as cursor:
         cursor.execute("BEGIN; SET LOCAL session_replication_role = replica")
         try:
@@ -63,7 +67,7 @@ def _measure_all(conn: Any) -> dict[str, float]:
         for case in CASES
     }
     ordered = sorted(CASES, key=lambda case: is_change[case.path + case.statement])
-    return {str(case): _measure(conn, case) for case in ordered}
+    return {str(case): measure(conn, case) for case in ordered}
 
 
 @pytest.fixture(scope="module")

@@ -80,10 +80,11 @@ WHERE id IN (
 
 -- name: claim_deliveries
 -- Up to `limit` waiting deliveries of each integration, in order, from the first one to the last before
--- one that isn't due, such as those of another claim. None of an integration that is `busy`. The claim ends at `until`, so that another process sends them if the first
--- was killed. A process that chose the same first row finds that it is locked or not due any longer.
+-- one that isn't due, such as those of another claim. None of an integration that is `busy`. The claim
+-- ends at `until`, so that another process sends them if the first was killed. A process that chose the same first row finds that it is locked or not due any longer.
 -- num_nulls: a partial index of waiting messages that the statistics believe empty must not replace the
--- primary key.
+-- primary key. LIMIT 1 and ANY: while the outbox is short the planner would begin a join with it, and
+-- such a plan is kept when it has become long.
 WITH heads AS MATERIALIZED (
     SELECT i.id AS integration_id, i.provider, i.parameters, i.secrets, i.xmin::text AS version, h.id
     FROM integrations i
@@ -94,15 +95,18 @@ WITH heads AS MATERIALIZED (
         ORDER BY o.id
         LIMIT 1
     ) oldest
-    JOIN outbox h ON h.id = oldest.id
+    CROSS JOIN LATERAL (
+        SELECT o.id FROM outbox o
+        WHERE o.id = oldest.id AND o.due_at <= %(now)s AND num_nulls(o.sent_at, o.given_up_at) = 2
+        LIMIT 1
+        FOR UPDATE SKIP LOCKED
+    ) h
     WHERE i.enabled AND NOT i.id = ANY(%(busy)s) AND (%(id)s::integer IS NULL OR i.id = %(id)s)
-      AND h.due_at <= %(now)s AND num_nulls(h.sent_at, h.given_up_at) = 2
-    FOR UPDATE OF h SKIP LOCKED
 ), claimed AS (
     UPDATE outbox m
     SET due_at = %(until)s
-    FROM (
-        SELECT h.integration_id, h.provider, h.parameters, h.secrets, h.version, following.id
+    WHERE m.id = ANY(ARRAY(
+        SELECT following.id
         FROM heads h
         CROSS JOIN LATERAL (
             SELECT waiting.id, bool_and(waiting.due_at <= %(now)s) OVER (ORDER BY waiting.id) AS is_next
@@ -115,17 +119,16 @@ WITH heads AS MATERIALIZED (
             ) waiting
         ) following
         WHERE following.is_next
-    ) batch
-    WHERE m.id = batch.id AND m.due_at <= %(now)s AND num_nulls(m.sent_at, m.given_up_at) = 2
+    )) AND m.due_at <= %(now)s AND num_nulls(m.sent_at, m.given_up_at) = 2
     RETURNING m.id, m.message_id, m.subject_id, m.payload, m.attempts + 1 AS attempts, m.due_at,
-              m.expires_at, m.last_error, m.event_id, batch.provider, batch.parameters,
-              batch.secrets, batch.version
+              m.expires_at, m.last_error, m.event_id
 )
 SELECT c.id, c.message_id, c.subject_id, c.payload, c.attempts, c.due_at, c.expires_at, c.last_error,
-       c.provider, c.parameters, c.secrets, c.version, e.id AS event_id, e.type, e.created_by,
+       h.provider, h.parameters, h.secrets, h.version, e.id AS event_id, e.type, e.created_by,
        e.created_by_user_id, e.created_at, e.project, e.environment, e.feature_name, e.data,
        e.pre_data, e.tags
 FROM claimed c
+JOIN heads h ON h.integration_id = c.subject_id
 LEFT JOIN events e ON e.id = c.event_id
 ORDER BY c.subject_id, c.id;
 
