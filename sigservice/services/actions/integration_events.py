@@ -35,14 +35,24 @@ RECORDED: dict[str, tuple[str, ...]] = {
         "pat-created", "pat-deleted", "pat-creation-failed", "user-signed-in",
         "user-signed-out", "user-sign-in-failed", "user-sign-ins-failed",
         "user-password-change-failed", "user-sessions-ended", "password-reset-requested",
-        "password-link-created",
+        "password-link-created", "user-identity-linked", "user-identity-unlinked",
     ),
     "Signals and actions": (
         *(f"{family}-{change}"
-          for family in ("signal-endpoint", "signal-endpoint-token", "actions")
+          for family in ("signal-endpoint", "signal-endpoint-token", "actions", "alert-rule",
+                         "metric-source")
           for change in _CHANGES),
         "signal-sent", "actions-alert-ignored", "actions-alert-watched", "actions-undone",
         "actions-restore-cancelled", "actions-notification-retried",
+    ),
+    "Releases": (
+        *(f"release-{state}" for state in (
+            "created", "started", "advanced", "held", "resumed", "edited", "guards-edited",
+            "guard-fired", "guard-unknown", "guard-ok", "would-hold", "would-roll-back",
+            "rolled-back", "undone", "finished", "stopped", "dismissed",
+        )),
+        "safeguard-triggered", *(f"release-template-{change}" for change in _CHANGES),
+        "release-freeze-updated",
     ),
     "Service": (
         *(f"addon-config-{change}" for change in _CHANGES), "setting-updated",

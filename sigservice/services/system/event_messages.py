@@ -14,6 +14,7 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]<>~|#&])")
 _SLACK = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 # The page of an event without a flag, by the first words of its type.
 _PAGES = {
+    "project": "/admin/projects",
     "segment": "/admin/segments",
     "context": "/admin/context",
     "environment": "/admin/environments",
@@ -21,10 +22,16 @@ _PAGES = {
     "tag": "/admin/types",
     "api": "/admin/api-tokens",
     "user": "/admin/users",
-    "service": "/admin/service-accounts",
+    "service": "/admin/users",
+    "pat": "/admin/users",
+    "password": "/admin/users",
+    "application": "/admin/applications",
     "addon": "/admin/integrations",
     "actions": "/admin/actions",
     "signal": "/admin/signals",
+    "alert": "/admin/alert-rules",
+    "metric": "/admin/integrations/metrics",
+    "release": "/admin/releases",
 }
 _GONE = ("feature-archived", "feature-deleted")
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
-from sigservice.services.actions.integration_events import RECORDED
+import sigservice.services
+from sigservice.routes import find_routers
+from sigservice.services.actions.integration_events import KNOWN, RECORDED
+from sigservice.services.releases import release_texts
+from sigservice.services.releases.release_journal import name_audit_event
 from sigservice.services.system.event_messages import MARKDOWN, SLACK, find_page, render_sentence
 from tests.table_tests import each
 
 URL = "https://flags.example/sub"
+SERVICES = Path(sigservice.services.__file__).parent
 
 
 def make_row(type, *, data=None, before=None, **more):
@@ -83,6 +90,44 @@ def test_archived_flags_have_no_link_in_the_sentence():
 def test_other_events_lead_to_their_page():
     assert find_page(make_row("segment-created"), URL) == f"{URL}/admin/segments"
     assert find_page(make_row("user-created"), "") == ""
+
+
+def test_every_type_leads_to_a_page_that_exists():
+    pages = {
+        route.path for router in find_routers() for route in router.routes if route.method == "GET"
+    }
+    for type in (type for types in RECORDED.values() for type in types):
+        assert find_page(make_row(type), URL).removeprefix(URL) in pages, type
+    types = RECORDED["Signals and actions"] + RECORDED["Releases"]
+    without = {type for type in types if find_page(make_row(type), URL).endswith("/events")}
+    assert without == {"safeguard-triggered"}, "it always has a flag"
+
+
+def test_every_type_that_is_recorded_can_be_chosen():
+    source = "".join(path.read_text() for path in SERVICES.rglob("*.py"))
+    types = set(re.findall(r'(?:record(?:_many)?\(\s*conn,\s*|Event\()"([a-z]+-[a-z-]+)"', source))
+    types |= set(re.findall(r'"(release-template-[a-z]+)"', source))
+    types |= {name_audit_event(type) for type in release_texts._TEXTS}
+    assert len(types) > 90
+    assert types <= KNOWN
+
+
+def test_the_parts_of_a_sentence_are_bold_in_both_styles():
+    row = make_row("feature-strategy-add", data=make_strategy(), **PLACE)
+    parts = ("ada", "Beta", "f1", "production", "web")
+    assert re.findall(r"\*\*(.+?)\*\*", render(row)) == list(parts)
+    assert re.findall(r"\*(.+?)\*", render(row, SLACK)) == list(parts)
+
+
+def test_flag_and_project_are_links_below_the_public_url():
+    row = make_row("feature-environment-enabled", **PLACE)
+    assert render(row, SLACK, URL) == (
+        f"*ada* enabled *<{URL}/admin/features/f1|f1>* in *production* "
+        f"(project *<{URL}/admin/projects/web/overview|web>*)"
+    )
+    assert find_page(row, URL) == f"{URL}/admin/features/f1"
+    deleted = make_row("feature-deleted", feature_name="f1", project="web")
+    assert find_page(deleted, URL) == f"{URL}/admin/projects/web/overview"
 
 
 def test_a_long_sentence_is_cut():
