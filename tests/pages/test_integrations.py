@@ -103,6 +103,18 @@ def test_a_delivery_that_was_given_up_is_listed_and_retried(kit, page, receiver)
     assert kit.states(id) == [("sent", None)]
 
 
+def test_the_list_says_what_waits_and_why(kit, page, receiver):
+    assert page.get(PATH).html.select_one(".heading a")["href"] == "#providers"
+    kit.create()
+    receiver.answers = [(500, {})]
+    kit.flag("f1")
+    kit.flag("f2")
+    kit.run()
+    cell = page.get(PATH).html.select_one('td[data-label="Last sent"]')
+    text = "2 waiting. The server responded with status 500."
+    assert " ".join(cell.text.split()) == text
+
+
 def test_deprecated_providers_have_a_warning(page):
     assert "retires connectors" in page.get(f"{PATH}/new/teams").text
     page.get(f"{PATH}/new/nothing", status=404)

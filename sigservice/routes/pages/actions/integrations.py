@@ -54,9 +54,9 @@ COLUMNS = (
     Column("Name", lambda row: Cell(row["name"], row["path"], hint=row["obstacles"])),
     Column("Type", lambda row: Cell(badges=[row["label"]])),
     Column("Sends", lambda row: _make_events_cell(row)),
-    Column("Waiting", lambda row: Cell(f"{row['waiting']:,}")),
-    Column("Last sent", lambda row: Cell(at=row["last_sent_at"], missing="never")),
-    Column("Last error", lambda row: Cell(row["last_error"] or "")),
+    Column(
+        "Last sent", lambda row: Cell(at=row["last_sent_at"], missing="never", hint=row["problems"])
+    ),
     Column("State", lambda row: Cell("on" if row["enabled"] else "off")),
 )
 PROVIDER_COLUMNS = (
@@ -95,6 +95,7 @@ def list_integrations(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.autocommit() as conn:
         rows = integration_rows.list_all(conn)
     can_edit, limit = identity.has_permission(EDIT), context.config["integrations"]["limit"]
+    can_create = can_edit and len(rows) < limit
     tables = [
         make_table(
             "integrations",
@@ -105,7 +106,7 @@ def list_integrations(context: Context, identity: Identity) -> HTTPResponse:
             empty="No integrations yet.",
         )
     ]
-    if can_edit and len(rows) < limit:
+    if can_create:
         tables.append(
             make_table(
                 "providers",
@@ -122,6 +123,7 @@ def list_integrations(context: Context, identity: Identity) -> HTTPResponse:
         identity,
         title="Integrations",
         tables=tables,
+        can_create=can_create,
         hint="Send changes to chats, monitoring systems and webhooks."
         f" {len(rows)} of {limit} integrations.",
         limit_text=explain_limit("integration", limit, "integrations.limit")
@@ -262,8 +264,10 @@ def _describe(row: Row, *, can_edit: bool) -> dict[str, Any]:
         row["disabled_reason"] or "",
         enter if missing else "",
     ]
+    waiting = f"{row['waiting']:,} waiting." if row["waiting"] else ""
     return row | {
         "label": label,
+        "problems": " ".join(filter(None, (waiting, row["last_error"]))),
         "name": _name_integration(row),
         "path": f"{PATH}/{row['id']}" if can_edit else "",
         "obstacles": " ".join(filter(None, texts)),
@@ -285,7 +289,9 @@ def _name_event(type: str | None) -> str:
 def _make_fields(provider: Provider) -> list[Field]:
     return [
         Field(
-            "name", "Name", hint="Optional: action sets, endpoints and releases choose it by this."
+            "name",
+            "Name (optional)",
+            hint="Action sets, endpoints, alert rules and releases choose it by this.",
         ),
         Field("description", "Description (optional)"),
         *(_make_field(parameter) for parameter in provider.parameters),
