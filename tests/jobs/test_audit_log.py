@@ -13,8 +13,10 @@ import webtest
 from sigservice.errors import UnavailableError
 from sigservice.jobs import audit_log as job
 from sigservice.jobs import retention
+from sigservice.jobs.runner import _ErrorLog
 from sigservice.repository.system import audit_log
-from tests.conftest import ADMIN
+from tests.application.test_app import Log
+from tests.conftest import ADMIN, Cast
 
 
 class AuditLog:
@@ -54,6 +56,44 @@ def test_each_event_is_a_line_that_only_the_account_can_read(log):
     events = log.web.get("/api/admin/events", headers=ADMIN).json["events"]
     assert event in events
     assert stat.S_IMODE(log.path.stat().st_mode) == 0o600
+
+
+def test_the_first_start_begins_with_the_next_event_of_any_type(make_service, tmp_path):
+    path = tmp_path / "audit.log"
+    service = make_service(environ={"SERVICE_AUDIT_LOG": str(path)})
+    web = webtest.TestApp(service.app)
+    web.post_json("/api/admin/projects/default/features", {"name": "old"}, headers=ADMIN)
+    log = AuditLog(service, path)
+    Cast(service).signed_in("ada")
+    log.change("f1")
+    log.run()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    types = [line["type"] for line in lines]
+    assert "old" not in log.names()
+    assert (types[0], types[-1]) == ("user-created", "feature-created")
+    assert "user-signed-in" in types
+    assert [line["id"] for line in lines] == sorted(line["id"] for line in lines)
+    members = {
+        "id", "type", "createdAt", "createdBy", "createdByUserId", "ip", "project", "environment",
+        "featureName", "data", "preData", "tags",
+    }  # fmt: skip
+    assert all(line.keys() >= members for line in lines)
+
+
+def test_a_file_that_cannot_be_written_is_logged_once_and_counted(make_service, tmp_path, clock):
+    lines, path = Log(), tmp_path / "missing" / "audit.log"
+    options, environ = {"getLogger": lines}, {"SERVICE_AUDIT_LOG": str(path)}
+    log = AuditLog(make_service(options, environ), path)
+    log.change("f1")
+    errors = _ErrorLog("audit log")
+    for _ in range(3):
+        with pytest.raises(UnavailableError, match="can't be written") as caught:
+            log.run()
+        errors.add(log.context.get_logger("jobs"), caught.value)
+    assert str(lines.lines).count("can't be written") == 1
+    clock.advance(10)
+    metrics = log.web.get("/internal-backstage/prometheus").text
+    assert "audit_log_waiting 1" in metrics
 
 
 def test_an_event_of_a_running_transaction_delays_those_after_it(log, database, monkeypatch):
