@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from datetime import timedelta
 
 import pytest
 
@@ -11,6 +12,8 @@ from sigservice.db import queries
 from sigservice.jobs import integrations as job
 from sigservice.jobs import retention
 from sigservice.repository.actions import integrations
+from sigservice.services.identity import SYSTEM
+from sigservice.services.system import events
 from tests.conftest import ADMIN
 from tests.integrations_kit import ADDONS, ENVIRON, FEATURES, Integrations, make_body
 from tests.receiver import receiving
@@ -45,6 +48,14 @@ def test_a_change_that_no_integration_wants_queues_nothing(kit, rows):
     kit.create(enabled=False)
     kit.create(environments=["development"], events=["feature-environment-enabled"])
     kit.flag()
+    assert rows("SELECT count(*) FROM outbox") == [(0,)]
+
+
+def test_a_change_that_is_rolled_back_sends_nothing(kit, rows):
+    kit.create()
+    with suppress(ZeroDivisionError), kit.service.context.database.transaction() as conn:
+        events.record(conn, "feature-created", SYSTEM, feature_name="f1", project="default")
+        raise ZeroDivisionError
     assert rows("SELECT count(*) FROM outbox") == [(0,)]
 
 
@@ -126,6 +137,45 @@ def test_a_final_answer_gives_up_one_event_and_the_next_follow(kit, receiver):
         assert len(answer["deliveries"]) == count
     problem = kit.call("get", f"{ADDONS}/{id}/deliveries?state=lost", status=400)
     assert problem["details"][0]["path"] == "state"
+
+
+STATES = {
+    "sent": (200, 201, 204, 299),
+    "waiting": (301, 307, 408, 425, 429, 500, 503),
+    "given up": (400, 401, 403, 404, 413, 422),
+}
+
+
+def test_the_status_decides_whether_an_event_is_sent_again(kit, receiver):
+    statuses = [(status, state) for state, some in STATES.items() for status in some]
+    for status, state in statuses:
+        receiver.answers = [(status, {})]
+        id = kit.create(f"{receiver.url}/{status}")
+        kit.flag(f"f{status}")
+        kit.run()
+        assert kit.states(id)[0][0] == state, status
+        kit.web.delete(f"{ADDONS}/{id}", headers=ADMIN)
+
+
+def test_retry_after_is_honoured_up_to_a_day(kit, receiver, rows):
+    kit.create()
+    receiver.answers = [(503, {"Retry-After": "9999999"})]
+    kit.flag()
+    kit.run()
+    ((due_at,),) = rows("SELECT due_at FROM outbox")
+    assert due_at - kit.clock.now() == timedelta(days=1)
+
+
+def test_pauses_are_tripled_up_to_an_hour(kit, receiver, rows):
+    kit.create()
+    receiver.answers = [(500, {})]
+    kit.flag()
+    for seconds in (5, 15, 45, 135, 405, 1215, 3600, 3600, 3600):
+        kit.run()
+        ((due_at,),) = rows("SELECT due_at FROM outbox")
+        pause = (due_at - kit.clock.now()).total_seconds()
+        assert 0.75 * seconds <= pause <= 1.25 * seconds
+        kit.clock.advance(pause)
 
 
 def test_ten_failed_attempts_give_up_visibly(kit, receiver):

@@ -10,9 +10,12 @@ import http.client
 import json
 import os
 import random
+import signal
 import threading
+import time
 from pathlib import Path
 
+from sigservice.outgoing.post import TOTAL_SECONDS
 from tests.integrations_kit import ADDONS, FEATURES, make_body
 from tests.receiver import receiving
 from tests.server.process import run_service, until
@@ -58,6 +61,26 @@ def test_kills_lose_no_event_and_keep_the_order(data: Path):
             await_names(one, set(created))
             ids = [json.loads(request.body)["id"] for request in one.requests]
             assert list(dict.fromkeys(ids)) == sorted(set(ids))
+            assert len(ids) - len(set(ids)) <= KILLS, "only what was being sent is sent again"
+
+
+def test_a_stop_does_not_wait_for_a_receiver_and_the_event_is_sent_after_the_start(data: Path):
+    environ = embedded(data) | {"SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1"}
+    with receiving() as receiver:
+        receiver.hold = threading.Event()
+        with run_service(environ) as process:
+            process.request("POST", ADDONS, make_body(f"{receiver.url}/"))
+            process.request("POST", FEATURES, {"name": "flag-1"})
+            until(lambda: receiver.requests, "the first attempt")
+            started_at = time.monotonic()
+            process.send(signal.SIGTERM)
+            assert process.wait() == 0
+            assert time.monotonic() - started_at < TOTAL_SECONDS
+        receiver.hold.set()
+        with run_service(environ):
+            until(lambda: len(receiver.requests) == 2, "the second attempt", LATE_SECONDS)
+        first, second = (one.headers["webhook-id"] for one in receiver.requests)
+        assert first == second
 
 
 def await_more(items, count):
