@@ -69,3 +69,8 @@ def make_identity(user: Mapping[str, Any], *, ip: str) -> Identity:
 
 SYSTEM = Identity(SYSTEM_ID, "system", PERMISSIONS["Admin"])
 UNKNOWN = Identity(UNKNOWN_ID, "unknown", PERMISSIONS["Admin"], role="Admin")
+
+
+def name_actor(name: str | None, user_id: int | None) -> str:
+    """Who made a change, for sentences: an API token may have the name of a user."""
+    return f"API token {name or ''}".strip() if user_id == ADMIN_TOKEN_ID else name or ""

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from sigservice.db.statements import Row
-from sigservice.services.identity import ADMIN_TOKEN_ID
+from sigservice.services.identity import ADMIN_TOKEN_ID, name_actor
 from sigservice.services.system.event_sentences import describe_event
 from sigservice.services.system.events import RELEASE_EVENTS
 from sigservice.web.helpers import join_path
@@ -51,6 +51,7 @@ def make_event_view(row: Row, own_path: str = "") -> Row:
         "has_links": any(path for _, path in parts),
         "run": data.get("actionRun"),
         "release_path": _find_release_path(row, data),
+        "actor": name_actor(row["created_by"], row["created_by_user_id"]),
         "is_by_token": row["created_by_user_id"] == ADMIN_TOKEN_ID,
     }
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from sigservice.clock import Clock, format_iso
 from sigservice.paths import resource_dir
+from sigservice.services.identity import name_actor
 from sigservice.version import VERSION_WITH_COMMIT
 from sigservice.web.forms import find_errors
 from sigservice.web.icons import ICONS
@@ -31,6 +32,7 @@ def template_helpers(prefix: str, clock: Clock) -> dict[str, Any]:
         "icons": ICONS,
         "number": number,
         "readable": readable,
+        "name_actor": name_actor,
         "plural": plural,
         "find_web_url": find_web_url,
     }

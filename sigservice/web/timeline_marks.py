@@ -85,7 +85,7 @@ def _make_mark(view: Row, run: Row | None, names: Mapping[int, str]) -> Mark:
         kind = "release" if view["type"].startswith(RELEASE_EVENTS) else "person"
         if view["run"]:  # it was deleted
             kind = "alert"
-        text = f"{view['created_by']} {view['sentence']}"
+        text = f"{view['actor']} {view['sentence']}"
         return Mark(at, environment, kind, text, make_event_path(view))
     path = join_path("/admin/projects", run["project"], "actions", run["action_set_id"], "runs")
     cause, alert = read_cause(run), names.get(run["id"]) or "An alert"
@@ -94,7 +94,7 @@ def _make_mark(view: Row, run: Row | None, names: Mapping[int, str]) -> Mark:
         "signal": f"{alert} fires → {state}{_describe_duration(run)}",
         "resolved": f"{alert} resolved → {state}",
         "timer": f"Auto-revert → {state}",
-        "undo": f"{view['created_by']} undid a run of {run['name']} → {state}",
+        "undo": f"{view['actor']} undid a run of {run['name']} → {state}",
         "schedule": f"Schedule of {run['name']} → {state}",
     }
     kind = {"signal": "alert", "schedule": "person"}.get(cause, "revert")

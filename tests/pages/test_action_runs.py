@@ -51,7 +51,7 @@ def test_undo_asks_first_and_happens_once(ada, flags, sets, endpoint, token, sen
     assert flags.is_on()
     page = ada.get(f"{PATH}/{id}/runs")
     assert states(page) == ["✓ Succeeded", "✓ Succeeded"]
-    assert "Undone by a user" in main(page)
+    assert "just now Undo" in main(page)
     assert "Reverted by" in main(ada.get(at))
     assert "nothing to undo" in main(ada.get(f"{at}/undo"))
     page = ada.post(f"{at}/undo", {"csrf": ada.csrf}, status=409)

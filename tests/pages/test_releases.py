@@ -543,7 +543,7 @@ def test_a_scheduled_release_says_when_it_was_created_and_when_it_starts(kit, ed
     start_at = format_iso(kit.clock.now() + timedelta(hours=3))
     kit.create(startAt=start_at)
     text = " ".join(ed.get("/admin/features/checkout").html.select_one(".release").text.split())
-    assert "created just now by admin Starts in 3 h." in text
+    assert "created just now by API token admin Starts in 3 h." in text
 
 
 def test_the_home_page_begins_with_what_needs_a_person(kit, ed):

@@ -331,7 +331,9 @@ def test_a_strategy_that_somebody_changed_is_not_saved_and_home_says_so(
     one = web.get(f"{STRATEGIES}/{strategy}", headers=ADMIN).json
     assert one["parameters"]["rollout"] == "30"
     text = " ".join(vera.get("/").html.find(id="not-done").get_text(" ").split())
-    assert re.search(r"Not done: admin changed the strategy on \d+ [A-Z][a-z]{2}\. Review", text)
+    assert re.search(
+        r"Not done: API token admin changed the strategy on \d+ [A-Z][a-z]{2}\. Review", text
+    )
 
 
 def test_a_strategy_that_was_removed_is_not_saved(ada, sets, web, strategy):

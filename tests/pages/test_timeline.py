@@ -33,7 +33,7 @@ def card(page):
 
 def test_a_change_by_a_person_is_a_mark_that_leads_to_its_event(incident, ada):
     kind, text, path = read_marks(card(ada.get(FLAG)))[1]
-    assert (kind, text) == ("person", "admin enabled banner in production")
+    assert (kind, text) == ("person", "API token admin enabled banner in production")
     event = path.partition("#")[2]
     page = ada.get(path.partition("#")[0])
     assert "admin enabled banner" in page.html.find(id=event).get_text()

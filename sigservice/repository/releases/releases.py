@@ -8,7 +8,14 @@ import msgspec
 
 from sigservice.db import queries
 from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one_prepared, fetch_value
+from sigservice.db.statements import (
+    Row,
+    execute,
+    fetch_all,
+    fetch_one,
+    fetch_one_prepared,
+    fetch_value,
+)
 
 _SQL = queries.load("releases/releases")
 MAX_LISTED = 1000
@@ -91,8 +98,9 @@ def find_poll_interval(conn: Connection, environment: str) -> int | None:
     return fetch_value(conn, _SQL["find_poll_interval"], environment=environment)
 
 
-def find_last_editor(conn: Connection, feature: str, environment: str) -> str | None:
-    return fetch_value(conn, _SQL["find_last_editor"], feature=feature, environment=environment)
+def find_last_editor(conn: Connection, feature: str, environment: str) -> Row | None:
+    """{created_by, created_by_user_id}."""
+    return fetch_one(conn, _SQL["find_last_editor"], feature=feature, environment=environment)
 
 
 def store_poll_intervals(conn: Connection, items: Sequence[dict[str, Any]]) -> None:

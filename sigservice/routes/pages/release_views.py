@@ -15,6 +15,7 @@ from sigservice.routes.pages.release_sentences import (
     make_headline,
     name_next,
 )
+from sigservice.services.identity import name_actor
 from sigservice.services.releases import releases
 from sigservice.services.releases.guard_history import History
 from sigservice.web.helpers import join_path
@@ -91,6 +92,7 @@ def make_release_view(
     reached = release["step"] + (release["stepEnteredAt"] is not None)
     return {
         **release,
+        "createdBy": name_actor(row["created_by"], row["created_by_user_id"]),
         "path": path,
         "icon": icon,
         "word": word,

@@ -12,16 +12,24 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import ConflictError
 from sigservice.repository.actions import action_runs, ignored_alerts
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.repository.system.events import EventFilter
+from sigservice.services.identity import ADMIN, ADMIN_TOKEN_ID, Identity, name_actor
 from sigservice.services.system import events
 
 MAX_ALERTS = 1000  # of one set
 
 
 def find(conn: Connection, run: Row) -> Row | None:
-    """The row of the run's alert if it is ignored."""
+    """The row of the run's alert if it is ignored, with its `creator` as sentences name it."""
     rows = ignored_alerts.list_all(conn, [run["action_set_id"]])
-    return next((row for row in rows if row["correlation"] == run["correlation"]), None)
+    row = next((row for row in rows if row["correlation"] == run["correlation"]), None)
+    if row is None:
+        return None
+    event_filter = EventFilter(types=["actions-alert-ignored"], projects=[run["project"]])
+    ids = [data["runId"] for data in events.list_data_of_tokens(conn, event_filter)]
+    is_by_token = row["run_id"] in ids
+    creator = name_actor(row["created_by"], ADMIN_TOKEN_ID if is_by_token else None)
+    return row | {"creator": creator}
 
 
 def ignore(conn: Connection, run: Row, by: Identity, clock: Clock) -> None:

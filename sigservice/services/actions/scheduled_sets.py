@@ -13,6 +13,7 @@ from sigservice.repository.actions import action_sets
 from sigservice.services.actions.action_sets import check_project
 from sigservice.services.actions.action_summaries import describe_action, describe_schedule
 from sigservice.services.actions.schedules import read_schedule
+from sigservice.services.identity import name_actor
 
 
 def list_of_project(conn: Connection, project: str) -> list[Row]:
@@ -35,7 +36,7 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def list_views(conn: Connection, project: str | None, *, limit: int | None = None) -> list[Row]:
-    """{id, project, name, due_at, created_by, action_texts, schedule_text, is_once, environments,
+    """{id, project, name, due_at, creator, action_texts, schedule_text, is_once, environments,
     disturbs, plan_text} of what pages list; `project` is None for all."""
     return [_make_view(row) for row in action_sets.list_scheduled(conn, project, limit=limit)]
 
@@ -63,5 +64,6 @@ def _make_view(row: Row) -> Row:
         "is_once": schedule.cron is None,
         "environments": {action["executionParams"].get("environment") for action in actions},
         "disturbs": any(action["action"] != "TOGGLE_FEATURE_ON" for action in actions),
+        "creator": name_actor(row["created_by"], row["created_by_user_id"]),
         "plan_text": f"{row['due_at'].astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} {zone}",
     }

@@ -17,7 +17,7 @@ from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ConflictError, NotFoundError
 from sigservice.services import revisions
 from sigservice.services.flags.feature_states import FeatureEnvironment
-from sigservice.services.identity import Identity
+from sigservice.services.identity import Identity, name_actor
 from sigservice.services.problems import Problems
 from sigservice.services.releases import guard_results, release_progress, releases
 from sigservice.services.releases.decision import find_obstacle, list_active
@@ -114,7 +114,7 @@ def _start(command: _Command) -> None:
 
 def _hold(command: _Command) -> None:
     command.require("running")
-    reason = command.reason or f"Held by {command.by.username}."
+    reason = command.reason or f"Held by {name_actor(command.by.username, command.by.user_id)}."
     release_progress.hold(command.release, "person", reason)
     command.journal.add(command.release, "held", by=command.by, reason=reason)
 

@@ -13,7 +13,7 @@ from sigservice.log import Logger, log_error
 from sigservice.repository.releases import release_guards
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services.flags import strategies
-from sigservice.services.identity import SYSTEM, Identity
+from sigservice.services.identity import SYSTEM, Identity, name_actor
 from sigservice.services.releases import guard_results
 from sigservice.services.releases.decision import Decision, decide
 from sigservice.services.releases.edits import RANDOM, is_random
@@ -215,8 +215,9 @@ def _hold_for(
     guard: GuardRecord | None,
 ) -> None:
     if decision.held_by == "edit":
-        editor = release_rows.find_last_editor(conn, release.feature, release.environment)
-        journal.add(release, "edited", reason=decision.reason, editor=editor or "")
+        row = release_rows.find_last_editor(conn, release.feature, release.environment)
+        editor = name_actor(row["created_by"], row["created_by_user_id"]) if row else ""
+        journal.add(release, "edited", reason=decision.reason, editor=editor)
     hold(release, str(decision.held_by), decision.reason, decision.guard_id)
     if decision.held_by == "edit":
         release.rollout = release.present_rollout

@@ -14,7 +14,7 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import ADMIN, ADMIN_TOKEN_ID, Identity
 
 # Families of event types (their first words) that all users may read: flags and their parts. Only
 # admins read the others (tokens, users, action sets, signals) and families that aren't listed yet.
@@ -26,6 +26,8 @@ OPEN_FAMILIES = (
 
 # They say why a flag changed, beside the event of the change.
 RELEASE_EVENTS = ("release-", "safeguard-")
+
+MAX_TOKEN_EVENTS = 1000
 
 
 class FlagEventNote(NamedTuple):
@@ -115,6 +117,14 @@ def list_readable_types(conn: Connection, identity: Identity) -> list[str]:
     families = restrict_to_readable(identity, EventFilter()).families
     types = events.list_types(conn)
     return [type for type in types if families is None or type.partition("-")[0] in families]
+
+
+def list_data_of_tokens(conn: Connection, event_filter: EventFilter) -> list[dict[str, Any]]:
+    """The data of the newest events that admin tokens caused, for tables that store the name of an
+    actor without an ID."""
+    event_filter = replace(event_filter, authors=[str(ADMIN_TOKEN_ID)])
+    rows = events.list_newest(conn, event_filter, limit=MAX_TOKEN_EVENTS)
+    return [msgspec.json.decode(row["data"] or "{}") for row in rows]
 
 
 @dataclass(frozen=True)

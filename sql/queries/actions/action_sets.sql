@@ -65,7 +65,7 @@ WHERE s.id = d.id;
 
 -- name: list_scheduled
 -- The sets that will run, of a project or of all, without their options.
-SELECT s.id, s.project, s.name, s.schedule, s.source_id, s.due_at,
+SELECT s.id, s.project, s.name, s.schedule, s.source_id, s.due_at, s.created_by_user_id,
        (SELECT u.username FROM users u WHERE u.id = s.created_by_user_id) AS created_by,
        (SELECT json_agg(json_build_object('action', a.kind, 'executionParams', a.params)
                         ORDER BY a.sort_order, a.id)

@@ -19,7 +19,8 @@ SELECT r.id, r.feature, r.environment, f.project, r.strategy_id, r.plan, r.warni
        r.propagation_seconds, r.auto_resumes, r.created_at, r.created_by, r.created_by_user_id,
        r.finished_at, r.dismissed_at, r.content, NOT f.stale AND f.archived_at IS NULL AS can_be_stale,
        guards.items AS guards, last.created_at AS last_at,
-       last.actor AS last_actor, last.reason AS last_reason, last.guard IS NOT NULL AS last_by_guard
+       last.actor AS last_actor, last.reason AS last_reason, last.text AS last_text,
+       last.guard IS NOT NULL AS last_by_guard
 FROM releases r
 JOIN features f ON f.name = r.feature
 CROSS JOIN LATERAL (
@@ -30,7 +31,7 @@ CROSS JOIN LATERAL (
     WHERE g.release_id = r.id
 ) guards
 LEFT JOIN LATERAL (
-    SELECT v.created_at, v.actor, v.reason, v.guard
+    SELECT v.created_at, v.actor, v.reason, v.text, v.guard
     FROM release_events v
     WHERE v.release_id = r.id
       AND (v.type = r.state
@@ -169,7 +170,7 @@ WHERE id IN (
 
 -- name: find_last_editor
 -- Who changed a flag in an environment last.
-SELECT created_by
+SELECT created_by, created_by_user_id
 FROM events
 WHERE feature_name = %(feature)s AND environment = %(environment)s
   AND type LIKE 'feature-%%'

@@ -15,7 +15,7 @@
 </dl>
 % if ignored:
 <div class="problem">
-<p>The alert of this run is ignored until it resolves, by <bdi>{{ignored["created_by"]}}</bdi>.</p>
+<p>The alert of this run is ignored until it resolves, by <bdi>{{ignored["creator"]}}</bdi>.</p>
 % if identity.has_permission("ADMIN"):
 <form method="post" action="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['id'], 'watch-alert')}}">
 % include("partials/csrf.tpl")

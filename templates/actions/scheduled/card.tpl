@@ -5,8 +5,8 @@
 <span><span aria-hidden="true">◷</span> \\
 % include("partials/planned_time.tpl", at=item["due_at"], plan=item["plan_text"])
 : <bdi>{{", ".join(item["action_texts"])}}</bdi>{{"" if item["is_once"] else " · " + item["schedule_text"]}}\\
-% if item["created_by"]:
- · by <bdi>{{item["created_by"]}}</bdi>\\
+% if item["creator"]:
+ · by <bdi>{{item["creator"]}}</bdi>\\
 % end
 </span>
 % if item["conflict"]:

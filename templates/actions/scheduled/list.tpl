@@ -12,8 +12,8 @@
 <bdi>{{item["name"]}}</bdi>
 % end
 <span class="muted">{{item["schedule_text"]}}
-% if item["created_by"]:
-· by <bdi>{{item["created_by"]}}</bdi>
+% if item["creator"]:
+· by <bdi>{{item["creator"]}}</bdi>
 % end
 </span>
 % if identity.has_permission("ADMIN"):

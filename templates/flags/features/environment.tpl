@@ -40,7 +40,7 @@ an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 </div>
 % end
 % if environment["change"] and not environment["alerts"]:
-<p class="muted">{{"On" if is_on else "Off"}}: <bdi>{{environment["change"]["created_by"]}}</bdi> switched it
+<p class="muted">{{"On" if is_on else "Off"}}: <bdi>{{name_actor(environment["change"]["created_by"], environment["change"]["created_by_user_id"])}}</bdi> switched it
 % include("partials/time.tpl", at=environment["change"]["created_at"])
 </p>
 % end

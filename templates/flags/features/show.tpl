@@ -58,7 +58,7 @@
 <div><dt>Impression data</dt><dd>{{"yes" if row["impression_data"] else "no"}}</dd></div>
 <div><dt>Created</dt><dd>
 % include("partials/time.tpl", at=row["created_at"])
-by <bdi>{{row["created_by"]}}</bdi></dd></div>
+by <bdi>{{name_actor(row["created_by"], row["created_by_user_id"])}}</bdi></dd></div>
 <div><dt>Last evaluated</dt><dd>
 % if row["last_seen_at"]:
 % include("partials/time.tpl", at=row["last_seen_at"])

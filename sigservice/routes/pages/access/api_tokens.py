@@ -4,7 +4,7 @@ from sigservice.db.pool import Connection
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.routes.admin.access.api_tokens import ApiTokenBody
 from sigservice.services.access import api_tokens
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import ADMIN, Identity, name_actor
 from sigservice.web import Context, Page, PageGuard, Router, request, respond
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
@@ -51,7 +51,9 @@ COLUMNS = (
     Column(
         "Created",
         lambda row: Cell(
-            at=row["created_at"], hint=f"by {row['created_by'] or 'the configuration'}"
+            at=row["created_at"],
+            hint="by "
+            + (name_actor(row["created_by"], row["created_by_user_id"]) or "the configuration"),
         ),
     ),
 )

@@ -49,7 +49,7 @@ CAUSES = {
     "signal": "Triggered by a signal",
     "resolved": "Auto-revert: alert resolved",
     "timer": "Auto-revert: time elapsed",
-    "undo": "Undone by a user",
+    "undo": "Undo",
     "schedule": "Schedule",
 }
 

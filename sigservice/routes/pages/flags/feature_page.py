@@ -25,6 +25,7 @@ from sigservice.services.actions import held_flags, scheduled_sets
 from sigservice.services.flags import dependencies, feature_view, features
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import freeze, guard_history
+from sigservice.services.releases.release_actors import Actors
 from sigservice.services.system import events as event_service
 from sigservice.services.usage import impact_metrics
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
@@ -158,6 +159,7 @@ def show_feature(
         types = feature_rows.list_types(conn)
         alerts = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS, features=[name])
         release_rows = _list_releases(conn, name, now)
+        actors = Actors(conn, [name] if release_rows else [])
         history = guard_history.read_last_hour(conn, release_rows, now)
         release_alerts = find_alerts(conn, release_rows, identity)
         frozen = freeze.read_freeze(conn)
@@ -196,7 +198,7 @@ def show_feature(
             scheduled=scheduled,
             newest_releases={
                 row["environment"]: make_release_view(
-                    row,
+                    actors.name_last(row),
                     now,
                     can_edit=identity.has_permission(EDIT),
                     back="flag",

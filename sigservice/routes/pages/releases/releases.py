@@ -15,6 +15,7 @@ from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import freeze, guard_history, releases
+from sigservice.services.releases.release_actors import Actors
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.forms import Field, Form, fill, make_choices
 from sigservice.web.links import flag_path
@@ -119,12 +120,15 @@ def show_release(
         target = find_target(conn, name, environment)
         row = releases.get(conn, target, release_id)
         events = releases.list_events(conn, target, release_id)
+        actors = Actors(conn, [name])
         frozen = freeze.read_freeze(conn)
         existing = strategies.list_strategies(conn, target)
         history = guard_history.read_last_hour(conn, [row], now)
         alert = find_alerts(conn, [row], identity).get(release_id)
     can_edit = identity.has_permission(EDIT)
-    release = make_release_view(row, now, can_edit=can_edit, history=history, alert=alert)
+    release = make_release_view(
+        actors.name_last(row), now, can_edit=can_edit, history=history, alert=alert
+    )
     strategy = next((item for item in existing if item["id"] == release["strategyId"]), None)
     return respond.page(
         context,
@@ -137,7 +141,14 @@ def show_release(
         strategy=name_strategy(strategy) if strategy else "removed",
         ends_at=find_end(release),
         chart=make_chart(release, events, now),
-        events=[event | {"icon": MARKS.get(event["type"], "")} for event in events[::-1]],
+        events=[
+            event
+            | {
+                "icon": MARKS.get(event["type"], ""),
+                "actor": actors.name(event["actor"], release_id, event["text"]),
+            }
+            for event in events[::-1]
+        ],
         freeze=frozen,
         is_live=row["state"] in releases.ACTIVE,
     )

@@ -24,7 +24,7 @@ from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.flags.strategies import Strategy
-from sigservice.services.identity import Identity
+from sigservice.services.identity import Identity, name_actor
 from sigservice.services.problems import Problems
 
 NAME = "UPDATE_FEATURE_STRATEGY"
@@ -148,5 +148,6 @@ def _explain_change(conn: Connection, target: FeatureEnvironment, id: str) -> st
     for row in events.list_newest(conn, event_filter, limit=MAX_EVENTS):
         if msgspec.json.decode(row["data"] or row["pre_data"] or "{}").get("id") == id:
             at, verb = row["created_at"], CHANGES[row["type"]]
-            return f"Not done: {row['created_by']} {verb} the strategy on {at.day} {at:%b}."
+            actor = name_actor(row["created_by"], row["created_by_user_id"])
+            return f"Not done: {actor} {verb} the strategy on {at.day} {at:%b}."
     return "Not done: the strategy was changed."
