@@ -94,11 +94,12 @@ async function submitInPlace(form, button, ids) {
     .finally(() => form.removeAttribute("aria-busy"));
   if (!answer) return showToast("The service can't be reached. Try again.");
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  form.closest("dialog")?.close(); // the focus goes back to what opened it
   const parts = ids.split(" ").map((id) => [document.getElementById(id), page.getElementById(id)]);
   if (!parts.every(([, fresh]) => fresh)) { // an error, a question, the sign-in page
     if (answer.redirected) return location.assign(answer.url);
     const question = page.getElementById("question");
-    if (question) return showQuestion(question);
+    if (question) return showQuestion(question, ids);
     document.title = page.title;
     document.body.replaceWith(page.body);
     addDialogs();
@@ -142,8 +143,10 @@ async function askInDialog(link) {
   showQuestion(question);
 }
 
-function showQuestion(question) {
-  const dialog = $("#question-dialog");
+// `swap` are the ids that its answer replaces, instead of the page.
+function showQuestion(question, swap) {
+  const dialog = $("#question-dialog"), form = $("form", question);
+  if (swap && form) form.dataset.swap = swap;
   dialog.replaceChildren(question);
   dialog.showModal();
   $($(".danger", dialog) ? "[data-cancel]" : ".field input, [data-cancel]", dialog)?.focus();

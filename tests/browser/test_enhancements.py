@@ -65,15 +65,18 @@ def test_switch_changes_in_place_asks_in_production_and_is_undone(tab, flags):
     switch.scroll_into_view_if_needed()
     place = page.evaluate("scrollY")
     switch.click()
-    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("dialog").get_by_role("link", name="Cancel").click()
     assert not flags.is_on("flag-40")
     switch.click()
-    page.get_by_role("dialog", name="Enable flag-40 in production?").wait_for()
-    page.get_by_role("button", name="Enable", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Enable flag-40 in production?")
+    dialog.wait_for()
+    assert dialog.get_by_role("radio").count() == 2  # now, in steps
+    dialog.get_by_label("Why?").fill("SHOP-7")
+    dialog.get_by_role("button", name="Enable in production").click()
     toast = page.locator("#toast")
     toast.get_by_text("Enabled flag-40 in production.").wait_for()
     assert switch.get_attribute("aria-checked") == "true"
-    assert flags.is_on("flag-40")
+    assert flags.get_events("flag-40")[0]["data"]["reason"] == "SHOP-7"
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == (
         "flag-40 in production"
     )

@@ -32,7 +32,7 @@ def test_a_switch_in_production_is_planned_in_a_dialog(tab, flags, web, width, e
     assert page.evaluate(overflow) == 0
     page.get_by_role("switch", name="checkout in production").click()  # now, without a time
     dialog.get_by_role("button", name="Enable in production").click()
-    expect(page.locator("#notice")).to_contain_text("Enabled checkout in production.")
+    expect(page.locator("#toast")).to_contain_text("Enabled checkout in production.")
     page.get_by_role("button", name="Do it now").click()
     expect(page.locator("#notice")).to_contain_text("The change runs now.")
     assert page.complaints == []

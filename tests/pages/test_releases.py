@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from sigservice.clock import format_iso
-from tests.conftest import Cast
+from tests.conftest import ADMIN, Cast
 from tests.jobs.release_kit import Releases
 
 PLACE = "/admin/features/checkout/environments/production/releases"
@@ -683,3 +683,17 @@ def test_the_time_of_a_step_is_in_minutes_hours_or_days(kit, ed):
     form = press(page, "stop").click("Start again").forms["editor"]
     times = [(form[f"steps.{n}.minutes"].value, form[f"steps.{n}.unit"].value) for n in range(3)]
     assert times == [("90", "minutes"), ("2", "days"), ("1", "days")]
+
+
+@pytest.mark.parametrize(
+    ("rollouts", "offer"),
+    [([0], "raise 0% to 100%"), ([100, 25], "raise 25% to 100%"), ([100], ""), ([], "Gradual")],
+)
+def test_a_flag_offers_a_release_only_where_one_can_raise_a_percentage(kit, ed, rollouts, offer):
+    kit.web.delete(f"{kit.place}/strategies/{kit.strategy['id']}", headers=ADMIN)
+    for rollout in rollouts:
+        kit.add_strategy(rollout=rollout)
+    text = ed.get("/admin/features/checkout").html.select_one("#in-production").text
+    assert ("Release in steps" in text) == offer.startswith("raise")
+    assert ("Gradual release" in text) == (offer == "Gradual")
+    assert offer in text

@@ -48,8 +48,10 @@ an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 % if release:
 % include("releases/panel.tpl", release=release)
 % end
-% if can_edit and environment["rollout"] and not (release and release["is_active"]):
-<p class="offer"><span>Release in steps: let guards watch while you raise {{environment["rollout"]}} to 100%.</span> <a class="button quiet" href="{{url(environment["release_form"])}}">New release<span class="hidden"> in {{name}}</span></a></p>
+% rollouts = environment["rollouts"]
+% can_release = can_edit and not (release and release["is_active"])
+% if can_release and rollouts and rollouts[0] != "100%":
+<p class="offer"><span>Release in steps: let guards watch while you raise {{rollouts[0]}} to 100%.</span> <a class="button quiet" href="{{url(environment["release_form"])}}">New release<span class="hidden"> in {{name}}</span></a></p>
 % end
 % include("actions/scheduled/card.tpl", scheduled=environment["scheduled"])
 % if environment["strategies"]:
@@ -72,7 +74,7 @@ an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 <p class="actions">
 % if can_edit:
 <a href="{{url(path, 'environments', name, 'strategies', 'new')}}">Add strategy<span class="hidden"> in {{name}}</span></a>
-% if not environment["rollout"] and not (release and release["is_active"]):
+% if can_release and not rollouts:
 <a href="{{url(environment['release_form'])}}">Gradual release …<span class="hidden"> in {{name}}</span></a>
 % end
 % end

@@ -40,11 +40,7 @@
 % elif feature["archived"]:
 <span class="muted">archived</span>
 % elif can_edit:
-<button role="switch" aria-checked="{{'true' if cell['is_on'] else 'false'}}" aria-label="{{cell['label']}}" formaction="{{url(*cell['path'])}}"\\
-% if cell["confirm"]:
- data-confirm="{{cell["confirm"]}}"\\
-% end
->{{"on" if cell["is_on"] else "off"}}</button>
+<button role="switch" aria-checked="{{'true' if cell['is_on'] else 'false'}}" aria-label="{{cell['label']}}" formaction="{{url(*cell['path'])}}">{{"on" if cell["is_on"] else "off"}}</button>
 % else:
 <strong>{{"on" if cell["is_on"] else "off"}}</strong>
 % end

@@ -12,7 +12,6 @@ from sigservice.web.helpers import join_path
 from sigservice.web.usage_charts import Mark, Usage
 
 ROLLOUT_TYPE = "flexibleRollout"
-NO_STRATEGY = "No strategy: by default, everyone gets it."
 
 
 def make_cards(
@@ -74,7 +73,7 @@ def make_cards(
                 ],
                 "alerts": [alert for alert in alerts if alert["environment"] == name],
                 "release": release,
-                "rollout": _find_rollout(environment["strategies"]),
+                "rollouts": _list_rollouts(environment["strategies"]),
                 "change": next((row for row in switches if row["environment"] == name), None),
                 "release_form": join_path(path, name, "releases", "new"),
                 "chart": usage.make_chart(name, now, [m for m in marks if m.environment == name]),
@@ -107,21 +106,14 @@ def _find_end(release: Mapping[str, Any]) -> datetime | None:
     return due_at + timedelta(minutes=minutes)
 
 
-def _find_rollout(strategies: Sequence[Mapping[str, Any]]) -> str:
-    """The percentage of the first gradual rollout that a release can move, "" without any."""
-    rollouts = [s for s in strategies if s["name"] == ROLLOUT_TYPE and not s["disabled"]]
-    return f"{rollouts[0]['parameters'].get('rollout', 0)}%" if rollouts else ""
-
-
-def ask_for_switch(name: str, environment: Mapping[str, Any], *, has_strategies: bool) -> str:
-    """The question before the flag is enabled or disabled in an environment of the type
-    production, "" for another type."""
-    if environment["type"] != "production":
-        return ""
-    if environment["enabled"]:
-        return f"Disable {name} in {environment['name']}?"
-    question = f"Enable {name} in {environment['name']}?"
-    return question if has_strategies else f"{question} {NO_STRATEGY}"
+def _list_rollouts(strategies: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The percentages of the gradual rollouts, with those first that a release can raise."""
+    rollouts = [
+        f"{strategy['parameters'].get('rollout', 0)}%"
+        for strategy in strategies
+        if strategy["name"] == ROLLOUT_TYPE and not strategy["disabled"]
+    ]
+    return sorted(rollouts, key="100%".__eq__)
 
 
 def ask_for_copy(label: str, environment: Mapping[str, Any]) -> str:

@@ -1,12 +1,10 @@
 """The table of flags: its columns, rows, links that sort and chips that remove a filter."""
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from typing import Any
 from urllib.parse import urlencode
 
 from sigservice.clock import parse_iso
-from sigservice.routes.pages.flags.environment_cards import ask_for_switch
 from sigservice.routes.pages.flags.state_reasons import Reasons
 from sigservice.web.links import flag_path
 
@@ -25,14 +23,11 @@ def order_environments(features: Sequence[Json]) -> list[str]:
 def make_row(
     feature: Json,
     environments: Sequence[str],
-    confirming: AbstractSet[str],
     page: dict[str, str],
     reasons: Reasons,
 ) -> Json:
-    """`confirming` are the projects that ask before a switch in production; `page` is the query of
-    the list without its place."""
+    """`page` is the query of the list without its place."""
     states = {state["name"]: state for state in feature["environments"]}
-    asks = feature["project"] in confirming
     return feature | {
         "path": flag_path(feature["name"]),
         "preview": (feature["description"] or "")[:MAX_PREVIEW],
@@ -41,7 +36,7 @@ def make_row(
         "tags": [_make_tag(tag, page) for tag in feature["tags"]],
         "project_link": urlencode(page | {"project": feature["project"]}),
         "cells": [
-            _make_cell(feature["name"], states[name], asks, reasons) if name in states else None
+            _make_cell(feature["name"], states[name], reasons) if name in states else None
             for name in environments
         ],
     }
@@ -52,15 +47,12 @@ def _make_tag(tag: Json, page: dict[str, str]) -> Json:
     return {"text": text, "link": urlencode(page | {"tag": text})}
 
 
-def _make_cell(name: str, state: Json, asks: bool, reasons: Reasons) -> Json:
+def _make_cell(name: str, state: Json, reasons: Reasons) -> Json:
     environment, is_on = state["name"], state["enabled"]
     return {
         "label": f"{name} in {environment}",
         "is_on": is_on,
         "path": ("/admin/features", name, "environments", environment, "off" if is_on else "on"),
-        "confirm": ask_for_switch(name, state, has_strategies=state["hasStrategies"])
-        if asks
-        else "",
         "rollout": reasons.rollouts.get((name, environment), "100%") if is_on else "",
         "alert": reasons.alerts.get((name, environment)),
     }

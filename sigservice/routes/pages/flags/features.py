@@ -48,7 +48,6 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
     with context.database.transaction() as conn:
         rows, total, offset = _find_page(conn, filter, identity.user_id)
         environment_names = environments.list_enabled_names(conn)
-        confirming = projects.list_confirming(conn)
         reasons = read_reasons(conn, identity, [row["name"] for row in rows])
         fields = feature_fields.make_filter_fields(
             filters, projects.list_names(conn), feature_rows.list_types(conn), environment_names
@@ -67,7 +66,7 @@ def list_features(context: Context, identity: Identity) -> HTTPResponse:
         chips=make_chips(fields, page),
         environments=columns,
         heads=feature_table.make_heads(columns, sort, is_descending, page),
-        features=[feature_table.make_row(row, columns, confirming, page, reasons) for row in rows],
+        features=[feature_table.make_row(row, columns, page, reasons) for row in rows],
         changes=feature_fields.make_bulk_fields(columns, is_archive=is_archive),
         count=_count(offset, len(rows), total),
         is_filtered=bool(applied),
