@@ -37,6 +37,8 @@ from sigservice.services.access.authentication_scheme import AuthenticationSchem
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.access.oidc.provider import Provider
 from sigservice.services.actions import integration_delivery
+from sigservice.services.actions.action_kinds.add_strategy import NAME as ADD_STRATEGY
+from sigservice.services.actions.action_kinds.add_strategy import AddStrategy
 from sigservice.services.actions.action_kinds.table import add_kinds
 from sigservice.services.actions.action_kinds.update_strategy import NAME as UPDATE_STRATEGY
 from sigservice.services.actions.action_kinds.update_strategy import UpdateStrategy
@@ -88,8 +90,9 @@ def build_context(
     encryption: Encryption,
     get_logger: GetLogger,
 ) -> Context:
-    update_strategy = UpdateStrategy(config["strategySegmentsLimit"])
-    add_kinds({**release_actions.KINDS, UPDATE_STRATEGY: update_strategy})
+    limit = config["strategySegmentsLimit"]
+    planned = {ADD_STRATEGY: AddStrategy(limit), UPDATE_STRATEGY: UpdateStrategy(limit)}
+    add_kinds({**release_actions.KINDS, **planned})
     limiter = build_limiter(config, clock)
     caching = config["clientFeatureCaching"]
     telemetry = Telemetry(

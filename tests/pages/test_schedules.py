@@ -343,6 +343,35 @@ def test_a_strategy_that_was_removed_is_not_saved(ada, sets, web, strategy):
     assert "removed the strategy on" in run["actionSet"]["actions"][0]["details"]
 
 
+def plan_new_strategy(ada, rollout="25"):
+    """The form that asks for the time of a new strategy."""
+    path = "/admin/features/checkout/environments/production/strategies/new"
+    form = form_to(ada.get(path), path)
+    form["parameters.rollout"] = rollout
+    form = form_to(form.submit("do", value="schedule", status=200), path)
+    form["match.at"] = "2999-12-01T08:00"
+    return form
+
+
+def test_a_new_strategy_is_added_at_a_time(ada, sets, web):
+    page = plan_new_strategy(ada).submit(status=303).follow()
+    assert "Add Gradual rollout 25% to checkout in production" in read_card(page)
+    assert len(web.get(STRATEGIES, headers=ADMIN).json) == 1
+    assert run_now(ada, sets, web)["state"] == "success"
+    rollouts = [one["parameters"]["rollout"] for one in web.get(STRATEGIES, headers=ADMIN).json]
+    assert rollouts == ["100", "25"]
+
+
+def test_a_planned_new_strategy_of_an_archived_flag_is_not_added(ada, sets, web):
+    plan_new_strategy(ada).submit(status=303)
+    (item,) = list_scheduled(web)
+    web.delete("/api/admin/projects/default/features/checkout", headers=ADMIN, status=202)
+    ada.post(f"{PATH}/{item['actionSetId']}/now", {"csrf": ada.csrf}, status=303)
+    sets.work()
+    (action,) = sets.runs(item["actionSetId"])[0]["actionSet"]["actions"]
+    assert action["details"] == "Not done: checkout is archived."
+
+
 def test_a_planned_strategy_is_checked_like_the_form(ada, ed, web, strategy):
     path = f"/admin/features/checkout/environments/production/strategies/{strategy}"
     form = form_to(ada.get(path), path)
@@ -351,10 +380,14 @@ def test_a_planned_strategy_is_checked_like_the_form(ada, ed, web, strategy):
     form = plan_strategy(ada, strategy)
     form["match.at"] = "2020-01-01T00:00"
     assert find_error(form.submit(status=400), "match.at").startswith("The time has passed.")
-    page = ed.get(path)
-    assert "Save at a time" not in page.text
-    fields = dict(form_to(page, path).submit_fields()) | {"do": "schedule"}
-    ed.post(path, fields, status=403)
+    form = plan_new_strategy(ada)
+    form["match.at"] = "2020-01-01T00:00"
+    assert find_error(form.submit(status=400), "match.at").startswith("The time has passed.")
+    for address in (path, path.replace(strategy, "new")):
+        page = ed.get(address)
+        assert "Save at a time" not in page.text
+        fields = dict(form_to(page, address).submit_fields()) | {"do": "schedule"}
+        ed.post(address, fields, status=403)
 
 
 def test_a_set_with_a_planned_strategy_is_saved_unchanged_by_its_form(ada, sets, web, strategy):

@@ -25,7 +25,7 @@ from sigservice.repository.rules import metric_sources as source_rows
 from sigservice.repository.signals import signal_endpoints as endpoint_rows
 from sigservice.services.access import service_accounts
 from sigservice.services.actions import action_sets, schedules
-from sigservice.services.actions.action_kinds import update_strategy
+from sigservice.services.actions.action_kinds import add_strategy, update_strategy
 from sigservice.services.actions.action_sets import ActionSetFields, read_limits
 from sigservice.services.actions.schedules import NO_SOURCE
 from sigservice.services.channels import INTEGRATION, MASK, unmask_channels
@@ -47,6 +47,11 @@ from sigservice.services.transfer.automations import (
     describe_source,
 )
 from sigservice.services.transfer.snapshot_writer import ImportChange
+
+OBSTACLES = {  # why actions of other servers mean something else here
+    add_strategy.NAME: add_strategy.find_import_obstacle,
+    update_strategy.NAME: update_strategy.find_import_obstacle,
+}
 
 
 class Notice(NamedTuple):
@@ -195,11 +200,8 @@ class AutomationImporter:
         if any(action.action == "RESTORE_ACTION_SET" for action in item.actions):
             return "it reverts an action set, whose ID is another one here"
         for action in item.actions:
-            if action.action == update_strategy.NAME and (
-                reason := update_strategy.find_import_obstacle(
-                    self._conn, item.project, action.executionParams
-                )
-            ):
+            find = OBSTACLES.get(action.action)
+            if find and (reason := find(self._conn, item.project, action.executionParams)):
                 return reason
         if before is not None and before["source_id"] != NO_SOURCE:
             return "the action set of this name is triggered by an endpoint here"

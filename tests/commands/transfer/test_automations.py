@@ -149,9 +149,18 @@ def test_a_rule_keeps_the_integrations_that_exist_and_lists_the_others(
     assert get(empty, RULES)["alertRules"][0]["notifications"] == channels[:1]
 
 
-@pytest.mark.parametrize("reason", ["segments", "isn't here", ""])
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("UPDATE", "segments"),
+        ("UPDATE", "isn't here"),
+        ("UPDATE", ""),
+        ("ADD", "segments"),
+        ("ADD", ""),
+    ],
+)
 def test_a_planned_strategy_is_imported_only_if_its_ids_are_the_same_here(
-    source_service, empty, command, file, reason
+    source_service, empty, command, file, kind, reason
 ):
     path = "/api/admin/projects/default/features/checkout/environments/production/strategies"
     old = {"name": "flexibleRollout", "parameters": {"rollout": "25"}}
@@ -163,11 +172,11 @@ def test_a_planned_strategy_is_imported_only_if_its_ids_are_the_same_here(
     params = {
         "environment": "production",
         "featureName": "checkout",
-        "strategyId": before["id"],
-        "before": json.dumps(before),
         "strategy": json.dumps(new),
     }
-    action = {"action": "UPDATE_FEATURE_STRATEGY", "executionParams": params, "sortOrder": 1}
+    if kind == "UPDATE":
+        params |= {"strategyId": before["id"], "before": json.dumps(before)}
+    action = {"action": f"{kind}_FEATURE_STRATEGY", "executionParams": params, "sortOrder": 1}
     (actor,) = get(source_service, "/api/admin/service-account")["serviceAccounts"]
     planned = make_schedule(actor, name="planned", actions=[action])
     post(source_service, SETS, planned)

@@ -24,7 +24,7 @@ from sigservice.routes.pages.signals.channel_section import (
     make_channel_section,
     make_named_channels,
 )
-from sigservice.services.actions.action_kinds.update_strategy import NAME as UPDATE_STRATEGY
+from sigservice.services.actions.action_kinds import add_strategy, update_strategy
 from sigservice.services.actions.action_set_options import EVENTS
 from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.web.forms import Field, Form, fill
@@ -43,6 +43,8 @@ ACCOUNT_FIELD = Field(
 UPDATES_REPLAY = {"data-press": "replay-button"}
 EVENT_LABELS = {"success": "succeeded", "failed": "failed", "suppressed": "was skipped"}
 _RUN_EVENTS = {event: f"Run {EVENT_LABELS[event]}" for event in EVENTS}
+# The form of a strategy plans them.
+PLANNED_KINDS = (add_strategy.NAME, update_strategy.NAME)
 SUGGESTED_PATHS = {"list": "suggested"}
 GENERAL_FIELDS = [
     Field("name", "Name", hint="e.g. Disable checkout on payment errors", is_required=True),
@@ -231,7 +233,7 @@ def _make_action_row(
     kind_choices = [
         (kind_name, item["label"])
         for kind_name, item in kinds.items()
-        if kind_name != UPDATE_STRATEGY or value == kind_name  # the form of a strategy plans it
+        if kind_name not in PLANNED_KINDS or value == kind_name
     ]
     return ActionRow(
         Field(

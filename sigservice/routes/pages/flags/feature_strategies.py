@@ -27,7 +27,7 @@ from sigservice.routes.pages.flags.strategy_form import (
     read_strategy,
 )
 from sigservice.services import revisions, strategy_summaries
-from sigservice.services.actions.action_kinds import update_strategy
+from sigservice.services.actions.action_kinds import add_strategy, update_strategy
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_sets import Action
 from sigservice.services.flags import strategies
@@ -86,7 +86,7 @@ def show_strategy(
         flag_environment=target,
         release=next((row for row in running if _moves(row, strategy_id)), None),
         path=flag_path(name),
-        can_schedule=bool(strategy) and identity.has_permission(ADMIN),
+        can_schedule=identity.has_permission(ADMIN),
         action=context.prefix + request.environ["PATH_INFO"],
         **parts,
     )
@@ -110,7 +110,7 @@ def save_strategy(
             strategy, _ = _find_strategy(conn, target, strategy_id)
             draft = read_strategy(form, load_choices(conn), strategy)
         return render_draft(context, identity, target, draft, strategy_id or None, {})
-    if form.get("do") == "schedule" and strategy_id:
+    if form.get("do") == "schedule":
         return _plan_strategy(context, identity, name, environment, form, strategy_id)
     if changes_form(form):
         return show_strategy(context, identity, name, environment, strategy_id, Entry(form))
@@ -143,20 +143,25 @@ def _plan_strategy(
     check_permission(identity)
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
-        existing = strategies.get(conn, target, strategy_id)
+        existing = strategies.get(conn, target, strategy_id) if strategy_id else None
         new = read_strategy(form, load_choices(conn), existing)
         limit = context.config["strategySegmentsLimit"]
         strategies.validate(conn, new, name, project=target.project, max_segments=limit)
         accounts = list_accounts(conn)
-    before = update_strategy.encode(strategies.to_strategy(existing))
-    params = {"strategyId": strategy_id, "before": before, "strategy": update_strategy.encode(new)}
-    params |= {"project": target.project, "featureName": name, "environment": environment}
-    text, error = KINDS[update_strategy.NAME].describe(params), None
+    params = {"project": target.project, "featureName": name, "environment": environment}
+    params["strategy"] = update_strategy.encode(new)
+    kind, condition, hidden = add_strategy.NAME, "", {}
+    if existing:
+        kind = update_strategy.NAME
+        condition = " It isn't done if the strategy changes before that time."
+        hidden["before"] = update_strategy.encode(strategies.to_strategy(existing))
+        params |= {"strategyId": strategy_id, **hidden}
+    text, error = KINDS[kind].describe(params), None
     if "match.at" in form:
-        params["before"] = form.get("before", before)  # as it was when the form was shown
+        params |= {key: form[key] for key in hidden if key in form}  # as the form was shown
         try:
             with context.database.transaction() as conn:
-                action = Action(update_strategy.NAME, 1, params)
+                action = Action(kind, 1, params)
                 plan(context, conn, identity, target.project, form, action, text)
             path = f"{flag_path(name)}?done=scheduled#in-{environment}"
             return respond.redirect(context, path)
@@ -166,13 +171,13 @@ def _plan_strategy(
             error = problem
     fields = [*make_plan_fields(form, accounts), *fill([REASON_FIELD], form)]
     names = {field.name for field in fields}
-    hidden = {key: value for key, value in form.items() if key not in names}
+    hidden |= {key: value for key, value in form.items() if key not in names}
     question = Confirmation(
         "Save the strategy at a time?",
-        [f"{text}. It isn't done if the strategy changes before that time."],
+        [f"{text}.{condition}"],
         "Save at this time",
         flag_path(name),
-        hidden={"before": before, **hidden},
+        hidden=hidden,
         fields=fields,
         is_dangerous=False,
         breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],

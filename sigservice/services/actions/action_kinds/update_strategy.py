@@ -53,8 +53,8 @@ class UpdateStrategy(FlagKind):
 
     def describe(self, params: Params) -> str:
         place = f"{params['featureName']} in {params['environment']}"
-        before, new = (_read(params[name]) for name in ("before", "strategy"))
-        name = new.title or ("Gradual rollout" if new.name == "flexibleRollout" else new.name)
+        before, new = (read_strategy(params[name]) for name in ("before", "strategy"))
+        name = name_strategy(new)
         rollouts = before.parameters.get("rollout"), new.parameters.get("rollout")
         if _without_rollout(before) == _without_rollout(new) and None not in rollouts:
             return f"{name} of {place} {rollouts[0]}% → {rollouts[1]}%"
@@ -64,7 +64,7 @@ class UpdateStrategy(FlagKind):
         super().check(conn, project, params, problems)
         for name in ("before", "strategy"):
             try:
-                new = _read(params[name])
+                new = read_strategy(params[name])
             except (BadDataError, msgspec.ValidationError) as error:
                 problems.add(name, f"Must be a strategy as JSON: {error}")
         if problems.details:
@@ -82,7 +82,11 @@ class UpdateStrategy(FlagKind):
         self, switches: SwitchBatch, project: str, params: Params, by: Identity
     ) -> ActionResult:
         conn, target = switches.conn, self.make_target(project, params)
-        id, before, new = params["strategyId"], _read(params["before"]), _read(params["strategy"])
+        id, before, new = (
+            params["strategyId"],
+            read_strategy(params["before"]),
+            read_strategy(params["strategy"]),
+        )
         revisions.lock(conn)
         if get_state(conn, target)["archived"]:
             raise ConflictError(f"Not done: {target.feature} is archived.")
@@ -119,7 +123,7 @@ def encode(strategy: Strategy) -> str:
 def find_import_obstacle(conn: Connection, project: str, params: Params) -> str:
     """Why these parameters of another server mean something else here, or ""."""
     try:
-        planned = [_read(params[name]) for name in ("before", "strategy")]
+        planned = [read_strategy(params[name]) for name in ("before", "strategy")]
         target = FeatureEnvironment(project, params["featureName"], params["environment"])
         ids = [one["id"] for one in strategies.list_strategies(conn, target)]
     except (AppError, msgspec.ValidationError, LookupError, TypeError, AttributeError):
@@ -129,10 +133,16 @@ def find_import_obstacle(conn: Connection, project: str, params: Params) -> str:
     return "" if params.get("strategyId") in ids else "the strategy that it changes isn't here"
 
 
-def _read(text: str) -> Strategy:
+def read_strategy(text: str) -> Strategy:
     """Raises BadDataError, ValidationError."""
     value = payload.parse(text.encode(), "text")
     return strategies.to_strategy(msgspec.convert(value, dict[str, Any]))
+
+
+def name_strategy(strategy: Strategy) -> str:
+    """Its title, or its type."""
+    type = "Gradual rollout" if strategy.name == "flexibleRollout" else strategy.name
+    return strategy.title or type
 
 
 def _without_rollout(strategy: Strategy) -> Strategy:

@@ -386,6 +386,23 @@ def test_a_planned_strategy_that_could_not_be_saved_is_refused(
     assert message in detail["message"]
 
 
+@pytest.mark.parametrize(
+    ("strategy", "message"),
+    [
+        (DEEP, "nested deeper than 64 levels"),
+        ('{"name": 5}', "Expected `str`"),
+        ('{"name": "flexibleRollout", "segments": [99]}', "Segment 99 not found."),
+    ],
+)
+def test_a_planned_new_strategy_that_could_not_be_added_is_refused(alerts, web, strategy, message):
+    params = {"environment": "production", "featureName": "checkout", "strategy": strategy}
+    act = {"action": "ADD_FEATURE_STRATEGY", "executionParams": params}
+    answer = web.post_json(SETS, alerts.body(acts=[act]), headers=ADMIN, status=400)
+    (detail,) = answer.json["details"]
+    assert detail["path"] == "actions[0].executionParams.strategy"
+    assert message in detail["message"]
+
+
 def test_a_planned_strategy_must_be_one_of_its_flag(alerts, web, planned):
     alerts.flag("search")
     (other,) = web.get(STRATEGIES.format("search"), headers=ADMIN).json
