@@ -48,7 +48,6 @@ def make_event_view(row: Row, own_path: str = "") -> Row:
         "label": format_event_type(row["type"]),
         "sentence": "".join(text for text, _ in parts),
         "parts": parts,
-        "has_links": any(path for _, path in parts),
         "run": data.get("actionRun"),
         "release_path": _find_release_path(row, data),
         "actor": name_actor(row["created_by"], row["created_by_user_id"]),

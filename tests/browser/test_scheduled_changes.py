@@ -20,6 +20,7 @@ def test_a_switch_in_production_is_planned_in_a_dialog(tab, flags, web, width, e
     dialog = page.get_by_role("dialog", name="Enable checkout in production?")
     dialog.wait_for()
     expect(dialog).to_contain_text("It has no strategy: all users get it at once.")
+    expect(dialog.get_by_label("Time", exact=True)).to_be_hidden()
     dialog.get_by_label("At", exact=True).check()
     dialog.get_by_label("Time", exact=True).fill("2999-12-01T09:00")
     dialog.get_by_label("Time zone").fill("Europe/Berlin")

@@ -54,6 +54,7 @@ def test_the_list_of_api_tokens_says_which_token_created_one(ada, human, web):
     rows = ada.get("/admin/api-tokens").html.select("tbody tr")
     assert any("shop" in row.text and f"by {TOKEN}" in row.text for row in rows)
     assert any("news" in row.text and "by admin" in row.text for row in rows)
+    assert any("admin" in row.th.text and "by the configuration" in row.text for row in rows)
 
 
 def test_a_planned_change_says_that_a_token_planned_it(ada, sets, service):

@@ -22,7 +22,7 @@ def types(page):
 
 def sentences(page):
     """Who did what, without the time."""
-    return [" ".join(row.summary.span.get_text(" ").split()) for row in rows(page)]
+    return [" ".join(row.span.get_text(" ").split()) for row in rows(page)]
 
 
 def test_an_event_has_an_author_and_both_states(ada, endpoint):

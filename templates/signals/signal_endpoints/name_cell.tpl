@@ -1,4 +1,5 @@
+% if row["tokens"]:
 % include("signals/silence/badge.tpl", silence=row["silence"])
-% if not row["tokens"]:
+% else:
 <a href="{{url('/admin/signals', row['id'], 'tokens')}}">Create a token<span class="hidden"> for {{row["name"]}}</span></a>
 % end

@@ -16,18 +16,16 @@
 % if not events:
 <p class="empty">{{"No events match." if is_filtered else "No events yet."}}</p>
 % else:
-<ol class="log">
+<ol class="log events">
 % for event in events:
 <li id="event-{{event['id']}}">
-<details>
-<summary>
+<div>
 % include("partials/time.tpl", at=event["created_at"])
-<span>\\
-% if event["is_by_token"]:
-<span class="badge">API token</span> \\
-% end
-<strong><bdi>{{event["created_by"]}}</bdi></strong> <bdi>{{event["sentence"]}}</bdi></span>
-</summary>
+% include("system/events/sentence.tpl", event=event)
+% include("system/events/origin.tpl", event=event)
+</div>
+<details>
+<summary><span class="hidden">Details of event {{event["id"]}}</span></summary>
 <p class="muted">{{event["label"]}} · <code>{{event["type"]}}</code> · event {{event["id"]}}
 % if event["ip"] and has_addresses:
 · {{event["ip"]}}
@@ -42,16 +40,6 @@
 </code></pre>
 % end
 </details>
-% if event["run"] or event["release_path"] or event["has_links"]:
-<p class="origin">
-% for text, path in event["parts"]:
-% if path:
-<a href="{{url(path)}}"><bdi>{{text}}</bdi></a>
-% end
-% end
-% include("system/events/origin.tpl", event=event)
-</p>
-% end
 </li>
 % end
 </ol>

@@ -1,10 +1,11 @@
 """API tokens, pages: list, create (the answer alone contains the secret), delete."""
 
 from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.routes.admin.access.api_tokens import ApiTokenBody
 from sigservice.services.access import api_tokens
-from sigservice.services.identity import ADMIN, Identity, name_actor
+from sigservice.services.identity import ADMIN, SYSTEM_ID, Identity, name_actor
 from sigservice.web import Context, Page, PageGuard, Router, request, respond
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
@@ -30,10 +31,21 @@ TEST_PATHS = {
 TYPE_HINT = "Admin tokens have full access; environment and projects are ignored."
 EXPIRY_HINT = "00:00 UTC on this date. Leave empty for no expiry."
 
+
+def _find_secret(prefix: str) -> str:
+    """What follows the projects and the environment, which have columns of their own."""
+    return prefix.rpartition(".")[2] or prefix
+
+
+def _name_creator(row: Row) -> str:
+    name, user_id = row["created_by"], row["created_by_user_id"]
+    return name_actor(name, user_id) if name and user_id != SYSTEM_ID else "the configuration"
+
+
 COLUMNS = (
     Column("Name", lambda row: Cell(row["token_name"])),
     Column("Type", lambda row: Cell(badges=[row["type"]])),
-    Column("Token", lambda row: Cell(f"{row['secret_prefix']}…")),
+    Column("Token", lambda row: Cell(f"{_find_secret(row['secret_prefix'])}…")),
     Column("Environment", lambda row: Cell(row["environment"].replace("*", "all"))),
     Column(
         "Projects",
@@ -52,8 +64,7 @@ COLUMNS = (
         "Created",
         lambda row: Cell(
             at=row["created_at"],
-            hint="by "
-            + (name_actor(row["created_by"], row["created_by_user_id"]) or "the configuration"),
+            hint=f"by {_name_creator(row)}",
         ),
     ),
 )
