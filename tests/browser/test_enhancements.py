@@ -61,29 +61,29 @@ def test_switch_changes_in_place_asks_in_production_and_is_undone(tab, flags):
     page = tab("ada", viewport={"width": 1280, "height": 500})
     page.goto("/admin/features")
     page.evaluate("window.neverReloaded = true")
-    switch = page.get_by_role("switch", name="flag-40 in production")
+    switch = page.get_by_role("switch", name="flag-20 in production")
     switch.scroll_into_view_if_needed()
     place = page.evaluate("scrollY")
     switch.click()
     page.get_by_role("dialog").get_by_role("link", name="Cancel").click()
-    assert not flags.is_on("flag-40")
+    assert not flags.is_on("flag-20")
     switch.click()
-    dialog = page.get_by_role("dialog", name="Enable flag-40 in production?")
+    dialog = page.get_by_role("dialog", name="Enable flag-20 in production?")
     dialog.wait_for()
     assert dialog.get_by_role("radio").count() == 2  # now, in steps
     dialog.get_by_label("Why?").fill("SHOP-7")
     dialog.get_by_role("button", name="Enable in production").click()
     toast = page.locator("#toast")
-    toast.get_by_text("Enabled flag-40 in production.").wait_for()
+    toast.get_by_text("Enabled flag-20 in production.").wait_for()
     assert switch.get_attribute("aria-checked") == "true"
-    assert flags.get_events("flag-40")[0]["data"]["reason"] == "SHOP-7"
+    assert flags.get_events("flag-20")[0]["data"]["reason"] == "SHOP-7"
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == (
-        "flag-40 in production"
+        "flag-20 in production"
     )
     assert page.evaluate("scrollY") == place
     toast.get_by_role("button", name="Undo").click()
-    toast.get_by_text("Disabled flag-40 in production.").wait_for()
-    assert not flags.is_on("flag-40")
+    toast.get_by_text("Disabled flag-20 in production.").wait_for()
+    assert not flags.is_on("flag-20")
     assert page.evaluate("window.neverReloaded")
     assert page.complaints == []
 

@@ -61,18 +61,18 @@ def test_the_type_filter_limits_the_list(ada, endpoint, token):
     assert (selected["value"], selected.string) == (types(page)[0], "Signal endpoint created")
 
 
-def test_a_page_has_fifty_events_and_links_to_the_others(ada, web, endpoint):
+def test_a_page_has_thirty_events_and_links_to_the_others(ada, web, endpoint):
     path = f"/api/admin/signal-endpoints/{endpoint['id']}"
     for n in range(60):
         web.post(f"{path}/{'off' if n % 2 == 0 else 'on'}", headers=ADMIN)
     page = ada.get("/admin/events?type=signal-endpoint-updated")
-    assert len(rows(page)) == 50
+    assert len(rows(page)) == 30
     page = page.goto(page.html.find("a", string="Older →")["href"])
-    assert len(rows(page)) == 10
+    assert len(rows(page)) == 30
     assert set(types(page)) == {"signal-endpoint-updated"}
     assert not page.html.find("a", string="Older →")
     page = page.goto(page.html.find("a", string="← Newest")["href"])
-    assert len(rows(page)) == 50
+    assert len(rows(page)) == 30
 
 
 def test_a_search_continues_with_older_events(ada, make, monkeypatch):

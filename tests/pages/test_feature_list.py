@@ -117,29 +117,29 @@ def test_page_past_the_last_one_shows_the_last_one(ada, rows):
     rows(ADD_FLAGS, 219)
     for offset in (120, 150, 10**9):
         page = ada.get(f"{LIST}?type=release&offset={offset}")
-        assert names(page) == [f"f{n}" for n in range(200, 220)]
-        assert "101–120 of 120 flags" in page.text
+        assert names(page) == [f"f{n}" for n in range(190, 220)]
+        assert "91–120 of 120 flags" in page.text
         before = page.goto(page.html.find("a", rel="prev")["href"])
-        assert names(before) == [f"f{n}" for n in range(150, 200)]
-    page = ada.get(f"{LIST}?query=none&offset=50")
+        assert names(before) == [f"f{n}" for n in range(160, 190)]
+    page = ada.get(f"{LIST}?query=none&offset=30")
     assert "No flags match your filters." in page.text
     assert not page.html.find("a", rel="prev")
 
 
 def test_list_without_flags_past_the_first_page_says_what_a_flag_does(ada):
-    assert ada.get(f"{LIST}?offset=50").html.find("section", class_="empty")
+    assert ada.get(f"{LIST}?offset=30").html.find("section", class_="empty")
 
 
 def test_archiving_all_flags_of_the_last_page_shows_the_page_before(ada, rows):
-    rows(ADD_FLAGS, 151)
-    fields = {"csrf": ada.csrf, "change": "archive", "back": "type=release&offset=50"}
-    question = ada.post(f"{LIST}/bulk", fields | {"flag.f150": "on", "flag.f151": "on"})
+    rows(ADD_FLAGS, 131)
+    fields = {"csrf": ada.csrf, "change": "archive", "back": "type=release&offset=30"}
+    question = ada.post(f"{LIST}/bulk", fields | {"flag.f130": "on", "flag.f131": "on"})
     page = question.forms[1].submit(status=303).follow()
     assert notice(page) == "2 flags archived."
-    assert names(page) == [f"f{n}" for n in range(100, 150)]
+    assert names(page) == [f"f{n}" for n in range(100, 130)]
 
 
-def test_page_has_fifty_flags_and_links_to_the_others(ada, flags, database):
+def test_page_has_thirty_flags_and_links_to_the_others(ada, flags, database):
     conn = database.connect()
     with conn.cursor() as cursor:
         cursor.execute(
@@ -148,21 +148,21 @@ def test_page_has_fifty_flags_and_links_to_the_others(ada, flags, database):
         )
     conn.close()
     page = ada.get(f"{LIST}?type=release")
-    assert (len(names(page)), names(page)[0]) == (50, "f100")
-    assert "1–50 of 120 flags" in page.text
-    assert len(page.text) < 78_000
+    assert (len(names(page)), names(page)[0]) == (30, "f100")
+    assert "1–30 of 120 flags" in page.text
+    assert len(page.text) < 50_000
     pages = [page]
     while link := pages[-1].html.find("a", rel="next"):
         pages.append(pages[-1].goto(link["href"]))
-    assert [names(page)[0] for page in pages] == ["f100", "f150", "f200"]
+    assert [names(page)[0] for page in pages] == ["f100", "f130", "f160", "f190"]
     assert not pages[0].html.find("a", rel="prev")
     for rule in RULES:
         assert list(RULES[rule](pages[1].html)) == []
     back = pages[2].goto(pages[2].html.find("a", rel="prev")["href"])
     assert names(back) == names(pages[1])
-    pressed = press(ada, back, "f160 in production")
+    pressed = press(ada, back, "f140 in production")
     assert names(pressed) == names(back)
-    assert switch(pressed, "f160 in production").string == "on"
+    assert switch(pressed, "f140 in production").string == "on"
 
 
 def test_switch_redirects_to_the_same_list(ed, flags):

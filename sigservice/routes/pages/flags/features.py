@@ -33,7 +33,7 @@ from sigservice.web.links import flag_path
 from sigservice.web.resource_limits import explain_limit, render_limit
 from sigservice.wording import plural
 
-PAGE_SIZE = 50
+PAGE_SIZE = 30  # with long names and tags, 120 kB
 
 router = Router(PageGuard)
 

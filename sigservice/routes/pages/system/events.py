@@ -17,7 +17,7 @@ from sigservice.web.paging import read_paging
 from sigservice.web.timeline_marks import read_timelines
 from sigservice.web.usage_charts import SHAPES
 
-PAGE_SIZE = 50
+PAGE_SIZE = 30
 FILTERS = ("query", "type", "project", "environment", "user", "feature", "from", "to")
 
 
