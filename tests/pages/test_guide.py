@@ -118,3 +118,8 @@ def test_headings_have_different_anchors(tmp_path: Path):
 def test_search_finds_pages_of_the_guide(vera: webtest.TestApp):
     links = vera.get("/admin/search", {"q": "upgrading"}).html.select("#results a")
     assert "/docs/guide/upgrading" in [link["href"] for link in links]
+
+
+def test_a_page_of_the_guide_has_another_title_than_the_list_of_its_name(vera):
+    titles = [vera.get(path).html.title.text for path in ("/admin/features", f"{GUIDE_PATH}/flags")]
+    assert titles == ["Flags – sigservice", "Guide: Flags – sigservice"]

@@ -39,11 +39,14 @@
 % end
 % include("signals/signals/outcomes.tpl", evaluation=evaluation)
 % if triggered_sets:
+<details {{"open" if len(triggered_sets) <= 5 else ""}}>
+<summary>Test an action set with this signal</summary>
 <p class="actions">
 % for action_set in triggered_sets:
 <a href="{{url('/admin/projects', action_set['project'], 'actions', action_set['id'], 'test')}}?signal={{signal['id']}}">Test <bdi>{{action_set["name"]}}</bdi><span class="hidden"> in {{action_set["project"]}}</span> with this signal</a>
 % end
 </p>
+</details>
 % end
 </section>
 <section>

@@ -32,7 +32,7 @@ def show_guide_page(context: Context, identity: Identity, name: str) -> Page:
     content = render_guide_page(name, context.prefix)
     return Page(
         "layout",
-        title=page.title,
+        title=f"Guide: {page.title}",
         breadcrumbs=[("Guide", GUIDE_PATH)],
         base=f'<article class="guide">{content}</article>',
     )
