@@ -688,6 +688,7 @@ CREATE TABLE public.release_guards (
     rule_reason text,
     due_at timestamp with time zone,
     query_due_at timestamp with time zone,
+    signal_ids jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT release_guards_kind_check CHECK ((kind = ANY (ARRAY['signal'::text, 'rule'::text, 'silence'::text]))),
     CONSTRAINT release_guards_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'firing'::text, 'unknown'::text])))
 );

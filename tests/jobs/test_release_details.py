@@ -149,6 +149,22 @@ def test_a_guard_that_fires_is_named_by_its_position(kit):
     assert paths == ["guards[0].endpointId", "guards[1]"]
 
 
+def test_an_event_names_the_signal_that_fired_the_guard(kit):
+    endpoint = kit.endpoint()
+    release = kit.create(guards=[kit.guard(endpoint, "hold")])
+    ids = []
+    for key in ("a", "b"):
+        kit.signal("firing", key)
+        path = f"/api/admin/signal-endpoints/{endpoint['id']}/signals"
+        ids.append(kit.get(path)["signalEndpointSignals"][0]["id"])
+        kit.signal("resolved", key)
+        kit.command(release, "resume")
+    guards = [event["guard"] for event in kit.events(release) if event["type"] == "held"]
+    assert [guard["signalId"] for guard in guards] == ids
+    resolved = [event["guard"] for event in kit.events(release) if event["type"] == "guardOk"]
+    assert [guard["signalId"] for guard in resolved] == [None, None]
+
+
 def list_audited_types(kit):
     rows = kit.get("/api/admin/events")["events"]
     names = ("release-", "safeguard-")

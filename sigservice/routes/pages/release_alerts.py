@@ -20,7 +20,6 @@ RUNBOOKS = (
     "annotations.runbook_url",
     "runbook_url",
 )
-_SIGNAL = re.compile(r"An alert fires at .* \(signal (\d{1,18})\)\.")  # of guard_results
 _URL = re.compile(r"https?://[^\s\x00-\x1f]{1,2000}", re.IGNORECASE)
 
 
@@ -29,11 +28,7 @@ def find_alerts(conn: Connection, rows: Sequence[Row], by: Identity) -> dict[int
     users than admins."""
     if not by.has_permission(ADMIN):
         return {}
-    ids = {}
-    for row in rows:
-        match = _SIGNAL.fullmatch(row["last_reason"] or "") if row["last_by_guard"] else None
-        if match and row["state"] in ("held", "rolledBack"):
-            ids[row["id"]] = int(match[1])
+    ids = {row["id"]: row["last_signal_id"] for row in rows if row["last_signal_id"] is not None}
     if not ids:
         return {}
     summarizers = make_summarizers(signal_endpoints.list_all(conn))

@@ -19,7 +19,8 @@ MAX_KEYS = 1000  # alerts that fire a guard at the same time
 
 
 class GuardRecord(msgspec.Struct, kw_only=True):
-    """A row of release_guards. `keys` are the alerts that fire, with the sentence of each.
+    """A row of release_guards. `keys` are the alerts that fire, with the sentence of each, and
+    `signal_ids` their signals.
     `endpoint`, its state and its `silence` are None where the guard has none. `is_behind`: its
     signals have waited for their evaluation for some seconds."""
 
@@ -37,6 +38,7 @@ class GuardRecord(msgspec.Struct, kw_only=True):
     covers_from: datetime | None = None
     covers_to: datetime | None = None
     keys: dict[str, str] = {}
+    signal_ids: dict[str, int] = {}
     ignored_until: datetime | None = None
     endpoint: str | None = None
     endpoint_enabled: bool = False
@@ -44,6 +46,11 @@ class GuardRecord(msgspec.Struct, kw_only=True):
     is_behind: bool = False
     rule_state: RuleState | None = None
     rule_reason: str | None = None
+
+    @property
+    def signal_id(self) -> int | None:
+        """Of the signal in the reason of a guard that fires."""
+        return self.signal_ids.get(next(iter(self.keys), ""))
 
     @property
     def is_dry_run(self) -> bool:
@@ -136,6 +143,7 @@ class AlertChange(msgspec.Struct, frozen=True):
     guard_id: int
     key: str
     sentence: str | None
+    signal_id: int
 
 
 def match_signal(
@@ -146,14 +154,14 @@ def match_signal(
     payload, resolved = signal["payload"], definition.resolved
     if resolved is not None and is_resolved(resolved, payload):
         key = find_text(payload, resolved.key)
-        return None if key is None else AlertChange(guard_id, key, None)
+        return None if key is None else AlertChange(guard_id, key, None, signal["id"])
     if not matcher.matches(payload):
         return None
     alert_key = find_text(payload, resolved.key) if resolved is not None else None
     # Without the key, a value of the payload: everyone reads the events of releases.
     sentence = f"An alert fires at {signal['endpoint']} (signal {signal['id']})."
     key = alert_key if alert_key is not None else f"signal {signal['id']}"
-    return AlertChange(guard_id, key, sentence)
+    return AlertChange(guard_id, key, sentence, signal["id"])
 
 
 def apply_alert(record: GuardRecord, change: AlertChange) -> None:
@@ -161,6 +169,7 @@ def apply_alert(record: GuardRecord, change: AlertChange) -> None:
         record.keys.pop(change.key, None)
     elif len(record.keys) < MAX_KEYS:
         record.keys[change.key] = change.sentence
+        record.signal_ids[change.key] = change.signal_id
 
 
 def clear_unresolvable(record: GuardRecord) -> None:

@@ -20,6 +20,7 @@ from sigservice.services.releases import release_signals
 from sigservice.services.releases.guard_queries import read_query
 from sigservice.services.releases.guard_results import (
     GuardRecord,
+    apply_alert,
     compute_result,
     find_delay,
     find_window,
@@ -75,6 +76,7 @@ class PreparedGuard(NamedTuple):
             "state": "unknown" if self.state == "unknown" else "ok",
             "reason": self.reason if self.state == "unknown" else None,
             "keys": {},
+            "signal_ids": {},
             **self.columns,
         }
 
@@ -193,9 +195,6 @@ def _add_defaults(
 
 
 def _evaluate(conn: Connection, guard: SignalGuard | SilenceGuard, endpoint: Row) -> PreparedGuard:
-    keys: dict[str, str] = {}
-    if isinstance(guard, SignalGuard):
-        keys = release_signals.find_firing(conn, endpoint, guard)
     record = GuardRecord(
         id=0,
         position=0,
@@ -203,12 +202,15 @@ def _evaluate(conn: Connection, guard: SignalGuard | SilenceGuard, endpoint: Row
         definition=guard,
         state="ok",
         since=endpoint["now"],
-        keys=keys,
         endpoint=endpoint["name"],
         endpoint_enabled=endpoint["enabled"],
         silence=endpoint["silence"],
     )
-    return PreparedGuard(guard, endpoint, *compute_result(record), columns={"keys": keys})
+    if isinstance(guard, SignalGuard):
+        for change in release_signals.find_firing(conn, endpoint, guard):
+            apply_alert(record, change)
+    columns = {"keys": record.keys, "signal_ids": record.signal_ids}
+    return PreparedGuard(guard, endpoint, *compute_result(record), columns=columns)
 
 
 def _evaluate_rule(conn: Connection, guard: RuleGuard, now: datetime) -> PreparedGuard:

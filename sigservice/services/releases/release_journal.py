@@ -110,6 +110,7 @@ def name_audit_event(type: str) -> str:
 def describe_guard(guard: GuardRecord) -> dict[str, Any]:
     """`guard` of an event."""
     return {
+        **({"signalId": guard.signal_id} if guard.kind == "signal" else {}),
         "id": guard.id,
         "kind": guard.kind,
         "value": guard.value,

@@ -159,7 +159,9 @@ def save_guards(conn: Connection, release: Release) -> None:
     if release.guards:
         watching = {"is_watching": release.is_active}
         items = [
-            {name: getattr(guard, name) for name in _GUARD_COLUMNS} | watching
+            {name: getattr(guard, name) for name in _GUARD_COLUMNS}
+            | {"signal_ids": {k: id for k, id in guard.signal_ids.items() if k in guard.keys}}
+            | watching
             for guard in release.guards
         ]
         release_guards.update_many(conn, items)

@@ -54,20 +54,20 @@ def catch_up(
             is_new = guard.id in guard_ids and guard.endpoint is not None
             if is_new and isinstance(definition, SignalGuard):
                 endpoint = {"id": guard.endpoint_id, "name": guard.endpoint}
-                guard.keys |= find_firing(conn, endpoint, definition, hours=1)
+                for change in find_firing(conn, endpoint, definition, hours=1):
+                    apply_alert(guard, change)
         release_progress.save_guards(conn, release)
     return release_progress.progress_safely(conn, releases, logger)
 
 
 def find_firing(
     conn: Connection, endpoint: Row, definition: SignalGuard, *, hours: int = 24
-) -> dict[str, str]:
-    """The alerts that fire now, with their sentences: their newest signal within these hours has
-    not resolved them."""
+) -> list[AlertChange]:
+    """The alerts that fire now: their newest signal within these hours has not resolved them."""
     newest: dict[str, AlertChange] = {}
     for _, change in list_matches(conn, endpoint, definition, hours=hours):
         newest.setdefault(change.key, change)
-    return {key: change.sentence for key, change in newest.items() if change.sentence}
+    return [change for change in newest.values() if change.sentence]
 
 
 def list_matches(

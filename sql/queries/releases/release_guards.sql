@@ -2,14 +2,14 @@
 
 -- name: insert_guards
 INSERT INTO release_guards (release_id, position, kind, endpoint_id, definition, state, since,
-                            reason, keys, rule_state, rule_reason, due_at, query_due_at, value,
+                            reason, keys, signal_ids, rule_state, rule_reason, due_at, query_due_at, value,
                             "limit", samples, covers_from, covers_to)
 SELECT %(release_id)s, position, kind, endpoint_id, definition, state, %(now)s, reason, keys,
-       rule_state, rule_reason, due_at, query_due_at, value, "limit", samples, covers_from,
+       signal_ids, rule_state, rule_reason, due_at, query_due_at, value, "limit", samples, covers_from,
        covers_to
 FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (position integer, kind text, endpoint_id integer, definition jsonb, state text,
-           reason text, keys jsonb, rule_state jsonb, rule_reason text, due_at timestamptz,
+           reason text, keys jsonb, signal_ids jsonb, rule_state jsonb, rule_reason text, due_at timestamptz,
            query_due_at timestamptz, value double precision, "limit" double precision, samples double precision,
            covers_from timestamptz, covers_to timestamptz)
 ORDER BY position;
@@ -45,11 +45,11 @@ WITH locked AS (
     FOR UPDATE
 )
 UPDATE release_guards g
-SET state = x.state, since = x.since, reason = x.reason, keys = x.keys,
+SET state = x.state, since = x.since, reason = x.reason, keys = x.keys, signal_ids = x.signal_ids,
     ignored_until = x.ignored_until, is_watching = x.is_watching
 FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (id bigint, state text, since timestamptz, reason text, keys jsonb,
-           ignored_until timestamptz, is_watching boolean)
+           signal_ids jsonb, ignored_until timestamptz, is_watching boolean)
 JOIN locked USING (id)
 WHERE g.id = x.id;
 

@@ -20,7 +20,8 @@ SELECT r.id, r.feature, r.environment, f.project, r.strategy_id, r.plan, r.warni
        r.finished_at, r.dismissed_at, r.content, NOT f.stale AND f.archived_at IS NULL AS can_be_stale,
        guards.items AS guards, last.created_at AS last_at,
        last.actor AS last_actor, last.reason AS last_reason, last.text AS last_text,
-       last.guard IS NOT NULL AS last_by_guard
+       last.guard IS NOT NULL AS last_by_guard,
+       (last.guard ->> 'signalId')::bigint AS last_signal_id
 FROM releases r
 JOIN features f ON f.name = r.feature
 CROSS JOIN LATERAL (
