@@ -8,8 +8,12 @@ import time
 
 import pytest
 
+from sigservice.concurrency import wait_budget
+from sigservice.concurrency.wait_budget import MAX_WAIT_SECONDS
 from sigservice.db.bulkheads import MAX_SOURCE_QUERIES
 from sigservice.jobs import metric_sources as job
+from sigservice.repository.rules import metric_sources
+from sigservice.services.rules.source_claims import SourceClaims
 from tests.conftest import ADMIN
 from tests.jobs.rules_kit import PATH, Rules
 from tests.prometheus_script import serve_prometheus, success, vector
@@ -226,6 +230,20 @@ def test_a_source_that_hangs_keeps_few_requests_waiting(rules, prometheus):
         for thread in threads:
             thread.join()
     assert places._sum == 0
+
+
+def test_a_request_waits_for_a_source_only_as_long_as_requests_may_wait(rules):
+    body = {"url": "http://127.0.0.1:9", "timeoutSeconds": 30}
+    rules.web.put_json(f"{SOURCES}/main", body, headers=ADMIN)
+    context = rules.sdk.service.context
+    claims = SourceClaims(context.database, context.clock)
+    with context.database.transaction() as conn:
+        source = metric_sources.find(conn, "main")
+        claims.claim(conn, ["main"], claims.read_time(conn))
+    start = time.monotonic()
+    with wait_budget.measure_request(MAX_WAIT_SECONDS - 0.5), claims.hold(source) as is_free:
+        assert not is_free
+    assert 0.5 <= time.monotonic() - start < 20  # the claim lasts 35 seconds
 
 
 def test_a_rule_that_changes_during_its_query_drops_the_answer(rules, prometheus):

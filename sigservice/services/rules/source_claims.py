@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import datetime
 
 from sigservice.clock import Clock
+from sigservice.concurrency import wait_budget
 from sigservice.concurrency.quotas import Quotas
 from sigservice.db.pool import Connection, Database
 from sigservice.db.statements import Row
@@ -57,8 +58,8 @@ class SourceClaims:
 
     @contextmanager
     def hold(self, source: Row) -> Iterator[bool]:
-        """Waits for the source, at most as long as a claim lasts; False if it isn't free then, or
-        at once without a place."""
+        """Waits for the source, at most as long as a claim lasts, and not longer than a request may
+        wait; False if it isn't free then, or at once without a place."""
         name = source["name"]
         if not self._places.acquire(name):
             yield False
@@ -71,9 +72,10 @@ class SourceClaims:
             yield claim is not None
 
     def _wait_for_claim(self, name: str, seconds: float) -> SourceClaim | None:
-        give_up_at = time.monotonic() + seconds
+        give_up_at = time.monotonic() + wait_budget.limit(seconds)
         while (claim := self._try_claim(name)) is None and time.monotonic() < give_up_at:
-            time.sleep(POLL_SECONDS)
+            with wait_budget.count():
+                time.sleep(POLL_SECONDS)
         return claim
 
     def _try_claim(self, name: str) -> SourceClaim | None:
