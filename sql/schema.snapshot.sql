@@ -689,6 +689,7 @@ CREATE TABLE public.release_guards (
     due_at timestamp with time zone,
     query_due_at timestamp with time zone,
     signal_ids jsonb DEFAULT '{}'::jsonb NOT NULL,
+    is_caught_up boolean DEFAULT true NOT NULL,
     CONSTRAINT release_guards_kind_check CHECK ((kind = ANY (ARRAY['signal'::text, 'rule'::text, 'silence'::text]))),
     CONSTRAINT release_guards_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'firing'::text, 'unknown'::text])))
 );

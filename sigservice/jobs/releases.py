@@ -6,9 +6,8 @@ from sigservice.context import Context
 from sigservice.db.statements import Row
 from sigservice.log import Logger, log_error
 from sigservice.repository.releases import releases as release_rows
-from sigservice.services import revisions
-from sigservice.services.releases import release_progress, release_rules
-from sigservice.services.releases.release_state import Release, load, lock_active
+from sigservice.services.releases import release_progress, release_rules, release_signals
+from sigservice.services.releases.release_state import Release, load
 
 
 def run_once(context: Context) -> int:
@@ -38,9 +37,7 @@ def _scan(context: Context, logger: Logger) -> int:
             break
         if release_progress.has_work(release):
             with context.database.transaction() as conn:
-                revisions.lock(conn)
-                locked = lock_active(conn, [release.id], context.clock)
-                events += release_progress.progress_safely(conn, locked, logger)
+                events += release_signals.catch_up(conn, logger, context.clock, release.id)
     context.release_watch.remember()
     return events
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import msgspec
 import pytest
 
 from sigservice.clock import format_iso
 from sigservice.jobs import retention
+from sigservice.routes.admin.releases.releases import read_surroundings
+from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.identity import SYSTEM
+from sigservice.services.releases import releases
+from sigservice.services.releases.releases import NewRelease
 from tests.conftest import ADMIN
 from tests.jobs.release_kit import STEPS, Releases
 
@@ -163,6 +169,19 @@ def test_an_event_names_the_signal_that_fired_the_guard(kit):
     assert [guard["signalId"] for guard in guards] == ids
     resolved = [event["guard"] for event in kit.events(release) if event["type"] == "guardOk"]
     assert [guard["signalId"] for guard in resolved] == [None, None]
+
+
+def test_an_alert_that_arrives_while_a_guard_is_stored_counts_after_a_kill(kit):
+    body = msgspec.convert({"steps": STEPS, "guards": [kit.guard(kit.endpoint())]}, NewRelease)
+    context = kit.services[0].context
+    target = FeatureEnvironment("default", "checkout", "production")
+    with context.database.transaction() as conn:
+        row = releases.create(conn, target, body, SYSTEM, read_surroundings(context))
+        kit.signal("firing")
+    # The process that stored it is killed before it looks for alerts.
+    assert kit.state(row) == ("running", None, 1)
+    kit.progress()
+    assert kit.state(row) == ("rolledBack", None, 0)
 
 
 def list_audited_types(kit):

@@ -1,5 +1,6 @@
-"""SIGKILL of two processes while releases go on and alerts fire: each release ends as one that
-nothing disturbs, takes each step once, and rolls back once.
+"""SIGKILL of two processes while releases go on, alerts fire, and a user edits guards and dismisses
+what has ended: each release ends as one that nothing disturbs, takes each step once, and rolls back
+once; an edit or a dismissal happens as a whole, and none that was answered is lost.
 
 KILLS is the number of kills; the suite makes four, by hand make 300.
 """
@@ -7,8 +8,10 @@ KILLS is the number of kills; the suite makes four, by hand make 300.
 from __future__ import annotations
 
 import contextlib
+import http.client
 import os
 import random
+import threading
 from typing import Any
 
 import pytest
@@ -31,8 +34,8 @@ def post(process: Process, path: str, body: Any = None) -> Any:
     return answer
 
 
-def create_releases(process: Process) -> tuple[str, list[int]]:
-    """The token of the alerts' endpoint, and the releases; those of even flags have a guard."""
+def create_releases(process: Process) -> tuple[int, str, list[int]]:
+    """The alerts' endpoint, its token, and the releases; those of even flags have a guard."""
     endpoint, secret = process.create_sender("alerts")
     ids = []
     for n in range(RELEASES):
@@ -44,11 +47,46 @@ def create_releases(process: Process) -> tuple[str, list[int]]:
             {"name": "flexibleRollout", "parameters": {"rollout": 0}},
         )
         post(process, f"{place}/on")
-        filters = [{"path": "flag", "operator": "IN", "values": [str(n)]}]
-        guard = {"kind": "signal", "endpointId": endpoint, "effect": "rollBack", "filters": filters}
-        body = {"steps": STEPS, "watchMinutes": 1, "guards": [guard] if n % 2 == 0 else []}
+        guards = [make_guard(endpoint, n)] if n % 2 == 0 else []
+        body = {"steps": STEPS, "watchMinutes": 1, "guards": guards}
         ids.append(post(process, f"{place}/releases", body)["id"])
-    return secret, ids
+    return endpoint, secret, ids
+
+
+def make_guard(endpoint: int, n: int, edit: str = "first") -> dict[str, Any]:
+    """Fires for alerts of the flag; each `edit` makes it another guard."""
+    filters = [{"path": "flag", "operator": "IN", "values": [str(n), edit]}]
+    return {"kind": "signal", "endpointId": endpoint, "effect": "rollBack", "filters": filters}
+
+
+class Editor(threading.Thread):
+    """Edits guards, and dismisses releases that have ended, in processes that are killed."""
+
+    def __init__(self, processes: list[Process], ids: list[int], endpoint: int) -> None:
+        super().__init__()
+        self.processes, self.ids, self.endpoint = processes, ids, endpoint
+        self.stop, self.chance = threading.Event(), random.Random(3)
+        self.sent: set[str] = set()
+        self.edited: set[str] = set()
+        self.dismissed: set[int] = set()
+
+    def run(self) -> None:
+        while not self.stop.wait(self.chance.random() / 5):
+            n = self.chance.randrange(0, RELEASES, 2)
+            path = f"{FLAGS}/flag-{n}/environments/production/releases/{self.ids[n]}"
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                self._edit(self.chance.choice(self.processes), path, n)
+
+    def _edit(self, process: Process, path: str, n: int) -> None:
+        edit = f"edit {len(self.sent)}"
+        self.sent.add(edit)
+        body = {"guards": [make_guard(self.endpoint, n, edit)], "reason": edit}
+        status, answer = process.request("PUT", f"{path}/guards", body)
+        assert status in (200, 400, 409, 503), answer  # 400 while the alert fires
+        if status == 200:
+            self.edited.add(edit)
+        elif status == 409 and process.request("POST", f"{path}/dismiss", {})[0] == 200:
+            self.dismissed.add(self.ids[n])
 
 
 def hurry(conn: Any, ids: list[int]) -> None:
@@ -70,10 +108,14 @@ def test_releases_end_as_if_nothing_was_killed(temporary_database):
         for process in processes:
             stack.callback(process.close)
             process.wait_for_address()
-        secret, ids = create_releases(processes[0])
+        endpoint, secret, ids = create_releases(processes[0])
         conn = stack.enter_context(
             contextlib.closing(temporary_database.connect("killed_releases"))
         )
+        editor = Editor(processes, ids, endpoint)
+        editor.start()
+        stack.callback(editor.join)
+        stack.callback(editor.stop.set)
         for kill in range(KILLS):
             hurry(conn, [id for id in ids if chance.random() < len(STEPS) / 2 / KILLS])
             for index, n in enumerate(ALERTS):
@@ -92,15 +134,38 @@ def test_releases_end_as_if_nothing_was_killed(temporary_database):
             return run(conn, "SELECT count(*) FROM releases WHERE state = 'running'")[0][0]
 
         until(lambda: count_active() == 0, "the end of all releases")
-        events = {id: [] for id in ids}
-        for id, type in run(conn, "SELECT release_id, type FROM release_events ORDER BY id"):
-            events[id].append(type)
+        until(lambda: editor.dismissed, "a dismissal")
+        editor.stop.set()
+        editor.join()
+        events: dict[int, list[str]] = {id: [] for id in ids}
+        edits: dict[int, list[str]] = {id: [] for id in ids}
+        dismissed = set()
+        rows = run(conn, "SELECT release_id, type, reason FROM release_events ORDER BY id")
+        for id, type, reason in rows:
+            if type == "guardsEdited":
+                edits[id].append(reason.rpartition(": ")[2])
+            elif type == "dismissed":
+                assert id not in dismissed
+                dismissed.add(id)
+            else:
+                events[id].append(type)
+        guards = run(conn, "SELECT release_id, definition FROM release_guards")
+        hidden = run(conn, "SELECT id FROM releases WHERE dismissed_at IS NOT NULL")
         states = dict(run(conn, "SELECT id, state FROM releases"))
         rollouts = dict(run(conn, "SELECT feature, parameters->>'rollout' FROM feature_strategies"))
         audited = run(
             conn,
             "SELECT count(*) FROM events WHERE type LIKE 'release-%%' AND data ? 'releaseId'",
         )[0][0]
+    done = [edit for names in edits.values() for edit in names]
+    assert editor.edited
+    assert editor.edited <= set(done) <= editor.sent
+    assert len(done) == len(set(done))
+    assert len(guards) == RELEASES / 2
+    for id, definition in guards:
+        edit = definition["filters"][0]["values"][1]
+        assert edit == (edits[id] or ["first"])[-1]
+    assert editor.dismissed <= dismissed == {id for (id,) in hidden}
     for n, id in enumerate(ids):
         if n in ALERTS:
             assert states[id] == "rolledBack"
@@ -110,7 +175,7 @@ def test_releases_end_as_if_nothing_was_killed(temporary_database):
         else:
             assert (states[id], rollouts[f"flag-{n}"]) == ("finished", "100")
             assert events[id] == TYPES
-    assert audited == sum(map(len, events.values()))
+    assert audited == len(rows)
 
 
 pytestmark = pytest.mark.external

@@ -49,9 +49,9 @@ def edit_guards(
     body: GuardChanges,
     by: Identity,
     surroundings: Surroundings,
-) -> tuple[Row, list[int]]:
-    """Returns the release, and the IDs of its new guards. Raises NotFoundError, BadDataError with
-    all problems, ConflictError if the release has ended or isn't what the caller believes."""
+) -> Row:
+    """Returns the release. Raises NotFoundError, BadDataError with all problems, ConflictError if
+    it has ended or isn't what the caller believes."""
     Problems().check_text(body.reason, "reason", max_length=500).raise_if_any()
     release, journal = lock_current(conn, target, id, body.step, surroundings.clock)
     if not release.is_active:
@@ -91,8 +91,7 @@ def edit_guards(
         journal.add(release, "guardsEdited", by=by, reason=reason)
         release_progress.progress(conn, release, journal)
     journal.write(conn)
-    ids = [guard.id for guard in release.guards if guard.position in new]
-    return releases.get(conn, target, id), ids
+    return releases.get(conn, target, id)
 
 
 def _pair(

@@ -39,6 +39,7 @@ class GuardRecord(msgspec.Struct, kw_only=True):
     covers_to: datetime | None = None
     keys: dict[str, str] = {}
     signal_ids: dict[str, int] = {}
+    is_caught_up: bool = True
     ignored_until: datetime | None = None
     endpoint: str | None = None
     endpoint_enabled: bool = False

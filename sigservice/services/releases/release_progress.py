@@ -30,12 +30,14 @@ _COLUMNS = (
     "rolled_back_from", "content", "entered_at", "due_at", "evidence_at", "resumed_at",
     "propagation_seconds", "auto_resumes", "finished_at", "dismissed_at", "start_rollout",
 )  # fmt: skip
-_GUARD_COLUMNS = ("id", "state", "since", "reason", "keys", "ignored_until")
+_GUARD_COLUMNS = ("id", "state", "since", "reason", "keys", "is_caught_up", "ignored_until")
 
 
 def has_work(release: Release) -> bool:
     """Whether `progress` would change anything now."""
-    if any(guard_results.compute_result(g)[0] != g.state for g in release.guards):
+    if any(
+        guard_results.compute_result(g)[0] != g.state or not g.is_caught_up for g in release.guards
+    ):
         return True
     is_changed = release.state != "scheduled" and release.content != release.present
     needs_content = is_changed and release.held_by != "edit"

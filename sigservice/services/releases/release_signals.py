@@ -1,7 +1,7 @@
 """Evaluates signals for the guards that watch their endpoints, in the transaction that evaluates
 them for action sets: an alert, the rollback and the new percentage are one commit."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 
@@ -41,31 +41,28 @@ def evaluate_signals(
     return release_progress.progress_safely(conn, releases, logger)
 
 
-def catch_up(
-    conn: Connection, logger: Logger, clock: Clock, release_id: int, guard_ids: Container[int]
-) -> int:
-    """Applies the alerts that arrived while these guards were stored: nothing queued them before
-    the commit. Call it right after the commit. Returns how many events this caused."""
+def catch_up(conn: Connection, logger: Logger, clock: Clock, release_id: int) -> int:
+    """Brings a release up to date, with the alerts that arrived while its guards were stored:
+    nothing queued them before the commit. Returns how many events this caused."""
     revisions.lock(conn)
     releases = lock_active(conn, [release_id], clock)
     for release in releases:
-        for guard in release.guards:
-            definition = guard.definition
-            is_new = guard.id in guard_ids and guard.endpoint is not None
-            if is_new and isinstance(definition, SignalGuard):
+        new = [guard for guard in release.guards if not guard.is_caught_up]
+        for guard in new:
+            guard.is_caught_up = True
+            if guard.endpoint is not None and isinstance(guard.definition, SignalGuard):
                 endpoint = {"id": guard.endpoint_id, "name": guard.endpoint}
-                for change in find_firing(conn, endpoint, definition, hours=1):
+                for change in find_firing(conn, endpoint, guard.definition):
                     apply_alert(guard, change)
-        release_progress.save_guards(conn, release)
+        if new:
+            release_progress.save_guards(conn, release)
     return release_progress.progress_safely(conn, releases, logger)
 
 
-def find_firing(
-    conn: Connection, endpoint: Row, definition: SignalGuard, *, hours: int = 24
-) -> list[AlertChange]:
-    """The alerts that fire now: their newest signal within these hours has not resolved them."""
+def find_firing(conn: Connection, endpoint: Row, definition: SignalGuard) -> list[AlertChange]:
+    """The alerts that fire now: their newest signal within 24 hours has not resolved them."""
     newest: dict[str, AlertChange] = {}
-    for _, change in list_matches(conn, endpoint, definition, hours=hours):
+    for _, change in list_matches(conn, endpoint, definition, hours=24):
         newest.setdefault(change.key, change)
     return [change for change in newest.values() if change.sentence]
 

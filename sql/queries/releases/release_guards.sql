@@ -2,10 +2,10 @@
 
 -- name: insert_guards
 INSERT INTO release_guards (release_id, position, kind, endpoint_id, definition, state, since,
-                            reason, keys, signal_ids, rule_state, rule_reason, due_at, query_due_at, value,
+                            reason, keys, signal_ids, is_caught_up, rule_state, rule_reason, due_at, query_due_at, value,
                             "limit", samples, covers_from, covers_to)
 SELECT %(release_id)s, position, kind, endpoint_id, definition, state, %(now)s, reason, keys,
-       signal_ids, rule_state, rule_reason, due_at, query_due_at, value, "limit", samples, covers_from,
+       signal_ids, kind <> 'signal', rule_state, rule_reason, due_at, query_due_at, value, "limit", samples, covers_from,
        covers_to
 FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (position integer, kind text, endpoint_id integer, definition jsonb, state text,
@@ -46,10 +46,11 @@ WITH locked AS (
 )
 UPDATE release_guards g
 SET state = x.state, since = x.since, reason = x.reason, keys = x.keys, signal_ids = x.signal_ids,
+    is_caught_up = x.is_caught_up,
     ignored_until = x.ignored_until, is_watching = x.is_watching
 FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (id bigint, state text, since timestamptz, reason text, keys jsonb,
-           signal_ids jsonb, ignored_until timestamptz, is_watching boolean)
+           signal_ids jsonb, is_caught_up boolean, ignored_until timestamptz, is_watching boolean)
 JOIN locked USING (id)
 WHERE g.id = x.id;
 

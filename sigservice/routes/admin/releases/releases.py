@@ -52,7 +52,7 @@ def store_release(
     surroundings = read_surroundings(context, ask_sources(context, target, body.guards))
     with context.database.transaction() as conn:
         row = releases.create(conn, target, body, identity, surroundings)
-    return _catch_up(context, target, row, [guard["id"] for guard in releases.list_guards(row)])
+    return _catch_up(context, target, row)
 
 
 def store_guards(
@@ -61,20 +61,17 @@ def store_guards(
     """Replaces the guards of a release. Raises NotFoundError, ConflictError, BadDataError."""
     surroundings = read_surroundings(context, ask_sources(context, target, body.guards))
     with context.database.transaction() as conn:
-        row, guard_ids = edit_guards(conn, target, id, body, identity, surroundings)
-    return _catch_up(context, target, row, guard_ids)
+        row = edit_guards(conn, target, id, body, identity, surroundings)
+    return _catch_up(context, target, row)
 
 
-def _catch_up(
-    context: Context, target: FeatureEnvironment, row: Row, guard_ids: Sequence[int]
-) -> Row:
+def _catch_up(context: Context, target: FeatureEnvironment, row: Row) -> Row:
     context.outbox_waiting.set()
-    new = [guard for guard in releases.list_guards(row) if guard["id"] in guard_ids]
-    if not any(guard["kind"] == "signal" for guard in new):
+    if all(guard["is_caught_up"] for guard in releases.list_guards(row)):
         return row
     logger = context.get_logger("releases")
     with context.database.transaction() as conn:
-        release_signals.catch_up(conn, logger, context.clock, row["id"], guard_ids)
+        release_signals.catch_up(conn, logger, context.clock, row["id"])
         return releases.get(conn, target, row["id"])
 
 
