@@ -10,6 +10,7 @@ from bottle import request
 
 from sigservice import payload
 from sigservice.errors import BadDataError, ContentTypeError
+from sigservice.web.unknown_members import refuse_unknown
 
 JSON_LIMIT = 102_400
 FORM_LIMIT = 65_536
@@ -115,7 +116,9 @@ def read_struct(
     value, _ = read_json(environ, limit, any_content_type=any_content_type)
     if value is MISSING:
         raise BadDataError("A JSON body is required.")
-    return to_struct(value, struct)
+    result = to_struct(value, struct)
+    refuse_unknown(value, struct)
+    return result
 
 
 def to_struct(value: Any, struct: type[Struct]) -> Struct:

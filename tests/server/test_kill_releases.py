@@ -66,7 +66,7 @@ class Editor(threading.Thread):
         super().__init__()
         self.processes, self.ids, self.endpoint = processes, ids, endpoint
         self.stop, self.chance = threading.Event(), random.Random(3)
-        self.sent: set[str] = set()
+        self.attempts: set[str] = set()
         self.edited: set[str] = set()
         self.dismissed: set[int] = set()
 
@@ -78,8 +78,8 @@ class Editor(threading.Thread):
                 self._edit(self.chance.choice(self.processes), path, n)
 
     def _edit(self, process: Process, path: str, n: int) -> None:
-        edit = f"edit {len(self.sent)}"
-        self.sent.add(edit)
+        edit = f"edit {len(self.attempts)}"
+        self.attempts.add(edit)
         body = {"guards": [make_guard(self.endpoint, n, edit)], "reason": edit}
         status, answer = process.request("PUT", f"{path}/guards", body)
         assert status in (200, 400, 409, 503), answer  # 400 while the alert fires
@@ -159,7 +159,7 @@ def test_releases_end_as_if_nothing_was_killed(temporary_database):
         )[0][0]
     done = [edit for names in edits.values() for edit in names]
     assert editor.edited
-    assert editor.edited <= set(done) <= editor.sent
+    assert editor.edited <= set(done) <= editor.attempts
     assert len(done) == len(set(done))
     assert len(guards) == RELEASES / 2
     for id, definition in guards:

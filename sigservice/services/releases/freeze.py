@@ -1,6 +1,6 @@
 """The freeze of releases: none starts or advances, while guards still act."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -15,6 +15,8 @@ _KEY = "release_freeze"
 
 
 class Freeze(msgspec.Struct):
+    read_only: ClassVar = ()
+
     frozen: bool
     reason: str | None = None
 

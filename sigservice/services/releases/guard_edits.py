@@ -5,7 +5,7 @@ was evaluated with the old condition says nothing about it. So the IDs tell whet
 """
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -35,6 +35,8 @@ from sigservice.services.signals.payload_paths import to_text
 class GuardChanges(msgspec.Struct):
     """`guards` replace those of the release. `guardIds` and `step` are the guards and the step that
     the caller believes to be present."""
+
+    read_only: ClassVar = ()
 
     guards: list[Guard]
     guardIds: list[int] | None = None

@@ -1,6 +1,6 @@
 """What a user writes to create a release: steps, window, guards, notifications."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
@@ -41,36 +41,36 @@ class ReleaseChannel(Channel, omit_defaults=True, kw_only=True):
     ]  # fmt: skip
 
 
-class SignalGuard(msgspec.Struct, omit_defaults=True, kw_only=True, tag_field="kind", tag="signal"):
+class _Guard(msgspec.Struct, omit_defaults=True, kw_only=True):
+    read_only: ClassVar = (
+        "id", "state", "since", "value", "limit", "samples", "from", "to", "reason",
+        "ignoredUntil",
+    )  # fmt: skip
+
+    effect: Literal["hold", "rollBack"]
+    dryRun: bool = False
+    autoResume: bool = False
+
+
+class SignalGuard(_Guard, kw_only=True, tag_field="kind", tag="signal"):
     """Fires from a signal that matches `filters` to the one that resolves its alert. Both are
     those of the sender's template where they are absent."""
 
     endpointId: int
-    effect: Literal["hold", "rollBack"]
     filters: list[Filter] | None = None
     resolved: ResolvedCondition | None = None
-    dryRun: bool = False
-    autoResume: bool = False
 
 
-class SilenceGuard(
-    msgspec.Struct, omit_defaults=True, kw_only=True, tag_field="kind", tag="silence"
-):
+class SilenceGuard(_Guard, kw_only=True, tag_field="kind", tag="silence"):
     """Fires while an endpoint that expects signals is down."""
 
     endpointId: int
-    effect: Literal["hold", "rollBack"]
-    dryRun: bool = False
-    autoResume: bool = False
 
 
-class RuleGuard(msgspec.Struct, omit_defaults=True, kw_only=True, tag_field="kind", tag="rule"):
+class RuleGuard(_Guard, kw_only=True, tag_field="kind", tag="rule"):
     """Fires while a number is beyond its limit, as an alert rule does."""
 
     rule: Condition
-    effect: Literal["hold", "rollBack"]
-    dryRun: bool = False
-    autoResume: bool = False
 
 
 Guard = SignalGuard | SilenceGuard | RuleGuard

@@ -7,7 +7,7 @@ that names a step is refused when that is not the present one: a double click, o
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import msgspec
 
@@ -32,6 +32,8 @@ MAX_IGNORE_MINUTES = 1440
 class CommandBody(msgspec.Struct):
     """`step` is the one that the caller believes to be present. `adopt` and `ignoreMinutes` are for
     resume."""
+
+    read_only: ClassVar = ()
 
     step: int | None = None
     reason: str | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -21,6 +21,8 @@ MAX_TEMPLATES = 100
 
 class Template(msgspec.Struct):
     """A template without its name: the body of a PUT."""
+
+    read_only: ClassVar = ("name", "builtIn", "createdAt")
 
     steps: list[Step]
     watchMinutes: int = DEFAULT_WATCH_MINUTES

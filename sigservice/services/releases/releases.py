@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
@@ -41,6 +41,12 @@ STATES = (*ACTIVE, "finished", "rolledBack", "stopped")
 
 class NewRelease(msgspec.Struct):
     """The body of a POST. The template fills `steps` and `watchMinutes` where they are absent."""
+
+    read_only: ClassVar = (
+        "id", "project", "feature", "environment", "state", "heldBy", "heldReason", "step",
+        "rollout", "wouldBe", "startRollout", "stepEnteredAt", "dueAt", "watchUntil", "createdAt",
+        "createdBy", "createdByUserId", "finishedAt", "dismissedAt", "warnings", "url",
+    )  # fmt: skip
 
     strategyId: str | None = None
     template: str | None = None

@@ -2,7 +2,7 @@
 returned."""
 
 import re
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -28,6 +28,8 @@ _RESERVED = {"authorization", "host", "content-length", "transfer-encoding", "co
 class SourceAuth(msgspec.Struct):
     """`username` and `password` of `basic`, `token` of `bearer`."""
 
+    read_only: ClassVar = ("hasSecret",)
+
     type: Literal["none", "basic", "bearer"] = "none"
     username: str | None = None
     password: str | None = None
@@ -40,6 +42,8 @@ class SourceAuth(msgspec.Struct):
 
 class MetricSource(msgspec.Struct):
     """The body of the admin API. A PUT needs no name, and without a secret the stored one stays."""
+
+    read_only: ClassVar = ()
 
     url: str
     name: str = ""

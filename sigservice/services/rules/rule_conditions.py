@@ -1,7 +1,7 @@
 """The condition of an alert rule: a source, a limit and a window; and its checks."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
@@ -41,6 +41,12 @@ class PrometheusQuery(msgspec.Struct, tag_field="kind", tag="prometheus"):
 class Condition(msgspec.Struct):
     """Fires when the value of the source was beyond the limit in `breaches` evaluations in a
     row."""
+
+    read_only: ClassVar = (
+        "id", "name", "endpointId", "enabled", "notifications", "createdAt", "createdByUserId",
+        "state", "since", "value", "limit", "samples", "from", "to", "reason", "evaluatedAt",
+        "lastError",
+    )  # fmt: skip
 
     source: ImpactMetric | PrometheusQuery
     above: _Number | None = None

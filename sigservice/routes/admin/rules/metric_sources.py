@@ -1,5 +1,7 @@
 """Metric sources, JSON: list, create, read, replace, delete, query."""
 
+from typing import ClassVar
+
 import msgspec
 
 from sigservice.db.pool import Connection
@@ -20,6 +22,8 @@ router = Router(AdminGuard)
 
 
 class QueryBody(msgspec.Struct):
+    read_only: ClassVar = ()
+
     query: str
 
 
