@@ -2,7 +2,6 @@
 guard that acts. Only structs with `read_only` are checked: the names that responses add to them,
 which are ignored, so that a response can be sent back after a change."""
 
-from functools import cache
 from typing import Any
 
 from msgspec import inspect
@@ -11,14 +10,13 @@ from sigservice.errors import BadDataError
 
 MAX_LISTED = 20
 MAX_NAME = 100  # characters of a name that an error repeats
-_find_type = cache(inspect.type_info)
 
 
 def refuse_unknown(value: Any, struct: type[Any]) -> None:
     """`value` is a valid `struct`, decoded from JSON. Raises BadDataError with the paths."""
     if not hasattr(struct, "read_only"):
         return
-    paths = _list_unknown(value, _find_type(struct), "")[:MAX_LISTED]
+    paths = _list_unknown(value, inspect.type_info(struct), "")[:MAX_LISTED]
     if paths:
         details = [{"message": f"There is no member {path}.", "path": path} for path in paths]
         raise BadDataError(details[0]["message"], details=details)

@@ -9,7 +9,10 @@
 % if replay["calmer"]:
 % calmer = replay["calmer"]
 <p>⚠ {{calmer["noisy"]}} of {{replay["starts"]}} starts would have been rolled back. Consider “for {{calmer["minutes"]}} min in a row” for guard {{calmer["number"]}}: then it is {{calmer["count"]}} of {{replay["starts"]}}.
-<button class="quiet" form="editor" name="do" value="{{calmer["button"]}}" formaction="{{action}}#guards" formnovalidate data-swap="editor replay">Use {{calmer["minutes"]}} min</button></p>
+% if action:
+<button class="quiet" form="editor" name="do" value="{{calmer["button"]}}" formaction="{{action}}#guards" formnovalidate data-swap="editor replay">Use {{calmer["minutes"]}} min</button>
+% end
+</p>
 % end
 % end
 % if replay["guards"]:

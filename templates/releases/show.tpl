@@ -1,7 +1,6 @@
 % rebase("layout.tpl", title=title, live=is_live)
-<h1><bdi>{{title}}</bdi></h1>
-% include("releases/freeze.tpl", freeze=freeze)
 <div id="release" data-live>
+% include("releases/heading.tpl")
 % include("releases/panel.tpl", release=release)
 <dl>
 <div><dt>Strategy</dt><dd><bdi>{{strategy}}</bdi></dd></div>
@@ -34,12 +33,4 @@
 </div>
 </section>
 % end
-<section>
-<h2>Log</h2>
-<ul class="rows">
-% for event in events:
-<li><time datetime="{{event['createdAt']}}">{{event["createdAt"][:19].replace("T", " ")}} UTC</time> <span aria-hidden="true">{{event["icon"]}}</span> <bdi>{{event["text"]}}</bdi> <span class="muted">by <bdi>{{event["actor"]}}</bdi></span></li>
-% end
-</ul>
-</section>
 </div>

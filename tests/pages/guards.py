@@ -29,6 +29,8 @@ VIEW_PAGES = (
     f"{RUNS}",
     f"{RUNS}/{{run_id}}",
     f"{RELEASES}/{{release_id}}",
+    f"{RELEASES}/{{release_id}}/guards",
+    f"{RELEASES}/{{release_id}}/log",
     "/admin/features/{name}",
     "/admin/features/{name}/flag",
     "/admin/segments",
@@ -64,7 +66,8 @@ EDIT_PAGES = (
     "/admin/releases/new",
     f"{RELEASES}/new",
     f"{RELEASES}/{{release_id}}/steps/{{step}}/{{command}}",
-    f"{RELEASES}/{{release_id}}/guards",
+    f"{RELEASES}/{{release_id}}/guards/edit",
+    f"{RELEASES}/{{release_id}}/replay",
     "/admin/segments/new",
     "/admin/segments/{segment_id}",
     "/admin/segments/{segment_id}/delete",
@@ -214,7 +217,7 @@ EDIT_FORMS = {
         "watchMinutes": "60",
     },
     f"{RELEASES}/{{release_id}}/steps/{{step}}/{{command}}": {},
-    f"{RELEASES}/{{release_id}}/guards": {
+    f"{RELEASES}/{{release_id}}/guards/edit": {
         "guards.0.kind": "silence",
         "guards.0.endpointId": "{id}",
         "guards.0.effect": "hold",
@@ -359,7 +362,7 @@ def at(path, place, **other):
     guards where a release runs."""
     in_production = path.startswith("/admin/features") or path.endswith("/default-strategy")
     here = {"environment": "production"} if in_production else {}
-    if path.endswith("/guards"):
+    if path.endswith("/guards/edit"):
         here |= {"environment": "development", "release_id": place["running_id"]}
     here |= {"project": "default"} if "/actions" in path else {}
     here |= {"name": "quickstart"} if path.startswith("/docs/guide") else {}

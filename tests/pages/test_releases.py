@@ -450,7 +450,7 @@ def test_a_form_of_guards_that_changes_nothing_keeps_all_they_have(kit, ed):
         ]
     )
     count = len(kit.events(release))
-    form = ed.get(f"{PLACE}/{release['id']}/guards").forms["editor"]
+    form = ed.get(f"{PLACE}/{release['id']}/guards/edit").forms["editor"]
     form = add_guard(form, "silence").submit("do", value="remove-guards.4").forms["editor"]
     form.submit().follow()
     assert kit.read(release)["guards"] == release["guards"]
@@ -459,7 +459,7 @@ def test_a_form_of_guards_that_changes_nothing_keeps_all_they_have(kit, ed):
 
 def test_guards_that_another_user_changed_are_not_overwritten(kit, ed):
     release = kit.create(guards=[kit.guard(kit.endpoint())])
-    form = ed.get(f"{PLACE}/{release['id']}/guards").forms["editor"]
+    form = ed.get(f"{PLACE}/{release['id']}/guards/edit").forms["editor"]
     kit.put(f"{kit.place}/releases/{release['id']}/guards", {"guards": []})
     page = form.submit(status=409)
     assert "The guards were changed meanwhile." in page.html.text
@@ -468,13 +468,13 @@ def test_guards_that_another_user_changed_are_not_overwritten(kit, ed):
 
 def test_problems_of_edited_guards_are_beside_their_fields(kit, ed):
     release = kit.create()
-    form = add_guard(ed.get(f"{PLACE}/{release['id']}/guards").forms["editor"], "metric")
+    form = add_guard(ed.get(f"{PLACE}/{release['id']}/guards/edit").forms["editor"], "metric")
     form["guards.0.rule.source.metric"] = "errors"
     page = form.submit(status=400)
     problems = {a["href"]: a.text for a in page.html.select(".problem[role=alert] a")}
     assert problems["#guards.0.rule.above"] == "Enter either above or below."
     kit.command(release, "stop")
-    ed.get(f"{PLACE}/{release['id']}/guards", status=409)
+    ed.get(f"{PLACE}/{release['id']}/guards/edit", status=409)
 
 
 def test_a_dry_run_says_what_would_be_and_has_no_button_that_changes_the_flag(kit, ed):
@@ -697,3 +697,63 @@ def test_a_flag_offers_a_release_only_where_one_can_raise_a_percentage(kit, ed, 
     assert ("Release in steps" in text) == offer.startswith("raise")
     assert ("Gradual release" in text) == (offer == "Gradual")
     assert offer in text
+
+
+def test_a_release_has_tabs_which_viewers_see_without_the_replay(kit, ed, cast):
+    release = kit.create(guards=[kit.guard(kit.endpoint())])
+    path = f"{PLACE}/{release['id']}"
+    labels = {"Overview": path, "Guards": f"{path}/guards", "Log": f"{path}/log"}
+    replay = {"Replay": f"{path}/replay"}
+    for user, expected in ((ed, labels | replay), (cast.signed_in("vera"), labels)):
+        for label, place in expected.items():
+            html = user.get(place).html
+            links = html.select(".tabs a")
+            assert {link.get_text(strip=True): link["href"] for link in links} == expected
+            assert html.select_one(".tabs [aria-current=page]").get_text(strip=True) == label
+            assert "▶ running" in html.h1.get_text(" ", strip=True)
+
+
+def test_the_tab_of_guards_shows_them_after_the_end_too(kit, ed):
+    release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
+    path = f"{PLACE}/{release['id']}/guards"
+    assert ed.get(path).click("Edit guards").forms["editor"]
+    kit.signal("firing")
+    kit.command(release, "rollback")
+    page = ed.get(path)
+    assert "broken" in page.html.select_one(".guards tbody").text
+    assert "Edit guards" not in page.html.main.text
+
+
+def test_the_log_has_each_event_newest_first(kit, ed):
+    release = kit.create()
+    kit.command(release, "hold", reason="too slow")
+    rows = [row.text for row in ed.get(f"{PLACE}/{release['id']}/log").html.select(".rows li")]
+    texts = [event["text"] for event in kit.events(release)]
+    assert len(rows) == len(texts)
+    assert all(text in row for text, row in zip(reversed(texts), rows, strict=True))
+
+
+def test_a_running_release_is_replayed_with_its_present_guards(kit, ed):
+    endpoint = kit.endpoint()
+    kit.signal("firing")
+    kit.jump(60)
+    kit.signal("resolved")
+    kit.jump(60)
+    release = kit.create(watchMinutes=5)
+    kit.command(release, "advance")
+    path = f"{PLACE}/{release['id']}/replay"
+    assert "Nothing to replay: no alert and no value in the last 48 h." in ed.get(path).text
+    kit.put(f"{kit.place}/releases/{release['id']}/guards", {"guards": [kit.guard(endpoint)]})
+    page = ed.get(path)
+    assert "Broken at 1 of 2 points" in page.text
+    assert "Of 48 possible starts, one each hour: " in page.text
+    assert kit.state(release) == ("running", None, 50)
+
+
+def test_a_replay_says_that_an_endpoint_was_deleted(kit, ed):
+    endpoint = kit.endpoint()
+    release = kit.create(guards=[kit.guard(endpoint, "hold")])
+    kit.web.delete(f"/api/admin/signal-endpoints/{endpoint['id']}", headers=ADMIN)
+    page = ed.get(f"{PLACE}/{release['id']}/replay", status=400)
+    assert "Signal endpoint not found." in page.html.main.text
+    assert page.html.select(".tabs")

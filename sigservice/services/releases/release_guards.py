@@ -27,6 +27,7 @@ from sigservice.services.releases.guard_results import (
 )
 from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard, SilenceGuard, Step
 from sigservice.services.releases.release_rules import make_columns
+from sigservice.services.releases.release_state import find_propagation_seconds
 from sigservice.services.rules import rule_conditions, rule_preview
 from sigservice.services.rules.prometheus import Answer
 from sigservice.services.rules.rule_conditions import PrometheusQuery
@@ -148,7 +149,34 @@ def check_minutes(
             problems.add(f"steps[{index}].minutes", message)
 
 
-def preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str, Any]:
+def preview_stored(
+    conn: Connection,
+    environment: str,
+    guards: Sequence[Guard],
+    readings: SourceReadings,
+    now: datetime,
+) -> dict[str, Any]:
+    """What the guards of a release would have done, like the preview of a new one. Raises
+    BadDataError, for example if an endpoint was deleted."""
+    problems = Problems()
+    prepared = prepare(conn, guards, problems, lambda _: None, readings, now)
+    problems.raise_if_any()
+    propagation = find_propagation_seconds(conn, environment)
+    return {"warnings": []} | preview_all(conn, prepared, propagation, now)
+
+
+def preview_all(
+    conn: Connection, guards: Sequence[PreparedGuard], propagation_seconds: int, now: datetime
+) -> dict[str, Any]:
+    """Raises BadDataError."""
+    definitions = [guard.definition for guard in guards]
+    return {
+        "guards": [_preview(conn, guard, now) for guard in guards],
+        "shortestStepMinutes": find_shortest_minutes(definitions, propagation_seconds),
+    }
+
+
+def _preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str, Any]:
     """What the guard is now, and would have been in the last two days. Raises BadDataError."""
     definition = guard.definition
     kind = {"kind": definition.__struct_config__.tag}

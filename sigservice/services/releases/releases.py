@@ -132,15 +132,9 @@ def preview(
     NotFoundError, BadDataError."""
     prepared, problems = _prepare(conn, target, new, surroundings, checks_minutes=False)
     problems.raise_if_any()
-    definitions = [guard.definition for guard in prepared.guards]
     now = surroundings.clock.choose_now(release_rows.read_time(conn))
-    return {
-        "warnings": prepared.warnings,
-        "guards": [release_guards.preview(conn, guard, now) for guard in prepared.guards],
-        "shortestStepMinutes": release_guards.find_shortest_minutes(
-            definitions, prepared.propagation_seconds
-        ),
-    }
+    guards = release_guards.preview_all(conn, prepared.guards, prepared.propagation_seconds, now)
+    return {"warnings": prepared.warnings} | guards
 
 
 def get(conn: Connection, target: FeatureEnvironment, id: int) -> Row:

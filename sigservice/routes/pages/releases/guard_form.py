@@ -17,14 +17,14 @@ from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, make_choices, read_id
 from sigservice.web.growing_forms import GROWING_FORM
 
-GUARDS = f"{RELEASE}/guards"
+GUARDS = f"{RELEASE}/guards/edit"
 HIDDEN = ("step", "guardIds", "back")
 
 router = Router(PageGuard)
 
 
 @router.get(GUARDS, needs=EDIT)
-def show_guards(
+def show_guard_form(
     context: Context,
     identity: Identity,
     name: str,
@@ -48,7 +48,7 @@ def show_guards(
     path, place = find_back(name, environment, release_id, form.get("back", ""))
     return respond.page(
         context,
-        "releases/guards",
+        "releases/guard_form",
         identity,
         entry=entry,
         title=f"Edit guards of release {release_id} of {name} in {environment}",
@@ -63,7 +63,7 @@ def show_guards(
 
 
 @router.post(GUARDS, needs=EDIT, **GROWING_FORM)
-@shows_errors_in(show_guards)
+@shows_errors_in(show_guard_form)
 def update_guards(
     context: Context,
     identity: Identity,
@@ -73,7 +73,7 @@ def update_guards(
     form: Form,
 ) -> HTTPResponse:
     if form.get("do", "").startswith(values.ADD):
-        return show_guards(context, identity, name, environment, release_id, Entry(form))
+        return show_guard_form(context, identity, name, environment, release_id, Entry(form))
     body = values.read_guards(
         form, GuardChanges, guardIds=[read_id(id) for id in form.get("guardIds", "").split()]
     )

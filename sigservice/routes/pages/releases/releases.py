@@ -1,4 +1,4 @@
-"""Releases, pages: the list, and one release."""
+"""The list of releases, and what the pages of one release share."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,15 +7,11 @@ from sigservice.db.pool import Connection
 from sigservice.repository.projects import environments, projects
 from sigservice.repository.releases import releases as release_rows
 from sigservice.routes.pages.flags.feature_page import find_feature
-from sigservice.routes.pages.release_alerts import find_alerts
 from sigservice.routes.pages.release_views import NOTICES, make_release_view
-from sigservice.routes.pages.releases.release_chart import MARKS, find_end, make_chart
 from sigservice.services.actions import scheduled_sets
-from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.services.releases import freeze, guard_history, releases
-from sigservice.services.releases.release_actors import Actors
+from sigservice.services.releases import freeze
 from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
 from sigservice.web.forms import Field, Form, fill, make_choices
 from sigservice.web.links import flag_path
@@ -108,47 +104,4 @@ def _make_filters(
             Field("flag", "Flag", type="search", attributes={"maxlength": 100}),
         ],
         query,
-    )
-
-
-@router.get(RELEASE, needs=VIEW)
-def show_release(
-    context: Context, identity: Identity, name: str, environment: str, release_id: int
-) -> HTTPResponse:
-    now = context.clock.now()
-    with context.database.transaction() as conn:
-        target = find_target(conn, name, environment)
-        row = releases.get(conn, target, release_id)
-        events = releases.list_events(conn, target, release_id)
-        actors = Actors(conn, [name])
-        frozen = freeze.read_freeze(conn)
-        existing = strategies.list_strategies(conn, target)
-        history = guard_history.read_last_hour(conn, [row], now)
-        alert = find_alerts(conn, [row], identity).get(release_id)
-    can_edit = identity.has_permission(EDIT)
-    release = make_release_view(
-        actors.name_last(row), now, can_edit=can_edit, history=history, alert=alert
-    )
-    strategy = next((item for item in existing if item["id"] == release["strategyId"]), None)
-    return respond.page(
-        context,
-        "releases/show",
-        identity,
-        title=f"Release {release_id} of {name} in {environment}",
-        breadcrumbs=make_breadcrumbs(name),
-        notice=respond.find_notice(NOTICES),
-        release=release,
-        strategy=name_strategy(strategy) if strategy else "removed",
-        ends_at=find_end(release),
-        chart=make_chart(release, events, now),
-        events=[
-            event
-            | {
-                "icon": MARKS.get(event["type"], ""),
-                "actor": actors.name(event["actor"], release_id, event["text"]),
-            }
-            for event in events[::-1]
-        ],
-        freeze=frozen,
-        is_live=row["state"] in releases.ACTIVE,
     )

@@ -1,0 +1,170 @@
+"""The page of a release: its heading, and a tab for each of its topics."""
+
+from typing import Any
+
+import msgspec
+
+from sigservice.db.pool import Connection
+from sigservice.db.statements import Row
+from sigservice.errors import BadDataError
+from sigservice.repository.signals import signal_endpoints
+from sigservice.routes.admin.releases.releases import ask_sources
+from sigservice.routes.pages.release_alerts import find_alerts
+from sigservice.routes.pages.release_views import NOTICES, make_release_view
+from sigservice.routes.pages.releases.release_chart import MARKS, find_end, make_chart
+from sigservice.routes.pages.releases.releases import (
+    RELEASE,
+    find_target,
+    make_breadcrumbs,
+    name_strategy,
+)
+from sigservice.routes.pages.releases.replay_view import make_replay_view
+from sigservice.routes.pages.signals.endpoint_tabs import Tab
+from sigservice.services.flags import strategies
+from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.releases import freeze, guard_history, releases
+from sigservice.services.releases.release_actors import Actors
+from sigservice.services.releases.release_guards import preview_stored
+from sigservice.services.releases.releases import NewRelease
+from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+
+TABS = {"": "Overview", "guards": "Guards", "log": "Log", "replay": "Replay"}
+
+router = Router(PageGuard)
+
+
+def _find(
+    conn: Connection, name: str, environment: str, release_id: int
+) -> tuple[FeatureEnvironment, Row, Actors]:
+    """Raises NotFoundError."""
+    target = find_target(conn, name, environment)
+    row, actors = releases.get(conn, target, release_id), Actors(conn, [name])
+    return target, actors.name_last(row), actors
+
+
+def _render_tab(
+    context: Context,
+    identity: Identity,
+    tab: str,
+    row: Row,
+    frozen: freeze.Freeze,
+    *,
+    template: str = "",
+    is_live: bool = True,
+    release: dict[str, Any] | None = None,
+    **values: Any,
+) -> HTTPResponse:
+    """A page in a tab of TABS."""
+    can_edit = identity.has_permission(EDIT)
+    release = release or make_release_view(row, context.clock.now(), can_edit=can_edit)
+    path = release["path"]
+    heading = f"Release {row['id']} of {row['feature']} in {row['environment']}"
+    return respond.page(
+        context,
+        f"releases/{template or tab}",
+        identity,
+        title=f"{TABS[tab]}: {heading}" if tab else heading,
+        heading=heading,
+        breadcrumbs=make_breadcrumbs(row["feature"]),
+        notice=respond.find_notice(NOTICES),
+        release=release,
+        tabs=[
+            Tab(label, f"{path}/{name}" if name else path, 0, name == tab)
+            for name, label in TABS.items()
+            if name != "replay" or can_edit
+        ],
+        freeze=frozen,
+        is_live=is_live and row["state"] in releases.ACTIVE,
+        **values,
+    )
+
+
+@router.get(RELEASE, needs=VIEW)
+def show_release(
+    context: Context, identity: Identity, name: str, environment: str, release_id: int
+) -> HTTPResponse:
+    now = context.clock.now()
+    with context.database.transaction() as conn:
+        target, row, _ = _find(conn, name, environment, release_id)
+        events = releases.list_events(conn, target, release_id)
+        frozen = freeze.read_freeze(conn)
+        existing = strategies.list_strategies(conn, target)
+        history = guard_history.read_last_hour(conn, [row], now)
+        alert = find_alerts(conn, [row], identity).get(release_id)
+    can_edit = identity.has_permission(EDIT)
+    release = make_release_view(row, now, can_edit=can_edit, history=history, alert=alert)
+    strategy = next((item for item in existing if item["id"] == release["strategyId"]), None)
+    return _render_tab(
+        context,
+        identity,
+        "",
+        row,
+        frozen,
+        template="show",
+        release=release,
+        strategy=name_strategy(strategy) if strategy else "removed",
+        ends_at=find_end(release),
+        chart=make_chart(release, events, now),
+    )
+
+
+@router.get(f"{RELEASE}/guards", needs=VIEW)
+def show_guards(
+    context: Context, identity: Identity, name: str, environment: str, release_id: int
+) -> HTTPResponse:
+    now = context.clock.now()
+    with context.database.transaction() as conn:
+        _, row, _ = _find(conn, name, environment, release_id)
+        frozen = freeze.read_freeze(conn)
+        history = guard_history.read_last_hour(conn, [row], now)
+    can_edit = identity.has_permission(EDIT)
+    release = make_release_view(row, now, can_edit=can_edit, history=history)
+    return _render_tab(context, identity, "guards", row, frozen, release=release)
+
+
+@router.get(f"{RELEASE}/log", needs=VIEW)
+def show_log(
+    context: Context, identity: Identity, name: str, environment: str, release_id: int
+) -> HTTPResponse:
+    with context.database.transaction() as conn:
+        target, row, actors = _find(conn, name, environment, release_id)
+        events = releases.list_events(conn, target, release_id)
+        frozen = freeze.read_freeze(conn)
+    items = [
+        event
+        | {
+            "icon": MARKS.get(event["type"], ""),
+            "actor": actors.name(event["actor"], release_id, event["text"]),
+        }
+        for event in events[::-1]
+    ]
+    return _render_tab(context, identity, "log", row, frozen, events=items)
+
+
+@router.get(f"{RELEASE}/replay", needs=EDIT)
+def show_replay(
+    context: Context, identity: Identity, name: str, environment: str, release_id: int
+) -> HTTPResponse:
+    """What would have happened with the steps and the guards that the release has now."""
+    with context.database.transaction() as conn:
+        target, row, _ = _find(conn, name, environment, release_id)
+        frozen = freeze.read_freeze(conn)
+    plan = msgspec.json.decode(row["plan"])
+    definitions = [guard["definition"] for guard in releases.list_guards(row)]
+    members = {"steps": plan["steps"], "watchMinutes": plan["watchMinutes"], "guards": definitions}
+    body = msgspec.convert(members, NewRelease)
+    readings = ask_sources(context, target, body.guards, is_preview=True)
+    replay, error, now = None, None, context.clock.now()
+    with context.database.transaction() as conn:
+        try:
+            preview = preview_stored(conn, environment, body.guards, readings, now)
+        except BadDataError as problem:
+            error = BadDataError(" ".join(detail["message"] for detail in problem.details))
+        else:
+            endpoints = {str(one["id"]): one["name"] for one in signal_endpoints.list_all(conn)}
+            replay = make_replay_view(body, preview, definitions, endpoints, now)
+    return _render_tab(
+        context, identity, "replay", row, frozen,
+        template="replay_tab", is_live=False, form_error=error, replay=replay,
+    )  # fmt: skip

@@ -1,0 +1,9 @@
+% rebase("layout.tpl", title=title, live=is_live)
+<div id="release" data-live>
+% include("releases/heading.tpl")
+<ul class="rows">
+% for event in events:
+<li><time datetime="{{event['createdAt']}}">{{event["createdAt"][:19].replace("T", " ")}} UTC</time> <span aria-hidden="true">{{event["icon"]}}</span> <bdi>{{event["text"]}}</bdi> <span class="muted">by <bdi>{{event["actor"]}}</bdi></span></li>
+% end
+</ul>
+</div>
