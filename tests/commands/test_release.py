@@ -37,6 +37,11 @@ def test_a_release_is_started_and_steered(kit, capsys):
     assert call(kit, "status", "checkout", "--wait") == 4
     assert "Held checkout in production at 1%: lunch." in capsys.readouterr().out
     assert call(kit, "resume", "checkout") == 0
+    assert call(kit, "advance", "checkout") == 1
+    assert "A guard has not watched this step yet." in capsys.readouterr().err
+    kit.wait(1)
+    assert call(kit, "advance", "checkout") == 0
+    assert kit.rollout() == 10
     assert call(kit, "rollback", "checkout") == 0
     assert call(kit, "status", "checkout", "--wait") == 3
     assert call(kit, "rollback", "checkout") == 1

@@ -25,6 +25,8 @@ def kit(service, clock):
         ({"template": "nope"}, "template"),
         ({"guards": [{"kind": "silence", "endpointId": 9, "effect": "hold"}]}, "guards[0]"),
         ({"strategyId": "nope"}, "strategyId"),
+        ({"steps": [*({"rollout": n, "minutes": 1} for n in range(20)), {"rollout": 99}]}, "steps"),
+        ({"guards": [{"kind": "silence", "endpointId": 9, "effect": "hold"}] * 6}, "guards"),
         ({"noDataMinutes": 1441}, "noDataMinutes"),
         (
             {"window": {"timezone": "Mars", "days": [], "from": "9", "to": "10:00"}},
@@ -50,6 +52,53 @@ def test_a_guard_that_fires_now_refuses_the_release(kit):
     assert error["details"][0]["path"] == "guards[0]"
     kit.signal("resolved")
     kit.create(guards=[kit.guard(endpoint)])
+
+
+def test_an_alert_of_more_than_a_day_ago_refuses_no_release(kit, rows):
+    endpoint = kit.endpoint()
+    kit.signal("firing")
+    rows("UPDATE signals SET created_at = now() - interval '25 hours' RETURNING 1")
+    kit.create(guards=[kit.guard(endpoint)])
+
+
+def test_the_first_step_is_not_below_the_present_percentage(kit):
+    kit.edit_strategy(rollout="5")
+    (detail,) = kit.create(400)["details"]
+    assert detail["path"] == "steps[0].rollout"
+    assert "(5%)" in detail["message"]
+
+
+def test_a_disabled_flag_is_a_warning(kit):
+    kit.post(f"{kit.place}/off")
+    message = "The flag is disabled in production: no user gets it."
+    assert kit.create()["warnings"] == [{"message": message, "strategyId": None}]
+
+
+def test_the_releases_of_a_flag_are_listed_newest_first(kit):
+    first = kit.create()
+    kit.command(first, "rollback")
+    second = kit.create()
+    ids = [release["id"] for release in kit.get(f"{kit.place}/releases")["releases"]]
+    assert ids == [second["id"], first["id"]]
+    assert second["url"].endswith(
+        f"/admin/features/checkout/environments/production/releases/{second['id']}"
+    )
+
+
+def test_the_shortest_step_is_a_minute_without_guards_and_shorter_with_streams(kit, rows):
+    metric = {"kind": "impactMetric", "metric": "errors", "per": "requests", "measure": "ratio"}
+    source = metric | {"environment": "production"}
+    rule = {"source": source, "above": 1, "windowMinutes": 5, "breaches": 2, "everySeconds": 30}
+    guard = {"kind": "rule", "rule": rule, "effect": "hold"}
+
+    def find_shortest(*guards):
+        body = {"steps": STEPS, "guards": list(guards)}
+        return kit.post(f"{kit.place}/releases/preview", body)["shortestStepMinutes"]
+
+    assert find_shortest() == 1
+    assert find_shortest(guard) == 8  # 15 s, 60 s, two evaluations of 30 s, a window of 5 min
+    rows("INSERT INTO poll_intervals (environment, seconds) VALUES ('production', 0) RETURNING 1")
+    assert find_shortest(guard) == 7
 
 
 def test_a_flag_has_one_active_release_in_an_environment(kit):
@@ -121,6 +170,9 @@ def test_a_template_fills_steps_and_watch_time(kit):
     release = kit.post(f"{kit.place}/releases", {"template": "careful"}, 201)
     assert [step["rollout"] for step in release["steps"]] == [1, 10, 50, 100]
     assert release["steps"] != STEPS
+    kit.command(release, "rollback")
+    release = kit.create(template="careful", watchMinutes=5)
+    assert (release["steps"], release["watchMinutes"]) == (STEPS, 5)
 
 
 def test_templates_are_made_changed_and_deleted_but_not_the_built_in_ones(kit):

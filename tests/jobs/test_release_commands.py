@@ -1,0 +1,161 @@
+"""What people may do with a release and when, what each does to its clock, and who is notified."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from sigservice.clock import format_iso
+from tests.conftest import ADMIN
+from tests.jobs.release_kit import STEPS, Releases
+
+ALL = ["started", "advanced", "held", "resumed", "rolledBack", "finished", "stopped", "wouldAct"]
+
+
+@pytest.fixture
+def kit(service, clock):
+    return Releases(service, clock)
+
+
+def switch(kit, endpoint, state):
+    kit.post(f"/api/admin/signal-endpoints/{endpoint['id']}/{state}")
+    kit.progress()
+
+
+def test_start_begins_a_scheduled_release_before_its_time(kit):
+    release = kit.create(startAt=format_iso(kit.clock.now() + timedelta(hours=1)))
+    kit.command(release, "hold", status=409)
+    assert kit.command(release, "start")["state"] == "running"
+    assert kit.rollout() == 1
+    kit.command(release, "start", status=409)
+
+
+def test_advance_is_refused_while_a_guard_has_no_data(kit):
+    endpoint = kit.endpoint()
+    release = kit.create(guards=[kit.guard(endpoint)])
+    kit.wait(1)
+    switch(kit, endpoint, "off")
+    kit.command(release, "advance", status=409)
+    switch(kit, endpoint, "on")
+    kit.command(release, "advance")
+
+
+def test_a_release_that_a_person_holds_can_be_advanced(kit):
+    release = kit.create()
+    kit.command(release, "hold")
+    assert kit.command(release, "advance")["state"] == "running"
+    assert kit.rollout() == 50
+
+
+def test_resume_is_refused_while_a_guard_fires(kit):
+    release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
+    kit.signal("firing")
+    kit.command(release, "resume", status=409)
+    kit.signal("resolved")
+    assert kit.command(release, "resume")["state"] == "running"
+
+
+def test_a_guard_is_ignored_only_until_it_is_ok(kit):
+    release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
+    kit.signal("firing")
+    kit.command(release, "resume", ignoreMinutes=30)
+    assert kit.read(release)["guards"][0]["ignoredUntil"] is not None
+    kit.signal("resolved")
+    assert kit.read(release)["guards"][0]["ignoredUntil"] is None
+    kit.signal("firing")
+    assert kit.state(release) == ("held", "guard", 1)
+
+
+def test_a_held_release_keeps_the_clock_of_its_step(kit):
+    release = kit.create(guards=[kit.guard(kit.endpoint())])
+    kit.wait(2)
+    kit.command(release, "hold")
+    kit.wait(6)
+    assert kit.command(release, "resume")["dueAt"] == release["dueAt"]
+    kit.wait(2)
+    assert kit.rollout() == 50
+
+
+def test_resuming_after_the_time_of_a_step_needs_new_evidence(kit):
+    release = kit.create(guards=[kit.guard(kit.endpoint())])
+    kit.command(release, "hold")
+    kit.wait(20)
+    kit.command(release, "resume")
+    kit.progress()
+    assert kit.rollout() == 1
+    kit.wait(0.5)
+    assert kit.rollout() == 50
+
+
+def test_an_edit_comes_before_a_guard_that_holds(kit):
+    release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
+    kit.edit_strategy(rollout="7")
+    kit.signal("firing")
+    assert kit.state(release) == ("held", "edit", 7)
+
+
+def test_an_undo_is_an_event_and_in_the_audit_log(kit):
+    release = kit.create()
+    kit.command(release, "rollback")
+    kit.command(release, "undo", reason="wrong flag")
+    assert kit.event_types(release)[-2:] == ["rolledBack", "undone"]
+    types = [event["type"] for event in kit.get("/api/admin/events/checkout")["events"]]
+    assert "release-undone" in types
+
+
+def test_a_stop_leaves_a_strategy_that_the_release_created_as_it_is(kit):
+    kit.web.delete(f"{kit.place}/strategies/{kit.strategy['id']}", headers=ADMIN)
+    release = kit.create()
+    kit.command(release, "stop")
+    (strategy,) = kit.get(f"{kit.place}/strategies")
+    assert strategy["parameters"]["rollout"] == "1"
+
+
+def test_after_its_last_step_a_release_is_watched_until_it_is_finished(kit):
+    release = kit.create(steps=[{"rollout": 100}], watchMinutes=10)
+    assert (release["state"], release["dueAt"]) == ("running", None)
+    assert release["watchUntil"] == format_iso(kit.clock.now() + timedelta(minutes=10))
+    kit.wait(10)
+    assert kit.read(release)["state"] == "finished"
+
+
+@pytest.fixture
+def notified_kit(make_service, clock, receiver):
+    """The kit, a channel for all events, and a function that returns the types that it received."""
+    service = make_service({"webhooks": {"allowedHosts": ["127.0.0.1"], "allowPrivate": False}})
+    kit = Releases(service, clock)
+
+    def read():
+        while kit.notify():
+            pass
+        bodies = [json.loads(request.body) for request in receiver.requests]
+        return [body["type"].removeprefix("release.") for body in bodies]
+
+    return kit, {"type": "webhook", "url": f"{receiver.url}/hook", "on": ALL}, read
+
+
+def test_each_event_of_a_release_is_notified(notified_kit):
+    kit, channel, read = notified_kit
+    release = kit.create(notifications=[channel])
+    for command in ("hold", "resume", "advance", "advance", "advance"):
+        kit.command(release, command)
+    steps = [{"rollout": 100}]
+    kit.command(kit.create(steps=steps, notifications=[channel]), "stop")
+    kit.command(kit.create(steps=steps, notifications=[channel]), "rollback")
+    types = "started held resumed advanced advanced finished started stopped started rolledBack"
+    assert sorted(read()) == sorted(types.split())
+
+
+def test_a_hold_without_data_is_notified(notified_kit):
+    kit, channel, read = notified_kit
+    endpoint = kit.endpoint()
+    channel["on"] = ["held"]
+    release = kit.create(
+        guards=[kit.guard(endpoint)], notifications=[channel], noDataMinutes=0, steps=STEPS
+    )
+    switch(kit, endpoint, "off")
+    kit.wait(0.5)
+    assert kit.state(release) == ("held", "noData", 1)
+    assert read() == ["held"]
