@@ -171,6 +171,7 @@ def fill_actions(service: Service, web: webtest.TestApp, clock: FakeClock, id: i
     (run, *_) = web.get(path, headers=ADMIN).json["actionSetEvents"][::-1]
     web.post(f"{path}/{run['id']}/undo", headers=ADMIN)
     sets.work()
+    clock.advance(60)  # links to runs differ in their time
     web.post(f"{at}/signals/{signal['id']}/replay", headers=ADMIN)
     sets.work()
     web.post_json(f"{at}/test-signal", {"payload": {"type": "deploys"}}, headers=ADMIN)
