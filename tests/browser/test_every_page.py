@@ -14,7 +14,7 @@ from tests.pages import conftest as pages
 from tests.pages import guards
 
 pytestmark = pytest.mark.browser
-endpoint, token, place = pages.endpoint, pages.token, pages.place
+place, saved_place = pages.place, pages.saved_place
 AXE = Path(__file__).parents[1] / "sdk/node_modules/axe-core/axe.min.js"
 FORMS = {
     "light": {"viewport": {"width": 1280, "height": 900}},
