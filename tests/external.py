@@ -1,4 +1,4 @@
-"""The marker `external`: tests of real processes, browsers, proxies and SDKs, and of kills.
+"""The marker `external`: real processes, browsers, proxies and SDKs, kills, and large tables.
 
 `pytest` without a path runs all others; a path, `-m external` or `.ci/run` runs these too. A test
 without the marker can't start a process.

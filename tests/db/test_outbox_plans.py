@@ -19,6 +19,8 @@ from tests.db.plan_cases import Case
 from tests.db.test_plans import measure, measure_statement
 from tests.repository.kit import run
 
+pytestmark = pytest.mark.external
+
 NOW = datetime.now(UTC)
 PREPARED = ("claim_deliveries", "settle_deliveries", "release_deliveries", "is_burst")
 MAX_WORK = 10_000  # rows and pages: a millisecond

@@ -18,6 +18,8 @@ from tests.db.plan_cases import Case, list_cases
 from tests.repository.kit import run
 from tests.table_tests import each
 
+pytestmark = pytest.mark.external
+
 CASES = list_cases()
 MAX_FACTOR = 5
 SMALL = 100_000  # rows and pages: about 10 ms

@@ -14,6 +14,8 @@ from sigservice.testing import TemporaryDatabase
 from tests.conftest import ADMIN, MakeService
 from tests.repository.kit import run
 
+pytestmark = pytest.mark.external
+
 FLAGS_PER_REQUEST = 500
 REQUESTS = 4
 CONSTRAINT = {"contextName": "userId", "operator": "IN", "values": ["1", "2", "3"]}
