@@ -22,6 +22,7 @@ from service import TOKEN, Service, run_service
 RECEIVERS = 10  # the last one hangs
 MAX_RATIO, MAX_DRAIN_SECONDS = 1.05, 10
 GIVE_UP_SECONDS = 120
+BURST_PAUSE_SECONDS = 2  # then the changes that follow are a burst of their own
 
 
 def main(changes: int, rounds: int) -> bool:
@@ -85,6 +86,7 @@ def switch(service: Service, port: int, ids: list[int], *, enabled: bool) -> Non
         body = make_body(port, number, enabled=enabled)
         send(connection, "PUT", f"/api/admin/addons/{id}", body)
     connection.close()
+    time.sleep(BURST_PAUSE_SECONDS)
 
 
 def measure(service: Service, work: Callable[[], None]) -> tuple[float, float]:

@@ -1,6 +1,7 @@
 """The application context: the parts of a running service, for routes and jobs."""
 
 import threading
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -111,6 +112,7 @@ class Context:
         default_factory=lambda: Quotas(total=MAX_INTEGRATION_TESTS, per_key=1)
     )
     integration_senders: set[int] = field(default_factory=set)  # IDs that a thread sends for
+    process_id: str = field(default_factory=lambda: uuid.uuid4().hex)  # of claims and leases
     sender: Sender = field(default_factory=Sender)
     release_watch: ReleaseWatch = field(default_factory=ReleaseWatch)
     silence_clock: SilenceClock = field(default_factory=SilenceClock)

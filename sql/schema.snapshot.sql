@@ -457,6 +457,14 @@ CREATE TABLE public.impact_windows (
     buckets double precision[]
 );
 
+CREATE TABLE public.integration_claims (
+    integration_id integer NOT NULL,
+    claimed_by text NOT NULL,
+    claimed_until timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE public.integration_claims IS 'The process that sends from the queue of an integration.';
+
 CREATE TABLE public.integrations (
     id integer NOT NULL,
     provider text NOT NULL,
@@ -1017,6 +1025,13 @@ CREATE TABLE public.tags (
     CONSTRAINT tags_value_check CHECK (((length(value) >= 2) AND (length(value) <= 50)))
 );
 
+CREATE TABLE public.unqueued_events (
+    event_id bigint NOT NULL,
+    integration_ids integer[] NOT NULL
+);
+
+COMMENT ON TABLE public.unqueued_events IS 'Events that integrations want and that are not in their queues yet.';
+
 CREATE TABLE public.user_identities (
     id bigint NOT NULL,
     user_id integer NOT NULL,
@@ -1162,6 +1177,9 @@ ALTER TABLE ONLY public.impact_series
 ALTER TABLE ONLY public.impact_windows
     ADD CONSTRAINT impact_windows_pkey PRIMARY KEY (series, seconds, starts_at);
 
+ALTER TABLE ONLY public.integration_claims
+    ADD CONSTRAINT integration_claims_pkey PRIMARY KEY (integration_id);
+
 ALTER TABLE ONLY public.integrations
     ADD CONSTRAINT integrations_name_key UNIQUE (name);
 
@@ -1296,6 +1314,9 @@ ALTER TABLE ONLY public.tag_types
 
 ALTER TABLE ONLY public.tags
     ADD CONSTRAINT tags_pkey PRIMARY KEY (type, value);
+
+ALTER TABLE ONLY public.unqueued_events
+    ADD CONSTRAINT unqueued_events_pkey PRIMARY KEY (event_id);
 
 ALTER TABLE ONLY public.user_identities
     ADD CONSTRAINT user_identities_issuer_subject_key UNIQUE (issuer, subject);

@@ -5,7 +5,6 @@ The position is stored after the lines are on disk, so a kill repeats a batch an
 """
 
 import sys
-import uuid
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from sigservice.services.system import events
 STANDARD_OUTPUT = "-"
 BATCH = 100
 LEASE = timedelta(seconds=30)
-_OWNER = uuid.uuid4().hex
 _PAUSE_SECONDS, _MAX_PAUSES = 0.02, 250
 
 
@@ -33,7 +31,7 @@ def run_once(context: Context) -> int:
         return 0
     now = context.clock.now()
     with context.database.autocommit() as conn:
-        position = audit_log.acquire(conn, _OWNER, now=now, until=now + LEASE)
+        position = audit_log.acquire(conn, context.process_id, now=now, until=now + LEASE)
     if position is None:
         return 0
     last, total = _find_last(context), 0
@@ -45,7 +43,7 @@ def run_once(context: Context) -> int:
         write_lines(path, [msgspec.json.encode(events.to_json(row, SYSTEM)) for row in rows])
         position, until = rows[-1]["id"], context.clock.now() + LEASE
         with context.database.autocommit() as conn:
-            if not audit_log.advance(conn, _OWNER, position, until=until):
+            if not audit_log.advance(conn, context.process_id, position, until=until):
                 break
         total += len(rows)
     return total

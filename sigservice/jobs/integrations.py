@@ -24,7 +24,7 @@ from sigservice.services.actions.integration_delivery import (
 )
 from sigservice.services.channel_delivery import DeliveryResult
 
-MAX_CLAIMED = 25
+MAX_CLAIMED = 50
 # A delivery that starts later could end after its claim.
 _MAX_BATCH_SECONDS = 4.0
 # During a burst of changes, senders use at most this part of the time of a processor, so that it
@@ -36,39 +36,51 @@ _MAX_PAUSE_SECONDS = 1.5
 def run_once(context: Context) -> int:
     """Starts a sender for each integration whose next delivery is due; returns 0."""
     with context.database.autocommit() as conn:
-        context.change_burst.observe(integration_rows.is_burst(conn))
-    batches: dict[int, list[Row]] = {}
-    for row in _claim(context, busy=list(context.integration_senders)):
-        batches.setdefault(row["subject_id"], []).append(row)
-    for id, rows in batches.items():
+        changes = integration_rows.inspect_changes(conn)
+    context.change_burst.observe(changes["is_burst"])
+    if changes["has_unqueued"]:
+        with context.database.transaction() as conn:
+            integration_rows.queue_events(conn)
+    now, busy = context.clock.now(), list(context.integration_senders)
+    with context.database.autocommit() as conn:
+        ids = integration_rows.claim_queues(
+            conn, now=now, until=now + CLAIM_DURATION, owner=context.process_id, busy=busy
+        )
+    for id in ids:
         context.integration_senders.add(id)
         # Not a thread of a pool: the process would wait for it at its end.
         threading.Thread(
-            target=_send_in_order, args=(context, id, rows), name="integration", daemon=True
+            target=_send_in_order, args=(context, id), name="integration", daemon=True
         ).start()
     return 0
 
 
-def _claim(context: Context, *, id: int | None = None, busy: list[int]) -> list[Row]:
+def _list_next(context: Context, id: int) -> list[Row]:
     now, limit = context.clock.now(), 1 if context.change_burst.lasts else MAX_CLAIMED
     with context.database.autocommit() as conn:
-        return integration_rows.claim(
-            conn, now=now, until=now + CLAIM_DURATION, limit=limit, id=id, busy=busy
+        return integration_rows.list_next(
+            conn,
+            [id],
+            now=now,
+            until=now + CLAIM_DURATION,
+            owner=context.process_id,
+            limit=limit,
         )
 
 
-def _send_in_order(context: Context, id: int, rows: list[Row]) -> None:
-    """Until nothing is due. An error of the database ends it: the claim expires."""
+def _send_in_order(context: Context, id: int) -> None:
+    """Until nothing is due. An error of the database ends it: the next run continues."""
     try:
         with HttpConnection() as connection:
-            while rows:
+            while not context.stopping.is_set() and (rows := _list_next(context, id)):
                 started_at = time.thread_time()
                 _send_batch(context, rows, connection)
                 if context.change_burst.lasts:
                     cpu_seconds = time.thread_time() - started_at
                     pause = cpu_seconds * len(context.integration_senders) / _BURST_SHARE
                     context.change_burst.wait(min(pause, _MAX_PAUSE_SECONDS))
-                rows = [] if context.stopping.is_set() else _claim(context, id=id, busy=[])
+        with context.database.autocommit() as conn:
+            integration_rows.release_queue(conn, id, owner=context.process_id)
     except Exception as error:  # noqa: BLE001  the next run continues
         if not context.stopping.is_set():
             logger = context.get_logger("integrations")
@@ -78,17 +90,13 @@ def _send_in_order(context: Context, id: int, rows: list[Row]) -> None:
 
 
 def _send_batch(context: Context, rows: list[Row], connection: HttpConnection) -> None:
-    """Until one has to wait, the time is over, or the integration was changed: the rest is due for
-    the next claim."""
+    """Until one has to wait, the time is over, or the integration was changed."""
     settings = Settings.from_config(context.config, context.encryption)
     ends_at = time.monotonic() + _MAX_BATCH_SECONDS
-    for position, row in enumerate(rows, 1):
+    for row in rows:
         outcome = _deliver(context, row, settings, connection)
         can_continue = not outcome.is_unfinished and _settle(context, row, outcome)
         if not can_continue or context.stopping.is_set() or time.monotonic() > ends_at:
-            if rest := rows[position - outcome.is_unfinished :]:
-                with context.database.autocommit() as conn:
-                    integration_rows.release(conn, rest)
             return
 
 

@@ -126,9 +126,16 @@ def test_a_kill_before_the_position_is_stored_repeats_the_batch(log, monkeypatch
     assert log.names() == ["f1", "f1", "f2"]
 
 
-def test_another_process_takes_over_when_the_lease_has_ended(log, clock, monkeypatch):
+def test_another_process_takes_over_when_the_lease_has_ended(log, clock):
+    def acquire():
+        now = clock.now()
+        with log.context.database.autocommit() as conn:
+            return audit_log.acquire(conn, "another", now=now, until=now + job.LEASE)
+
     log.change("f1")
-    monkeypatch.setattr(job, "_OWNER", "other")
+    assert acquire() is None
+    clock.advance(30)
+    assert acquire() is not None
     assert log.run() == 0
     clock.advance(30)
     assert log.run() == 1

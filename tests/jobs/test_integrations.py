@@ -12,6 +12,7 @@ from sigservice.db import queries
 from sigservice.jobs import integrations as job
 from sigservice.jobs import retention
 from sigservice.repository.actions import integrations
+from sigservice.services.actions import integration_delivery
 from sigservice.services.identity import SYSTEM
 from sigservice.services.system import events
 from tests.conftest import ADMIN
@@ -43,12 +44,18 @@ def test_a_webhook_gets_the_event_of_the_audit_log(kit, receiver):
     assert kit.entries(id)[0]["event"] == event
 
 
+def count_unsent(rows):
+    return rows("SELECT (SELECT count(*) FROM unqueued_events) + (SELECT count(*) FROM outbox)")[0][
+        0
+    ]
+
+
 def test_a_change_that_no_integration_wants_queues_nothing(kit, rows):
     kit.create(events=["feature-archived"])
     kit.create(enabled=False)
     kit.create(environments=["development"], events=["feature-environment-enabled"])
     kit.flag()
-    assert rows("SELECT count(*) FROM outbox") == [(0,)]
+    assert count_unsent(rows) == 0
 
 
 def test_a_change_that_is_rolled_back_sends_nothing(kit, rows):
@@ -56,7 +63,7 @@ def test_a_change_that_is_rolled_back_sends_nothing(kit, rows):
     with suppress(ZeroDivisionError), kit.service.context.database.transaction() as conn:
         events.record(conn, "feature-created", SYSTEM, feature_name="f1", project="default")
         raise ZeroDivisionError
-    assert rows("SELECT count(*) FROM outbox") == [(0,)]
+    assert count_unsent(rows) == 0
 
 
 def test_filters_of_projects_and_environments(kit, rows):
@@ -231,10 +238,20 @@ def kit_run(kit):
     job.run_once(kit.service.context)
 
 
+def claim(kit, owner, limit=job.MAX_CLAIMED):
+    """The next deliveries of the queues that another process claims."""
+    now = kit.clock.now()
+    values = {"now": now, "until": now + integration_delivery.CLAIM_DURATION, "owner": owner}
+    with kit.service.context.database.transaction() as conn:
+        integrations.queue_events(conn)
+        ids = integrations.claim_queues(conn, busy=[], **values)
+        return integrations.list_next(conn, ids, limit=limit, **values)
+
+
 def test_a_killed_sender_delays_its_integration_until_its_claim_ends(kit, receiver):
     id = kit.create()
     kit.flag()
-    job._claim(kit.service.context, busy=[])  # and the process dies
+    claim(kit, "killed")
     kit.run()
     assert not receiver.requests
     kit.clock.advance(35)
@@ -242,20 +259,17 @@ def test_a_killed_sender_delays_its_integration_until_its_claim_ends(kit, receiv
     assert kit.states(id) == [("sent", None)]
 
 
-def test_during_a_burst_of_changes_a_sender_claims_one_delivery_at_a_time(kit, rows):
+def test_during_a_burst_of_changes_a_sender_takes_one_delivery_at_a_time(kit, rows):
     context = kit.service.context
-    kit.create()
+    id = kit.create()
     for number in range(10):
         kit.flag(f"f{number}")
-    rows("UPDATE events SET created_at = clock_timestamp() + interval '1 minute' RETURNING id")
-    with context.database.autocommit() as conn:
-        context.change_burst.observe(integrations.is_burst(conn))
-    assert len(job._claim(context, busy=[])) == 1
-    rows("UPDATE events SET created_at = now() - interval '1 s' RETURNING id")
-    with context.database.autocommit() as conn:
-        context.change_burst.observe(integrations.is_burst(conn))
-    kit.clock.advance(35)
-    assert len(job._claim(context, busy=[])) == 10
+    assert len(claim(kit, context.process_id)) == 10
+    for moment, is_burst in (("clock_timestamp() + interval '1 minute'", True), ("'epoch'", False)):
+        rows(f"UPDATE events SET created_at = {moment} RETURNING id")
+        with context.database.autocommit() as conn:
+            context.change_burst.observe(integrations.inspect_changes(conn)["is_burst"])
+        assert len(job._list_next(context, id)) == (1 if is_burst else 10)
 
 
 def test_one_connection_carries_all_events_of_a_queue(kit, receiver):
@@ -283,7 +297,7 @@ def test_a_changed_integration_stops_what_was_claimed_before(kit, receiver):
     assert [state for state, _ in kit.states(id)] == ["sent"] * 5
 
 
-def test_a_failure_releases_what_was_claimed_with_it(kit, receiver, rows):
+def test_a_failure_leaves_what_follows_as_it_was(kit, receiver, rows):
     kit.create()
     receiver.answers = [(503, {}), (204, {})]
     for number in range(3):
@@ -300,32 +314,63 @@ def test_deliveries_that_a_killed_process_had_claimed_lose_no_attempt(kit, recei
     kit.create()
     kit.flag("f1")
     kit.flag("f2")
-    for _ in range(10):
-        assert len(job._claim(kit.service.context, busy=[])) == 2  # and the process dies
+    for number in range(10):
+        assert len(claim(kit, f"killed {number}")) == 2
         kit.clock.advance(35)
     assert rows("SELECT DISTINCT attempts FROM outbox") == [(0,)]
     kit.run()
     assert [one["featureName"] for one in kit.bodies()] == ["f1", "f2"]
 
 
-def test_a_claim_ends_before_a_delivery_that_another_process_has_claimed(kit, rows):
+def test_deliveries_that_the_version_before_has_claimed_are_left_to_it(kit, rows):
     kit.create()
     for number in range(4):
         kit.flag(f"f{number}")
+    claim(kit, "one", limit=1)
     rows(
         "UPDATE outbox SET due_at = now() + interval '1 day' "
         "WHERE id = (SELECT id FROM outbox ORDER BY id OFFSET 2 LIMIT 1) RETURNING id"
     )
-    names = [row["feature_name"] for row in job._claim(kit.service.context, busy=[])]
-    assert names == ["f0", "f1"]
+    assert [row["feature_name"] for row in claim(kit, "one")] == ["f0", "f1"]
 
 
-def test_two_processes_never_claim_from_one_queue_at_the_same_time(kit):
+def test_two_processes_never_send_from_one_queue_at_the_same_time(kit):
     kit.create()
-    for number in range(30):
+    for number in range(3):
         kit.flag(f"f{number}")
-    assert len(job._claim(kit.service.context, busy=[])) == job.MAX_CLAIMED
-    assert job._claim(kit.service.context, busy=[]) == []
+    assert len(claim(kit, "one", limit=2)) == 2
+    assert claim(kit, "another") == []
+    assert len(claim(kit, "one")) == 3
+    kit.clock.advance(35)
+    assert len(claim(kit, "another")) == 3
+    now = kit.clock.now()
+    with kit.service.context.database.autocommit() as conn:
+        lost = {"now": now, "until": now, "owner": "one", "limit": 9}
+        assert integrations.list_next(conn, [1], **lost) == [], "its claim has ended"
+
+
+def test_a_sender_that_ends_leaves_its_queue_to_other_processes(kit):
+    kit.create()
+    kit.flag("f1")
+    kit.run()
+    kit.flag("f2")
+    assert [row["feature_name"] for row in claim(kit, "another")] == ["f2"]
+
+
+def test_events_wait_for_a_place_in_the_queues_without_being_lost(kit, receiver, rows):
+    """Disabled and deleted integrations get none of them."""
+    enabled, disabled, deleted = (kit.create() for _ in range(3))
+    kit.flag("f1")
+    assert kit.call("get", f"{ADDONS}/{disabled}")["deliveries"]["waiting"] == 1
+    body = make_body(f"{receiver.url}/hook")
+    kit.call("put", f"{ADDONS}/{disabled}", body | {"enabled": False}, 200)
+    kit.call("put", f"{ADDONS}/{disabled}", body, 200)
+    kit.web.delete(f"{ADDONS}/{deleted}", headers=ADMIN)
+    assert rows("SELECT integration_ids FROM unqueued_events") == [([enabled],)]
+    kit.run()
+    assert [one["featureName"] for one in kit.bodies()] == ["f1"]
+    assert [one["type"] for one in kit.deliveries(enabled)] == ["feature-created"]
+    assert rows("SELECT count(*) FROM unqueued_events") == [(0,)]
 
 
 def test_a_disabled_integration_drops_what_waits(kit, receiver):
@@ -342,15 +387,17 @@ def test_a_disabled_integration_drops_what_waits(kit, receiver):
 def test_retention_keeps_events_that_wait_and_drops_orphans(make_service, receiver, clock, rows):
     service = make_service(environ=ENVIRON | {"SERVICE_EVENTS_RETENTION_DAYS": "1"})
     kit = Integrations(service, receiver, clock)
-    kit.create()
-    kit.flag()
+    id = kit.create()
+    kit.flag("f1")
+    kit.deliveries(id)  # puts it into the queue
+    kit.flag("f2")
     rows("UPDATE events SET created_at = now() - interval '3 days' RETURNING id")
     rows(
         "INSERT INTO outbox (kind, subject_id, target) VALUES ('integration', 99, '{}') "
         "RETURNING id"
     )
     retention.run_once(service.context)
-    assert rows("SELECT type FROM events") == [("feature-created",)]
+    assert rows("SELECT feature_name FROM events ORDER BY id") == [("f1",), ("f2",)]
     assert rows("SELECT count(*) FROM outbox WHERE subject_id = 99") == [(0,)]
 
 

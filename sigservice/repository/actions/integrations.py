@@ -14,8 +14,9 @@ from sigservice.db.statements import (
     fetch_all_prepared,
     fetch_one,
     fetch_value,
-    fetch_value_prepared,
 )
+
+MAX_QUEUED = 500  # events in one transaction
 
 _SQL = queries.load("actions/integrations")
 
@@ -57,9 +58,11 @@ def delete(conn: Connection, id: int) -> None:
     execute(conn, _SQL["delete_integration"], id=id)
     delete_waiting(conn, id)
     execute(conn, _SQL["delete_deliveries"], id=id)
+    execute(conn, _SQL["delete_claim"], id=id)
 
 
 def delete_waiting(conn: Connection, id: int) -> None:
+    execute(conn, _SQL["unqueue_events"], id=id)
     execute(conn, _SQL["delete_waiting_deliveries"], id=id)
 
 
@@ -67,19 +70,34 @@ def delete_orphaned(conn: Connection, *, chunk: int) -> int:
     return execute(conn, _SQL["delete_orphaned_deliveries"], chunk=chunk)
 
 
-def claim(
-    conn: Connection,
-    *,
-    now: datetime,
-    until: datetime,
-    limit: int,
-    id: int | None = None,
-    busy: Sequence[int] = (),
+def queue_events(conn: Connection) -> None:
+    """Makes deliveries of the oldest events, for the integrations that want them. One transaction
+    at a time, so that they are in the order of their events, and none for an integration that is
+    being disabled."""
+    lock(conn)
+    execute_prepared(conn, _SQL["queue_events"], limit=MAX_QUEUED)
+
+
+def claim_queues(
+    conn: Connection, *, now: datetime, until: datetime, owner: str, busy: Sequence[int]
+) -> list[int]:
+    """The IDs of integrations whose first delivery is due."""
+    values = {"now": now, "until": until, "owner": owner, "busy": list(busy)}
+    rows = fetch_all_prepared(conn, _SQL["claim_queues"], **values)
+    return [row["integration_id"] for row in rows]
+
+
+def list_next(
+    conn: Connection, ids: Sequence[int], *, now: datetime, until: datetime, owner: str, limit: int
 ) -> list[Row]:
-    """The next deliveries of each integration whose first one is due, or of one integration: by
-    integration and in order, with its parameters and `version`. `attempts` counts the next one."""
-    values = {"now": now, "until": until, "limit": limit, "id": id, "busy": list(busy)}
-    return fetch_all_prepared(conn, _SQL["claim_deliveries"], **values)
+    """The next deliveries of claimed queues, by integration and in order, with its parameters and
+    `version`. `attempts` counts the next one. Extends the claims; a lost one has no deliveries."""
+    values = {"ids": list(ids), "now": now, "until": until, "owner": owner, "limit": limit}
+    return fetch_all_prepared(conn, _SQL["list_next_deliveries"], **values)
+
+
+def release_queue(conn: Connection, id: int, *, owner: str) -> None:
+    execute_prepared(conn, _SQL["release_queue"], id=id, owner=owner)
 
 
 def settle(conn: Connection, items: str, *, count: int) -> dict[int, str | None]:
@@ -89,14 +107,10 @@ def settle(conn: Connection, items: str, *, count: int) -> dict[int, str | None]
     return {row["id"]: row["version"] for row in rows}
 
 
-def release(conn: Connection, rows: Sequence[Row]) -> None:
-    """Of one claim."""
-    ids, due_at = [row["id"] for row in rows], rows[0]["due_at"]
-    execute_prepared(conn, _SQL["release_deliveries"], ids=ids, due_at=due_at)
-
-
-def is_burst(conn: Connection) -> bool:
-    return bool(fetch_value_prepared(conn, _SQL["is_burst"]))
+def inspect_changes(conn: Connection) -> Row:
+    """{has_unqueued, is_burst}"""
+    (row,) = fetch_all_prepared(conn, _SQL["inspect_changes"])
+    return row
 
 
 def list_deliveries(

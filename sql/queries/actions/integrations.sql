@@ -11,7 +11,8 @@ SELECT i.id, i.name, i.provider, i.enabled, i.description, i.parameters, i.secre
        e.last_error
 FROM integrations i
 CROSS JOIN LATERAL (
-    SELECT count(*) AS waiting FROM outbox o
+    SELECT count(*) + (SELECT count(*) FROM unqueued_events u WHERE i.id = ANY(u.integration_ids)) AS waiting
+    FROM outbox o
     WHERE o.kind = 'integration' AND o.subject_id = i.id AND o.sent_at IS NULL
       AND o.given_up_at IS NULL
 ) w
@@ -68,8 +69,17 @@ WHERE id IN (
     FOR UPDATE
 );
 
+-- name: unqueue_events
+-- For an integration that is disabled or deleted.
+UPDATE unqueued_events SET integration_ids = array_remove(integration_ids, %(id)s)
+WHERE %(id)s = ANY(integration_ids);
+
+-- name: delete_claim
+-- Of an integration that is deleted.
+DELETE FROM integration_claims WHERE integration_id = %(id)s;
+
 -- name: delete_orphaned_deliveries
--- Of changes that ran while their integration was disabled or deleted.
+-- Of changes that the version before ran while their integration was disabled or deleted.
 DELETE FROM outbox
 WHERE id IN (
     SELECT o.id FROM outbox o
@@ -78,59 +88,81 @@ WHERE id IN (
     LIMIT %(chunk)s
 );
 
--- name: claim_deliveries
--- Up to `limit` waiting deliveries of each integration, in order, from the first one to the last before
--- one that isn't due, such as those of another claim. None of an integration that is `busy`. The claim
--- ends at `until`, so that another process sends them if the first was killed. A process that chose the same first row finds that it is locked or not due any longer.
--- num_nulls: a partial index of waiting messages that the statistics believe empty must not replace the
--- primary key. LIMIT 1 and ANY: while the outbox is short the planner would begin a join with it, and
--- such a plan is kept when it has become long.
-WITH heads AS MATERIALIZED (
-    SELECT i.id AS integration_id, i.provider, i.parameters, i.secrets, i.xmin::text AS version, h.id
-    FROM integrations i
-    CROSS JOIN LATERAL (
-        SELECT o.id FROM outbox o
+-- name: queue_events
+-- Moves the oldest events from unqueued_events to the queues of their integrations.
+WITH oldest AS (
+    DELETE FROM unqueued_events
+    WHERE event_id = ANY(ARRAY(
+        SELECT event_id FROM unqueued_events ORDER BY event_id LIMIT %(limit)s
+    ))
+    RETURNING event_id, integration_ids
+)
+INSERT INTO outbox (kind, subject_id, target, event_id)
+SELECT 'integration', i.id, jsonb_build_object('type', i.provider), e.event_id
+FROM oldest e
+JOIN integrations i ON i.id = ANY(e.integration_ids) AND i.enabled
+ORDER BY e.event_id, i.id;
+
+-- name: claim_queues
+-- The queues whose first delivery is due, unless another process has claimed them. None of an integration
+-- that is `busy`. The claim ends at `until`, so that another process sends if the first was killed. The
+-- first delivery is found by the index of the queues alone, whatever the statistics say.
+INSERT INTO integration_claims AS c (integration_id, claimed_by, claimed_until)
+SELECT i.id, %(owner)s, %(until)s
+FROM integrations i
+CROSS JOIN LATERAL (
+    SELECT o.id FROM outbox o
+    WHERE o.kind = 'integration' AND o.subject_id = i.id AND o.sent_at IS NULL AND o.given_up_at IS NULL
+    ORDER BY o.id
+    LIMIT 1
+) oldest
+JOIN outbox o ON o.id = oldest.id AND o.due_at <= %(now)s
+WHERE i.enabled AND NOT i.id = ANY(%(busy)s)
+ON CONFLICT (integration_id) DO UPDATE
+SET claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
+WHERE c.claimed_until <= %(now)s OR c.claimed_by = excluded.claimed_by
+RETURNING c.integration_id;
+
+-- name: list_next_deliveries
+-- Of the queues that `owner` has claimed: up to `limit` of each, in order, to the last before one that
+-- isn't due. A statement of its own: the one that claims a queue could see deliveries that the process
+-- before has sent. Extends the claims. LATERAL and LIMIT 1: a join could read all events.
+WITH claims AS (
+    UPDATE integration_claims SET claimed_until = %(until)s
+    WHERE integration_id = ANY(%(ids)s) AND claimed_by = %(owner)s
+    RETURNING integration_id
+)
+SELECT d.id, d.message_id, d.subject_id, d.payload, d.attempts + 1 AS attempts, d.due_at, d.expires_at,
+       d.last_error, i.provider, i.parameters, i.secrets, i.xmin::text AS version, e.id AS event_id,
+       e.type, e.created_by, e.created_by_user_id, e.created_at, e.project, e.environment,
+       e.feature_name, e.data, e.pre_data, e.tags
+FROM claims c
+JOIN integrations i ON i.id = c.integration_id AND i.enabled
+CROSS JOIN LATERAL (
+    SELECT waiting.*, bool_and(waiting.due_at <= %(now)s) OVER (ORDER BY waiting.id) AS is_next
+    FROM (
+        SELECT o.id, o.message_id, o.subject_id, o.payload, o.attempts, o.due_at, o.expires_at,
+               o.last_error, o.event_id
+        FROM outbox o
         WHERE o.kind = 'integration' AND o.subject_id = i.id AND o.sent_at IS NULL
           AND o.given_up_at IS NULL
         ORDER BY o.id
-        LIMIT 1
-    ) oldest
-    CROSS JOIN LATERAL (
-        SELECT o.id FROM outbox o
-        WHERE o.id = oldest.id AND o.due_at <= %(now)s AND num_nulls(o.sent_at, o.given_up_at) = 2
-        LIMIT 1
-        FOR UPDATE SKIP LOCKED
-    ) h
-    WHERE i.enabled AND NOT i.id = ANY(%(busy)s) AND (%(id)s::integer IS NULL OR i.id = %(id)s)
-), claimed AS (
-    UPDATE outbox m
-    SET due_at = %(until)s
-    WHERE m.id = ANY(ARRAY(
-        SELECT following.id
-        FROM heads h
-        CROSS JOIN LATERAL (
-            SELECT waiting.id, bool_and(waiting.due_at <= %(now)s) OVER (ORDER BY waiting.id) AS is_next
-            FROM (
-                SELECT o.id, o.due_at FROM outbox o
-                WHERE o.kind = 'integration' AND o.subject_id = h.integration_id
-                  AND o.sent_at IS NULL AND o.given_up_at IS NULL AND o.id >= h.id
-                ORDER BY o.id
-                LIMIT %(limit)s
-            ) waiting
-        ) following
-        WHERE following.is_next
-    )) AND m.due_at <= %(now)s AND num_nulls(m.sent_at, m.given_up_at) = 2
-    RETURNING m.id, m.message_id, m.subject_id, m.payload, m.attempts + 1 AS attempts, m.due_at,
-              m.expires_at, m.last_error, m.event_id
-)
-SELECT c.id, c.message_id, c.subject_id, c.payload, c.attempts, c.due_at, c.expires_at, c.last_error,
-       h.provider, h.parameters, h.secrets, h.version, e.id AS event_id, e.type, e.created_by,
-       e.created_by_user_id, e.created_at, e.project, e.environment, e.feature_name, e.data,
-       e.pre_data, e.tags
-FROM claimed c
-JOIN heads h ON h.integration_id = c.subject_id
-LEFT JOIN events e ON e.id = c.event_id
-ORDER BY c.subject_id, c.id;
+        LIMIT %(limit)s
+    ) waiting
+) d
+LEFT JOIN LATERAL (
+    SELECT id, type, created_by, created_by_user_id, created_at, project, environment, feature_name,
+           data, pre_data, tags
+    FROM events
+    WHERE id = d.event_id
+    LIMIT 1
+) e ON true
+WHERE d.is_next
+ORDER BY i.id, d.id;
+
+-- name: release_queue
+UPDATE integration_claims SET claimed_until = 'epoch'
+WHERE integration_id = %(id)s AND claimed_by = %(owner)s;
 
 -- name: settle_deliveries
 -- Stores the results of attempts, unless later ones were stored or the deliveries were deleted. Returns
@@ -152,15 +184,11 @@ FROM (
 WHERE m.id = x.id AND m.attempts = x.attempts - 1 AND num_nulls(m.sent_at, m.given_up_at) = 2
 RETURNING m.id, (SELECT i.xmin::text FROM integrations i WHERE i.id = m.subject_id) AS version;
 
--- name: release_deliveries
--- Those that were claimed until `due_at` and not sent.
-UPDATE outbox SET due_at = 'epoch'
-WHERE id = ANY(%(ids)s) AND due_at = %(due_at)s AND num_nulls(sent_at, given_up_at) = 2;
-
--- name: is_burst
--- Whether any process has recorded ten events within half a second.
-SELECT coalesce((SELECT e.created_at > clock_timestamp() - interval '0.5 s'
-                 FROM events e ORDER BY e.id DESC OFFSET 9 LIMIT 1), false);
+-- name: inspect_changes
+-- Whether there are events to queue, and whether any process has recorded ten events within half a second.
+SELECT EXISTS (SELECT FROM unqueued_events) AS has_unqueued,
+       coalesce((SELECT e.created_at > clock_timestamp() - interval '0.5 s'
+                 FROM events e ORDER BY e.id DESC OFFSET 9 LIMIT 1), false) AS is_burst;
 
 -- name: list_deliveries
 -- Newest first. `attempted_only` leaves out those that were never tried.
