@@ -31,10 +31,15 @@ def run_once(context: Context) -> int:
         return 0
     now = context.clock.now()
     with context.database.autocommit() as conn:
-        position = audit_log.acquire(conn, context.process_id, now=now, until=now + LEASE)
-    if position is None:
+        start = audit_log.acquire(conn, context.process_id, now=now, until=now + LEASE)
+    if start is None:
         return 0
-    last, total = _find_last(context), 0
+    if start["is_first"]:
+        path_of_export = f"{context.prefix}/api/admin/search/events/export?format=ndjson"
+        context.get_logger("audit").info(
+            "the audit log begins with the next event; GET %s has the older ones", path_of_export
+        )
+    position, last, total = start["event_id"], _find_last(context), 0
     while position < last and not context.stopping.is_set():
         with context.database.autocommit() as conn:
             rows = audit_log.list_after(conn, position, last, limit=BATCH)

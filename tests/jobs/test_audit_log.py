@@ -80,6 +80,18 @@ def test_the_first_start_begins_with_the_next_event_of_any_type(make_service, tm
     assert all(line.keys() >= members for line in lines)
 
 
+def test_the_first_start_says_how_to_export_the_older_events(make_service, tmp_path):
+    lines, environ = Log(), {"SERVICE_AUDIT_LOG": str(tmp_path / "audit.log")}
+    service = make_service({"getLogger": lines}, environ)
+    log = AuditLog(service, tmp_path / "audit.log")
+    AuditLog(service, log.path)
+    (line,) = [line for line in lines.lines if "older ones" in str(line)]
+    path = next(word for word in str(line).split() if word.startswith("/api/"))
+    export = log.web.get(path.strip("',)"), headers=ADMIN).text
+    assert "user-created" in export
+    assert json.loads(export.splitlines()[0])["id"]
+
+
 def test_a_file_that_cannot_be_written_is_logged_once_and_counted(make_service, tmp_path, clock):
     lines, path = Log(), tmp_path / "missing" / "audit.log"
     options, environ = {"getLogger": lines}, {"SERVICE_AUDIT_LOG": str(path)}

@@ -9,10 +9,10 @@ from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_v
 _SQL = queries.load("system/audit_log")
 
 
-def acquire(conn: Connection, owner: str, *, now: datetime, until: datetime) -> int | None:
-    """The ID of the last written event; None if another process writes."""
-    row = fetch_one(conn, _SQL["acquire_audit_log"], owner=owner, now=now, until=until)
-    return None if row is None else int(row["event_id"])
+def acquire(conn: Connection, owner: str, *, now: datetime, until: datetime) -> Row | None:
+    """{event_id, is_first}: the last written event, and whether this is the first use. None if
+    another process writes."""
+    return fetch_one(conn, _SQL["acquire_audit_log"], owner=owner, now=now, until=until)
 
 
 def advance(conn: Connection, owner: str, event_id: int, *, until: datetime) -> bool:

@@ -8,7 +8,7 @@ VALUES (coalesce((SELECT max(id) FROM events), 0), %(owner)s, %(until)s)
 ON CONFLICT (is_only) DO UPDATE
 SET owner = EXCLUDED.owner, leased_until = EXCLUDED.leased_until
 WHERE p.owner = EXCLUDED.owner OR p.leased_until <= %(now)s
-RETURNING event_id;
+RETURNING event_id, xmax = 0 AS is_first;
 
 -- name: advance_audit_log
 UPDATE audit_log_position
