@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any
 
-from bottle import HTTPResponse, request
+from bottle import request
 
 from sigservice.context import Context
 from sigservice.errors import AppError, RateLimitError
@@ -70,13 +70,6 @@ def make_form_page(
         sections=sections,
         **defaults | {"deletion": None} | values,
     )
-
-
-def render_form(
-    context: Context, identity: Identity, fields: Sequence[Field], **values: Any
-) -> HTTPResponse:
-    """The response of `make_form_page`."""
-    return make_form_page(fields, **values)
 
 
 @dataclass(frozen=True)
@@ -161,17 +154,6 @@ def make_confirmation_page(
         breadcrumbs=confirmation.breadcrumbs,
         confirmation=confirmation,
     )
-
-
-def render_confirmation(
-    context: Context,
-    identity: Identity,
-    confirmation: Confirmation,
-    error: AppError | None = None,
-    form: Form | None = None,
-) -> HTTPResponse:
-    """The response of `make_confirmation_page`."""
-    return make_confirmation_page(confirmation, error, form)
 
 
 def _list_problems(error: AppError, form: Form) -> list[dict[str, Any]]:

@@ -1,9 +1,7 @@
 """Pages that say that a limit is reached, before the user fills in a form."""
 
 from sigservice.config.options import OPTIONS
-from sigservice.context import Context
-from sigservice.services.identity import Identity
-from sigservice.web import HTTPResponse, Page
+from sigservice.web import Page
 from sigservice.web.form_pages import Confirmation, make_confirmation_page
 from sigservice.wording import plural
 
@@ -28,10 +26,3 @@ def make_limit_page(title: str, text: str, back: tuple[str, str]) -> Page:
         title, [text], "", path, cancel=f"Back to {label}", breadcrumbs=[back]
     )
     return make_confirmation_page(confirmation)
-
-
-def render_limit(
-    context: Context, identity: Identity, title: str, text: str, back: tuple[str, str]
-) -> HTTPResponse:
-    """The response of `make_limit_page`."""
-    return make_limit_page(title, text, back)

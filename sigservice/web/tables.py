@@ -4,10 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from bottle import HTTPResponse
-
-from sigservice.context import Context
-from sigservice.services.identity import Identity
 from sigservice.web.respond import Page
 
 
@@ -92,10 +88,3 @@ def make_list_page(
     """A page that has nothing but tables. `new` are the label and path of the button beside its
     heading."""
     return Page("list", title=title, hint=hint, new=new, tables=tables, **values)
-
-
-def render_list(
-    context: Context, identity: Identity, tables: Sequence[Table], **values: Any
-) -> HTTPResponse:
-    """The response of `make_list_page`."""
-    return make_list_page(tables, **values)

@@ -32,12 +32,12 @@ from sigservice.services.actions.integrations import Integration
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.system import events
 from sigservice.services.system.event_messages import MARKDOWN, render_sentence
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, Page, PageGuard, Router, respond
 from sigservice.web.event_views import format_event_type
 from sigservice.web.form_pages import Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
 from sigservice.web.growing_forms import GROWING_FORM
-from sigservice.web.resource_limits import explain_limit, render_limit
+from sigservice.web.resource_limits import explain_limit, make_limit_page
 from sigservice.web.tables import Cell, Column, make_table
 
 PATH = "/admin/integrations"
@@ -91,7 +91,7 @@ class Group(NamedTuple):
 
 
 @router.get(PATH, needs=VIEW)
-def list_integrations(context: Context, identity: Identity) -> HTTPResponse:
+def list_integrations(context: Context, identity: Identity) -> Page:
     with context.database.autocommit() as conn:
         rows = integration_rows.list_all(conn)
     can_edit, limit = identity.has_permission(EDIT), context.config["integrations"]["limit"]
@@ -117,10 +117,8 @@ def list_integrations(context: Context, identity: Identity) -> HTTPResponse:
                 title="New integration",
             )
         )
-    return respond.page(
-        context,
+    return Page(
         "actions/integrations/list",
-        identity,
         title="Integrations",
         tables=tables,
         can_create=can_create,
@@ -143,7 +141,7 @@ def show_integration(
     provider: str = "",
     entry: Entry = NO_ENTRY,
     **more: Any,
-) -> HTTPResponse:
+) -> Page:
     row, deliveries = None, []
     with context.database.transaction() as conn:
         if integration_id:
@@ -160,13 +158,11 @@ def show_integration(
     kind, limit = _find_provider(provider), context.config["integrations"]["limit"]
     if row is None and not entry.form and count >= limit:
         text = explain_limit("integration", limit, "integrations.limit")
-        return render_limit(context, identity, "New integration", text, ("Integrations", PATH))
+        return make_limit_page("New integration", text, ("Integrations", PATH))
     form = entry.form or (_to_form(row) if row else {"enabled": "on"})
     name = _name_integration(row) if row else kind.label
-    return respond.page(
-        context,
+    return Page(
         "actions/integrations/form",
-        identity,
         entry=entry,
         title=name if row else f"New integration: {kind.label}",
         breadcrumbs=BREADCRUMBS,
@@ -188,34 +184,32 @@ def show_integration(
 @shows_errors_in(show_integration)
 def create_integration(
     context: Context, identity: Identity, form: Form, provider: str
-) -> HTTPResponse:
+) -> Page | str:
     body = _read(form, _find_provider(provider))
     if form.get("do") == "preview":
         return _show_preview(context, identity, form, body, provider=provider)
     with context.database.transaction() as conn:
         row = integrations.create(conn, body, identity, make_rules(context))
-    return respond.redirect(context, f"{PATH}/{row['id']}?done=created")
+    return f"{PATH}/{row['id']}?done=created"
 
 
 @router.post(ONE, needs=EDIT, **GROWING_FORM)
 @shows_errors_in(show_integration)
 def update_integration(
     context: Context, identity: Identity, form: Form, integration_id: int
-) -> HTTPResponse:
+) -> Page | str:
     with context.database.transaction() as conn:
         body = _read(form, _find_provider(integrations.get(conn, integration_id)["provider"]))
         if form.get("do") != "preview":
             integrations.update(conn, integration_id, body, identity, make_rules(context))
     if form.get("do") == "preview":
         return _show_preview(context, identity, form, body, integration_id=integration_id)
-    return respond.redirect(context, f"{PATH}/{integration_id}?done=saved")
+    return f"{PATH}/{integration_id}?done=saved"
 
 
 @router.post(f"{ONE}/test", needs=EDIT)
 @shows_errors_in(show_integration)
-def test_integration(
-    context: Context, identity: Identity, integration_id: int, form: Form
-) -> HTTPResponse:
+def test_integration(context: Context, identity: Identity, integration_id: int, form: Form) -> Page:
     return show_integration(
         context, identity, integration_id, test=send_test(context, identity, integration_id)
     )
@@ -223,11 +217,10 @@ def test_integration(
 
 @router.post(f"{ONE}/deliveries/<delivery_id:id>/retry", needs=EDIT)
 def retry_delivery(
-    context: Context, identity: Identity, integration_id: int, delivery_id: int, form: Form
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        retry(conn, integration_id, delivery_id, identity)
-    return respond.redirect(context, f"{PATH}/{integration_id}?done=retried")
+    conn: Connection, identity: Identity, integration_id: int, delivery_id: int, form: Form
+) -> str:
+    retry(conn, integration_id, delivery_id, identity)
+    return f"{PATH}/{integration_id}?done=retried"
 
 
 @confirms(router, f"{ONE}/delete", needs=EDIT)
@@ -370,7 +363,7 @@ def _read(form: Form, provider: Provider) -> Integration:
 
 def _show_preview(
     context: Context, identity: Identity, form: Form, body: Integration, **path: Any
-) -> HTTPResponse:
+) -> Page:
     """The form again, with what the newest event of the chosen types would say."""
     types = None if ANY in body.events else body.events
     event_filter = events.restrict_to_readable(identity, EventFilter(types=types))

@@ -12,8 +12,8 @@ from sigservice.services.flags import feature_switches, feature_tags, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
-from sigservice.web.form_pages import Confirmation, render_confirmation
+from sigservice.web import Context, Page, PageGuard, Router
+from sigservice.web.form_pages import Confirmation, make_confirmation_page
 from sigservice.web.forms import Form
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.helpers import format_age
@@ -27,7 +27,7 @@ router = Router(PageGuard)
 
 
 @router.post("/admin/features/bulk", needs=EDIT, **GROWING_FORM)
-def change_features(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+def change_features(context: Context, identity: Identity, form: Form) -> Page | str:
     names = [name.removeprefix("flag.") for name in form if name.startswith("flag.")]
     change, _, environment = form.get("change", "").partition(":")
     if not names or len(names) > MAX_FLAGS:
@@ -41,7 +41,7 @@ def change_features(context: Context, identity: Identity, form: Form) -> HTTPRes
         )
         if needs_confirmation and "confirmed" not in form:
             flags = feature_rows.list_by_name(conn, names)
-            return _ask_first(context, identity, form, flags, change, environment)
+            return _ask_first(context, form, flags, change, environment)
         for project, group in by_project.items():
             if change == "archive":
                 features.archive(conn, project, group, identity)
@@ -57,7 +57,7 @@ def change_features(context: Context, identity: Identity, form: Form) -> HTTPRes
     done = {"done": "bulk", "change": change, "count": str(len(names))}
     if change == "archive" and len(",".join(names)) <= MAX_UNDO_LENGTH:
         done["archived"] = ",".join(names)
-    return respond.redirect(context, list_path(form.get("back", ""), **done))
+    return list_path(form.get("back", ""), **done)
 
 
 def _group_by_project(conn: Connection, names: Sequence[str]) -> dict[str, list[str]]:
@@ -84,12 +84,11 @@ def _parse_tag(text: str) -> Tag:
 
 def _ask_first(
     context: Context,
-    identity: Identity,
     form: Form,
     flags: Sequence[Row],
     change: str,
     environment: str,
-) -> HTTPResponse:
+) -> Page:
     """Before flags are archived, it says when they were last evaluated."""
     names, now = [row["name"] for row in flags], context.clock.now()
     items, warnings = [(name, "") for name in names], []
@@ -114,4 +113,4 @@ def _ask_first(
         is_dangerous=change != "on",
         breadcrumbs=[("Flags", "/admin/features")],
     )
-    return render_confirmation(context, identity, confirmation)
+    return make_confirmation_page(confirmation)

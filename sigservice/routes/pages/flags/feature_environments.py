@@ -17,8 +17,8 @@ from sigservice.services.flags import feature_switches, strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
-from sigservice.web.form_pages import Confirmation, is_correctable, render_confirmation
+from sigservice.web import Context, Page, PageGuard, Router
+from sigservice.web.form_pages import Confirmation, is_correctable, make_confirmation_page
 from sigservice.web.forms import Field, Form, fill
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
@@ -33,10 +33,9 @@ router = Router(PageGuard)
 @router.post(f"{STATE}/<is_enabled:switch>", needs=EDIT)
 def switch_feature(
     context: Context, identity: Identity, name: str, environment: str, is_enabled: bool, form: Form
-) -> HTTPResponse:
+) -> Page | str:
     if form.get("when") == "steps":
-        path = join_path(flag_path(name), "environments", environment, "releases", "new")
-        return respond.redirect(context, path)
+        return join_path(flag_path(name), "environments", environment, "releases", "new")
     if form.get("when") == "at":
         return _plan_switch(context, identity, name, environment, is_enabled, form)
     with context.database.transaction() as conn:
@@ -51,13 +50,13 @@ def switch_feature(
     done = {"done": "on" if is_enabled else "off", "flag": name, "in": environment}
     done |= {"undone": "yes"} if "undone" in form else {}
     if "back" in form:
-        return respond.redirect(context, f"{list_path(form['back'], **done)}#flag-{name}")
-    return respond.redirect(context, f"{flag_path(name)}?{urlencode(done)}#in-{environment}")
+        return f"{list_path(form['back'], **done)}#flag-{name}"
+    return f"{flag_path(name)}?{urlencode(done)}#in-{environment}"
 
 
 def _plan_switch(
     context: Context, identity: Identity, name: str, environment: str, is_enabled: bool, form: Form
-) -> HTTPResponse:
+) -> Page | str:
     kind = "TOGGLE_FEATURE_ON" if is_enabled else "TOGGLE_FEATURE_OFF"
     with context.database.transaction() as conn:
         target = FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
@@ -71,7 +70,7 @@ def _plan_switch(
         if not is_correctable(error):
             raise
         return _ask_first(context, identity, target, form, is_enabled, error)
-    return respond.redirect(context, f"{flag_path(name)}?done=scheduled#in-{environment}")
+    return f"{flag_path(name)}?done=scheduled#in-{environment}"
 
 
 def _ask_first(
@@ -81,7 +80,7 @@ def _ask_first(
     form: Form,
     enabled: bool,
     error: AppError | None = None,
-) -> HTTPResponse:
+) -> Page:
     """The question in production; static/app.js shows it in a dialog."""
     name, environment = target.feature, target.environment
     with context.database.transaction() as conn:
@@ -114,4 +113,4 @@ def _ask_first(
         is_dangerous=not enabled,
         breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
     )
-    return render_confirmation(context, identity, confirmation, error, form=form)
+    return make_confirmation_page(confirmation, error, form=form)

@@ -28,7 +28,7 @@ from sigservice.services.releases import freeze, guard_history
 from sigservice.services.releases.release_actors import Actors
 from sigservice.services.system import events as event_service
 from sigservice.services.usage import impact_metrics
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
 from sigservice.web.body import read_number
 from sigservice.web.event_views import make_event_view
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, to_form
@@ -133,9 +133,7 @@ def list_path(back: str, **changes: str) -> str:
 # The second address is for a flag with the name "new".
 @router.get(FLAG, needs=VIEW)
 @router.get(f"{FLAG}/flag", needs=VIEW)
-def show_feature(
-    context: Context, identity: Identity, name: str, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
+def show_feature(context: Context, identity: Identity, name: str, entry: Entry = NO_ENTRY) -> Page:
     """`entry` is one of the forms on the page."""
     now = context.clock.now()
     with context.database.transaction() as conn:
@@ -166,10 +164,8 @@ def show_feature(
         asks_first = row["project"] in projects.list_confirming(conn)
     texts, open_form = entry.form, _name_form(entry.form)
     details = texts if open_form == "Edit" else to_form(features.to_json(row))
-    return respond.page(
-        context,
+    return Page(
         "flags/features/show",
-        identity,
         entry=entry,
         title=f"{open_form or 'Flag'} {name}",
         open_form=open_form,

@@ -7,7 +7,7 @@ from sigservice.routes.pages.flags.feature_page import find_feature, show_featur
 from sigservice.services.flags import dependencies, feature_tags
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, PageGuard, Router
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import Form, read, report_at
 from sigservice.web.links import flag_path
@@ -22,19 +22,19 @@ router = Router(PageGuard)
 @router.get(f"{FLAG}/clone", needs=EDIT)
 @router.get(f"{FLAG}/tags", needs=EDIT)
 @router.get(f"{FLAG}/parent", needs=EDIT)
-def redirect_to_feature(context: Context, identity: Identity, name: str) -> HTTPResponse:
-    return respond.redirect(context, flag_path(name))
+def redirect_to_feature(context: Context, identity: Identity, name: str) -> str:
+    return flag_path(name)
 
 
 @router.post(f"{FLAG}/tags", needs=EDIT)
 @shows_errors_in(show_feature)
-def add_tag(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
+def add_tag(context: Context, identity: Identity, name: str, form: Form) -> str:
     type, colon, value = form.get("tag", "").partition(":")
     with report_at("tag"), context.database.transaction() as conn:
         if not colon:
             raise BadDataError("The tag must be in the form type:value, e.g. simple:checkout.")
         feature_tags.change(conn, [name], identity, add=[Tag(type.strip(), value.strip())])
-    return respond.redirect(context, f"{flag_path(name)}?done=tagged#tags")
+    return f"{flag_path(name)}?done=tagged#tags"
 
 
 @router.post(f"{FLAG}/tags/remove", needs=EDIT)
@@ -46,7 +46,7 @@ def remove_tag(conn: Connection, identity: Identity, name: str, form: Form) -> s
 
 @router.post(f"{FLAG}/parent", needs=EDIT)
 @shows_errors_in(show_feature)
-def set_parent(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
+def set_parent(context: Context, identity: Identity, name: str, form: Form) -> str:
     body = read(form, ParentBody, enabled=form.get("state") != "off")
     with report_at("feature", "variants"), context.database.transaction() as conn:
         dependencies.set_parent(
@@ -58,7 +58,7 @@ def set_parent(context: Context, identity: Identity, name: str, form: Form) -> H
             enabled=body.enabled,
             variants=body.variants,
         )
-    return respond.redirect(context, f"{flag_path(name)}?done=parent#parent-flag")
+    return f"{flag_path(name)}?done=parent#parent-flag"
 
 
 @router.post(f"{FLAG}/parent/remove", needs=EDIT)

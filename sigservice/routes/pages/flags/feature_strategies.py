@@ -34,12 +34,12 @@ from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, request
 from sigservice.web.form_pages import (
     Confirmation,
     confirms,
     is_correctable,
-    render_confirmation,
+    make_confirmation_page,
     shows_errors_in,
 )
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill
@@ -62,7 +62,7 @@ def show_strategy(
     environment: str,
     strategy_id: str = "",
     entry: Entry = NO_ENTRY,
-) -> HTTPResponse:
+) -> Page:
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
         choices = load_choices(conn)
@@ -74,10 +74,8 @@ def show_strategy(
     heading = f"Strategy {number}" if number else "New strategy"
     texts = entry.form or make_form(strategy, choices, name)
     parts = make_form_parts(context, texts, choices, target.project, entry.error)
-    return respond.page(
-        context,
+    return Page(
         "flags/feature_strategies/form",
-        identity,
         entry=entry,
         title=f"{heading} of {name} in {environment}",
         heading=heading,
@@ -102,14 +100,14 @@ def save_strategy(
     environment: str,
     form: Form,
     strategy_id: str = "",
-) -> HTTPResponse:
+) -> Page | str:
     """Adds a strategy, or replaces the existing one."""
     if form.get("do") == "evaluate":
         with context.database.transaction() as conn:
             target = find_target(conn, name, environment)
             strategy, _ = _find_strategy(conn, target, strategy_id)
             draft = read_strategy(form, load_choices(conn), strategy)
-        return render_draft(context, identity, target, draft, strategy_id or None, {})
+        return render_draft(context, target, draft, strategy_id or None, {})
     if form.get("do") == "schedule":
         return _plan_strategy(context, identity, name, environment, form, strategy_id)
     if changes_form(form):
@@ -121,14 +119,13 @@ def save_strategy(
         existing = strategies.get(conn, target, strategy_id) if strategy_id else None
         question = None if existing else ask_for_addition(conn, target, form, "Add")
         if question:
-            return render_confirmation(context, identity, question)
+            return make_confirmation_page(question)
         new = read_strategy(form, load_choices(conn), existing)
         if existing is None:
             strategies.add(conn, target, new, identity, max_segments=limit)
         else:
             strategies.replace(conn, target, strategy_id, new, identity, max_segments=limit)
-    path = f"{flag_path(name)}?done=strategy-saved#in-{environment}"
-    return respond.redirect(context, path)
+    return f"{flag_path(name)}?done=strategy-saved#in-{environment}"
 
 
 def _plan_strategy(
@@ -138,7 +135,7 @@ def _plan_strategy(
     environment: str,
     form: Form,
     strategy_id: str,
-) -> HTTPResponse:
+) -> Page | str:
     """Asks for the time, and plans the change that the form describes."""
     check_permission(identity)
     with context.database.transaction() as conn:
@@ -163,8 +160,7 @@ def _plan_strategy(
             with context.database.transaction() as conn:
                 action = Action(kind, 1, params)
                 plan(context, conn, identity, target.project, form, action, text)
-            path = f"{flag_path(name)}?done=scheduled#in-{environment}"
-            return respond.redirect(context, path)
+            return f"{flag_path(name)}?done=scheduled#in-{environment}"
         except AppError as problem:
             if not is_correctable(problem):
                 raise
@@ -182,7 +178,7 @@ def _plan_strategy(
         is_dangerous=False,
         breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
     )
-    return render_confirmation(context, identity, question, error, form=form)
+    return make_confirmation_page(question, error, form=form)
 
 
 @confirms(router, f"{ONE}/delete", needs=EDIT)

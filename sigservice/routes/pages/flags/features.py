@@ -24,13 +24,13 @@ from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.body import read_number
 from sigservice.web.filter_chips import make_chips
-from sigservice.web.form_pages import render_form, shows_errors_in
+from sigservice.web.form_pages import make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read, report_at, split_lines
 from sigservice.web.links import flag_path
-from sigservice.web.resource_limits import explain_limit, render_limit
+from sigservice.web.resource_limits import explain_limit, make_limit_page
 from sigservice.wording import plural
 
 PAGE_SIZE = 30  # with long names and tags, 120 kB
@@ -39,28 +39,25 @@ router = Router(PageGuard)
 
 
 @router.get("/admin/features", needs=VIEW)
-def list_features(context: Context, identity: Identity) -> HTTPResponse:
+def list_features(conn: Connection, identity: Identity) -> Page:
     query = read_query(request.environ)
     filters = {name: query.get(name, "").strip() for name in feature_table.FILTERS}
     sort, is_descending = query.get("sort") or "name", query.get("order") == "desc"
     offset = read_number(query, "offset", 0, 0, 10**9) or 0
     filter = _to_filter(filters, offset, sort, is_descending, identity.user_id)
-    with context.database.transaction() as conn:
-        rows, total, offset = _find_page(conn, filter, identity.user_id)
-        environment_names = environments.list_enabled_names(conn)
-        reasons = read_reasons(conn, identity, [row["name"] for row in rows])
-        fields = feature_fields.make_filter_fields(
-            filters, projects.list_names(conn), feature_rows.list_types(conn), environment_names
-        )
+    rows, total, offset = _find_page(conn, filter, identity.user_id)
+    environment_names = environments.list_enabled_names(conn)
+    reasons = read_reasons(conn, identity, [row["name"] for row in rows])
+    fields = feature_fields.make_filter_fields(
+        filters, projects.list_names(conn), feature_rows.list_types(conn), environment_names
+    )
     applied = {name: value for name, value in filters.items() if value}
     page = applied | ({"sort": sort, "order": query.get("order", "")} if "sort" in query else {})
     can_edit, is_archive = identity.has_permission("EDIT"), filters["life"] == "archived"
     columns = feature_table.order_environments(rows)
     here = urlencode(page | ({"offset": offset} if offset else {}))
-    return respond.page(
-        context,
+    return Page(
         "flags/features/list",
-        identity,
         title="Archived flags" if is_archive else "Flags",
         fields=fields,
         chips=make_chips(fields, page),
@@ -100,19 +97,16 @@ def _count(offset: int, rows: int, total: int) -> str:
 
 
 @router.get("/admin/features/new", needs=EDIT)
-def show_new_feature(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> HTTPResponse:
+def show_new_feature(conn: Connection, identity: Identity, entry: Entry = NO_ENTRY) -> Page:
     project = read_query(request.environ).get("project") or "default"
-    with context.database.transaction() as conn:
-        fields = feature_fields.make_new_fields(
-            projects.list_names(conn), feature_rows.list_types(conn)
-        )
-        count = feature_rows.count(conn)
+    fields = feature_fields.make_new_fields(
+        projects.list_names(conn), feature_rows.list_types(conn)
+    )
+    count = feature_rows.count(conn)
     if not entry.form and count >= features.MAX_FEATURES:
         text = explain_limit("flag", features.MAX_FEATURES)
-        return render_limit(context, identity, "New flag", text, ("Flags", "/admin/features"))
-    return render_form(
-        context,
-        identity,
+        return make_limit_page("New flag", text, ("Flags", "/admin/features"))
+    return make_form_page(
         fill(fields, entry.form or {"project": project, "type": "release"}),
         entry=entry,
         title="New flag",
@@ -144,12 +138,12 @@ def edit_feature(conn: Connection, identity: Identity, name: str, form: Form) ->
 
 @router.post(f"{FLAG}/clone", needs=EDIT)
 @shows_errors_in(show_feature)
-def clone_feature(context: Context, identity: Identity, name: str, form: Form) -> HTTPResponse:
+def clone_feature(context: Context, identity: Identity, name: str, form: Form) -> str:
     clone = read(form, CloneBody, replaceGroupId=True).name
     with report_at("name"), context.database.transaction() as conn:
         project = find_feature(conn, name)["project"]
         features.clone(conn, project, name, clone, replace_group_id=True, by=identity)
-    return respond.redirect(context, f"{flag_path(clone)}?done=cloned")
+    return f"{flag_path(clone)}?done=cloned"
 
 
 def _to_filter(

@@ -12,7 +12,7 @@ from sigservice.playground.playground import check_scope, explain_flags, select_
 from sigservice.playground.reasons import Reasons, build_reasons
 from sigservice.repository.projects import environments, projects
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.forms import Field, make_choices
 from sigservice.web.links import flag_path
 
@@ -29,7 +29,7 @@ router = Router(PageGuard)
 
 
 @router.get("/admin/playground", needs=VIEW)
-def show_playground(context: Context, identity: Identity) -> HTTPResponse:
+def show_playground(context: Context, identity: Identity) -> Page:
     query = read_query(request.environ)
     names = ("environment", "project", "flag", "properties", *CONTEXT_FIELDS)
     values = {name: query.get(name, "").strip() for name in names}
@@ -44,10 +44,8 @@ def show_playground(context: Context, identity: Identity) -> HTTPResponse:
             error = name_fields(problem)
     with context.database.transaction() as conn:
         environment_rows, project_rows = environments.list_all(conn), projects.list_all(conn)
-    return respond.page(
-        context,
+    return Page(
         "flags/playground/show",
-        identity,
         form_error=error,
         title="Playground",
         fields=_make_fields(values, environment_rows, project_rows),

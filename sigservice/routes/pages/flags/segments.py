@@ -11,13 +11,13 @@ from sigservice.services import strategy_summaries
 from sigservice.services.flags import segments
 from sigservice.services.flags.segments import Segment
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
-from sigservice.web.form_pages import Confirmation, confirms, render_form, shows_errors_in
+from sigservice.web import Context, Page, PageGuard, Router, respond
+from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.links import flag_path
-from sigservice.web.resource_limits import explain_limit, render_limit
-from sigservice.web.tables import Cell, Column, make_table, render_list
+from sigservice.web.resource_limits import explain_limit, make_limit_page
+from sigservice.web.tables import Cell, Column, make_list_page, make_table
 
 SEGMENTS = "/admin/segments"
 ONE = f"{SEGMENTS}/<segment_id:id>"
@@ -41,7 +41,7 @@ router = Router(PageGuard)
 
 
 @router.get(SEGMENTS, needs=VIEW)
-def list_segments(context: Context, identity: Identity) -> HTTPResponse:
+def list_segments(context: Context, identity: Identity) -> Page:
     with context.database.transaction() as conn:
         rows = segment_rows.list_all(conn)
     can_edit = identity.has_permission(EDIT)
@@ -61,9 +61,7 @@ def list_segments(context: Context, identity: Identity) -> HTTPResponse:
         itemgetter("name"),
         empty="No segments yet. A segment is a reusable set of constraints, e.g. beta testers.",
     )
-    return render_list(
-        context,
-        identity,
+    return make_list_page(
         [table],
         title="Segments",
         hint="Reusable sets of constraints. Changes apply immediately to every strategy that uses"
@@ -80,30 +78,27 @@ def _make_links(row: Row) -> list[tuple[str, str]]:
 @router.get(f"{SEGMENTS}/new", needs=EDIT)
 @router.get(ONE, needs=EDIT)
 def show_segment(
-    context: Context, identity: Identity, segment_id: int | None = None, entry: Entry = NO_ENTRY
-) -> HTTPResponse:
+    conn: Connection, identity: Identity, segment_id: int | None = None, entry: Entry = NO_ENTRY
+) -> Page:
     texts = {"constraints.0.operator": "IN"}
-    with context.database.transaction() as conn:
-        if segment_id is not None:
-            segment = segments.to_json(segments.get(conn, segment_id))
-            constraints = segment.pop("constraints")
-            texts = to_form(segment) | constraint_fields.make_form(constraints)
-        elif not entry.form and segment_rows.count(conn) >= segments.MAX_SEGMENTS:
-            text = explain_limit("segment", segments.MAX_SEGMENTS)
-            return render_limit(context, identity, "New segment", text, ("Segments", SEGMENTS))
-        context_rows = context_fields.list_all(conn)
-        projects_field = Field(
-            "project",
-            "Project",
-            type="select",
-            choices=[
-                ("", "All projects"),
-                *((row["id"], row["name"]) for row in projects.list_names(conn)),
-            ],
-        )
-    return render_form(
-        context,
-        identity,
+    if segment_id is not None:
+        segment = segments.to_json(segments.get(conn, segment_id))
+        constraints = segment.pop("constraints")
+        texts = to_form(segment) | constraint_fields.make_form(constraints)
+    elif not entry.form and segment_rows.count(conn) >= segments.MAX_SEGMENTS:
+        text = explain_limit("segment", segments.MAX_SEGMENTS)
+        return make_limit_page("New segment", text, ("Segments", SEGMENTS))
+    context_rows = context_fields.list_all(conn)
+    projects_field = Field(
+        "project",
+        "Project",
+        type="select",
+        choices=[
+            ("", "All projects"),
+            *((row["id"], row["name"]) for row in projects.list_names(conn)),
+        ],
+    )
+    return make_form_page(
         fill([*FIELDS, projects_field], entry.form or texts),
         entry=entry,
         title=f"Segment {texts['name']}" if segment_id is not None else "New segment",
@@ -123,7 +118,7 @@ def show_segment(
 @shows_errors_in(show_segment)
 def save_segment(
     context: Context, identity: Identity, form: Form, segment_id: int | None = None
-) -> HTTPResponse:
+) -> str:
     constraints = constraint_fields.read_constraints(form)
     new = read(form, Segment, constraints=constraints)
     limit = context.config["segmentValuesLimit"]
@@ -133,7 +128,7 @@ def save_segment(
         else:
             segments.update(conn, segment_id, new, identity, max_values=limit)
     done = "created" if segment_id is None else "saved"
-    return respond.redirect(context, f"{SEGMENTS}?done={done}")
+    return f"{SEGMENTS}?done={done}"
 
 
 @confirms(router, f"{ONE}/delete", needs=EDIT)

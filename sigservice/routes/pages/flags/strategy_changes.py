@@ -5,8 +5,8 @@ from sigservice.routes.pages.flags.feature_strategies import ask_for_addition, f
 from sigservice.services import revisions
 from sigservice.services.flags import strategies
 from sigservice.services.identity import EDIT, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
-from sigservice.web.form_pages import render_confirmation
+from sigservice.web import Context, Page, PageGuard, Router
+from sigservice.web.form_pages import make_confirmation_page
 from sigservice.web.forms import Form
 from sigservice.web.links import flag_path
 
@@ -19,14 +19,14 @@ router = Router(PageGuard)
 @router.post(f"{STRATEGY}/move", needs=EDIT)
 def move_strategy(
     context: Context, identity: Identity, name: str, environment: str, strategy_id: str, form: Form
-) -> HTTPResponse:
+) -> str:
     """Does nothing to the first strategy that moves up, nor to the last that moves down."""
     if form.get("to") not in STEPS:
         raise BadDataError("to must be up or down.", path="to")
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
         strategies.move(conn, target, strategy_id, STEPS[form["to"]], identity)
-    return _redirect(context, name, environment, "strategy-moved")
+    return _redirect(name, environment, "strategy-moved")
 
 
 @router.post(f"{STRATEGY}/<is_enabled:switch>", needs=EDIT)
@@ -38,7 +38,7 @@ def switch_strategy(
     strategy_id: str,
     is_enabled: bool,
     form: Form,
-) -> HTTPResponse:
+) -> str:
     limit = context.config["strategySegmentsLimit"]
     with context.database.transaction() as conn:
         revisions.lock(conn)  # no other change between reading and writing
@@ -47,13 +47,13 @@ def switch_strategy(
         changed.disabled = not is_enabled
         strategies.replace(conn, target, strategy_id, changed, identity, max_segments=limit)
     done = "strategy-enabled" if is_enabled else "strategy-disabled"
-    return _redirect(context, name, environment, done)
+    return _redirect(name, environment, done)
 
 
 @router.post(f"{STRATEGY}/copy", needs=EDIT)
 def copy_strategy(
     context: Context, identity: Identity, name: str, environment: str, strategy_id: str, form: Form
-) -> HTTPResponse:
+) -> Page | str:
     """Asks first where that changes who gets the flag in a production environment."""
     to, limit = form.get("environment", ""), context.config["strategySegmentsLimit"]
     with context.database.transaction() as conn:
@@ -62,10 +62,10 @@ def copy_strategy(
         copied = strategies.to_strategy(strategies.get(conn, target, strategy_id))
         there = find_target(conn, name, to)
         if question := ask_for_addition(conn, there, form, "Copy"):
-            return render_confirmation(context, identity, question)
+            return make_confirmation_page(question)
         strategies.add(conn, there, copied, identity, max_segments=limit)
-    return _redirect(context, name, to, "strategy-copied")
+    return _redirect(name, to, "strategy-copied")
 
 
-def _redirect(context: Context, name: str, environment: str, done: str) -> HTTPResponse:
-    return respond.redirect(context, f"{flag_path(name)}?done={done}#in-{environment}")
+def _redirect(name: str, environment: str, done: str) -> str:
+    return f"{flag_path(name)}?done={done}#in-{environment}"

@@ -23,7 +23,7 @@ from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import EDIT, Identity
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, Page, PageGuard, Router
 from sigservice.web.body import to_struct
 from sigservice.web.forms import Form
 from sigservice.web.growing_forms import GROWING_FORM
@@ -38,22 +38,21 @@ router = Router(PageGuard)
 @router.post(PATH, needs=EDIT, **GROWING_FORM)
 def evaluate_draft(
     context: Context, identity: Identity, name: str, environment: str, form: Form
-) -> HTTPResponse:
+) -> Page:
     with context.database.transaction() as conn:
         target = FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
         strategies.list_strategies(conn, target)  # raises NotFoundError
     draft = to_struct(payload.parse_field(form.get("draft", ""), "draft"), Strategy)
-    return render_draft(context, identity, target, draft, form.get("strategy") or None, form)
+    return render_draft(context, target, draft, form.get("strategy") or None, form)
 
 
 def render_draft(
     context: Context,
-    identity: Identity,
     target: FeatureEnvironment,
     draft: Strategy,
     strategy_id: str | None,
     form: Mapping[str, str],
-) -> HTTPResponse:
+) -> Page:
     """The page for the draft of a strategy, of a new one if `strategy_id` is None. Raises
     BadDataError for an invalid draft, NotFoundError."""
     values = {name: form.get(name, "").strip() for name in ("properties", *CONTEXT_FIELDS)}
@@ -75,10 +74,8 @@ def render_draft(
             reasons = build_reasons(explanation, target.environment)
         except BadDataError as problem:
             error = name_fields(problem)
-    return respond.page(
-        context,
+    return Page(
         "flags/playground/draft",
-        identity,
         form_error=error,
         title=f"Evaluate a draft of {target.feature} in {target.environment}",
         breadcrumbs=[("Flags", "/admin/features"), (target.feature, flag_path(target.feature))],

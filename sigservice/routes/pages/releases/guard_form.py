@@ -12,7 +12,7 @@ from sigservice.routes.pages.releases.releases import RELEASE, find_target, make
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.releases import releases
 from sigservice.services.releases.guard_edits import GuardChanges
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, make_choices, read_id
 from sigservice.web.growing_forms import GROWING_FORM
@@ -31,7 +31,7 @@ def show_guard_form(
     environment: str,
     release_id: int,
     entry: Entry = NO_ENTRY,
-) -> HTTPResponse:
+) -> Page:
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
         release = releases.to_json(releases.get(conn, target, release_id))
@@ -46,10 +46,8 @@ def show_guard_form(
         "back": read_query(request.environ).get("back", ""),
     }
     path, place = find_back(name, environment, release_id, form.get("back", ""))
-    return respond.page(
-        context,
+    return Page(
         "releases/guard_form",
-        identity,
         entry=entry,
         title=f"Edit guards of release {release_id} of {name} in {environment}",
         breadcrumbs=make_breadcrumbs(name),
@@ -71,7 +69,7 @@ def update_guards(
     environment: str,
     release_id: int,
     form: Form,
-) -> HTTPResponse:
+) -> Page | str:
     if form.get("do", "").startswith(values.ADD):
         return show_guard_form(context, identity, name, environment, release_id, Entry(form))
     body = values.read_guards(
@@ -81,4 +79,4 @@ def update_guards(
         target = find_target(conn, name, environment)
     store_guards(context, target, release_id, body, identity)
     path, place = find_back(name, environment, release_id, form.get("back", ""))
-    return respond.redirect(context, f"{path}?done=release-guards{place}")
+    return f"{path}?done=release-guards{place}"

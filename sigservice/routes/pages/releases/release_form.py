@@ -12,11 +12,7 @@ from sigservice.repository.projects import environments
 from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
 from sigservice.repository.transfer import definitions
-from sigservice.routes.admin.releases.releases import (
-    ask_sources,
-    read_surroundings,
-    store_release,
-)
+from sigservice.routes.admin.releases.releases import ask_sources, read_surroundings, store_release
 from sigservice.routes.pages.releases import release_form_fields as fields
 from sigservice.routes.pages.releases import release_form_values as values
 from sigservice.routes.pages.releases.release_form_fields import GuardChoices
@@ -33,15 +29,7 @@ from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.releases import freeze, release_templates, releases
 from sigservice.services.releases.edits import ROLLOUT_TYPE
-from sigservice.web import (
-    Context,
-    HTTPResponse,
-    PageGuard,
-    Router,
-    read_query,
-    request,
-    respond,
-)
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, make_choices, read_id
 from sigservice.web.growing_forms import GROWING_FORM
@@ -56,13 +44,12 @@ router = Router(PageGuard)
 
 
 @router.get("/admin/releases/new", needs=EDIT)
-def choose_flag(context: Context, identity: Identity) -> HTTPResponse:
+def choose_flag(conn: Connection, identity: Identity) -> Page | str:
     """Leads to the form of the flag and environment of the query."""
     query = read_query(request.environ)
     name, environment = query.get("flag", "").strip(), query.get("environment", "")
-    with context.database.transaction() as conn:
-        names = definitions.list_feature_names(conn)
-        places = environments.list_enabled_names(conn)
+    names = definitions.list_feature_names(conn)
+    places = environments.list_enabled_names(conn)
     error = None
     if "flag" in query and name not in names:
         error = BadDataError("There is no flag with this name.", path="flag")
@@ -70,11 +57,9 @@ def choose_flag(context: Context, identity: Identity) -> HTTPResponse:
         error = BadDataError("There is no such environment.", path="environment")
     elif "flag" in query:
         place = ("/admin/features", name, "environments", environment, "releases", "new")
-        return respond.redirect(context, join_path(*place))
-    return respond.page(
-        context,
+        return join_path(*place)
+    return Page(
         "releases/new",
-        identity,
         form_error=error,
         title="New release",
         breadcrumbs=[("Releases", "/admin/releases")],
@@ -91,7 +76,7 @@ def show_new_release(
     environment: str,
     entry: Entry = NO_ENTRY,
     replay: Mapping[str, Any] | None = None,
-) -> HTTPResponse:
+) -> Page:
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
         existing = strategies.list_strategies(conn, target)
@@ -103,10 +88,8 @@ def show_new_release(
         rollouts = [strategy for strategy in existing if strategy["name"] == ROLLOUT_TYPE]
         form = entry.form or _make_form(conn, target, rollouts)
     form = values.apply_button(form, environment, templates)
-    return respond.page(
-        context,
+    return Page(
         "releases/form",
-        identity,
         entry=entry,
         title=f"New release of {name} in {environment}",
         heading="New release",
@@ -136,7 +119,7 @@ def show_new_release(
 @shows_errors_in(show_new_release)
 def create_release(
     context: Context, identity: Identity, name: str, environment: str, form: Form
-) -> HTTPResponse:
+) -> Page | str:
     do = form.get("do", "")
     if do.startswith(BUTTONS):
         return show_new_release(context, identity, name, environment, Entry(form))
@@ -156,7 +139,7 @@ def create_release(
         return show_new_release(context, identity, name, environment, Entry(form), replay)
     row = store_release(context, target, body, identity)
     path = join_path("/admin/features", name, "environments", environment, "releases", row["id"])
-    return respond.redirect(context, f"{path}?done=release-created")
+    return f"{path}?done=release-created"
 
 
 def _make_form(conn: Connection, target: FeatureEnvironment, rollouts: list[Any]) -> Form:

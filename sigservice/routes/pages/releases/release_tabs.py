@@ -27,7 +27,7 @@ from sigservice.services.releases import freeze, guard_history, releases
 from sigservice.services.releases.release_actors import Actors
 from sigservice.services.releases.release_guards import preview_stored
 from sigservice.services.releases.releases import NewRelease
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, respond
+from sigservice.web import Context, Page, PageGuard, Router, respond
 
 TABS = {"": "Overview", "guards": "Guards", "log": "Log", "replay": "Replay"}
 
@@ -54,16 +54,14 @@ def _render_tab(
     is_live: bool = True,
     release: dict[str, Any] | None = None,
     **values: Any,
-) -> HTTPResponse:
+) -> Page:
     """A page in a tab of TABS."""
     can_edit = identity.has_permission(EDIT)
     release = release or make_release_view(row, context.clock.now(), can_edit=can_edit)
     path = release["path"]
     heading = f"Release {row['id']} of {row['feature']} in {row['environment']}"
-    return respond.page(
-        context,
+    return Page(
         f"releases/{template or tab}",
-        identity,
         title=f"{TABS[tab]}: {heading}" if tab else heading,
         heading=heading,
         breadcrumbs=make_breadcrumbs(row["feature"]),
@@ -83,7 +81,7 @@ def _render_tab(
 @router.get(RELEASE, needs=VIEW)
 def show_release(
     context: Context, identity: Identity, name: str, environment: str, release_id: int
-) -> HTTPResponse:
+) -> Page:
     now = context.clock.now()
     with context.database.transaction() as conn:
         target, row, _ = _find(conn, name, environment, release_id)
@@ -112,7 +110,7 @@ def show_release(
 @router.get(f"{RELEASE}/guards", needs=VIEW)
 def show_guards(
     context: Context, identity: Identity, name: str, environment: str, release_id: int
-) -> HTTPResponse:
+) -> Page:
     now = context.clock.now()
     with context.database.transaction() as conn:
         _, row, _ = _find(conn, name, environment, release_id)
@@ -126,7 +124,7 @@ def show_guards(
 @router.get(f"{RELEASE}/log", needs=VIEW)
 def show_log(
     context: Context, identity: Identity, name: str, environment: str, release_id: int
-) -> HTTPResponse:
+) -> Page:
     with context.database.transaction() as conn:
         target, row, actors = _find(conn, name, environment, release_id)
         events = releases.list_events(conn, target, release_id)
@@ -145,7 +143,7 @@ def show_log(
 @router.get(f"{RELEASE}/replay", needs=EDIT)
 def show_replay(
     context: Context, identity: Identity, name: str, environment: str, release_id: int
-) -> HTTPResponse:
+) -> Page:
     """What would have happened with the steps and the guards that the release has now."""
     with context.database.transaction() as conn:
         target, row, _ = _find(conn, name, environment, release_id)

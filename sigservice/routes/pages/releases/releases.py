@@ -12,7 +12,7 @@ from sigservice.services.actions import scheduled_sets
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import freeze
-from sigservice.web import Context, HTTPResponse, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
 from sigservice.web.forms import Field, Form, fill, make_choices
 from sigservice.web.links import flag_path
 
@@ -45,7 +45,7 @@ def name_strategy(strategy: Mapping[str, Any]) -> str:
 
 
 @router.get("/admin/releases", needs=VIEW)
-def list_releases(context: Context, identity: Identity) -> HTTPResponse:
+def list_releases(context: Context, identity: Identity) -> Page:
     query, now = read_query(request.environ), context.clock.now()
     group = query.get("state", "")
     group = group if group in GROUPS else "active"
@@ -63,10 +63,8 @@ def list_releases(context: Context, identity: Identity) -> HTTPResponse:
     rows = [row for row in rows if text in row["feature"].lower()]
     rows.sort(key=lambda row: row["state"] != "held")
     can_edit = identity.has_permission(EDIT)
-    return respond.page(
-        context,
+    return Page(
         "releases/list",
-        identity,
         title="Releases",
         notice=respond.find_notice(NOTICES),
         freeze=frozen,
