@@ -17,14 +17,9 @@ from sigservice.concurrency.recent_keys import RecentKeys
 from sigservice.concurrency.shared_body import SharedBody
 from sigservice.crypto.encryption import Encryption
 from sigservice.crypto.secrets import Passwords
-from sigservice.db.bulkheads import (
-    MAX_INTEGRATION_TESTS,
-    MAX_SOURCE_QUERIES,
-    MAX_STREAMED_FILES,
-)
+from sigservice.db import Database, Row
+from sigservice.db.bulkheads import MAX_INTEGRATION_TESTS, MAX_SOURCE_QUERIES, MAX_STREAMED_FILES
 from sigservice.db.group_commit import GroupCommit
-from sigservice.db.pool import Database
-from sigservice.db.statements import Row
 from sigservice.delivery.client_documents import ClientDocuments
 from sigservice.delivery.compiled_flags import CompiledFlagsCache
 from sigservice.delivery.cors_origins import CorsOrigins

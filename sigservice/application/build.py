@@ -12,10 +12,9 @@ from sigservice.config.oidc import is_enabled
 from sigservice.context import Context, public_prefix
 from sigservice.crypto.encryption import KEY_FILE, Encryption, KeyFile, parse_keys
 from sigservice.crypto.secrets import Passwords
+from sigservice.db import Connection, Database, Row
 from sigservice.db.bulkheads import MAX_WAITING
 from sigservice.db.group_commit import GroupCommit, Item, Result
-from sigservice.db.pool import Connection, Database
-from sigservice.db.statements import Row
 from sigservice.delivery.client_documents import ClientDocuments
 from sigservice.delivery.compiled_flags import CompiledFlagsCache
 from sigservice.delivery.cors_origins import CorsOrigins

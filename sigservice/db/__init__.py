@@ -1,0 +1,24 @@
+"""Connections, statements, migrations, backups, the embedded PostgreSQL. Other packages import the
+names that most of them need from here."""
+
+from sigservice.db.pool import Connection, Database
+from sigservice.db.statements import (
+    Row,
+    build_like_pattern,
+    execute,
+    execute_batches,
+    fetch_all,
+    fetch_all_prepared,
+    fetch_one,
+    fetch_one_prepared,
+    fetch_value,
+    fetch_value_prepared,
+    savepoint,
+    single_transaction,
+)
+
+__all__ = [
+    "Connection", "Database", "Row", "build_like_pattern", "execute", "execute_batches",
+    "fetch_all", "fetch_all_prepared", "fetch_one", "fetch_one_prepared", "fetch_value",
+    "fetch_value_prepared", "savepoint", "single_transaction",
+]  # fmt: skip

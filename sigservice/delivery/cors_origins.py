@@ -1,6 +1,6 @@
 """The origins of web pages that may call the frontend API, cached until the settings change."""
 
-from sigservice.db.pool import Database
+from sigservice.db import Database
 from sigservice.delivery.revision_cache import RevisionCache
 from sigservice.services.revisions import Revisions
 from sigservice.services.system import settings

@@ -5,7 +5,7 @@ from collections import OrderedDict
 
 from sigservice.clock import Clock
 from sigservice.concurrency.single_flight import SingleFlight
-from sigservice.db.pool import Database
+from sigservice.db import Database
 from sigservice.delivery.flag_state import FlagState, build_state
 from sigservice.delivery.revision_cache import RevisionCache
 from sigservice.services.flags import client_features

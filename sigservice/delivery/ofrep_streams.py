@@ -10,7 +10,7 @@ from datetime import datetime
 
 from sigservice.clock import Clock
 from sigservice.crypto import secrets
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.delivery.event_stream import PING, write_json_event
 from sigservice.delivery.revision_cache import Access
 from sigservice.services.access import api_tokens

@@ -10,8 +10,7 @@ from typing import Self
 
 from sigservice.clock import Clock
 from sigservice.concurrency.coalesced_read import CoalescedRead
-from sigservice.db.pool import Database
-from sigservice.db.statements import Row
+from sigservice.db import Database, Row
 from sigservice.delivery.last_used import LastUsedBuffer
 from sigservice.repository import revisions as revision_rows
 from sigservice.services import revisions as revision_service

@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from sigservice.clock import Clock
+from sigservice.db import Database
 from sigservice.db.notifications import RevisionNotifications
-from sigservice.db.pool import Database
 from sigservice.delivery.event_stream import PING, EventConnection
 from sigservice.delivery.revision_cache import Access, RevisionCache
 from sigservice.delivery.stream_trials import RETRY_AFTER_SECONDS, StreamEnd

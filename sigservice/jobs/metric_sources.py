@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import groupby
 
 from sigservice.context import Context
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.jobs.alert_rules import announce
 from sigservice.repository.rules import metric_sources
 from sigservice.services.channel_delivery import DeliverySettings

@@ -3,7 +3,7 @@ that have something to do; the rules of guards are evaluated before. Processes t
 locks, so a step happens once; a kill loses a transaction, and the next run decides again."""
 
 from sigservice.context import Context
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.log import Logger, log_error
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services.releases import release_progress, release_rules, release_signals

@@ -13,8 +13,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from sigservice.context import Context
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.jobs import archive
 from sigservice.repository import outbox, revisions
 from sigservice.repository.actions import action_runs, action_sets, integrations

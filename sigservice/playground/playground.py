@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.delivery.flag_state import FlagState
 from sigservice.evaluation.fields import Fields
 from sigservice.playground.explanation import Explanation, explain

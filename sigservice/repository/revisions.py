@@ -2,9 +2,15 @@
 
 from dataclasses import dataclass
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_value, fetch_value_prepared
+from sigservice.db import (
+    Connection,
+    Row,
+    execute,
+    fetch_all,
+    fetch_value,
+    fetch_value_prepared,
+    queries,
+)
 
 _SQL = queries.load("revisions")
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from sigservice.crypto.secrets import sha256
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository import channels as channel_rows
 from sigservice.services import channel_delivery

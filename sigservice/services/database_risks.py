@@ -5,7 +5,7 @@ from typing import Any
 
 from sigservice.config.risk import Risk
 from sigservice.crypto import secrets
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.access import api_tokens, users
 from sigservice.repository.actions import action_sets
 from sigservice.services.access.users import ADMIN_ROLE

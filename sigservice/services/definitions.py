@@ -11,8 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar, get_origin
 import msgspec
 from msgspec.structs import fields, replace
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import NotFoundError
 from sigservice.services import revisions
 from sigservice.services.identity import Identity

@@ -8,8 +8,7 @@ import random
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository import outbox
 from sigservice.services.channel_delivery import DeliveryResult
 

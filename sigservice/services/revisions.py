@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import single_transaction
+from sigservice.db import Connection, single_transaction
 from sigservice.repository import revisions
 from sigservice.repository.revisions import RevisionBump
 

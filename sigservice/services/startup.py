@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sigservice.crypto import secrets
-from sigservice.db.pool import Connection, Database
+from sigservice.db import Connection, Database
 from sigservice.log import Logger
 from sigservice.repository import revisions
 from sigservice.repository.access import users

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.services.identity import ADMIN_TOKEN_ID, name_actor
 from sigservice.services.system.event_sentences import describe_event
 from sigservice.services.system.events import RELEASE_EVENTS

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from sigservice.concurrency.workers import release_turn
 from sigservice.context import Context
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.errors import BadDataError, ConflictError, ForbiddenError, NotFoundError
 from sigservice.repository.access import identities
 from sigservice.repository.access import sessions as session_rows

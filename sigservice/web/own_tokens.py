@@ -1,7 +1,7 @@
 """The creation of a personal token by its owner, for the API and the pages."""
 
 from sigservice.context import Context
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.errors import BadDataError, ConfirmationRequired, ForbiddenError
 from sigservice.services.access import personal_tokens
 from sigservice.services.identity import Identity

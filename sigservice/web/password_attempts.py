@@ -12,8 +12,7 @@ from typing import Any
 
 from sigservice.context import Context
 from sigservice.crypto import secrets
-from sigservice.db.pool import Database
-from sigservice.db.statements import Row
+from sigservice.db import Database, Row
 from sigservice.errors import DisabledError, PasswordMismatch, UnavailableError
 from sigservice.services.access import users
 from sigservice.services.access.sessions import MAX_LOGIN

@@ -7,8 +7,7 @@ from typing import Any
 
 from sigservice.context import Context
 from sigservice.crypto import secrets
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.access import identities
 from sigservice.services.access import reset_tokens, users
 from sigservice.services.access.reset_tokens import Invitation

@@ -7,8 +7,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.crypto import secrets
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError
 from sigservice.services.access import sessions
 from sigservice.services.access.sessions import SessionOrigin

@@ -4,8 +4,7 @@ from functools import partial
 from typing import Any
 
 from sigservice.context import Context
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, RateLimitError, UnavailableError
 from sigservice.services.access import sessions, sign_in_codes
 from sigservice.services.access.failed_sign_ins import SignInError

@@ -11,9 +11,8 @@ from typing import Protocol
 from bottle import HTTPResponse
 
 from sigservice.context import Context
+from sigservice.db import Connection, Row
 from sigservice.db.bulkheads import MAX_STREAMED_FILES
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
 from sigservice.errors import UnavailableError
 from sigservice.services.identity import Identity
 from sigservice.web import respond

@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.actions import action_runs
 from sigservice.repository.projects import environments
 from sigservice.repository.signals import signal_endpoints

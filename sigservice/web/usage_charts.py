@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.usage import client_metrics, impact_metrics
 from sigservice.repository.usage.client_metrics import UsageFilter
 from sigservice.services.usage.impact_metrics import MAX_SERIES

@@ -17,7 +17,7 @@ from sigservice.commands.transfer.progress import Progress
 from sigservice.commands.transfer.remote_client import RemoteClient
 from sigservice.commands.transfer.remote_snapshot import RemoteSnapshotReader, SkippedItem
 from sigservice.context import Context
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import AppError, BadDataError, StartError
 from sigservice.log import escape_line
 from sigservice.outgoing.proxies import Proxies

@@ -3,9 +3,15 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_one_prepared
+from sigservice.db import (
+    Connection,
+    Row,
+    execute,
+    fetch_all,
+    fetch_one,
+    fetch_one_prepared,
+    queries,
+)
 
 _SQL = queries.load("access/personal_tokens")
 

@@ -2,9 +2,15 @@
 
 from datetime import datetime
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_one_prepared
+from sigservice.db import (
+    Connection,
+    Row,
+    execute,
+    fetch_all,
+    fetch_one,
+    fetch_one_prepared,
+    queries,
+)
 
 PAGE_BYTES = 8_000_000
 _SQL = queries.load("actions/action_runs")

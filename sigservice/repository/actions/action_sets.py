@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TypedDict, Unpack
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_value
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_value, queries
 
 _SQL = queries.load("actions/action_sets")
 

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all
+from sigservice.db import Connection, Row, execute, fetch_all, queries
 
 _SQL = queries.load("actions/ignored_alerts")
 

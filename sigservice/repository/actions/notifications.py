@@ -1,8 +1,6 @@
 """Notifications of runs: one function for each SQL statement."""
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, queries
 
 _SQL = queries.load("actions/notifications")
 

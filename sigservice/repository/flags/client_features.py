@@ -1,8 +1,6 @@
 """The flags of SDKs: one function for each SQL statement."""
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, fetch_all
+from sigservice.db import Connection, Row, fetch_all, queries
 
 _SQL = queries.load("flags/client_features")
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all
+from sigservice.db import Connection, Row, execute, fetch_all, queries
 from sigservice.repository.revisions import RevisionBump
 
 _SQL = queries.load("flags/feature_environments")

@@ -1,8 +1,6 @@
 """Stages of flags: one function for each SQL statement."""
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all
+from sigservice.db import Connection, Row, execute, fetch_all, queries
 
 _SQL = queries.load("flags/feature_lifecycle")
 

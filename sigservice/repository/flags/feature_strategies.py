@@ -5,9 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, execute_batches, fetch_all, fetch_one
+from sigservice.db import Connection, Row, execute, execute_batches, fetch_all, fetch_one, queries
 
 _SQL = queries.load("flags/feature_strategies")
 

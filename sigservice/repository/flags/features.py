@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import (
+from sigservice.db import (
+    Connection,
     Row,
     build_like_pattern,
     execute,
@@ -14,6 +13,7 @@ from sigservice.db.statements import (
     fetch_all,
     fetch_one,
     fetch_value,
+    queries,
 )
 
 _SQL = queries.load("flags/features")

@@ -5,15 +5,15 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import (
+from sigservice.db import (
+    Connection,
     Row,
     execute,
     execute_batches,
     fetch_all,
     fetch_one,
     fetch_value,
+    queries,
 )
 
 _SQL = queries.load("flags/segments")

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, execute_batches, fetch_all, fetch_one
+from sigservice.db import Connection, Row, execute, execute_batches, fetch_all, fetch_one, queries
 
 _SQL = queries.load("projects/context_fields")
 

@@ -1,8 +1,6 @@
 """Favorites of users: one function for each SQL statement."""
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import execute, fetch_all
+from sigservice.db import Connection, execute, fetch_all, queries
 
 _SQL = queries.load("projects/favorites")
 

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import (
+from sigservice.db import (
+    Connection,
     Row,
     execute,
     execute_batches,
     fetch_all,
     fetch_one,
     fetch_value,
+    queries,
 )
 
 _SQL = queries.load("projects/projects")

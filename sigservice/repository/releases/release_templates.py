@@ -5,9 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all
+from sigservice.db import Connection, Row, execute, fetch_all, queries
 
 _SQL = queries.load("releases/release_templates")
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import (
+from sigservice.db import (
+    Connection,
     Row,
     execute,
     fetch_all,
     fetch_one,
     fetch_one_prepared,
     fetch_value,
+    queries,
 )
 
 _SQL = queries.load("releases/releases")

@@ -6,9 +6,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, fetch_value, queries
 
 _SQL = queries.load("rules/alert_rules")
 

@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, fetch_value, queries
 
 _SQL = queries.load("signals/signal_endpoint_tokens")
 

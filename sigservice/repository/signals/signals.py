@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import (
+from sigservice.db import (
+    Connection,
     Row,
     execute,
     fetch_all,
     fetch_all_prepared,
     fetch_one,
     fetch_value,
+    queries,
 )
 
 _SQL = queries.load("signals/signals")

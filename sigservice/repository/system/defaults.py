@@ -1,8 +1,6 @@
 """Built-in rows: one function for each SQL statement."""
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import execute, fetch_one
+from sigservice.db import Connection, execute, fetch_one, queries
 
 _SQL = queries.load("system/defaults")
 

@@ -8,9 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, fetch_value, queries
 
 _SQL = queries.load("system/events")
 PAGE_BYTES = 8_000_000

@@ -2,9 +2,7 @@
 
 from datetime import datetime
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_one
+from sigservice.db import Connection, Row, execute, fetch_one, queries
 
 _SQL = queries.load("system/mails")
 

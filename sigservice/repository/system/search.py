@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, build_like_pattern, fetch_all
+from sigservice.db import Connection, Row, build_like_pattern, fetch_all, queries
 
 _SQL = queries.load("system/search")
 

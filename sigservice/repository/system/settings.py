@@ -1,8 +1,6 @@
 """Settings: one function for each SQL statement."""
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import execute, fetch_value
+from sigservice.db import Connection, execute, fetch_value, queries
 
 _SQL = queries.load("system/settings")
 

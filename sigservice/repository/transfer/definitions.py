@@ -6,9 +6,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, execute_batches, fetch_all
+from sigservice.db import Connection, Row, execute, execute_batches, fetch_all, queries
 
 _SQL = queries.load("transfer/definitions")
 Items = Sequence[Any]

@@ -1,8 +1,6 @@
 """Applications: one function for each SQL statement."""
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_one, fetch_value
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, fetch_value, queries
 
 _SQL = queries.load("usage/client_applications")
 

@@ -6,9 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, execute, fetch_all, fetch_value_prepared
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_value_prepared, queries
 
 _SQL = queries.load("usage/impact_metrics")
 

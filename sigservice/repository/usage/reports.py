@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
+from sigservice.db import Connection, queries
 from sigservice.db.statements import (
     Row,
     execute,

@@ -1,8 +1,6 @@
 """Statistics: one function for each SQL statement."""
 
-from sigservice.db import queries
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, fetch_one, fetch_one_prepared
+from sigservice.db import Connection, Row, fetch_one, fetch_one_prepared, queries
 
 _SQL = queries.load("usage/statistics")
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.errors import NotFoundError
 from sigservice.services.access import sessions, users
 from sigservice.web import Context, HTTPResponse, Public, Router, request, respond, session, sign_in

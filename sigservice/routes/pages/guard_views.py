@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.services.releases import releases
 from sigservice.services.releases.guard_history import History
 from sigservice.services.releases.guard_texts import name_guard

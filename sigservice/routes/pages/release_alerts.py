@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.services.actions.action_evaluation import find_text
 from sigservice.services.actions.held_flags import name_alert

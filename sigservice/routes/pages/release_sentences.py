@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import parse_iso
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.services.releases.windows import Window, is_open
 from sigservice.wording import spell_duration
 

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from sigservice.clock import parse_iso
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.routes.pages.guard_views import describe_guards
 from sigservice.routes.pages.release_sentences import (
     describe_next,

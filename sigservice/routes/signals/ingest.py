@@ -4,7 +4,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sigservice import payload
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.errors import (
     AppError,
     BadDataError,

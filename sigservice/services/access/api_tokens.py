@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from sigservice.clock import format_iso, parse_iso
 from sigservice.config.tokens import TYPES
 from sigservice.crypto import secrets
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ConfigError, NotFoundError, Problem
 from sigservice.repository.access import api_tokens
 from sigservice.services import revisions

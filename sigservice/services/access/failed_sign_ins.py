@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sigservice.concurrency.limiter import TokenBuckets
-from sigservice.db.pool import Database
-from sigservice.db.statements import Row
+from sigservice.db import Database, Row
 from sigservice.errors import PasswordMismatch
 from sigservice.services.identity import SYSTEM, SYSTEM_ID, Identity
 from sigservice.services.system import events

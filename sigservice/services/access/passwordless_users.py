@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ConflictError
 from sigservice.repository.access import users as user_rows
 from sigservice.services.access import users

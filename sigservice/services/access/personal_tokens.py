@@ -10,9 +10,8 @@ from typing import Any
 
 from sigservice.clock import format_iso, parse_iso
 from sigservice.crypto import secrets
+from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
 from sigservice.errors import NameExistsError, NotFoundError, PasswordMismatch
 from sigservice.repository.access import personal_tokens, users
 from sigservice.services.identity import Identity, make_identity

@@ -13,8 +13,7 @@ import msgspec
 
 from sigservice.crypto import secrets
 from sigservice.crypto.secrets import Passwords
-from sigservice.db.pool import Connection, Database
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Database, Row
 from sigservice.errors import InvalidTokenError, UsedTokenError
 from sigservice.repository.access import reset_tokens
 from sigservice.repository.access import users as user_rows

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sigservice.clock import format_iso
+from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.repository.access import service_accounts

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from sigservice.clock import format_iso
 from sigservice.crypto import secrets
-from sigservice.db.pool import Connection, Database
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Database, Row
 from sigservice.errors import NotFoundError
 from sigservice.repository.access import identities, sessions, users
 from sigservice.services.access.failed_sign_ins import SignInError

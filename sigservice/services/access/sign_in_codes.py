@@ -7,8 +7,7 @@ the code that was printed last is valid.
 import msgspec
 
 from sigservice.crypto import secrets
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.system import settings
 from sigservice.services.access.failed_sign_ins import SignInError
 

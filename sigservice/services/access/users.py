@@ -10,9 +10,8 @@ from typing import Any
 
 from sigservice.clock import format_iso
 from sigservice.crypto.secrets import Passwords
+from sigservice.db import Connection, Database, Row
 from sigservice.db.errors import UniqueViolation
-from sigservice.db.pool import Connection, Database
-from sigservice.db.statements import Row
 from sigservice.errors import (
     BadDataError,
     ConflictError,

@@ -1,6 +1,6 @@
 """The identity that an action set acts as: a service account that may change flags."""
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import NoPermissionError, NotFoundError
 from sigservice.repository.access import service_accounts, users
 from sigservice.services.identity import ADMIN_TOKEN_ID, EDIT, PERMISSIONS, Identity

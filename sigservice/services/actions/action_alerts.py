@@ -3,7 +3,7 @@
 They are stored with the runs: each run that an alert caused has the alert's key as `correlation`.
 """
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.actions import action_runs, ignored_alerts
 
 

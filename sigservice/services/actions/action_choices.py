@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.actions import action_sets
 from sigservice.repository.flags import feature_tags, features
 from sigservice.repository.flags.features import FeatureFilter

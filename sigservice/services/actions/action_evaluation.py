@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sigservice.clock import format_iso
+from sigservice.db import Connection, Row
 from sigservice.db.errors import DatabaseError, DatabaseUnavailable
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
 from sigservice.errors import UnavailableError, describe_fault
 from sigservice.log import Logger, log_error
 from sigservice.repository.actions import action_runs, action_sets

@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError, NotFoundError, describe_fault
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.services.actions import action_reverts, notifications

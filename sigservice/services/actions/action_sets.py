@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import format_iso
+from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
 from sigservice.errors import ConflictError, NameExistsError, NotFoundError
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository.access import service_accounts

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.services import strategy_summaries
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.table import KINDS

@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 
+from sigservice.db import Connection, Row, savepoint
 from sigservice.db.errors import DatabaseUnavailable
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, savepoint
 from sigservice.errors import AppError
 from sigservice.services.actions.action_actor import find_service_account
 from sigservice.services.actions.action_evaluation import is_resolved

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.actions import action_runs
 from sigservice.repository.signals import signal_endpoints
 from sigservice.repository.system import home

@@ -8,8 +8,7 @@ no process runs the set between the undo and the decision to ignore.
 from typing import Any
 
 from sigservice.clock import Clock, format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError
 from sigservice.repository.actions import action_runs, ignored_alerts
 from sigservice.repository.system.events import EventFilter

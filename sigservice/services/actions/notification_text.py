@@ -6,7 +6,7 @@ from urllib.parse import quote
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.log import escape_line
 from sigservice.services.actions.schedules import read_cause
 from sigservice.services.apprise_channels import Text

@@ -5,8 +5,7 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError, NotFoundError
 from sigservice.repository import outbox as message_rows
 from sigservice.repository.actions import notifications

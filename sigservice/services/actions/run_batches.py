@@ -16,9 +16,8 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import format_iso
+from sigservice.db import Connection, Row, savepoint
 from sigservice.db.errors import DatabaseUnavailable
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, savepoint
 from sigservice.errors import AppError, NotFoundError, UnavailableError, describe_fault
 from sigservice.log import Logger, log_error
 from sigservice.repository.actions import action_runs

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.log import Logger
 from sigservice.repository.actions import action_sets
 from sigservice.services.actions.action_evaluation import (

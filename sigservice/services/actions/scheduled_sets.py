@@ -7,8 +7,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.actions import action_sets
 from sigservice.services.actions.action_sets import check_project
 from sigservice.services.actions.action_summaries import describe_action, describe_schedule

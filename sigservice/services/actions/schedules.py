@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.services.cron_times import check_cron, check_timezone, find_next_time
 from sigservice.services.problems import Problems
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.services.actions.action_evaluation import is_resolved
 from sigservice.services.actions.action_filters import Matcher, check_filters

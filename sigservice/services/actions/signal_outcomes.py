@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.signals import signal_queue
 from sigservice.services.actions import action_summaries

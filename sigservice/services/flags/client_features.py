@@ -10,8 +10,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.flags import client_features
 from sigservice.services.revisions import Revisions, build_revisions
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ForbiddenError
 from sigservice.repository.flags import feature_dependencies
 from sigservice.repository.flags import features as feature_rows

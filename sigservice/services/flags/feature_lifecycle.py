@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.flags import feature_lifecycle
 from sigservice.services.flags import features
 from sigservice.services.identity import Identity

@@ -8,7 +8,7 @@ import re
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.projects import projects
 from sigservice.services.flags.constraints import compile_pattern

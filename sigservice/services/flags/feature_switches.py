@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.flags import feature_strategies
 from sigservice.services import revisions

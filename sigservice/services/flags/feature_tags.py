@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.flags import feature_tags, features
 from sigservice.services import revisions

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.flags import feature_environments
 from sigservice.services import revisions

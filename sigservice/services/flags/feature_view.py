@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.flags import (
     feature_dependencies,
     feature_environments,

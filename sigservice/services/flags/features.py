@@ -7,8 +7,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ForbiddenError, NameExistsError, NotFoundError
 from sigservice.repository.flags import (
     feature_dependencies,

@@ -6,9 +6,8 @@ import msgspec
 from msgspec.structs import replace
 
 from sigservice.clock import format_iso
+from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ConflictError, NameExistsError, NotFoundError
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import projects

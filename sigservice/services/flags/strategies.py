@@ -13,8 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ExceedsLimitError, NotFoundError
 from sigservice.repository.flags import feature_strategies, segments
 from sigservice.repository.projects import strategy_types

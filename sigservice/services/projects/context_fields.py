@@ -7,8 +7,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import OperationDeniedError
 from sigservice.repository.projects import context_fields
 from sigservice.services import revisions

@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError, NotFoundError, OperationDeniedError
 from sigservice.log import Logger
 from sigservice.repository.projects import environments, project_environments

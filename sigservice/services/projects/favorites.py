@@ -1,7 +1,7 @@
 """Favorites: flags and projects that a user has marked. Other users and SDKs don't see them, so no
 revision is bumped."""
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.projects import favorites
 from sigservice.services.flags import features
 from sigservice.services.identity import Identity

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec.structs import replace
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.repository.projects import feature_types
 from sigservice.services.definitions import DefinitionKind
 from sigservice.services.problems import Problems

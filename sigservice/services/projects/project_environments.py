@@ -4,8 +4,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ConflictError, NotFoundError
 from sigservice.repository.projects import environments, project_environments
 from sigservice.services import revisions

@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.projects import projects as project_rows
 from sigservice.services import revisions
 from sigservice.services.flags import feature_naming

@@ -8,8 +8,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ConflictError, OperationDeniedError
 from sigservice.repository.projects import environments, project_environments, projects
 from sigservice.services import revisions

@@ -5,8 +5,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError, OperationDeniedError
 from sigservice.repository.projects import strategy_types
 from sigservice.services import revisions

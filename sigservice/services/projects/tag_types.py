@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import OperationDeniedError
 from sigservice.repository.projects import tag_types
 from sigservice.services import revisions

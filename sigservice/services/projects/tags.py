@@ -1,7 +1,6 @@
 """Tags: rules and events."""
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.projects import tag_types, tags
 from sigservice.services import revisions

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.system import settings
 from sigservice.services import revisions
 from sigservice.services.identity import Identity

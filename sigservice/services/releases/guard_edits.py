@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError
 from sigservice.repository.releases import release_guards as guard_rows
 from sigservice.services.flags.feature_states import FeatureEnvironment
@@ -22,11 +21,7 @@ from sigservice.services.releases.guard_texts import NamedGuard, describe_edit
 from sigservice.services.releases.plans import Guard, RuleGuard, check_guards
 from sigservice.services.releases.release_commands import describe_state, lock_current
 from sigservice.services.releases.release_guards import PreparedGuard
-from sigservice.services.releases.release_state import (
-    Release,
-    find_propagation_seconds,
-    lock_all,
-)
+from sigservice.services.releases.release_state import Release, find_propagation_seconds, lock_all
 from sigservice.services.releases.releases import Surroundings
 from sigservice.services.rules.rule_conditions import ImpactMetric
 from sigservice.services.signals.payload_paths import to_text

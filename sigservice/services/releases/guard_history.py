@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services.releases import releases
 from sigservice.services.rules.rule_conditions import Condition, ImpactMetric

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sigservice.clock import Clock
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.log import Logger
 from sigservice.repository.releases import release_guards
 from sigservice.services import revisions

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.services.actions import action_filters
 from sigservice.services.actions.action_filters import Filter

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from sigservice.clock import Clock
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import (

@@ -2,8 +2,7 @@
 
 from collections.abc import Collection
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.system.events import EventFilter
 from sigservice.services.identity import ADMIN_TOKEN_ID, name_actor
 from sigservice.services.system import events

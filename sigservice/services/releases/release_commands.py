@@ -12,8 +12,7 @@ from typing import ClassVar, NamedTuple
 import msgspec
 
 from sigservice.clock import Clock
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ConflictError, NotFoundError
 from sigservice.services import revisions
 from sigservice.services.flags.feature_states import FeatureEnvironment

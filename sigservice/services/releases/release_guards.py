@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.releases import release_guards
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.actions.action_set_options import ResolvedCondition

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository import outbox
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services.apprise_channels import Text

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from sigservice.db import Connection, savepoint
 from sigservice.db.errors import DatabaseUnavailable
-from sigservice.db.pool import Connection
-from sigservice.db.statements import savepoint
 from sigservice.log import Logger, log_error
 from sigservice.repository.releases import release_guards
 from sigservice.repository.releases import releases as release_rows
@@ -19,10 +18,7 @@ from sigservice.services.releases.decision import Decision, decide
 from sigservice.services.releases.edits import RANDOM, is_random
 from sigservice.services.releases.guard_results import GuardRecord
 from sigservice.services.releases.release_journal import Journal
-from sigservice.services.releases.release_state import (
-    Release,
-    find_propagation_seconds,
-)
+from sigservice.services.releases.release_state import Release, find_propagation_seconds
 
 MAX_DECISIONS = 5  # in a row: a start, a hold, a rollback
 _COLUMNS = (

@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import Clock
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.releases.decision import Situation

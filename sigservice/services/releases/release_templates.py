@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ConflictError, ExceedsLimitError, NotFoundError
 from sigservice.repository.releases import release_templates
 from sigservice.services.identity import Identity

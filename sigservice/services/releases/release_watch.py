@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from sigservice.clock import Clock
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.releases import releases
 
 SCAN_SECONDS = 5.0

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import msgspec
 
 from sigservice.clock import Clock, format_iso, parse_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ConflictError, NotFoundError
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository.releases import release_guards as guard_rows

@@ -10,9 +10,8 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import format_iso
+from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
 from sigservice.errors import NotFoundError
 from sigservice.repository.rules import alert_rules
 from sigservice.repository.signals import signal_endpoints

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 
 from sigservice.crypto.encryption import Encryption
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError, NotFoundError
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from sigservice.crypto.encryption import Encryption, EncryptionError
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import DestinationError
 from sigservice.outgoing.post import DeliveryError

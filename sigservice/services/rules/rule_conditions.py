@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.projects import environments
 from sigservice.repository.rules import metric_sources
 from sigservice.services.problems import Problems

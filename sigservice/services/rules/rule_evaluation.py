@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.rules import alert_rules
 from sigservice.services.rules import rule_notifications
 from sigservice.services.rules.alert_rules import build_signal, build_state_item, read_condition

@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository import outbox
 from sigservice.services.apprise_channels import Text

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.services.problems import Problems
 from sigservice.services.rules import rule_conditions
 from sigservice.services.rules.prometheus import Answer, PrometheusClient

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.services.rules.prometheus import Answer
 from sigservice.services.rules.rule_conditions import PERCENTILES, Condition, ImpactMetric
 from sigservice.services.usage.impact_windows import Query, Slice, Sums, read_slices, sum_slices

@@ -10,8 +10,7 @@ from datetime import datetime
 from sigservice.clock import Clock
 from sigservice.concurrency import wait_budget
 from sigservice.concurrency.quotas import Quotas
-from sigservice.db.pool import Connection, Database
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Database, Row
 from sigservice.repository.releases.releases import read_time
 from sigservice.repository.rules import metric_sources
 

@@ -1,7 +1,7 @@
 """Encrypts the signing secrets of all tokens again, when the key changes."""
 
 from sigservice.crypto.encryption import Encryption, EncryptionError
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints
 from sigservice.wording import plural
 

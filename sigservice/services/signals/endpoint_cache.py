@@ -15,8 +15,7 @@ import msgspec
 
 from sigservice.concurrency.coalesced_read import CoalescedRead
 from sigservice.crypto.encryption import Encryption, EncryptionError
-from sigservice.db.pool import Database
-from sigservice.db.statements import Row
+from sigservice.db import Database, Row
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import EndpointOptions, parse_options
 from sigservice.services.signals.signature_schemes import SignatureSettings

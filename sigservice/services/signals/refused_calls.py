@@ -13,8 +13,7 @@ import msgspec
 
 from sigservice.clock import format_iso
 from sigservice.crypto.hidden_secrets import hide_secrets
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.signals import refused_calls
 from sigservice.services.signals.signal_endpoint_tokens import TOKEN_PREFIX
 

@@ -15,9 +15,8 @@ import msgspec
 from sigservice.clock import format_iso, parse_iso
 from sigservice.crypto import secrets
 from sigservice.crypto.encryption import Encryption
+from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints
 from sigservice.services.identity import Identity

@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.signals.signals import SearchWindow
 from sigservice.services.csv_rows import encode_csv
 from sigservice.services.signals import signal_search

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, build_like_pattern
+from sigservice.db import Connection, Row, build_like_pattern
 from sigservice.repository.signals import signals
 from sigservice.repository.signals.signals import SearchWindow
 from sigservice.services.problems import Problems

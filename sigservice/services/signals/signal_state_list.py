@@ -4,8 +4,7 @@ users may read them."""
 from typing import Any
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 

@@ -8,8 +8,7 @@ import msgspec
 
 from sigservice import payload
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError, NotFoundError
 from sigservice.repository.signals import signals
 from sigservice.repository.signals.signals import NewSignal

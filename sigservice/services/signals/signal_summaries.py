@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.services.signals import signal_states, signal_storage
 from sigservice.services.signals.automatic_summaries import summarize_payload
 from sigservice.services.signals.endpoint_options import EndpointOptions, parse_options

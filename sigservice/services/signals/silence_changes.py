@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.services.apprise_channels import Text
 from sigservice.services.channel_delivery import Message
 from sigservice.services.signals.silence_rules import SilenceChannel

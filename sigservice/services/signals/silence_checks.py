@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository import outbox
 from sigservice.repository.signals import silence_checks
 from sigservice.services.signals import state_signals

@@ -6,7 +6,7 @@ Silence is measured with it, so that neither a stop nor a step of the clock on t
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.signals import silence_checks
 
 MAX_SECONDS = 30.0  # that a stalled process counts at once; several times the interval of the job

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.services.channels import Channel, check_channels, mask_channel
 from sigservice.services.cron_times import check_cron

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.signals import signals
 
 

@@ -6,8 +6,7 @@ from types import MappingProxyType
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.system.events import EventFilter
 from sigservice.services.csv_rows import encode_csv
 from sigservice.services.identity import ADMIN, Identity

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.services.system.event_sentences import describe_event
 
 MAX_LENGTH = 3000

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.services.strategy_summaries import list_strategy_chips
 from sigservice.services.system.events import RELEASE_EVENTS
 

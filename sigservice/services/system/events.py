@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
 from sigservice.services.identity import ADMIN, ADMIN_TOKEN_ID, Identity

@@ -11,7 +11,7 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.outgoing import smtp
 from sigservice.outgoing.smtp import MailError, MailServer
 from sigservice.render import Renderer

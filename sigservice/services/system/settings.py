@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.system import settings
 from sigservice.services import revisions
 from sigservice.services.identity import Identity

@@ -14,8 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from sigservice.crypto.encryption import Encryption
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ExceedsLimitError, NameExistsError, NotFoundError
 from sigservice.repository import channels as channel_rows
 from sigservice.repository.access import service_accounts as account_rows

@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.rules import alert_rules as rule_rows

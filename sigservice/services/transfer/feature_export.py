@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.transfer import definitions
 from sigservice.services.definitions import merge

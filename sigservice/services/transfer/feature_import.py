@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.services.definitions import merge
 from sigservice.services.flags import feature_naming

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import AppError
 from sigservice.repository.actions import integrations as integration_rows
 from sigservice.repository.projects import environments, projects

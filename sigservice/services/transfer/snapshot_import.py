@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import BadDataError, ExceedsLimitError
 from sigservice.repository.flags import features
 from sigservice.repository.transfer import definitions

@@ -14,9 +14,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from sigservice.db import Connection, savepoint
 from sigservice.db.errors import DatabaseUnavailable
-from sigservice.db.pool import Connection
-from sigservice.db.statements import savepoint
 from sigservice.repository.flags import feature_strategies, segments
 from sigservice.repository.flags import features as flags
 from sigservice.repository.projects import (

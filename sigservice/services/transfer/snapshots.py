@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.flags import feature_dependencies, feature_strategies, feature_tags
 from sigservice.repository.projects import tags
 from sigservice.repository.transfer import definitions

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row, build_like_pattern
+from sigservice.db import Connection, Row, build_like_pattern
 from sigservice.errors import NotFoundError
 from sigservice.repository.usage import client_applications, client_metrics
 from sigservice.services.identity import Identity

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.usage import client_metrics
 
 # Larger counts are mistakes; sums of many counts stay within a bigint.

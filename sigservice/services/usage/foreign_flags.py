@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.usage import reports
 
 if TYPE_CHECKING:

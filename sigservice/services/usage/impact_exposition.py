@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from prometheus_client.core import Metric
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.telemetry import exposition
 
 ORIGIN, FRONTEND_ORIGIN = "sdk", "frontend"

@@ -5,8 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.usage import impact_metrics
 
 # (seconds of a window, number of windows)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.usage import impact_metrics
 from sigservice.repository.usage.impact_metrics import SliceItem
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.usage import reports
 
 MAX_ROWS = 10_000  # then it forgets earlier

@@ -12,8 +12,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import single_transaction
+from sigservice.db import Connection, single_transaction
 from sigservice.repository.usage import impact_metrics, reports
 from sigservice.repository.usage.reports import (
     CountsResult,

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import BadDataError, ForbiddenError
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.repository.access import users as user_rows

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sigservice.config.oidc import is_enabled
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.access import identities
 from sigservice.services.access import users as user_service

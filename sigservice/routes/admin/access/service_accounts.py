@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.repository.access import service_accounts as service_account_rows
 from sigservice.services.access import personal_tokens, service_accounts

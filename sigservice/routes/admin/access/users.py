@@ -5,8 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.access import users as user_rows
 from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, VIEW, Identity

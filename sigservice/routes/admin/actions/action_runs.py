@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.actions import action_runs as action_run_rows
 from sigservice.services.actions import (
     action_runs,

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.services.actions import action_sets, scheduled_sets
 from sigservice.services.actions.action_choices import describe_kinds
 from sigservice.services.actions.action_filters import Filter

@@ -1,7 +1,7 @@
 """What people on call read without ADMIN: the flags that alerts hold and the states of signals."""
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.system import home
 from sigservice.services.actions import held_flags, ignored_alerts
 from sigservice.services.identity import VIEW, Identity

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.services.flags import feature_tags, features
 from sigservice.services.flags.feature_tags import TagChanges
 from sigservice.services.identity import EDIT, Identity

@@ -1,6 +1,6 @@
 """The lifecycle of flags, JSON."""
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.services.flags import feature_lifecycle
 from sigservice.services.flags.feature_lifecycle import Completion
 from sigservice.services.identity import EDIT, VIEW, Identity

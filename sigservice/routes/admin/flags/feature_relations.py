@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.flags import feature_tags as feature_tag_rows
 from sigservice.repository.flags import features

@@ -1,6 +1,6 @@
 """Search for flags of all projects, JSON, page by page."""
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.flags.features import FeatureFilter
 from sigservice.services.flags import feature_view

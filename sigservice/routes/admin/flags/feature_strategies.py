@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import UNSET
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.services import revisions
 from sigservice.services.flags import constraints, strategies
 from sigservice.services.flags.constraints import Constraint

@@ -3,8 +3,7 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ForbiddenError
 from sigservice.repository.flags.features import FeatureFilter
 from sigservice.services import revisions

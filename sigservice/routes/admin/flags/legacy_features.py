@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.flags import feature_strategies
 from sigservice.repository.flags import features as feature_rows

@@ -2,8 +2,7 @@
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.flags import feature_strategies
 from sigservice.repository.flags import segments as segment_rows

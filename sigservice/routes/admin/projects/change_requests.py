@@ -5,8 +5,7 @@ Tools such as the Terraform provider read it and write that change requests are 
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.projects import environments
 from sigservice.services.identity import EDIT, VIEW, Identity

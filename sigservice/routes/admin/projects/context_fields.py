@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.projects import context_fields as context_field_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import context_fields

@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.projects import favorites as favorite_rows
 from sigservice.repository.projects import project_environments as project_environment_rows
 from sigservice.repository.projects import projects as project_rows

@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.projects import tags as tag_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import tags

@@ -1,6 +1,6 @@
 """Admin API: the types of strategies, tags and flags."""
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.projects import feature_types as feature_type_rows
 from sigservice.repository.projects import strategy_types as strategy_type_rows
 from sigservice.repository.projects import tag_types as tag_type_rows

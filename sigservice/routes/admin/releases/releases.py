@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.repository.rules import metric_sources
 from sigservice.routes.admin.rules.metric_sources import make_client
 from sigservice.senders import list_external
@@ -12,24 +12,12 @@ from sigservice.services.flags.feature_states import FeatureEnvironment, get_sta
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import release_commands, release_signals, releases
 from sigservice.services.releases.guard_edits import GuardChanges, edit_guards
-from sigservice.services.releases.guard_queries import (
-    ask_queries,
-    list_queries,
-    preview_queries,
-)
+from sigservice.services.releases.guard_queries import ask_queries, list_queries, preview_queries
 from sigservice.services.releases.plans import Guard
 from sigservice.services.releases.release_commands import CommandBody
 from sigservice.services.releases.release_guards import SenderDefaults, SourceReadings
 from sigservice.services.releases.releases import NewRelease, Surroundings
-from sigservice.web import (
-    AdminGuard,
-    Context,
-    HTTPResponse,
-    Router,
-    read_query,
-    request,
-    respond,
-)
+from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
 from sigservice.web.links import make_own_url
 
 PLACE = "/api/admin/projects/<project>/features/<name>/environments/<environment>"

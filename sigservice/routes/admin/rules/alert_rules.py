@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError
 from sigservice.repository.rules import alert_rules as rule_rows
 from sigservice.routes.admin.rules.metric_sources import make_client

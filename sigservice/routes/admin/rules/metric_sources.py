@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.rules import metric_sources as source_rows
 from sigservice.services.channel_delivery import DeliverySettings

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.signals import refused_calls as refused_call_rows
 from sigservice.repository.signals import signal_endpoint_tokens, silence_checks
 from sigservice.repository.signals import signal_endpoints as signal_endpoint_rows

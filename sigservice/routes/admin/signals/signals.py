@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.signals import signal_endpoints as endpoint_rows
 from sigservice.repository.signals import signals as signal_rows
 from sigservice.services.identity import ADMIN, Identity

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.system import settings

@@ -1,7 +1,7 @@
 """Applications and their instances, JSON."""
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.usage import client_applications as client_application_rows
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.usage import client_applications

@@ -1,7 +1,7 @@
 """Metrics of a flag, JSON: how often it was evaluated, and its impact metrics."""
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.usage import client_metrics as client_metric_rows
 from sigservice.services.identity import VIEW, Identity

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.services.access import passwords
 from sigservice.web import Page
 from sigservice.web.forms import Field

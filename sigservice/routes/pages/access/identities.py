@@ -1,7 +1,7 @@
 """Pages that disconnect users from the OpenID provider; connecting is a sign-in, see oidc.py."""
 
 from sigservice.config.oidc import is_enabled
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import AppError
 from sigservice.routes.pages.access.account_fields import make_password_field
 from sigservice.services.access.oidc import users

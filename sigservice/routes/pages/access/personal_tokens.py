@@ -2,7 +2,7 @@
 
 from operator import itemgetter
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.routes.admin.access.current_user import PersonalTokenBody
 from sigservice.routes.pages.access.account_fields import (

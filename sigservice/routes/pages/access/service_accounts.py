@@ -2,7 +2,7 @@
 
 from operator import itemgetter
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.access import users as user_rows
 from sigservice.routes.admin.access.service_accounts import ServiceAccountBody, ServiceTokenBody
 from sigservice.routes.pages.access.account_fields import (

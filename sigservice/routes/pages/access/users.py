@@ -3,8 +3,7 @@
 from collections import Counter
 from operator import itemgetter
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.access import identities, personal_tokens, service_accounts
 from sigservice.repository.access import users as user_rows
 from sigservice.repository.system import mails as mail_rows

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from sigservice import senders
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository import channels
 from sigservice.repository.access import service_accounts
 from sigservice.repository.signals import signal_endpoints, signals

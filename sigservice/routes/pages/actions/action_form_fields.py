@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sigservice import senders
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.routes.pages.actions.action_form_values import (
     AT,
     BLANK_ACTION,

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from sigservice import payload, senders
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.errors import BadDataError
 from sigservice.routes.pages.actions.schedule_fields import (
     find_trigger,

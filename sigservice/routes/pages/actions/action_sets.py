@@ -4,8 +4,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_runs
 from sigservice.repository.actions import action_sets as action_set_rows

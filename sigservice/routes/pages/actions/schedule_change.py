@@ -1,6 +1,6 @@
 """Schedules one change of a flag, page: an action set that runs once."""
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.projects import environments
 from sigservice.routes.pages.actions.action_form_fields import make_actor_field
 from sigservice.routes.pages.flags.feature_page import find_feature

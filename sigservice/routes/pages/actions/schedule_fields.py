@@ -3,7 +3,7 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.routes.pages.flags.plan_fields import AT_FIELD, DEFAULTS, ZONE_FIELD
 from sigservice.services.actions.schedules import Schedule, read_schedule
 from sigservice.web.forms import Field, Form, fill

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.services.flags.constraints import TEXT_OPERATORS
 from sigservice.services.strategy_summaries import OPERATORS
 from sigservice.web.forms import Field, Form, split_lines, to_form

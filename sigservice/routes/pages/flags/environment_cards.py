@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from sigservice.clock import parse_iso
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.services import strategy_summaries
 from sigservice.web.helpers import join_path
 from sigservice.web.usage_charts import Mark, Usage

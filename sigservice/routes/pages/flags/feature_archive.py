@@ -1,6 +1,6 @@
 """Archiving, reviving and permanently deleting flags, pages."""
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.services.flags import feature_view, features
 from sigservice.services.identity import EDIT, Identity

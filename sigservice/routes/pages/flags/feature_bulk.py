@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.flags import features as feature_rows
 from sigservice.routes.pages.flags.feature_page import BULK_CHANGES, list_path

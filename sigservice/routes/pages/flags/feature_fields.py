@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.web.forms import Field
 
 NAME_HINT = "Used in code; can't be changed later. Letters, numbers, - . _ ~"

@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import NotFoundError
 from sigservice.repository.flags import features as feature_rows
 from sigservice.repository.flags import segments

@@ -1,6 +1,6 @@
 """Tags and the parent flag of a flag, pages."""
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import BadDataError
 from sigservice.routes.admin.flags.feature_relations import ParentBody
 from sigservice.routes.pages.flags.feature_page import find_feature, show_feature

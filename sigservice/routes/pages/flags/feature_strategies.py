@@ -4,8 +4,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import AppError, NotFoundError
 from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.releases import releases

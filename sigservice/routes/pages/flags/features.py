@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import AppError, BadDataError
 from sigservice.repository.flags import features as feature_rows
 from sigservice.repository.flags.features import SORTS, FeatureFilter

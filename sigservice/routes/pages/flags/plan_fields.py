@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import NoPermissionError
 from sigservice.repository.access import service_accounts
 from sigservice.services.actions import action_sets

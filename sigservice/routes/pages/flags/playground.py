@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.errors import AppError, BadDataError
 from sigservice.evaluation.fields import Fields
 from sigservice.playground.evaluation_context import make_context

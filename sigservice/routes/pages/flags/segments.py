@@ -2,8 +2,7 @@
 
 from operator import itemgetter
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.projects import context_fields, projects
 from sigservice.routes.pages.flags import constraint_fields

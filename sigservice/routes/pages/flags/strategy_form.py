@@ -8,8 +8,7 @@ from urllib.parse import quote
 import msgspec
 
 from sigservice.context import Context
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import AppError
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import context_fields, strategy_types

@@ -4,8 +4,7 @@ from operator import itemgetter
 
 from msgspec.structs import replace
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.projects import context_fields as context_field_rows
 from sigservice.services import revisions
 from sigservice.services.identity import EDIT, VIEW, Identity

@@ -1,6 +1,6 @@
 """The button on the page of a flag that makes it a favorite."""
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.projects import favorites

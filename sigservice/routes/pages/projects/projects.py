@@ -2,8 +2,7 @@
 
 from operator import itemgetter
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.projects import context_fields
 from sigservice.repository.projects import environments as environment_rows
 from sigservice.repository.projects import projects as project_rows

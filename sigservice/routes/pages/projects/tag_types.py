@@ -1,6 +1,6 @@
 """Tag types, pages: create, edit, delete."""
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.routes.pages.projects.types import BREADCRUMBS, PATH
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import tag_types

@@ -2,8 +2,7 @@
 
 from operator import itemgetter
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.projects import feature_types as feature_type_rows
 from sigservice.repository.projects import strategy_types, tag_types
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from sigservice.clock import parse_iso
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import NotFoundError
 from sigservice.routes.pages.release_sentences import name_next
 from sigservice.routes.pages.release_views import fill_label

@@ -4,8 +4,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError
 from sigservice.repository.signals import signal_endpoints
 from sigservice.routes.admin.releases.releases import ask_sources

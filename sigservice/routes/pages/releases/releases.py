@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.projects import environments, projects
 from sigservice.repository.releases import releases as release_rows
 from sigservice.routes.pages.flags.feature_page import find_feature

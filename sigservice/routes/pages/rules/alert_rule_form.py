@@ -6,8 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from sigservice.clock import parse_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository import channels
 from sigservice.repository.outbox import list_newest
 from sigservice.repository.projects import environments

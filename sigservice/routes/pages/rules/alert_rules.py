@@ -5,8 +5,7 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Any
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.rules import alert_rules as rule_rows
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.identity import ADMIN, VIEW, Identity

@@ -3,8 +3,7 @@
 from operator import itemgetter
 from typing import Any
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.rules import metric_sources as source_rows
 from sigservice.routes.admin.rules.metric_sources import run_query
 from sigservice.services.channel_delivery import DeliverySettings

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.services import outbox
 from sigservice.services.channels import INTEGRATION, MAX_CHANNELS, describe_channel
 from sigservice.web.forms import Field, Form, fill

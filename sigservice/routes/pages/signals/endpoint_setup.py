@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from sigservice import senders
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.errors import NotFoundError
 from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens

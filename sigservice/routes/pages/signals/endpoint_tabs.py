@@ -2,8 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.signals import refused_calls, silence_checks
 from sigservice.services.signals import signal_endpoints
 from sigservice.web import Page

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from operator import itemgetter
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.signals import refused_calls
 from sigservice.routes.pages.signals.endpoint_tabs import ONE, PATH, find_endpoint, make_tab_page
 from sigservice.services.identity import ADMIN, Identity

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.signals import signal_endpoint_tokens as token_rows
 from sigservice.repository.signals import signals
 from sigservice.routes.admin.signals.signal_endpoint_tokens import (

@@ -3,8 +3,7 @@
 from operator import itemgetter
 
 from sigservice import senders
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.rules import alert_rules
 from sigservice.repository.signals import (

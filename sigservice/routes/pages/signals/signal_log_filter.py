@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.services.signals.signal_states import SEVERITIES, STATUSES
 from sigservice.web.forms import Field, make_choices
 

@@ -1,6 +1,6 @@
 """The form of a signal token: the fields of each kind, and what they mean."""
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.routes.admin.signals.signal_endpoint_tokens import SignalTokenBody
 from sigservice.services.signals.signal_endpoint_tokens import (
     MAX_ADDRESSES,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from operator import itemgetter
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.routes.pages.signals.signal_token_form import KINDS, find_kind
 from sigservice.web.tables import Cell, Column, Table, make_table
 from sigservice.wording import plural

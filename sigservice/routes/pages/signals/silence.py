@@ -1,6 +1,6 @@
 """Silence of an endpoint, page: its state, the rule, the last notifications."""
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository import channels
 from sigservice.repository import outbox as message_rows
 from sigservice.routes.pages.signals import silence_form

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.routes.pages.signals.channel_section import (
     join_channels,
     make_channel_section,

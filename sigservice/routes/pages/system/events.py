@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.repository.projects import environments, projects
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.system import event_export, events

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.releases import releases
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.repository.system import events as event_rows

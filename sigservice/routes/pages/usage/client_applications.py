@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from sigservice.db.statements import build_like_pattern
+from sigservice.db import build_like_pattern
 from sigservice.repository.usage import client_applications as client_application_rows
 from sigservice.repository.usage import client_metrics
 from sigservice.services.identity import ADMIN, VIEW, Identity

@@ -5,7 +5,7 @@
 
 from typing import NamedTuple
 
-from sigservice.db.statements import Row
+from sigservice.db import Row
 from sigservice.errors import AppError
 
 RETRY_SECONDS = "5"

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from sigservice.clock import format_iso
-from sigservice.db.pool import Connection
-from sigservice.db.statements import Row
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ConflictError, NotFoundError
 from sigservice.log import Logger
 from sigservice.repository.access import identities

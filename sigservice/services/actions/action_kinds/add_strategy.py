@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import AppError, BadDataError, ConflictError
 from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import (

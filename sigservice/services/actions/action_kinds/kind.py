@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import AppError
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.flags.feature_switches import SwitchBatch

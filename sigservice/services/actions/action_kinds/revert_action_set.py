@@ -1,6 +1,6 @@
 """Reverts the newest run of another action set."""
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.services.actions import action_reverts

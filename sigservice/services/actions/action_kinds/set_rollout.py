@@ -1,6 +1,6 @@
 """Sets the percentage of all gradual rollouts of a flag in one environment."""
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.flags import feature_strategies
 from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import (

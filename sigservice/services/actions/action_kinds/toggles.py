@@ -1,6 +1,6 @@
 """Enables or disables one flag in one environment, or all flags with a tag: all or none of them."""
 
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.repository.flags import features
 from sigservice.repository.flags.features import FeatureFilter
 from sigservice.repository.projects import environments

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from sigservice import payload
-from sigservice.db.pool import Connection
+from sigservice.db import Connection
 from sigservice.errors import AppError, BadDataError, ConflictError, NotFoundError
 from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
