@@ -11,8 +11,10 @@ import pytest
 from sigservice.db import queries
 from sigservice.jobs import integrations as job
 from sigservice.jobs import retention
+from sigservice.repository import channels
 from sigservice.repository.actions import integrations
 from sigservice.services.actions import integration_delivery
+from sigservice.services.actions import integrations as integration_services
 from sigservice.services.identity import SYSTEM
 from sigservice.services.system import events
 from tests.conftest import ADMIN
@@ -371,6 +373,27 @@ def test_events_wait_for_a_place_in_the_queues_without_being_lost(kit, receiver,
     assert [one["featureName"] for one in kit.bodies()] == ["f1"]
     assert [one["type"] for one in kit.deliveries(enabled)] == ["feature-created"]
     assert rows("SELECT count(*) FROM unqueued_events") == [(0,)]
+
+
+def test_saving_action_sets_does_not_delay_deliveries(kit, receiver, rows):
+    kit.create()
+    kit.flag("f1")
+    with kit.service.context.database.transaction() as conn:
+        channels.lock(conn)
+        kit.run()
+    assert [one["featureName"] for one in kit.bodies()] == ["f1"]
+
+
+def test_events_are_not_queued_for_an_integration_that_is_being_disabled(kit, rows):
+    id = kit.create()
+    kit.flag("f1")
+    run = threading.Thread(target=job.run_once, args=[kit.service.context])
+    with kit.service.context.database.transaction() as conn:
+        integration_services.disable(conn, id, "gone")
+        run.start()
+        until(lambda: rows("SELECT 1 FROM pg_locks WHERE NOT granted"), "the event's row")
+    run.join()
+    assert count_unsent(rows) == 0
 
 
 def test_a_disabled_integration_drops_what_waits(kit, receiver):

@@ -71,10 +71,8 @@ def delete_orphaned(conn: Connection, *, chunk: int) -> int:
 
 
 def queue_events(conn: Connection) -> None:
-    """Makes deliveries of the oldest events, for the integrations that want them. One transaction
-    at a time, so that they are in the order of their events, and none for an integration that is
-    being disabled."""
-    lock(conn)
+    """Makes deliveries of the oldest events, for the integrations that want them."""
+    execute(conn, _SQL["lock_queues"])
     execute_prepared(conn, _SQL["queue_events"], limit=MAX_QUEUED)
 
 

@@ -88,6 +88,10 @@ WHERE id IN (
     LIMIT %(chunk)s
 );
 
+-- name: lock_queues
+-- For one process at a time, so that events are queued in their order.
+SELECT pg_advisory_xact_lock(hashtext('integration queues'));
+
 -- name: queue_events
 -- Moves the oldest events from unqueued_events to the queues of their integrations.
 WITH oldest AS (
