@@ -22,7 +22,7 @@ from sigservice.errors import UnavailableError
 from sigservice.testing import FakeClock, QuickPasswords, TemporaryDatabase
 from tests.repository.kit import run
 
-pytest_plugins = ["tests.external", "tests.repeated"]
+pytest_plugins = ["tests.external", "tests.repeated", "tests.soup"]
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
