@@ -19,7 +19,7 @@ _UNLINKED = vars(NavigableString(""))
 
 
 class LxmlTreeBuilder(HTMLTreeBuilder):
-    """A fragment gets the tags html and body, and `selected` without a value has its name as value."""
+    """A fragment gets the tags html and body; the value of `selected` without one is its name."""
 
     NAME = "html.parser"
     features = (NAME,)

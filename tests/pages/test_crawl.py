@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 
 import sigservice
 from sigservice.application.service import Service
-from sigservice.testing import FakeClock, TemporaryDatabase
+from sigservice.testing import FakeClock, QuickPasswords, TemporaryDatabase
 from tests.conftest import ADMIN, ADMIN_TOKEN, Cast, Make
 from tests.pages.accessibility import RULES
 from tests.pages.actions import Actions
@@ -263,7 +263,7 @@ def site(temporary_database: TemporaryDatabase) -> Iterator[dict[str, Pages]]:
             ],
         },
     }
-    service = sigservice.create(options, {}, clock=clock)
+    service = sigservice.create(options, {}, clock=clock, passwords=QuickPasswords())
     cast, web = Cast(service), webtest.TestApp(service.app)
     ada, vera = cast.signed_in("ada"), cast.signed_in("vera")
     empty = {f"empty {path}": page.html for path, page in crawl(ada).items()}
