@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
@@ -15,6 +16,7 @@ from sigservice.testing import FakeClock, TemporaryDatabase
 from tests.conftest import ADMIN, Cast, Make, sign_in_by_json
 from tests.pages.actions import Actions
 from tests.pages.flags import Flags
+from tests.repository.kit import run
 from tests.saved_rows import SavedRows
 
 Send = Callable[..., dict[str, Any]]
@@ -35,20 +37,37 @@ def vera(cast: Cast) -> webtest.TestApp:
     return cast.signed_in("vera")
 
 
+@pytest.fixture(scope="module")
+def prepared(temporary_database: TemporaryDatabase) -> Iterator[tuple[Any, set[str]]]:
+    """A connection for the tests of a file, and what it has prepared: planning the checksums of all
+    tables takes longer than reading them."""
+    with closing(temporary_database.connect()) as conn:
+        run(conn, "SET max_parallel_workers_per_gather = 0")
+        yield conn, set()
+
+
 @pytest.fixture
-def read_state(rows: Callable[..., list[tuple[Any, ...]]]) -> Callable[[], dict[str, Any]]:
+def read_state(
+    database: TemporaryDatabase, prepared: tuple[Any, set[str]]
+) -> Callable[[], dict[str, Any]]:
     """`read_state()`: a checksum of each table that pages can change. Sessions know when they were
     used last."""
+    conn, names = prepared
 
     def read() -> dict[str, Any]:
-        tables = rows(
+        tables = run(
+            conn,
             "SELECT tablename FROM pg_tables "
-            "WHERE schemaname = 'public' AND tablename <> 'sessions'"
+            "WHERE schemaname = 'public' AND tablename <> 'sessions' ORDER BY tablename",
         )
         one = "SELECT '{0}', md5(string_agg(x::text, ',' ORDER BY x::text)) FROM {0} x"
-        return dict(rows(" UNION ALL ".join(one.format(table) for (table,) in tables)))
+        statement = " UNION ALL ".join(one.format(table) for (table,) in tables)
+        name = f"state_{zlib.crc32(statement.encode())}"
+        if name not in names:
+            run(conn, f"PREPARE {name} AS {statement}")
+            names.add(name)
+        return dict(run(conn, f"EXECUTE {name}"))
 
-    rows("SET max_parallel_workers_per_gather = 0")
     return read
 
 
