@@ -297,6 +297,7 @@ def test_only_editors_import(cast, web):
     web.post_json(f"{BATCH}/export", scope, status=401)
 
 
+@pytest.mark.external
 def test_a_thousand_flags_are_imported_quickly(send):
     names = [f"flag-{n}" for n in range(1000)]
     constraint = {"contextName": "userId", "operator": "IN", "values": ["1", "2", "3"]}
@@ -328,6 +329,7 @@ def test_the_body_is_limited(web):
     web.post(f"{BATCH}/import", data, headers=headers, status=413)
 
 
+@pytest.mark.external
 def test_a_large_document_is_checked_quickly(send):
     """The time grows linearly with the document, because the import holds the lock."""
     names = [f"flag-{n}" for n in range(10_000)]
