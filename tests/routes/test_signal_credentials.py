@@ -160,19 +160,27 @@ def test_above_the_limit_an_endpoint_can_answer_503(web, endpoint, token):
 
 
 class Log:
+    shared_name = "log of requests"
+
     def __init__(self):
         self.lines = []
 
     def __getattr__(self, level):
         return lambda text, *args: self.lines.append(text % args)
 
+    def __call__(self, name):
+        return self
+
+
+LOG = Log()
+
 
 @pytest.fixture
 def logged(make_service):
     """(lines of the log, a client of a service that logs every request)."""
-    log = Log()
-    service = make_service({"getLogger": lambda name: log, "enableRequestLogger": True})
-    return log.lines, webtest.TestApp(service.app)
+    service = make_service({"getLogger": LOG, "enableRequestLogger": True})
+    LOG.lines.clear()
+    return LOG.lines, webtest.TestApp(service.app)
 
 
 def test_a_503_of_the_limit_is_not_logged_as_a_fault(logged, web, endpoint, token):
