@@ -30,3 +30,8 @@ def parse_iso(text: str) -> datetime | None:
 def format_iso(moment: datetime) -> str:
     """ISO 8601 in UTC with milliseconds and Z, as in JSON."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def format_optional(moment: datetime | None) -> str | None:
+    """The same, or None."""
+    return format_iso(moment) if moment else None

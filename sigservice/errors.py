@@ -7,7 +7,9 @@ the response; messages must not contain internal details.
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class AppError(Exception):
@@ -123,6 +125,13 @@ class ConfirmationRequired(ForbiddenError):
 
 class NotFoundError(AppError):
     status, name = 404, "NotFoundError"
+
+
+def require_found(value: T | None, message: str) -> T:
+    """The value; raises NotFoundError with the message if it is None."""
+    if value is None:
+        raise NotFoundError(message)
+    return value
 
 
 class MethodNotAllowedError(AppError):

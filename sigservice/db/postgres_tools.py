@@ -54,7 +54,7 @@ def find_tools(folders: list[Path], min_version: int, *, with_tls: bool) -> Post
         version = _read_version(folder)
         if version < max(min_version, MIN_VERSION):
             rejected.append(f"{folder} ({version or 'no version'})")
-        elif with_tls and not _supports_tls(folder):
+        elif with_tls and _NO_TLS in _run(folder / PROGRAMS[0], _TLS_PROBE):
             rejected.append(f"{folder} ({version}, without TLS)")
         else:
             return PostgresTools(folder, version)
@@ -86,10 +86,6 @@ def _read_version(folder: Path) -> int:
     number = words[2].partition(".")[0] if len(words) > 2 else ""
     digits = number.rstrip("abcdefghijklmnopqrstuvwxyz")  # 19devel
     return int(digits) if digits.isdigit() else 0
-
-
-def _supports_tls(folder: Path) -> bool:
-    return _NO_TLS not in _run(folder / PROGRAMS[0], _TLS_PROBE)
 
 
 def _run(program: Path, argument: str) -> str:

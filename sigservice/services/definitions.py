@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import fields, replace
 
 from sigservice.db import Connection, Row
-from sigservice.errors import NotFoundError
+from sigservice.errors import require_found
 from sigservice.services import revisions
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error
@@ -92,10 +92,7 @@ class DefinitionKind(Generic[Definition]):
 
     def get(self, conn: Connection, key: str) -> Row:
         """Raises NotFoundError."""
-        row = self.table.find(conn, key)
-        if row is None:
-            raise NotFoundError(f"{self.label} {key} not found.")
-        return row
+        return require_found(self.table.find(conn, key), f"{self.label} {key} not found.")
 
     def check_key(self, key: str, problems: Problems, path: str = "") -> None:
         shortest, longest = self.key_length

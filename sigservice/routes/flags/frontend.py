@@ -39,7 +39,7 @@ def evaluate_flags(
     context: Context, access: Access, body: ContextBody | None = None
 ) -> HTTPResponse:
     fields = _make_fields(context, access, body)
-    compiled = _get_compiled(context, access)
+    compiled = get_compiled(context, access)
     return _respond(context.frontend_documents.get(compiled, access.projects, fields))
 
 
@@ -51,7 +51,7 @@ def evaluate_all_flags(
     context: Context, access: Access, body: ContextBody | None = None
 ) -> HTTPResponse:
     fields = _make_fields(context, access, body)
-    compiled = _get_compiled(context, access)
+    compiled = get_compiled(context, access)
     return _respond(
         context.frontend_documents.get(compiled, access.projects, fields, has_disabled=True)
     )
@@ -65,7 +65,7 @@ def evaluate_flag_by_name(
     context: Context, access: Access, name: str, body: ContextBody | None = None
 ) -> HTTPResponse:
     fields = _make_fields(context, access, body)
-    flag = _get_compiled(context, access).all_flags.find(name, access.projects)
+    flag = get_compiled(context, access).all_flags.find(name, access.projects)
     if flag is None:
         raise NotFoundError("Flag not found.")
     return _respond(evaluate_flag(name, flag, fields))
@@ -92,7 +92,7 @@ def _make_fields(context: Context, access: Access, body: ContextBody | None) -> 
     )
 
 
-def _get_compiled(context: Context, access: Access) -> CompiledFlags:
+def get_compiled(context: Context, access: Access) -> CompiledFlags:
     revision = request.environ[REVISIONS].of_environment(access.environment)
     return context.compiled_flags.get(access.environment, revision)
 

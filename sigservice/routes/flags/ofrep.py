@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 
 from sigservice.crypto import secrets
-from sigservice.delivery.compiled_flags import CompiledFlags
 from sigservice.delivery.event_stream import HEADERS
 from sigservice.delivery.ofrep_streams import (
     INACTIVITY_SECONDS,
@@ -18,6 +17,7 @@ from sigservice.errors import NoStreamError, NotFoundError, UnauthorizedError
 from sigservice.evaluation.fields import Fields
 from sigservice.evaluation.ofrep import Result, encode_answer, evaluate_flag, read_variant
 from sigservice.playground.evaluation_context import make_ofrep_context
+from sigservice.routes.flags.frontend import get_compiled
 from sigservice.routes.usage.client_metrics import MAX_LENGTH
 from sigservice.services.usage.evaluation_counts import CountedApplication
 from sigservice.services.usage.reports import BACKEND, FRONTEND
@@ -53,7 +53,7 @@ def evaluate_flag_by_key(
     context: Context, access: Access, key: str, body: EvaluationBody
 ) -> HTTPResponse:
     fields = _make_fields(context, access, body)
-    flag = _get_compiled(context, access).ofrep_flags.find(key, access.projects)
+    flag = get_compiled(context, access).ofrep_flags.find(key, access.projects)
     if flag is None:
         raise NotFoundError("There is no such flag.", extra={"errorCode": FLAG_NOT_FOUND})
     result = evaluate_flag(flag, fields)
@@ -68,7 +68,7 @@ def evaluate_all_flags(context: Context, access: Access, body: EvaluationBody) -
     as the event that `flagConfigEtag` in the query is about."""
     fields = _make_fields(context, access, body)
     document = context.frontend_documents.get_ofrep(
-        _get_compiled(context, access), access.projects, fields, _list_streams(context, access)
+        get_compiled(context, access), access.projects, fields, _list_streams(context, access)
     )
     headers = {"Etag": document.etag, "Content-Type": respond.JSON, "Cache-Control": "no-cache"}
     if matches(request.environ.get("HTTP_IF_NONE_MATCH", ""), document.etag):
@@ -148,8 +148,3 @@ def _make_fields(context: Context, access: Access, body: EvaluationBody) -> Fiel
         remote_address=find_client_ip(request.environ, context.trusted_proxies),
         path="context.",
     )
-
-
-def _get_compiled(context: Context, access: Access) -> CompiledFlags:
-    revision = request.environ[REVISIONS].of_environment(access.environment)
-    return context.compiled_flags.get(access.environment, revision)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sigservice.clock import format_iso, parse_iso
+from sigservice.clock import format_iso, format_optional, parse_iso
 from sigservice.config.tokens import TYPES
 from sigservice.crypto import secrets
 from sigservice.db import Connection, Row
@@ -261,8 +261,8 @@ def to_json(row: Row) -> dict[str, Any]:
         "project": ",".join(row["projects"]),
         "projects": row["projects"],
         "createdAt": format_iso(row["created_at"]),
-        "expiresAt": format_iso(row["expires_at"]) if row["expires_at"] else None,
-        "seenAt": format_iso(row["seen_at"]) if row["seen_at"] else None,
+        "expiresAt": format_optional(row["expires_at"]),
+        "seenAt": format_optional(row["seen_at"]),
         "createdBy": row["created_by"],
         "createdByUserId": row["created_by_user_id"],
         "alias": None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sigservice.clock import format_iso, parse_iso
+from sigservice.clock import format_iso, format_optional, parse_iso
 from sigservice.crypto import secrets
 from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
@@ -132,5 +132,5 @@ def to_json(row: Row) -> dict[str, Any]:
         "secretPrefix": row["secret_prefix"],
         "createdAt": format_iso(row["created_at"]),
         "expiresAt": format_iso(row["expires_at"]),
-        "seenAt": format_iso(row["seen_at"]) if row["seen_at"] else None,
+        "seenAt": format_optional(row["seen_at"]),
     }

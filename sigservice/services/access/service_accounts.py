@@ -6,7 +6,7 @@ from typing import Any
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
-from sigservice.errors import BadDataError, NotFoundError
+from sigservice.errors import BadDataError, require_found
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.repository.access import service_accounts
 from sigservice.services.access import personal_tokens, users
@@ -30,10 +30,7 @@ def create(conn: Connection, changes: Mapping[str, Any], by: Identity) -> Row:
 
 def get(conn: Connection, id: int) -> Row:
     """Raises NotFoundError."""
-    row = service_accounts.find(conn, id)
-    if row is None:
-        raise NotFoundError("Service account not found.")
-    return row
+    return require_found(service_accounts.find(conn, id), "Service account not found.")
 
 
 def update(conn: Connection, id: int, changes: Mapping[str, Any], by: Identity) -> Row:

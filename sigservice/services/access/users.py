@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sigservice.clock import format_iso
+from sigservice.clock import format_iso, format_optional
 from sigservice.crypto.secrets import Passwords
 from sigservice.db import Connection, Database, Row
 from sigservice.db.errors import UniqueViolation
@@ -19,6 +19,7 @@ from sigservice.errors import (
     NotFoundError,
     PasswordMismatch,
     PasswordPreviouslyUsedError,
+    require_found,
 )
 from sigservice.repository.access import personal_tokens, reset_tokens, sessions, users
 from sigservice.repository.system import mails
@@ -106,10 +107,7 @@ def find(conn: Connection, login: str | int) -> Row:
     """Finds a user by email, username or ID. Raises NotFoundError."""
     if isinstance(login, int):
         return get(conn, login if 0 < login < 2**31 else 0)
-    row = users.find_by_login(conn, login)
-    if row is None:
-        raise NotFoundError("User not found.")
-    return row
+    return require_found(users.find_by_login(conn, login), "User not found.")
 
 
 def apply_changes(row: Mapping[str, Any], changes: Mapping[str, Any]) -> Profile:
@@ -252,7 +250,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "rootRole": row["role_id"],
         "role": row["role"],
         "imageUrl": "",
-        "seenAt": format_iso(row["seen_at"]) if row["seen_at"] else None,
+        "seenAt": format_optional(row["seen_at"]),
         "loginAttempts": row["sign_in_count"],
         "createdAt": format_iso(row["created_at"]),
         "accountType": "User" if row["account_type"] == "user" else "Service Account",

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import format_iso
+from sigservice.clock import format_iso, format_optional
 from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError, NotFoundError, describe_fault
 from sigservice.repository.actions import action_runs, action_sets
@@ -110,11 +110,11 @@ def to_json(row: Row, by: Identity) -> dict[str, Any]:
         "cause": read_cause(row),
         "reason": find_reason(row, by),
         "dryRun": row["dry_run"],
-        "finishedAt": format_iso(end) if end else None,
+        "finishedAt": format_optional(end),
         "durationMs": round(seconds * 1000, 1) if seconds is not None else None,
         "restoresRunId": row["restores_run_id"],
         "restoredByRunId": row["restored_by_run_id"],
-        "restoreDueAt": format_iso(row["restore_due_at"]) if row["restore_due_at"] else None,
+        "restoreDueAt": format_optional(row["restore_due_at"]),
     }
 
 

@@ -9,7 +9,7 @@ import msgspec
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
-from sigservice.errors import ConflictError, NameExistsError, NotFoundError
+from sigservice.errors import ConflictError, NameExistsError, NotFoundError, require_found
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_sets
@@ -107,10 +107,9 @@ def create(
 
 def get(conn: Connection, project: str, id: int) -> Row:
     """Raises NotFoundError."""
-    row = action_sets.find(conn, project, id) if id < 2**31 else None
-    if row is None:
-        raise NotFoundError("Action set not found.")
-    return row
+    return require_found(
+        action_sets.find(conn, project, id) if id < 2**31 else None, "Action set not found."
+    )
 
 
 def list_of_project(conn: Connection, project: str) -> list[Row]:

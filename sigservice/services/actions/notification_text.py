@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from sigservice.clock import format_iso
+from sigservice.clock import format_iso, format_optional
 from sigservice.db import Row
 from sigservice.log import escape_line
 from sigservice.services.actions.schedules import read_cause
@@ -62,8 +62,8 @@ def build_payload(run: Row, public_url: str) -> dict[str, Any]:
             "signalId": run["signal_id"],
             "restoresRunId": run["restores_run_id"],
             "createdAt": format_iso(run["created_at"]),
-            "finishedAt": format_iso(run["finished_at"]) if run["finished_at"] else None,
-            "restoreDueAt": format_iso(run["restore_due_at"]) if run["restore_due_at"] else None,
+            "finishedAt": format_optional(run["finished_at"]),
+            "restoreDueAt": format_optional(run["restore_due_at"]),
             "actions": copy["actions"],
             "flags": list_flags(copy, public_url),
             "url": make_run_url(run, public_url),

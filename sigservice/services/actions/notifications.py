@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import format_iso
+from sigservice.clock import format_iso, format_optional
 from sigservice.db import Connection, Row
-from sigservice.errors import ConflictError, NotFoundError
+from sigservice.errors import ConflictError, require_found
 from sigservice.repository import outbox as message_rows
 from sigservice.repository.actions import notifications
 from sigservice.services import outbox
@@ -69,14 +69,11 @@ def to_json(row: Row) -> dict[str, Any]:
         "lastError": row["last_error"],
         "createdAt": format_iso(row["created_at"]),
         "dueAt": format_iso(row["due_at"]) if state == "waiting" and row["attempts"] else None,
-        "sentAt": format_iso(row["sent_at"]) if row["sent_at"] else None,
-        "givenUpAt": format_iso(row["given_up_at"]) if row["given_up_at"] else None,
+        "sentAt": format_optional(row["sent_at"]),
+        "givenUpAt": format_optional(row["given_up_at"]),
     }
 
 
 def _get(conn: Connection, project: str, set_id: int, id: int) -> Row:
     action_sets.get(conn, project, set_id)
-    row = notifications.find(conn, set_id, id)
-    if row is None:
-        raise NotFoundError("Notification not found.")
-    return row
+    return require_found(notifications.find(conn, set_id, id), "Notification not found.")

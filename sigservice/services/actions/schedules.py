@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from sigservice.clock import format_iso
+from sigservice.clock import format_optional
 from sigservice.db import Row
 from sigservice.services.cron_times import check_cron, check_timezone, find_next_time
 from sigservice.services.problems import Problems
@@ -43,7 +43,7 @@ def is_done(row: Row) -> bool:
 def describe_state(row: Row) -> dict[str, Any]:
     """{dueAt, done} of a set with a schedule. `dueAt` is null while the set is disabled."""
     due_at = row["due_at"] if row["enabled"] else None
-    return {"dueAt": format_iso(due_at) if due_at else None, "done": is_done(row)}
+    return {"dueAt": format_optional(due_at), "done": is_done(row)}
 
 
 def read_cause(run: Row) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import format_iso
+from sigservice.clock import format_optional
 from sigservice.db import Connection, Row
 from sigservice.repository.flags import (
     feature_dependencies,
@@ -88,7 +88,6 @@ def build_summaries(conn: Connection, rows: Sequence[Row], user_id: int) -> list
 
 def state_to_json(state: Row) -> dict[str, Any]:
     """A flag's state in an environment, without the strategies themselves."""
-    last_seen_at = state["last_seen_at"]
     return {
         "name": state["environment"],
         "environment": state["environment"],
@@ -96,7 +95,7 @@ def state_to_json(state: Row) -> dict[str, Any]:
         "type": state["type"],
         "enabled": state["enabled"],
         "sortOrder": state["sort_order"],
-        "lastSeenAt": format_iso(last_seen_at) if last_seen_at else None,
+        "lastSeenAt": format_optional(state["last_seen_at"]),
         "variantCount": len(msgspec.json.decode(state["variants"])),
         "hasStrategies": state["strategies"] > 0,
         "hasEnabledStrategies": state["active_strategies"] > 0,

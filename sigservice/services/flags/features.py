@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from sigservice.clock import format_iso
+from sigservice.clock import format_iso, format_optional
 from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ForbiddenError, NameExistsError, NotFoundError
 from sigservice.repository.flags import (
@@ -219,9 +219,9 @@ def to_json(row: Row) -> dict[str, Any]:
         "stale": row["stale"],
         "impressionData": row["impression_data"],
         "archived": row["archived_at"] is not None,
-        "archivedAt": _format_optional_time(row["archived_at"]),
+        "archivedAt": format_optional(row["archived_at"]),
         "createdAt": format_iso(row["created_at"]),
-        "lastSeenAt": _format_optional_time(row["last_seen_at"]),
+        "lastSeenAt": format_optional(row["last_seen_at"]),
         "createdBy": {"id": row["created_by_user_id"], "name": row["created_by"], "imageUrl": ""},
         "favorite": False,
     }
@@ -231,10 +231,6 @@ def _put(conn: Connection, project: str, name: str, metadata: Metadata, by: Iden
     item = {"project": project, "name": name} | msgspec.to_builtins(metadata)
     features.put(conn, [item], created_by=by.username, created_by_user_id=by.user_id)
     return get(conn, project, name)
-
-
-def _format_optional_time(time: Any) -> str | None:
-    return format_iso(time) if time else None
 
 
 def _check_naming(conn: Connection, project: str, name: str, problems: Problems) -> None:

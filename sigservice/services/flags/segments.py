@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
-from sigservice.errors import BadDataError, ConflictError, NameExistsError, NotFoundError
+from sigservice.errors import BadDataError, ConflictError, NameExistsError, require_found
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import projects
 from sigservice.services import revisions
@@ -47,10 +47,9 @@ def create(conn: Connection, new: Segment, by: Identity, *, max_values: int) -> 
 
 def get(conn: Connection, id: int) -> Row:
     """Raises NotFoundError."""
-    row = segments.find(conn, id) if id < 2**31 else None
-    if row is None:
-        raise NotFoundError(f"Segment {id} not found.")
-    return row
+    return require_found(
+        segments.find(conn, id) if id < 2**31 else None, f"Segment {id} not found."
+    )
 
 
 def update(conn: Connection, id: int, new: Segment, by: Identity, *, max_values: int) -> Row:

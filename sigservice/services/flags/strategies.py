@@ -265,7 +265,7 @@ def _normalize_parameters(
     for name in ("rollout", "percentage"):
         text = texts.get(name)
         is_rollout = new.name.startswith(ROLLOUT_TYPES)
-        if text is not None and is_rollout and not _is_percentage(text):
+        if text is not None and is_rollout and not is_percentage(text):
             problems.add(
                 f"{path}parameters.{name}", f"{name} must be a whole number from 0 to 100."
             )
@@ -281,7 +281,7 @@ def _to_text(value: Scalar) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _is_percentage(text: str) -> bool:
+def is_percentage(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 100
 
 

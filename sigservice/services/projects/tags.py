@@ -1,7 +1,7 @@
 """Tags: rules and events."""
 
 from sigservice.db import Connection, Row
-from sigservice.errors import BadDataError, NotFoundError
+from sigservice.errors import BadDataError, require_found
 from sigservice.repository.projects import tag_types, tags
 from sigservice.services import revisions
 from sigservice.services.identity import Identity
@@ -11,10 +11,7 @@ from sigservice.services.system import events
 
 def get(conn: Connection, type: str, value: str) -> Row:
     """Returns the tag in the form of the API. Raises NotFoundError."""
-    row = tags.find(conn, type, value)
-    if row is None:
-        raise NotFoundError(f"There is no tag {type}:{value}.")
-    return row
+    return require_found(tags.find(conn, type, value), f"There is no tag {type}:{value}.")
 
 
 def create(conn: Connection, type: str, value: str, by: Identity) -> Row:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sigservice.clock import format_iso
+from sigservice.clock import format_iso, format_optional
 from sigservice.db import Connection, Row
 from sigservice.repository import outbox
 from sigservice.repository.releases import releases as release_rows
@@ -115,8 +115,8 @@ def describe_guard(guard: GuardRecord) -> dict[str, Any]:
         "value": guard.value,
         "limit": guard.limit,
         "samples": guard.samples,
-        "from": format_iso(guard.covers_from) if guard.covers_from else None,
-        "to": format_iso(guard.covers_to) if guard.covers_to else None,
+        "from": format_optional(guard.covers_from),
+        "to": format_optional(guard.covers_to),
     }
 
 

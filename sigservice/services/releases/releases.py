@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
-from sigservice.clock import Clock, format_iso, parse_iso
+from sigservice.clock import Clock, format_iso, format_optional, parse_iso
 from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ConflictError, NotFoundError
 from sigservice.outgoing.addresses import AddressPolicy
@@ -207,21 +207,21 @@ def to_json(row: Row) -> dict[str, Any]:
         else row["rollout"],
         "wouldBe": row["rollout"] if is_dry_run else None,
         "startRollout": row["start_rollout"],
-        "stepEnteredAt": _format(row["entered_at"]),
-        "dueAt": _format(None if is_last else due_at),
-        "watchUntil": _format(due_at if is_last else None),
+        "stepEnteredAt": format_optional(row["entered_at"]),
+        "dueAt": format_optional(None if is_last else due_at),
+        "watchUntil": format_optional(due_at if is_last else None),
         "steps": plan["steps"],
         "window": plan["window"],
         "watchMinutes": plan["watchMinutes"],
         "noDataMinutes": plan["noDataMinutes"],
         "notifications": plan["notifications"],
         "guards": [_guard_to_json(guard) for guard in list_guards(row)],
-        "startAt": _format(row["start_at"]),
+        "startAt": format_optional(row["start_at"]),
         "createdAt": format_iso(row["created_at"]),
         "createdBy": row["created_by"],
         "createdByUserId": row["created_by_user_id"],
-        "finishedAt": _format(row["finished_at"]),
-        "dismissedAt": _format(row["dismissed_at"]),
+        "finishedAt": format_optional(row["finished_at"]),
+        "dismissedAt": format_optional(row["dismissed_at"]),
         "warnings": _decode(row["warnings"]),
     }
 
@@ -378,10 +378,5 @@ def _decode(value: Any) -> Any:
     return msgspec.json.decode(value) if isinstance(value, str | bytes) else value
 
 
-def _format(time: datetime | None) -> str | None:
-    return format_iso(time) if time else None
-
-
 def _reformat(text: str | None) -> str | None:
-    time = parse_iso(text) if text else None
-    return format_iso(time) if time else None
+    return format_optional(parse_iso(text)) if text else None

@@ -1,12 +1,12 @@
 """The hours in which releases go on, in the local time of a zone."""
 
 from datetime import datetime, time, timedelta
-from functools import cache
 from typing import Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
+from sigservice.services.cron_times import list_timezones
 from sigservice.services.problems import Problems
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -25,7 +25,7 @@ class Window(msgspec.Struct, rename={"from_": "from"}):
 
 def check_window(window: Window, problems: Problems) -> None:
     """Adds to `problems`."""
-    if window.timezone not in _list_timezones():
+    if window.timezone not in list_timezones():
         problems.add("window.timezone", "Must be a time zone such as Europe/Berlin.")
     if not window.days:
         problems.add("window.days", "At least one day is required.")
@@ -63,8 +63,3 @@ def _parse_time(text: str) -> time | None:
     if not is_time or not text.isascii() or int(hours) > 23 or int(minutes) > 59:
         return None
     return time(int(hours), int(minutes))
-
-
-@cache
-def _list_timezones() -> frozenset[str]:
-    return frozenset(available_timezones() - {"localtime"})

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import format_iso
+from sigservice.clock import format_iso, format_optional
 from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
 from sigservice.errors import NotFoundError
@@ -123,7 +123,7 @@ def describe_settings(row: Row) -> dict[str, Any]:
 def to_json(row: Row) -> dict[str, Any]:
     """The JSON of a rule with its state."""
     times = {
-        name: format_iso(row[column]) if row[column] else None
+        name: format_optional(row[column])
         for name, column in (
             ("since", "since"),
             ("from", "window_from"),

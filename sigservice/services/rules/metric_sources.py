@@ -8,7 +8,7 @@ import msgspec
 
 from sigservice.crypto.encryption import Encryption
 from sigservice.db import Connection, Row
-from sigservice.errors import ConflictError, NotFoundError
+from sigservice.errors import ConflictError, require_found
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.repository.rules import metric_sources
@@ -53,10 +53,7 @@ class MetricSource(msgspec.Struct):
 
 def get(conn: Connection, name: str) -> Row:
     """Raises NotFoundError."""
-    row = metric_sources.find(conn, name)
-    if row is None:
-        raise NotFoundError(f"Metric source {name[:100]} not found.")
-    return row
+    return require_found(metric_sources.find(conn, name), f"Metric source {name[:100]} not found.")
 
 
 def create(

@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import format_iso, parse_iso
+from sigservice.clock import format_iso, format_optional, parse_iso
 from sigservice.crypto import secrets
 from sigservice.crypto.encryption import Encryption
 from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
-from sigservice.errors import BadDataError, NotFoundError
+from sigservice.errors import BadDataError, require_found
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
@@ -63,10 +63,7 @@ def list_of_endpoint(conn: Connection, endpoint_id: int) -> list[Row]:
 
 def get(conn: Connection, endpoint_id: int, id: int) -> Row:
     """Raises NotFoundError."""
-    row = signal_endpoint_tokens.find(conn, endpoint_id, id)
-    if row is None:
-        raise NotFoundError("Token not found.")
-    return row
+    return require_found(signal_endpoint_tokens.find(conn, endpoint_id, id), "Token not found.")
 
 
 def lock(conn: Connection, endpoint_id: int, id: int) -> Row:
@@ -182,7 +179,7 @@ def delete(conn: Connection, endpoint_id: int, id: int, by: Identity) -> None:
 def to_json(row: Row) -> dict[str, Any]:
     """Of the secret it has the first characters, `secretPrefix`; none of a signing secret."""
     return to_event(row) | {
-        "lastUsedAt": format_iso(row["used_at"]) if row["used_at"] else None,
+        "lastUsedAt": format_optional(row["used_at"]),
         "lastUsedFrom": row["used_from"] or None,
         "uses": row["uses"],
     }
@@ -191,7 +188,6 @@ def to_json(row: Row) -> dict[str, Any]:
 def to_event(row: Row) -> dict[str, Any]:
     """The JSON without its use."""
     signature = parse_signature(row)
-    previous_expires_at = row["previous_expires_at"]
     return {
         "id": row["id"],
         "name": row["name"],
@@ -199,9 +195,9 @@ def to_event(row: Row) -> dict[str, Any]:
         "type": row["type"],
         **({} if signature is None else {"signature": signature}),
         "secretPrefix": row["secret_prefix"],
-        "expiresAt": format_iso(row["expires_at"]) if row["expires_at"] else None,
+        "expiresAt": format_optional(row["expires_at"]),
         "allowedAddresses": row["allowed_addresses"],
-        "previousSecretExpiresAt": format_iso(previous_expires_at) if previous_expires_at else None,
+        "previousSecretExpiresAt": format_optional(row["previous_expires_at"]),
         "createdAt": format_iso(row["created_at"]),
         "createdByUserId": row["created_by_user_id"],
     }

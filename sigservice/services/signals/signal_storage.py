@@ -9,7 +9,7 @@ import msgspec
 from sigservice import payload
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
-from sigservice.errors import ConflictError, NotFoundError
+from sigservice.errors import ConflictError, require_found
 from sigservice.repository.signals import signals
 from sigservice.repository.signals.signals import NewSignal
 from sigservice.services.identity import Identity
@@ -67,10 +67,7 @@ def find_first(conn: Connection, signal: NewSignal, options: Idempotency) -> Row
 
 def get(conn: Connection, endpoint_id: int, id: int) -> Row:
     """Raises NotFoundError."""
-    row = signals.find(conn, endpoint_id, id)
-    if row is None:
-        raise NotFoundError("Signal not found.")
-    return row
+    return require_found(signals.find(conn, endpoint_id, id), "Signal not found.")
 
 
 def send(conn: Connection, endpoint_id: int, body: bytes, by: Identity, *, limit: int) -> Row:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import format_iso
+from sigservice.clock import format_iso, format_optional
 from sigservice.db import Row
 from sigservice.services.apprise_channels import Text
 from sigservice.services.channel_delivery import Message
@@ -97,8 +97,8 @@ def _build_data(change: Change) -> dict[str, Any]:
     return {
         "key": change.key,
         "endpoint": change.endpoint_name,
-        "lastSignalAt": format_iso(change.last_signal_at) if change.last_signal_at else None,
-        "expectedAt": format_iso(change.expected_at) if change.expected_at else None,
+        "lastSignalAt": format_optional(change.last_signal_at),
+        "expectedAt": format_optional(change.expected_at),
         "silentSeconds": change.silent_seconds,
     }
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import format_iso
+from sigservice.clock import format_optional
 from sigservice.services.cron_times import find_next_time
 from sigservice.services.signals.silence_clock import Moment
 from sigservice.services.signals.silence_rules import SilenceRule
@@ -98,7 +98,7 @@ def to_json(
     if rule is None:
         return None
     last_signal_at = check["last_signal_at"] if check else None
-    state: dict[str, Any] = {"state": "new", "lastSignalAt": _format(last_signal_at)}
+    state: dict[str, Any] = {"state": "new", "lastSignalAt": format_optional(last_signal_at)}
     times = dict.fromkeys(("expectedAt", "downAt", "since"))
     if not enabled:
         return state | times | {"state": "paused"}
@@ -107,14 +107,10 @@ def to_json(
     expected_at, down_at = estimate_times(check, rule, check["seconds"], check["ticked_at"])
     return state | {
         "state": check["state"],
-        "expectedAt": _format(expected_at),
-        "downAt": _format(down_at),
-        "since": _format(check["since"]),
+        "expectedAt": format_optional(expected_at),
+        "downAt": format_optional(down_at),
+        "since": format_optional(check["since"]),
     }
-
-
-def _format(moment: datetime | None) -> str | None:
-    return format_iso(moment) if moment else None
 
 
 def _restart(check: Check, rule: SilenceRule, moment: Moment, *, keeps_time: bool = False) -> Check:

@@ -7,7 +7,7 @@ import msgspec
 
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row, build_like_pattern
-from sigservice.errors import NotFoundError
+from sigservice.errors import require_found
 from sigservice.repository.usage import client_applications, client_metrics
 from sigservice.services.identity import Identity
 from sigservice.services.system import events
@@ -28,10 +28,7 @@ class Instance(NamedTuple):
 
 def get(conn: Connection, app_name: str) -> Row:
     """Raises NotFoundError."""
-    row = client_applications.find(conn, app_name)
-    if row is None:
-        raise NotFoundError("Application not found.")
-    return row
+    return require_found(client_applications.find(conn, app_name), "Application not found.")
 
 
 def list_page(

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.clock import format_iso
+from sigservice.clock import format_iso, format_optional
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ConflictError, NotFoundError
@@ -139,7 +139,6 @@ def retry(conn: Connection, id: int, delivery_id: int, by: Identity) -> Row:
 
 
 def describe_delivery(row: Row) -> dict[str, Any]:
-    sent_at = row["sent_at"]
     return {
         "id": row["delivery_id"],
         "eventId": row["event_id"],
@@ -149,7 +148,7 @@ def describe_delivery(row: Row) -> dict[str, Any]:
         "lastError": row["last_error"],
         "createdAt": format_iso(row["queued_at"]),
         "dueAt": format_iso(max(row["due_at"], row["queued_at"])),
-        "sentAt": format_iso(sent_at) if sent_at else None,
+        "sentAt": format_optional(row["sent_at"]),
     }
 
 

@@ -3,7 +3,7 @@
 import msgspec
 
 from sigservice.db import Connection, Row
-from sigservice.errors import BadDataError, NotFoundError
+from sigservice.errors import BadDataError, require_found
 from sigservice.repository.flags import feature_strategies
 from sigservice.repository.flags import segments as segment_rows
 from sigservice.services import revisions
@@ -123,7 +123,4 @@ def _parse_id(text: str) -> int:
 
 
 def _find_strategy(conn: Connection, id: str) -> Row:
-    row = feature_strategies.find(conn, id)
-    if row is None:
-        raise NotFoundError("Strategy not found.")
-    return row
+    return require_found(feature_strategies.find(conn, id), "Strategy not found.")

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from sigservice.errors import AppError
 from sigservice.repository.usage import client_metrics
-from sigservice.routes.pages.flags.feature_page import find_feature, list_path
+from sigservice.routes.pages.flags.feature_page import find_target, list_path
 from sigservice.routes.pages.flags.plan_fields import (
     REASON_FIELD,
     list_accounts,
@@ -39,9 +39,8 @@ def switch_feature(
     if form.get("when") == "at":
         return _plan_switch(context, identity, name, environment, is_enabled, form)
     with context.database.transaction() as conn:
-        project = find_feature(conn, name)["project"]
-        target = FeatureEnvironment(project, name, environment)
-        is_question = "confirmed" not in form and must_confirm(conn, environment, [project])
+        target = find_target(conn, name, environment)
+        is_question = "confirmed" not in form and must_confirm(conn, environment, [target.project])
         if not is_question:
             reason = form.get("why", "").strip()[:500]
             feature_switches.switch(conn, target, is_enabled, identity, reason=reason)
@@ -59,7 +58,7 @@ def _plan_switch(
 ) -> Page | str:
     kind = "TOGGLE_FEATURE_ON" if is_enabled else "TOGGLE_FEATURE_OFF"
     with context.database.transaction() as conn:
-        target = FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
+        target = find_target(conn, name, environment)
     params = {"project": target.project, "featureName": name, "environment": environment}
     try:
         with context.database.transaction() as conn:

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from sigservice.db import Connection, Row
-from sigservice.errors import NotFoundError
+from sigservice.errors import require_found
 from sigservice.repository.flags import features as feature_rows
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import projects
@@ -22,6 +22,7 @@ from sigservice.routes.pages.release_views import is_recent, make_release_view
 from sigservice.services import strategy_summaries
 from sigservice.services.actions import held_flags, scheduled_sets
 from sigservice.services.flags import dependencies, feature_view, features
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import freeze, guard_history
 from sigservice.services.releases.release_actors import Actors
@@ -118,10 +119,12 @@ def find_undo(swap: str, back: str = "") -> Undo | None:
 
 def find_feature(conn: Connection, name: str) -> Row:
     """The flag in whichever project. Raises NotFoundError."""
-    row = feature_rows.find(conn, name)
-    if row is None:
-        raise NotFoundError(f"Flag {name} not found.")
-    return row
+    return require_found(feature_rows.find(conn, name), f"Flag {name} not found.")
+
+
+def find_target(conn: Connection, name: str, environment: str) -> FeatureEnvironment:
+    """Raises NotFoundError for an unknown flag."""
+    return FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
 
 
 def list_path(back: str, **changes: str) -> str:

@@ -9,7 +9,7 @@ from sigservice.errors import AppError, NotFoundError
 from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.releases import releases
 from sigservice.routes.pages.flags.environment_cards import describe_addition
-from sigservice.routes.pages.flags.feature_page import find_feature
+from sigservice.routes.pages.flags.feature_page import find_target
 from sigservice.routes.pages.flags.plan_fields import (
     REASON_FIELD,
     check_permission,
@@ -238,11 +238,6 @@ def _describe_addition(conn: Connection, target: FeatureEnvironment) -> str:
         return ""
     is_enabled = get_state(conn, target)["enabled"]
     return describe_addition(is_enabled, len(strategies.list_strategies(conn, target)))
-
-
-def find_target(conn: Connection, name: str, environment: str) -> FeatureEnvironment:
-    """Raises NotFoundError for an unknown flag."""
-    return FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
 
 
 def _find_strategy(

@@ -1,7 +1,8 @@
 """Strategies of a flag, on its page: order, disable, copy to another environment."""
 
 from sigservice.errors import BadDataError
-from sigservice.routes.pages.flags.feature_strategies import ask_for_addition, find_target
+from sigservice.routes.pages.flags.feature_page import find_target
+from sigservice.routes.pages.flags.feature_strategies import ask_for_addition
 from sigservice.services import revisions
 from sigservice.services.flags import strategies
 from sigservice.services.identity import EDIT, Identity

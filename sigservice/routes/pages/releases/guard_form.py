@@ -4,11 +4,12 @@ from sigservice.errors import ConflictError
 from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
 from sigservice.routes.admin.releases.releases import store_guards
+from sigservice.routes.pages.flags.feature_page import find_target
 from sigservice.routes.pages.releases import release_form_fields as fields
 from sigservice.routes.pages.releases import release_form_values as values
 from sigservice.routes.pages.releases.release_form_fields import GuardChoices
 from sigservice.routes.pages.releases.release_questions import REASON, find_back
-from sigservice.routes.pages.releases.releases import RELEASE, find_target, make_breadcrumbs
+from sigservice.routes.pages.releases.releases import RELEASE, make_breadcrumbs
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.releases import releases
 from sigservice.services.releases.guard_edits import GuardChanges

@@ -13,15 +13,11 @@ from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
 from sigservice.repository.transfer import definitions
 from sigservice.routes.admin.releases.releases import ask_sources, read_surroundings, store_release
+from sigservice.routes.pages.flags.feature_page import find_target
 from sigservice.routes.pages.releases import release_form_fields as fields
 from sigservice.routes.pages.releases import release_form_values as values
 from sigservice.routes.pages.releases.release_form_fields import GuardChoices
-from sigservice.routes.pages.releases.releases import (
-    PLACE,
-    find_target,
-    make_breadcrumbs,
-    name_strategy,
-)
+from sigservice.routes.pages.releases.releases import PLACE, make_breadcrumbs, name_strategy
 from sigservice.routes.pages.releases.replay_view import make_replay_view
 from sigservice.routes.pages.signals.channel_section import make_named_channels
 from sigservice.services.flags import strategies

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 from sigservice.clock import parse_iso
 from sigservice.db import Connection
 from sigservice.errors import NotFoundError
+from sigservice.routes.pages.flags.feature_page import find_target
 from sigservice.routes.pages.release_sentences import name_next
 from sigservice.routes.pages.release_views import fill_label
-from sigservice.routes.pages.releases.releases import RELEASE, find_target, make_breadcrumbs
+from sigservice.routes.pages.releases.releases import RELEASE, make_breadcrumbs
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.releases import release_commands, releases
 from sigservice.services.releases.release_commands import CommandBody

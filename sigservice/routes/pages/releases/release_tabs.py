@@ -8,15 +8,11 @@ from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError
 from sigservice.repository.signals import signal_endpoints
 from sigservice.routes.admin.releases.releases import ask_sources
+from sigservice.routes.pages.flags.feature_page import find_target
 from sigservice.routes.pages.release_alerts import find_alerts
 from sigservice.routes.pages.release_views import NOTICES, make_release_view
 from sigservice.routes.pages.releases.release_chart import MARKS, find_end, make_chart
-from sigservice.routes.pages.releases.releases import (
-    RELEASE,
-    find_target,
-    make_breadcrumbs,
-    name_strategy,
-)
+from sigservice.routes.pages.releases.releases import RELEASE, make_breadcrumbs, name_strategy
 from sigservice.routes.pages.releases.replay_view import make_replay_view
 from sigservice.routes.pages.signals.endpoint_tabs import Tab
 from sigservice.services.flags import strategies

@@ -3,13 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sigservice.db import Connection
 from sigservice.repository.projects import environments, projects
 from sigservice.repository.releases import releases as release_rows
-from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.routes.pages.release_views import NOTICES, make_release_view
 from sigservice.services.actions import scheduled_sets
-from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import freeze
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
@@ -27,11 +24,6 @@ GROUPS = {
 }
 
 router = Router(PageGuard)
-
-
-def find_target(conn: Connection, name: str, environment: str) -> FeatureEnvironment:
-    """Raises NotFoundError."""
-    return FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
 
 
 def make_breadcrumbs(name: str) -> list[tuple[str, str]]:

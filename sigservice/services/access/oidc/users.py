@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from sigservice.clock import format_iso
+from sigservice.clock import format_iso, format_optional
 from sigservice.db import Connection, Row
-from sigservice.errors import BadDataError, ConflictError, NotFoundError
+from sigservice.errors import BadDataError, ConflictError, require_found
 from sigservice.log import Logger
 from sigservice.repository.access import identities
 from sigservice.repository.access import users as user_rows
@@ -87,9 +87,7 @@ def connect(conn: Connection, user_id: int, person: Person, rules: Rules) -> int
 def unlink(conn: Connection, user_id: int, identity_id: int, by: Identity, *, how: str) -> None:
     """Disconnects a user, and ends the sessions of the identity. Raises NotFoundError."""
     user = users.get(conn, user_id)
-    row = identities.delete(conn, user_id, identity_id)
-    if row is None:
-        raise NotFoundError("Identity not found.")
+    row = require_found(identities.delete(conn, user_id, identity_id), "Identity not found.")
     _record_unlinked(conn, user, row, by, how)
 
 
@@ -119,13 +117,12 @@ def end_provider_sessions(conn: Connection, claims: Mapping[str, Any], by: Ident
 
 def to_json(row: Row) -> dict[str, Any]:
     """The identity in the API."""
-    last = row["last_sign_in_at"]
     return {
         "id": row["id"],
         "issuer": row["issuer"],
         "subject": row["subject"],
         "createdAt": format_iso(row["created_at"]),
-        "lastSignInAt": format_iso(last) if last else None,
+        "lastSignInAt": format_optional(row["last_sign_in_at"]),
     }
 
 

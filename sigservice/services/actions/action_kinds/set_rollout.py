@@ -35,7 +35,7 @@ class SetRollout(FlagKind):
 
     def check(self, conn: Connection, project: str, params: Params, problems: Problems) -> None:
         super().check(conn, project, params, problems)
-        if not _is_percentage(str(params["rollout"])):
+        if not strategies.is_percentage(str(params["rollout"])):
             problems.add("rollout", "The rollout must be a whole number from 0 to 100.")
 
     def perform(
@@ -77,7 +77,3 @@ def set_rollout(
         rollout,
         strategy=id,
     )
-
-
-def _is_percentage(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 100
