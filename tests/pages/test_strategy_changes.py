@@ -98,10 +98,10 @@ def test_a_copy_to_production_asks_first_if_the_flag_is_on_there(ed, flags, path
     before = len(flags.list_strategies())
     form = form_to(ed.get(PATH), f"{path(id, 'development')}/copy")
     buttons = {field.value_if_submitted(): field for field in form.fields["environment"]}
-    assert "besides those of the other 1" in buttons["production"].attrs["data-confirm"]
+    assert "as do users of the other 1" in buttons["production"].attrs["data-confirm"]
     question = form.submit("environment", value="production")
     assert heading(question) == "Copy a strategy to checkout in production?"
-    assert "besides those of the other 1" in question
+    assert "as do users of the other 1" in question
     assert len(flags.list_strategies()) == before
     page = question.forms[1].submit(status=303).follow()
     assert notice(page) == "Strategy copied."

@@ -47,7 +47,7 @@ def lease_due_queries(
     conn: Connection, now: datetime, until: datetime, busy: Sequence[str]
 ) -> list[Row]:
     """{id, release_id, definition, feature, environment, project} of the guards whose query must be
-    sent, which are due again at `until`; without those of the sources `busy`."""
+    sent, except to the sources `busy`; they are due again at `until`."""
     return fetch_all(conn, _SQL["lease_due_queries"], now=now, until=until, busy=list(busy))
 
 

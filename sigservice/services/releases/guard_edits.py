@@ -28,8 +28,8 @@ from sigservice.services.signals.payload_paths import to_text
 
 
 class GuardChanges(msgspec.Struct):
-    """`guards` replace those of the release. `guardIds` and `step` are the guards and the step that
-    the caller believes to be present."""
+    """`guards` replace the guards of the release. `guardIds` and `step` are the guards and the
+    step that the caller believes to be present."""
 
     read_only: ClassVar = ()
 

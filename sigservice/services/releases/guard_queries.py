@@ -1,5 +1,5 @@
 """Guards whose rule is a query of a metric source. A query is sent outside of transactions; what
-its answer causes (a rollback, a hold) is one commit with it, like that of other rules."""
+its answer causes (a rollback, a hold) is in the same commit, as with other rules."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -38,7 +38,7 @@ class GuardLease(NamedTuple):
 
 
 def lease_queries(conn: Connection, now: datetime, busy: Sequence[str]) -> list[GuardLease]:
-    """The guards whose query is due; without those of the sources `busy`."""
+    """The guards whose query is due, except queries of the sources `busy`."""
     until = now + LEASE
     leases = []
     for row in release_guards.lease_due_queries(conn, now, until, busy):

@@ -53,8 +53,8 @@ class _Guard(msgspec.Struct, omit_defaults=True, kw_only=True):
 
 
 class SignalGuard(_Guard, kw_only=True, tag_field="kind", tag="signal"):
-    """Fires from a signal that matches `filters` to the one that resolves its alert. Both are
-    those of the sender's template where they are absent."""
+    """Fires from a signal that matches `filters` to the one that resolves its alert. Where
+    they are absent, the sender's template has both."""
 
     endpointId: int
     filters: list[Filter] | None = None

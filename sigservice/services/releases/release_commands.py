@@ -254,7 +254,7 @@ def _require_thawed(release: Release) -> None:
 
 
 def _require_quiet(release: Release) -> None:
-    """No guard fires, except those that are ignored and those of a dry run."""
+    """No guard fires, except ignored guards and dry runs."""
     results = [guard.to_result(release.now) for guard in release.guards]
     for guard in list_active(results, release.now):
         if guard.state == "firing":

@@ -121,7 +121,7 @@ def prepare(
 
 
 def check_firing(guards: Sequence[PreparedGuard], problems: Problems) -> None:
-    """Adds the guards that fire now; those of a dry run may."""
+    """Adds the guards that fire now; guards of a dry run may fire."""
     for guard in guards:
         if guard.state == "firing" and not guard.definition.dryRun:
             problems.add(f"guards[{guard.position}]", f"The guard fires now: {guard.reason}")

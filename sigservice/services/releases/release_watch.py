@@ -25,7 +25,7 @@ class ReleaseCounts(NamedTuple):
 
 
 class ReleaseWatch:
-    """One for each process. Only the job changes it. `counts` are those of its last run."""
+    """One for each process. Only the job changes it. `counts` are from its last run."""
 
     def __init__(self) -> None:
         self._scanned: tuple[_Version, datetime, float] | None = None

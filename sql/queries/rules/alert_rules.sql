@@ -39,7 +39,8 @@ WHERE id = %(id)s;
 DELETE FROM alert_rules WHERE id = %(id)s;
 
 -- name: claim_due_alert_rules
--- The enabled rules on impact metrics of enabled endpoints that are due, locked until the transaction ends; other processes skip them.
+-- The enabled rules on impact metrics of enabled endpoints that are due, locked until the transaction ends;
+-- other processes skip them.
 -- A rule that is due later than its longest interval is due after a step of the clock.
 SELECT r.id, r.name, r.endpoint_id, r.enabled, r.condition, r.notifications, r.state, r.since, r.streak, r.has_fired, r.unknown_since,
        r.value, r.samples, r.window_from, r.window_to, r.reason, r.evaluated_at, r.last_error

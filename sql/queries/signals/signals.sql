@@ -5,10 +5,10 @@
 -- Returns a row for each signal whose endpoint still has the version that its sender was authenticated
 -- with. `created_at` is NULL if the endpoint has a signal with the same key already: that one is not
 -- stored. A signal is queued for evaluation if an enabled action set is triggered by the endpoint, or a
--- guard of a release watches it. IDs are in the order of the list. `signals` is one JSON text, which the driver formats faster than arrays; the
--- payload is text in it, so that it doesn't change. The join with the token protects from a previous
--- version of the program, which deletes tokens without a new version of the endpoint. With LATERAL each
--- is one index lookup.
+-- guard of a release watches it. IDs are in the order of the list. `signals` is one JSON text, which the
+-- driver formats faster than arrays; the payload is text in it, so that it doesn't change. The join with the
+-- token protects from a previous version of the program, which deletes tokens without a new version of the
+-- endpoint. With LATERAL each is one index lookup.
 WITH accepted AS MATERIALIZED (
     SELECT nextval('signals_id_seq') AS id, s.position, s.endpoint_id, s.token_id, s.payload,
            s.payload_bytes, s.idempotency_key

@@ -29,8 +29,8 @@ def make_cards(
 ) -> list[dict[str, Any]]:
     """`alerts` are the runs that keep the flag on or off for an alert; `switches` are the newest
     events that switched it, newest first; `asks_first` is the project's setting for production
-    environments; `newest_releases` are the views of releases by environment, `scheduled` those of
-    what is due."""
+    environments; `newest_releases` are the views of releases by environment, `scheduled` the views
+    of what is due."""
     cards = []
     path = join_path("/admin/features", feature["name"], "environments")
     for environment in feature["environments"]:
@@ -131,4 +131,4 @@ def describe_addition(is_enabled: bool, strategy_count: int) -> str:
         return ""
     if not strategy_count:
         return "It has no strategy: everyone gets it. Then only users of the new strategy get it."
-    return f"Users of the new strategy get it at once, besides those of the other {strategy_count}."
+    return f"Users of the new strategy get it at once, as do users of the other {strategy_count}."

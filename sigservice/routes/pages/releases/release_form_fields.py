@@ -162,7 +162,7 @@ def make_steps_section(form: Form) -> GrowingSection:
 
 
 def make_guards_section(form: Form, choices: GuardChoices) -> GrowingSection:
-    """The buttons that add a guard are those of templates/releases/add_guards.tpl."""
+    """templates/releases/add_guards.tpl has the buttons that add a guard."""
     rows = list_rows(form, "guards")
     return GrowingSection(
         "guards",
@@ -230,8 +230,8 @@ def _make_signal_sections(form: Form, at: str) -> list[GrowingSection]:
         f"{at}.filters",
         "Which alerts",
         "filter",
-        "All filters must match, and of an OR group at least one. Without any, those of the"
-        " sender's template count.",
+        "All filters must match, and of an OR group at least one. Without any, the filters of"
+        " the sender's template count.",
         [PATH_FIELD, operator, values, make_group_field(form, f"{at}.filters"), *FILTER_BOXES],
         blank={"operator": "IN"},
         max_rows=MAX_FILTERS,

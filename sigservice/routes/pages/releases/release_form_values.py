@@ -169,8 +169,8 @@ def read_guards(form: Form, struct: type[Body], **members: Any) -> Body:
 
 
 def _list_blank(form: Form) -> set[str]:
-    """The controls that `read` leaves out: those of a group that is empty as a whole (a window,
-    what resolves an alert), and those that are read in another way."""
+    """The controls that `read` leaves out: a group that is empty as a whole (a window, what
+    resolves an alert), and what is read in another way."""
     names = {"startAt"} | {name for name in form if _OTHERS.search(name)}
     hours = [form.get(f"window.{name}", "").strip() for name in ("from", "to")]
     if not any(hours) and not any(f"window.days.{day}" in form for day in DAYS):
