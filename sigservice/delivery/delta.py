@@ -87,7 +87,7 @@ def _write_events(
             if flag is None or flag.project != former.project:
                 removed.append(
                     b'{"type":"feature-removed","featureName":%b,"project":%b,%b'
-                    % (_quote(name), _quote(former.project), end)
+                    % (msgspec.json.encode(name), msgspec.json.encode(former.project), end)
                 )
         if flag is not None:
             needed_segments.update(flag.segment_ids)
@@ -121,7 +121,3 @@ def _list_segments(state: FlagState, query: Query) -> Iterator[int]:
 def _matches(query: Query, flag: Flag) -> bool:
     is_in_scope = query.projects is None or flag.project in query.projects
     return is_in_scope and flag.name.startswith(query.prefix)
-
-
-def _quote(text: str) -> bytes:
-    return msgspec.json.encode(text)

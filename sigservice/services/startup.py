@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sigservice.crypto import secrets
-from sigservice.db import Connection, Database
+from sigservice.db import Database
 from sigservice.log import Logger
 from sigservice.repository import revisions
 from sigservice.repository.access import users
@@ -24,7 +24,9 @@ def seed(database: Database, authentication: dict[str, Any], passwords: secrets.
     """Writes the built-in rows once; creates the first admin if there are no users, and the
     configured API tokens if there are none. Raises ConfigError for invalid tokens."""
     with database.transaction() as conn:
-        _write_built_ins(conn)
+        if defaults.mark_seeded(conn, str(uuid.uuid4())):
+            revisions.bump(conn, RevisionBump([""], [], [], []))
+            defaults.insert_built_ins(conn)
     admin = authentication["initialAdminUser"]
     with database.transaction() as conn:
         is_needed = bool(admin) and _may_sign_in(authentication) and users.count(conn) == 0
@@ -59,12 +61,6 @@ def switch_environments(database: Database, names: Sequence[str], logger: Logger
     if names:
         with database.transaction() as conn:
             environments.apply_enabled_environments(conn, names, logger)
-
-
-def _write_built_ins(conn: Connection) -> None:
-    if defaults.mark_seeded(conn, str(uuid.uuid4())):
-        revisions.bump(conn, RevisionBump([""], [], [], []))
-        defaults.insert_built_ins(conn)
 
 
 def issue_sign_in_code(database: Database) -> str:

@@ -154,7 +154,7 @@ class Usage(NamedTuple):
             ],
             "rows": [
                 {
-                    "start": _find_start(row["ago"], period, this_hour),
+                    "start": this_hour - timedelta(hours=(row["ago"] + 1) * period.slot_hours - 1),
                     "variants": [by_slot.get(row["ago"], {}).get(name, 0) for name in names],
                     "rates": [
                         f"{values[row['ago']]:,.3g}" if row["ago"] in values else "–"
@@ -224,7 +224,3 @@ def choose_period(at: datetime, now: datetime) -> str:
     """The shortest period of a day or more that contains the time; the longest one if none does."""
     names = [name for name, period in PERIODS.items() if period.hours >= 24]
     return next((name for name in names if at >= find_bounds(name, now)[0]), names[-1])
-
-
-def _find_start(ago: int, period: Period, this_hour: datetime) -> datetime:
-    return this_hour - timedelta(hours=(ago + 1) * period.slot_hours - 1)

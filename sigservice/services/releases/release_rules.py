@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import Clock
-from sigservice.db import Connection, Row
+from sigservice.db import Connection
 from sigservice.log import Logger
 from sigservice.repository.releases import release_guards
 from sigservice.services import revisions
@@ -27,7 +27,7 @@ def evaluate_due(conn: Connection, logger: Logger, clock: Clock, database_now: d
     rows = release_guards.list_due_rules(conn, now)
     if not rows:
         return 0
-    conditions = [_read_condition(row) for row in rows]
+    conditions = [msgspec.json.decode(row["definition"], type=RuleGuard).rule for row in rows]
     items, changed = [], set()
     for row, condition, slices in zip(
         rows, conditions, read_all(conn, conditions, None, now), strict=True
@@ -61,7 +61,3 @@ def make_columns(condition: Condition, reading: Reading, state: RuleState) -> di
         "due_at": None if is_query else next_at,
         "query_due_at": next_at if is_query else None,
     }
-
-
-def _read_condition(row: Row) -> Condition:
-    return msgspec.json.decode(row["definition"], type=RuleGuard).rule

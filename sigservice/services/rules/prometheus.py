@@ -39,10 +39,6 @@ class Answer(NamedTuple):
     is_wrong: bool = False
 
 
-def _hold_nothing(_source: Row) -> AbstractContextManager[bool]:
-    return nullcontext(True)
-
-
 class PrometheusClient:
     """Sends queries with the secrets of sources. `hold` keeps others from querying a source
     meanwhile; it returns False if they don't stop. A caller without it has claimed the source."""
@@ -51,7 +47,7 @@ class PrometheusClient:
         self,
         settings: DeliverySettings,
         encryption: Encryption,
-        hold: Callable[[Row], AbstractContextManager[bool]] = _hold_nothing,
+        hold: Callable[[Row], AbstractContextManager[bool]] = lambda _source: nullcontext(True),
     ) -> None:
         self._settings, self._encryption, self._hold = settings, encryption, hold
 
