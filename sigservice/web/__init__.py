@@ -8,6 +8,7 @@ from typing import Any
 from bottle import HTTPResponse, request
 
 from sigservice.context import Context
+from sigservice.db import Connection, Row
 from sigservice.web import respond
 from sigservice.web.body import read_query
 from sigservice.web.guards import AdminGuard, ClientGuard, PageGuard, Public
@@ -16,6 +17,6 @@ from sigservice.web.router import Router
 
 Json = Any  # what a handler returns for the body of its response
 __all__ = [
-    "AdminGuard", "ClientGuard", "Context", "HTTPResponse", "Json", "Page", "PageGuard", "Public",
-    "Router", "read_query", "request", "respond",
+    "AdminGuard", "ClientGuard", "Connection", "Context", "HTTPResponse", "Json", "Page",
+    "PageGuard", "Public", "Router", "Row", "read_query", "request", "respond",
 ]  # fmt: skip

@@ -4,7 +4,6 @@ from types import MappingProxyType
 from typing import Any
 
 from sigservice import payload
-from sigservice.db import Row
 from sigservice.errors import (
     AppError,
     BadDataError,
@@ -25,7 +24,7 @@ from sigservice.services.signals.credentials import Caller
 from sigservice.services.signals.endpoint_cache import EndpointSettings, TokenSettings
 from sigservice.services.signals.signal_storage import NotStored
 from sigservice.services.signals.signature_schemes import find_id_header
-from sigservice.web import Context, HTTPResponse, Public, Router, request, respond
+from sigservice.web import Context, HTTPResponse, Public, Router, Row, request, respond
 from sigservice.web.body import MISSING, read_bytes, read_json
 from sigservice.web.client_ip import find_client_ip
 from sigservice.web.guards import AuthenticationAttempt

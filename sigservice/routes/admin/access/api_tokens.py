@@ -5,12 +5,11 @@ from urllib.parse import quote
 
 import msgspec
 
-from sigservice.db import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, DEFAULT_ENVIRONMENT, Identity
-from sigservice.web import AdminGuard, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, Json, Router, respond
 
 PATH = "/api/admin/api-tokens"
 PROJECT_PATH = "/api/admin/projects/<project>/api-tokens"

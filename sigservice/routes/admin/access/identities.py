@@ -3,13 +3,12 @@
 from typing import Any
 
 from sigservice.config.oidc import is_enabled
-from sigservice.db import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.access import identities
 from sigservice.services.access import users as user_service
 from sigservice.services.access.oidc import users
 from sigservice.services.identity import ADMIN, VIEW, Identity
-from sigservice.web import AdminGuard, Context, Json, Router, oidc_sign_in, request
+from sigservice.web import AdminGuard, Connection, Context, Json, Router, oidc_sign_in, request
 from sigservice.web.body import MISSING, read_json
 
 OF_USER = "/api/admin/user-admin/<id:id>/identities"

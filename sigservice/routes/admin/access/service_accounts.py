@@ -5,12 +5,11 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from sigservice.db import Connection
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.repository.access import service_accounts as service_account_rows
 from sigservice.services.access import personal_tokens, service_accounts
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, Context, HTTPResponse, Json, Router, respond
 
 PATH = "/api/admin/service-account"
 

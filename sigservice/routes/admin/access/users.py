@@ -5,16 +5,17 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from sigservice.db import Connection, Row
 from sigservice.repository.access import users as user_rows
 from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.web import (
     AdminGuard,
+    Connection,
     Context,
     HTTPResponse,
     Json,
     Router,
+    Row,
     read_query,
     request,
     reset_links,

@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import Connection
 from sigservice.repository.actions import action_runs as action_run_rows
 from sigservice.services.actions import (
     action_runs,
@@ -18,6 +17,7 @@ from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.signals import signal_storage
 from sigservice.web import (
     AdminGuard,
+    Connection,
     Context,
     HTTPResponse,
     Json,

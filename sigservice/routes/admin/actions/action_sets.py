@@ -2,7 +2,6 @@
 
 import msgspec
 
-from sigservice.db import Connection
 from sigservice.services.actions import action_sets, scheduled_sets
 from sigservice.services.actions.action_choices import describe_kinds
 from sigservice.services.actions.action_filters import Filter
@@ -11,7 +10,7 @@ from sigservice.services.actions.action_sets import Action, ActionSetFields, rea
 from sigservice.services.actions.schedules import NO_SOURCE, Schedule
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.signals.payload_paths import MAX_PATH_LENGTH
-from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, Context, HTTPResponse, Json, Router, respond
 
 SETS = "/api/admin/projects/<project>/actions"
 SET = f"{SETS}/<id:id>"

@@ -1,12 +1,11 @@
 """What people on call read without ADMIN: the flags that alerts hold and the states of signals."""
 
 from sigservice.clock import format_iso
-from sigservice.db import Connection
 from sigservice.repository.system import home
 from sigservice.services.actions import held_flags, ignored_alerts
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.signals import signal_state_list
-from sigservice.web import AdminGuard, Context, Json, Router, read_query, request
+from sigservice.web import AdminGuard, Connection, Context, Json, Router, read_query, request
 from sigservice.web.paging import read_paging
 
 MAX_ALERTS = 1000

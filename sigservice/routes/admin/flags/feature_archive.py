@@ -2,11 +2,10 @@
 
 import msgspec
 
-from sigservice.db import Connection
 from sigservice.services.flags import feature_tags, features
 from sigservice.services.flags.feature_tags import TagChanges
 from sigservice.services.identity import EDIT, Identity
-from sigservice.web import AdminGuard, HTTPResponse, Router, respond
+from sigservice.web import AdminGuard, Connection, HTTPResponse, Router, respond
 
 PROJECT = "/api/admin/projects/<project>"
 

@@ -2,11 +2,10 @@
 
 import msgspec
 
-from sigservice.db import Connection
 from sigservice.services.flags import feature_states, feature_switches, strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import AdminGuard, Json, Router, read_query, request
+from sigservice.web import AdminGuard, Connection, Json, Router, read_query, request
 
 STATE = "/api/admin/projects/<project>/features/<name>/environments/<environment>"
 BULK = "/api/admin/projects/<project>/bulk_features/environments/<environment>"

@@ -1,10 +1,9 @@
 """The lifecycle of flags, JSON."""
 
-from sigservice.db import Connection
 from sigservice.services.flags import feature_lifecycle
 from sigservice.services.flags.feature_lifecycle import Completion
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import AdminGuard, Context, Json, Router
+from sigservice.web import AdminGuard, Connection, Context, Json, Router
 
 LIFECYCLE = "/api/admin/projects/<project>/features/<name>/lifecycle"
 

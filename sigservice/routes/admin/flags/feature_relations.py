@@ -2,14 +2,13 @@
 
 import msgspec
 
-from sigservice.db import Connection
 from sigservice.errors import NotFoundError
 from sigservice.repository.flags import feature_tags as feature_tag_rows
 from sigservice.repository.flags import features
 from sigservice.services.flags import dependencies, feature_tags
 from sigservice.services.flags.feature_tags import Tag, TagChanges
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import AdminGuard, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, HTTPResponse, Json, Router, respond
 
 TAGS = "/api/admin/features/<name>/tags"
 FEATURE = "/api/admin/projects/<project>/features/<name>"

@@ -1,11 +1,10 @@
 """Search for flags of all projects, JSON, page by page."""
 
-from sigservice.db import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.flags.features import FeatureFilter
 from sigservice.services.flags import feature_view
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import AdminGuard, Json, Router, request
+from sigservice.web import AdminGuard, Connection, Json, Router, request
 from sigservice.web.body import read_query_pairs
 from sigservice.web.paging import read_paging, read_values
 

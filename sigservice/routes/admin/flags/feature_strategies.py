@@ -3,7 +3,6 @@
 import msgspec
 from msgspec import UNSET
 
-from sigservice.db import Connection
 from sigservice.services import revisions
 from sigservice.services.flags import constraints, strategies
 from sigservice.services.flags.constraints import Constraint
@@ -11,7 +10,7 @@ from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.problems import Problems
-from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, Context, HTTPResponse, Json, Router, respond
 from sigservice.web.json_patch import Patch, apply_patch
 
 STRATEGIES = "/api/admin/projects/<project>/features/<name>/environments/<environment>/strategies"

@@ -5,14 +5,13 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import Connection
 from sigservice.errors import BadDataError
 from sigservice.services import revisions
 from sigservice.services.flags import feature_variants
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.variants import Variant
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import AdminGuard, Json, Router
+from sigservice.web import AdminGuard, Connection, Json, Router
 from sigservice.web.json_patch import Patch, apply_patch
 
 FEATURE = "/api/admin/projects/<project>/features/<name>"

@@ -2,7 +2,6 @@
 
 import msgspec
 
-from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, require_found
 from sigservice.repository.flags import feature_strategies
 from sigservice.repository.flags import segments as segment_rows
@@ -12,7 +11,7 @@ from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.segments import Segment
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, Context, HTTPResponse, Json, Router, Row, respond
 
 SEGMENTS = "/api/admin/segments"
 BODY_LIMIT = 5_000_000  # a thousand values of 100 characters, and more if the option allows

@@ -5,12 +5,11 @@ Tools such as the Terraform provider read it and write that change requests are 
 
 import msgspec
 
-from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.projects import environments
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import projects
-from sigservice.web import AdminGuard, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, HTTPResponse, Json, Router, Row, respond
 
 PROJECT = "/api/admin/projects/<project>"
 

@@ -2,7 +2,6 @@
 
 import msgspec
 
-from sigservice.db import Connection
 from sigservice.repository.projects import context_fields as context_field_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import context_fields
@@ -11,7 +10,7 @@ from sigservice.services.projects.context_fields import (
     ContextFieldChanges,
     LegalValue,
 )
-from sigservice.web import AdminGuard, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, Json, Router, respond
 
 PATH = "/api/admin/context"
 

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import msgspec
 
-from sigservice.db import Connection
 from sigservice.repository.projects import environments as environment_rows
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import environments
@@ -13,7 +12,7 @@ from sigservice.services.projects.environments import (
     EnvironmentState,
     NewEnvironment,
 )
-from sigservice.web import AdminGuard, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, HTTPResponse, Json, Router, respond
 
 PATH = "/api/admin/environments"
 SortOrder = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]

@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import Connection, Row
 from sigservice.repository.projects import favorites as favorite_rows
 from sigservice.repository.projects import project_environments as project_environment_rows
 from sigservice.repository.projects import projects as project_rows
@@ -14,7 +13,7 @@ from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.projects import favorites, project_environments, project_settings, projects
 from sigservice.services.projects.project_settings import ProjectSettings
 from sigservice.services.projects.projects import NewProject, ProjectChanges
-from sigservice.web import AdminGuard, Context, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, Context, Json, Router, Row, respond
 
 PATH = "/api/admin/projects"
 STATISTICS = {

@@ -4,11 +4,10 @@ from urllib.parse import quote
 
 import msgspec
 
-from sigservice.db import Connection
 from sigservice.repository.projects import tags as tag_rows
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import tags
-from sigservice.web import AdminGuard, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, Json, Router, respond
 
 PATH = "/api/admin/tags"
 

@@ -1,6 +1,5 @@
 """Admin API: the types of strategies, tags and flags."""
 
-from sigservice.db import Connection
 from sigservice.repository.projects import feature_types as feature_type_rows
 from sigservice.repository.projects import strategy_types as strategy_type_rows
 from sigservice.repository.projects import tag_types as tag_type_rows
@@ -9,7 +8,7 @@ from sigservice.services.projects import feature_types, strategy_types, tag_type
 from sigservice.services.projects.feature_types import Lifetime
 from sigservice.services.projects.strategy_types import NewStrategyType, StrategyTypeChanges
 from sigservice.services.projects.tag_types import TagType, TagTypeChanges
-from sigservice.web import AdminGuard, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, Json, Router, respond
 
 STRATEGIES = "/api/admin/strategies"
 TAG_TYPES = "/api/admin/tag-types"

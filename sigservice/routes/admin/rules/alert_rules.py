@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError
 from sigservice.repository.rules import alert_rules as rule_rows
 from sigservice.routes.admin.rules.metric_sources import make_client
@@ -12,7 +11,7 @@ from sigservice.services.rules import alert_rules, metric_sources
 from sigservice.services.rules.alert_rules import AlertRule
 from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
 from sigservice.services.rules.rule_preview import check_condition, preview_metric, preview_query
-from sigservice.web import AdminGuard, Context, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, Context, Json, Router, Row, respond
 
 PATH = "/api/admin/alert-rules"
 

@@ -4,7 +4,6 @@ from typing import ClassVar
 
 import msgspec
 
-from sigservice.db import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.rules import metric_sources as source_rows
 from sigservice.services.channel_delivery import DeliverySettings
@@ -14,7 +13,7 @@ from sigservice.services.rules.metric_sources import MetricSource
 from sigservice.services.rules.prometheus import Answer, PrometheusClient
 from sigservice.services.rules.rule_conditions import MAX_QUERY
 from sigservice.services.rules.source_claims import SourceClaims
-from sigservice.web import AdminGuard, Context, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, Context, Json, Router, respond
 
 PATH = "/api/admin/metric-sources"
 

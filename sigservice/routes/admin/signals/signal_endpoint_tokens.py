@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from sigservice.db import Connection, Row
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoint_tokens
 from sigservice.services.signals.signal_endpoint_tokens import (
@@ -14,7 +13,7 @@ from sigservice.services.signals.signal_endpoint_tokens import (
     parse_expiry,
 )
 from sigservice.services.signals.signature_schemes import SignatureSettings
-from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, Context, HTTPResponse, Json, Router, Row, respond
 
 PATH = "/api/admin/signal-endpoints/<id:id>/tokens"
 

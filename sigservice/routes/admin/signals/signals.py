@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import Connection, Row
 from sigservice.repository.signals import signal_endpoints as endpoint_rows
 from sigservice.repository.signals import signals as signal_rows
 from sigservice.services.identity import ADMIN, Identity
@@ -18,10 +17,12 @@ from sigservice.services.signals.signal_summaries import (
 )
 from sigservice.web import (
     AdminGuard,
+    Connection,
     Context,
     HTTPResponse,
     Json,
     Router,
+    Row,
     read_query,
     request,
     respond,

@@ -1,11 +1,10 @@
 """Applications and their instances, JSON."""
 
 from sigservice.clock import format_iso
-from sigservice.db import Connection
 from sigservice.repository.usage import client_applications as client_application_rows
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.usage import client_applications
-from sigservice.web import AdminGuard, Json, Router, read_query, request
+from sigservice.web import AdminGuard, Connection, Json, Router, read_query, request
 from sigservice.web.paging import MAX_LIMIT, read_paging
 
 PATH = "/api/admin/metrics/applications"

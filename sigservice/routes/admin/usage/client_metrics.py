@@ -1,12 +1,11 @@
 """Metrics of a flag, JSON: how often it was evaluated, and its impact metrics."""
 
 from sigservice.clock import format_iso
-from sigservice.db import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository.usage import client_metrics as client_metric_rows
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.usage import client_metrics, impact_metrics
-from sigservice.web import AdminGuard, Context, Json, Router, read_query, request
+from sigservice.web import AdminGuard, Connection, Context, Json, Router, read_query, request
 from sigservice.web.body import read_number
 
 PATH = "/api/admin/client-metrics/features/<name>"

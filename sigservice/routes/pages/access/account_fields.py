@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from sigservice.db import Row
 from sigservice.services.access import passwords
-from sigservice.web import Page
+from sigservice.web import Page, Row
 from sigservice.web.forms import Field
 from sigservice.web.tables import Cell, Column
 

@@ -1,11 +1,10 @@
 """API tokens, pages: list, create (the answer alone contains the secret), delete."""
 
-from sigservice.db import Connection, Row
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.routes.admin.access.api_tokens import ApiTokenBody
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, SYSTEM_ID, Identity, name_actor
-from sigservice.web import Context, Page, PageGuard, Router, request, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, request, respond
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
 from sigservice.web.links import make_own_url

@@ -1,12 +1,11 @@
 """Pages that disconnect users from the OpenID provider; connecting is a sign-in, see oidc.py."""
 
 from sigservice.config.oidc import is_enabled
-from sigservice.db import Connection
 from sigservice.errors import AppError
 from sigservice.routes.pages.access.account_fields import make_password_field
 from sigservice.services.access.oidc import users
 from sigservice.services.identity import ADMIN, VIEW, Identity
-from sigservice.web import Context, Page, PageGuard, Router, oidc_sign_in
+from sigservice.web import Connection, Context, Page, PageGuard, Router, oidc_sign_in
 from sigservice.web.forms import read_id
 
 PATH = "/profile/provider"

@@ -2,7 +2,6 @@
 
 from operator import itemgetter
 
-from sigservice.db import Connection
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.routes.admin.access.current_user import PersonalTokenBody
 from sigservice.routes.pages.access.account_fields import (
@@ -13,7 +12,7 @@ from sigservice.routes.pages.access.account_fields import (
 )
 from sigservice.services.access import personal_tokens
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import Context, Page, PageGuard, Router, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read, read_id
 from sigservice.web.oidc_sign_in import is_fresh

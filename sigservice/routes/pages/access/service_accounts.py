@@ -2,7 +2,6 @@
 
 from operator import itemgetter
 
-from sigservice.db import Connection
 from sigservice.repository.access import users as user_rows
 from sigservice.routes.admin.access.service_accounts import ServiceAccountBody, ServiceTokenBody
 from sigservice.routes.pages.access.account_fields import (
@@ -13,7 +12,7 @@ from sigservice.routes.pages.access.account_fields import (
 )
 from sigservice.services.access import personal_tokens, service_accounts
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Context, Page, PageGuard, Router, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.tables import make_table

@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 
 from sigservice import senders
-from sigservice.db import Connection
 from sigservice.repository import channels
 from sigservice.repository.access import service_accounts
 from sigservice.repository.signals import signal_endpoints, signals
@@ -20,7 +19,7 @@ from sigservice.services.actions import action_choices, action_sets, action_summ
 from sigservice.services.actions.action_sets import read_limits
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import payload_paths
-from sigservice.web import Context, Page, PageGuard, Router, read_query, request
+from sigservice.web import Connection, Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read_id, report_at
 from sigservice.web.growing_forms import GROWING_FORM

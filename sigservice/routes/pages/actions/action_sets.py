@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import Connection, Row
 from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_runs
 from sigservice.repository.actions import action_sets as action_set_rows
@@ -13,7 +12,7 @@ from sigservice.repository.signals import signal_endpoints
 from sigservice.services.actions import action_sets, action_summaries, schedules
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Context, Page, PageGuard, Router, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, respond
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
 from sigservice.web.links import flag_path

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 
 from sigservice import payload
-from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signal_endpoints, signals
@@ -15,7 +14,7 @@ from sigservice.services.actions.action_filters import Filter
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_storage
 from sigservice.services.signals.signal_summaries import make_summarizer, shorten, summarize_row
-from sigservice.web import Context, Page, PageGuard, Router, read_query, request
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, read_query, request
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
 from sigservice.web.helpers import readable

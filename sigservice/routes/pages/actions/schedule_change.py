@@ -1,6 +1,5 @@
 """Schedules one change of a flag, page: an action set that runs once."""
 
-from sigservice.db import Connection
 from sigservice.repository.projects import environments
 from sigservice.routes.pages.actions.action_form_fields import make_actor_field
 from sigservice.routes.pages.flags.feature_page import find_feature
@@ -16,7 +15,7 @@ from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Context, Page, PageGuard, Router, read_query, request
+from sigservice.web import Connection, Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
 

@@ -1,10 +1,9 @@
 """Archiving, reviving and permanently deleting flags, pages."""
 
-from sigservice.db import Connection
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.services.flags import feature_view, features
 from sigservice.services.identity import EDIT, Identity
-from sigservice.web import Context, PageGuard, Router, respond
+from sigservice.web import Connection, Context, PageGuard, Router, respond
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
 from sigservice.web.links import flag_path

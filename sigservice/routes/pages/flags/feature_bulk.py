@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.flags import features as feature_rows
 from sigservice.routes.pages.flags.feature_page import BULK_CHANGES, list_path
@@ -11,7 +10,7 @@ from sigservice.services.flags import feature_switches, feature_tags, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
-from sigservice.web import Context, Page, PageGuard, Router
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import Confirmation, make_confirmation_page
 from sigservice.web.forms import Form
 from sigservice.web.growing_forms import GROWING_FORM

@@ -1,13 +1,12 @@
 """Tags and the parent flag of a flag, pages."""
 
-from sigservice.db import Connection
 from sigservice.errors import BadDataError
 from sigservice.routes.admin.flags.feature_relations import ParentBody
 from sigservice.routes.pages.flags.feature_page import find_feature, show_feature
 from sigservice.services.flags import dependencies, feature_tags
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
-from sigservice.web import Context, PageGuard, Router
+from sigservice.web import Connection, Context, PageGuard, Router
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import Form, read, report_at
 from sigservice.web.links import flag_path

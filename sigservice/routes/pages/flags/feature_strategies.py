@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import Connection, Row
 from sigservice.errors import AppError, NotFoundError
 from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.releases import releases
@@ -33,7 +32,7 @@ from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
-from sigservice.web import Context, Page, PageGuard, Router, request
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, request
 from sigservice.web.form_pages import (
     Confirmation,
     confirms,

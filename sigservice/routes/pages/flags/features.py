@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
-from sigservice.db import Connection
 from sigservice.errors import AppError, BadDataError
 from sigservice.repository.flags import features as feature_rows
 from sigservice.repository.flags.features import SORTS, FeatureFilter
@@ -24,7 +23,7 @@ from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import Context, Page, PageGuard, Router, read_query, request
+from sigservice.web import Connection, Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.body import read_number
 from sigservice.web.filter_chips import make_chips
 from sigservice.web.form_pages import make_form_page, shows_errors_in

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from sigservice.db import Connection
 from sigservice.errors import NoPermissionError
 from sigservice.repository.access import service_accounts
 from sigservice.services.actions import action_sets
@@ -10,7 +9,7 @@ from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action, ActionSetFields, read_limits
 from sigservice.services.actions.schedules import NO_SOURCE, Schedule
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Context
+from sigservice.web import Connection, Context
 from sigservice.web.forms import Field, Form, fill, read, read_id
 
 AT_FIELD = Field(

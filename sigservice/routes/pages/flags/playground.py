@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
-from sigservice.db import Row
 from sigservice.errors import AppError, BadDataError
 from sigservice.evaluation.fields import Fields
 from sigservice.playground.evaluation_context import make_context
@@ -12,7 +11,7 @@ from sigservice.playground.playground import check_scope, explain_flags, select_
 from sigservice.playground.reasons import Reasons, build_reasons
 from sigservice.repository.projects import environments, projects
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import Context, Page, PageGuard, Router, read_query, request
+from sigservice.web import Context, Page, PageGuard, Router, Row, read_query, request
 from sigservice.web.forms import Field, make_choices
 from sigservice.web.links import flag_path
 

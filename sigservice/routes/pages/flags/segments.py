@@ -2,7 +2,6 @@
 
 from operator import itemgetter
 
-from sigservice.db import Connection, Row
 from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.projects import context_fields, projects
 from sigservice.routes.pages.flags import constraint_fields
@@ -10,7 +9,7 @@ from sigservice.services import strategy_summaries
 from sigservice.services.flags import segments
 from sigservice.services.flags.segments import Segment
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import Context, Page, PageGuard, Router, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, respond
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.growing_forms import GROWING_FORM

@@ -4,13 +4,12 @@ from operator import itemgetter
 
 from msgspec.structs import replace
 
-from sigservice.db import Connection, Row
 from sigservice.repository.projects import context_fields as context_field_rows
 from sigservice.services import revisions
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import context_fields
 from sigservice.services.projects.context_fields import ContextField, ContextFieldChanges
-from sigservice.web import Context, Page, PageGuard, Router, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, respond
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, split_lines, to_form
 from sigservice.web.tables import Cell, Column, make_list_page, make_table

@@ -2,13 +2,12 @@
 
 from operator import itemgetter
 
-from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError
 from sigservice.repository.projects import environments as environment_rows
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import environments
 from sigservice.services.projects.environments import EnvironmentState, NewEnvironment
-from sigservice.web import Page, PageGuard, Router, respond
+from sigservice.web import Connection, Page, PageGuard, Router, Row, respond
 from sigservice.web.form_pages import Body, Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
 from sigservice.web.resource_limits import explain_limit, make_limit_page

@@ -1,10 +1,9 @@
 """The button on the page of a flag that makes it a favorite."""
 
-from sigservice.db import Connection
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.services.identity import VIEW, Identity
 from sigservice.services.projects import favorites
-from sigservice.web import PageGuard, Router
+from sigservice.web import Connection, PageGuard, Router
 from sigservice.web.forms import Form
 from sigservice.web.links import flag_path
 

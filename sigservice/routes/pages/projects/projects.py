@@ -2,7 +2,6 @@
 
 from operator import itemgetter
 
-from sigservice.db import Connection, Row
 from sigservice.repository.projects import context_fields
 from sigservice.repository.projects import environments as environment_rows
 from sigservice.repository.projects import projects as project_rows
@@ -14,7 +13,7 @@ from sigservice.services.projects import (
     projects,
 )
 from sigservice.services.projects.projects import NewProject, ProjectChanges
-from sigservice.web import Page, PageGuard, Router, respond
+from sigservice.web import Connection, Page, PageGuard, Router, Row, respond
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read, to_form
 from sigservice.web.resource_limits import explain_limit, make_limit_page

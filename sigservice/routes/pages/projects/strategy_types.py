@@ -2,7 +2,6 @@
 
 import msgspec
 
-from sigservice.db import Connection
 from sigservice.routes.pages.projects.types import BREADCRUMBS, PATH
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import strategy_types
@@ -12,7 +11,7 @@ from sigservice.services.projects.strategy_types import (
     NewStrategyType,
     StrategyTypeChanges,
 )
-from sigservice.web import Context, Page, PageGuard, Router
+from sigservice.web import Connection, Context, Page, PageGuard, Router
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read, to_form
 from sigservice.web.growing_forms import GROWING_FORM, make_section

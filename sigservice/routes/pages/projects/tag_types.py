@@ -1,11 +1,10 @@
 """Tag types, pages: create, edit, delete."""
 
-from sigservice.db import Connection
 from sigservice.routes.pages.projects.types import BREADCRUMBS, PATH
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import tag_types
 from sigservice.services.projects.tag_types import TagType, TagTypeChanges
-from sigservice.web import Context, Page, PageGuard, Router
+from sigservice.web import Connection, Context, Page, PageGuard, Router
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 

@@ -2,13 +2,12 @@
 
 from operator import itemgetter
 
-from sigservice.db import Connection, Row
 from sigservice.repository.projects import feature_types as feature_type_rows
 from sigservice.repository.projects import strategy_types, tag_types
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.projects import feature_types
 from sigservice.services.projects.feature_types import Lifetime
-from sigservice.web import Page, PageGuard, Router, respond
+from sigservice.web import Connection, Page, PageGuard, Router, Row, respond
 from sigservice.web.form_pages import make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.tables import Cell, Column, make_list_page, make_table

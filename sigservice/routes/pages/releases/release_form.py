@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import Connection
 from sigservice.errors import BadDataError
 from sigservice.repository import channels
 from sigservice.repository.projects import environments
@@ -25,7 +24,7 @@ from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.releases import freeze, release_templates, releases
 from sigservice.services.releases.edits import ROLLOUT_TYPE
-from sigservice.web import Context, Page, PageGuard, Router, read_query, request
+from sigservice.web import Connection, Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, make_choices, read_id
 from sigservice.web.growing_forms import GROWING_FORM

@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from sigservice.clock import parse_iso
-from sigservice.db import Connection
 from sigservice.errors import NotFoundError
 from sigservice.routes.pages.flags.feature_page import find_target
 from sigservice.routes.pages.release_sentences import name_next
@@ -14,7 +13,7 @@ from sigservice.routes.pages.releases.releases import RELEASE, make_breadcrumbs
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.releases import release_commands, releases
 from sigservice.services.releases.release_commands import CommandBody
-from sigservice.web import Context, PageGuard, Router
+from sigservice.web import Connection, Context, PageGuard, Router
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Field, Form, fill, read
 from sigservice.web.helpers import join_path

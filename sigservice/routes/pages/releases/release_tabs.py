@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError
 from sigservice.repository.signals import signal_endpoints
 from sigservice.routes.admin.releases.releases import ask_sources
@@ -22,7 +21,7 @@ from sigservice.services.releases import freeze, guard_history, releases
 from sigservice.services.releases.release_actors import Actors
 from sigservice.services.releases.release_guards import preview_stored
 from sigservice.services.releases.releases import NewRelease
-from sigservice.web import Context, Page, PageGuard, Router, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, respond
 
 TABS = {"": "Overview", "guards": "Guards", "log": "Log", "replay": "Replay"}
 

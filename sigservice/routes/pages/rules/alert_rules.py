@@ -5,7 +5,6 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Any
 
-from sigservice.db import Connection, Row
 from sigservice.repository.rules import alert_rules as rule_rows
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.identity import ADMIN, VIEW, Identity
@@ -14,7 +13,7 @@ from sigservice.services.rules.alert_rules import read_condition
 from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
 from sigservice.services.rules.rule_preview import list_recent_values
 from sigservice.services.rules.rule_readings import describe_source
-from sigservice.web import Context, Page, PageGuard, Router, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, respond
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
 from sigservice.web.sparkline import Point, build_line

@@ -3,14 +3,13 @@
 from operator import itemgetter
 from typing import Any
 
-from sigservice.db import Connection, Row
 from sigservice.repository.rules import metric_sources as source_rows
 from sigservice.routes.admin.rules.metric_sources import run_query
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.rules import metric_sources
 from sigservice.services.rules.metric_sources import MAX_SOURCES, MetricSource
-from sigservice.web import Context, Page, PageGuard, Router, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, respond
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import (
     NO_ENTRY,

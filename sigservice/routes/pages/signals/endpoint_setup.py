@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from sigservice import senders
-from sigservice.db import Row
 from sigservice.errors import NotFoundError
 from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens
@@ -16,7 +15,7 @@ from sigservice.routes.pages.signals.endpoint_tabs import ONE, PATH, find_endpoi
 from sigservice.senders import Sender
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signal_storage
-from sigservice.web import Context, Page, PageGuard, Router, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, Row, request, respond
 from sigservice.web.forms import Field, Form
 from sigservice.web.guide import GUIDE_PATH
 from sigservice.web.links import make_signal_url

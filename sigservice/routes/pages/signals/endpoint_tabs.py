@@ -2,10 +2,9 @@
 
 from typing import Any, NamedTuple
 
-from sigservice.db import Connection, Row
 from sigservice.repository.signals import refused_calls, silence_checks
 from sigservice.services.signals import signal_endpoints
-from sigservice.web import Page
+from sigservice.web import Connection, Page, Row
 
 PATH = "/admin/signals"
 ONE = f"{PATH}/<id:id>"

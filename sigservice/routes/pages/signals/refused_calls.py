@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from operator import itemgetter
 
-from sigservice.db import Connection, Row
 from sigservice.repository.signals import refused_calls
 from sigservice.routes.pages.signals.endpoint_tabs import ONE, PATH, find_endpoint, make_tab_page
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Page, PageGuard, Router
+from sigservice.web import Connection, Page, PageGuard, Router, Row
 from sigservice.web.tables import Cell, Column, Table, make_list_page, make_table
 
 HINT = (

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from sigservice.db import Connection, Row
 from sigservice.repository.signals import signal_endpoint_tokens as token_rows
 from sigservice.repository.signals import signals
 from sigservice.routes.admin.signals.signal_endpoint_tokens import (
@@ -28,7 +27,7 @@ from sigservice.services.signals.signal_endpoint_tokens import (
     MAX_GRACE_HOURS,
     TokenFields,
 )
-from sigservice.web import Context, Page, PageGuard, Router, request, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, request, respond
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read
 from sigservice.web.resource_limits import explain_reached_limit, make_limit_page

@@ -3,7 +3,6 @@
 from operator import itemgetter
 
 from sigservice import senders
-from sigservice.db import Connection, Row
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.rules import alert_rules
 from sigservice.repository.signals import (
@@ -29,7 +28,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
 from sigservice.services.signals.signal_endpoint_tokens import TokenFields
-from sigservice.web import Context, Page, PageGuard, Router, request, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, request, respond
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, locate_problems, read, to_form
 from sigservice.web.links import make_signal_url

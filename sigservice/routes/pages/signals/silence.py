@@ -1,6 +1,5 @@
 """Silence of an endpoint, page: its state, the rule, the last notifications."""
 
-from sigservice.db import Connection
 from sigservice.repository import channels
 from sigservice.repository import outbox as message_rows
 from sigservice.routes.pages.signals import silence_form
@@ -11,7 +10,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
 from sigservice.services.signals.silence_changes import KIND
-from sigservice.web import Context, Page, PageGuard, Router, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.growing_forms import GROWING_FORM

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
-from sigservice.db import Row
 from sigservice.repository.projects import environments, projects
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.system import event_export, events
 from sigservice.services.system.event_sentences import compare_lines
-from sigservice.web import Context, Page, PageGuard, Router, read_query, request
+from sigservice.web import Context, Page, PageGuard, Router, Row, read_query, request
 from sigservice.web.event_filters import read_event_filter
 from sigservice.web.event_views import format_event_type, make_event_view
 from sigservice.web.filter_chips import make_chips
