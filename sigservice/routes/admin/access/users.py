@@ -12,7 +12,6 @@ from sigservice.web import (
     AdminGuard,
     Connection,
     Context,
-    HTTPResponse,
     Json,
     Router,
     Row,
@@ -84,7 +83,7 @@ def list_users(conn: Connection, identity: Identity) -> Json:
 
 
 @router.post(PATH, needs=ADMIN, limit="create_user", takes=NewUserBody)
-def create_user(context: Context, identity: Identity, body: NewUserBody) -> HTTPResponse:
+def create_user(context: Context, identity: Identity, body: NewUserBody) -> Json:
     profile, environ = body.check_profile(), request.environ
     if body.password:
         passwords.check(body.password, profile.username, profile.email)
@@ -93,7 +92,7 @@ def create_user(context: Context, identity: Identity, body: NewUserBody) -> HTTP
     )
     link = reset_links.make_link(context, environ, "welcome", secret)
     payload = users.to_json(user) | {"inviteLink": link, "emailSent": is_mailed}
-    return respond.json(payload, 201, location=f"{context.prefix}{PATH}/{user['id']}")
+    return respond.Created(payload, f"{PATH}/{user['id']}")
 
 
 @router.get(f"{PATH}/<id:id>", needs=ADMIN)

@@ -10,7 +10,7 @@ from sigservice.services.actions.action_sets import Action, ActionSetFields, rea
 from sigservice.services.actions.schedules import NO_SOURCE, Schedule
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.signals.payload_paths import MAX_PATH_LENGTH
-from sigservice.web import AdminGuard, Connection, Context, HTTPResponse, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, Context, Json, Router, respond
 
 SETS = "/api/admin/projects/<project>/actions"
 SET = f"{SETS}/<id:id>"
@@ -85,7 +85,7 @@ def list_action_sets(conn: Connection, identity: Identity, project: str) -> Json
 @router.post(SETS, needs=ADMIN, takes=ActionSetBody)
 def create_action_set(
     context: Context, identity: Identity, project: str, body: ActionSetBody
-) -> HTTPResponse:
+) -> Json:
     with context.database.transaction() as conn:
         row = action_sets.create(
             conn,
@@ -95,8 +95,9 @@ def create_action_set(
             read_limits(context.config),
             context.clock.now(),
         )
-    location = f"{context.prefix}/api/admin/projects/{project}/actions/{row['id']}"
-    return respond.json(action_sets.to_json(row), 201, location=location)
+    return respond.Created(
+        action_sets.to_json(row), f"/api/admin/projects/{project}/actions/{row['id']}"
+    )
 
 
 @router.get(f"{SETS}/config", needs=ADMIN)

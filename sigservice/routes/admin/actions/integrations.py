@@ -18,7 +18,16 @@ from sigservice.services.actions.integration_providers import PROVIDERS
 from sigservice.services.actions.integrations import Integration, Rules
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
+from sigservice.web import (
+    AdminGuard,
+    Context,
+    HTTPResponse,
+    Json,
+    Router,
+    read_query,
+    request,
+    respond,
+)
 
 PATH = "/api/admin/addons"
 ONE = f"{PATH}/<id:id>"
@@ -28,61 +37,52 @@ MAX_OFFSET = 1_000_000
 router = Router(AdminGuard)
 
 
-@router.get(PATH, needs=VIEW)
-def list_integrations(context: Context, identity: Identity) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        rows = integration_rows.list_all(conn)
-    return respond.json(
-        {
-            "addons": [integrations.to_json(row) for row in rows],
-            "providers": [provider.to_json() for provider in PROVIDERS.values()],
-        }
-    )
+@router.get(PATH, needs=VIEW, autocommit=True)
+def list_integrations(conn: Connection, identity: Identity) -> Json:
+    rows = integration_rows.list_all(conn)
+    return {
+        "addons": [integrations.to_json(row) for row in rows],
+        "providers": [provider.to_json() for provider in PROVIDERS.values()],
+    }
 
 
 @router.post(PATH, needs=EDIT, takes=Integration)
-def create_integration(context: Context, identity: Identity, body: Integration) -> HTTPResponse:
+def create_integration(context: Context, identity: Identity, body: Integration) -> Json:
     with context.database.transaction() as conn:
         row = integrations.create(conn, body, identity, make_rules(context))
-    location = f"{context.prefix}{PATH}/{row['id']}"
-    return respond.json(integrations.to_json(row), 201, location=location)
+    return respond.Created(integrations.to_json(row), f"{PATH}/{row['id']}")
 
 
-@router.get(ONE, needs=VIEW)
-def get_integration(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    with context.database.autocommit() as conn:
-        return respond.json(integrations.to_json(integrations.get(conn, id)))
+@router.get(ONE, needs=VIEW, autocommit=True)
+def get_integration(conn: Connection, identity: Identity, id: int) -> Json:
+    return integrations.to_json(integrations.get(conn, id))
 
 
 @router.put(ONE, needs=EDIT, takes=Integration)
-def update_integration(
-    context: Context, identity: Identity, id: int, body: Integration
-) -> HTTPResponse:
+def update_integration(context: Context, identity: Identity, id: int, body: Integration) -> Json:
     with context.database.transaction() as conn:
         row = integrations.update(conn, id, body, identity, make_rules(context))
-    return respond.json(integrations.to_json(row))
+    return integrations.to_json(row)
 
 
 @router.delete(ONE, needs=EDIT)
-def delete_integration(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        integrations.delete(conn, id, identity)
-    return respond.empty()
+def delete_integration(conn: Connection, identity: Identity, id: int) -> None:
+    integrations.delete(conn, id, identity)
 
 
 @router.get(f"{ONE}/events", needs=ADMIN)
-def list_integration_events(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def list_integration_events(context: Context, identity: Identity, id: int) -> Json:
     rows = _list_deliveries(context, id, attempted_only=True)
-    return respond.json({"integrationEvents": [_to_entry(id, row) for row in rows]})
+    return {"integrationEvents": [_to_entry(id, row) for row in rows]}
 
 
 @router.get(f"{ONE}/deliveries", needs=ADMIN)
-def list_deliveries(context: Context, identity: Identity, id: int) -> HTTPResponse:
+def list_deliveries(context: Context, identity: Identity, id: int) -> Json:
     state = read_query(request.environ).get("state") or None
     if state not in (None, *outbox.STATES):
         raise BadDataError(f"The state must be {', '.join(outbox.STATES)}.", path="state")
     rows = _list_deliveries(context, id, state=state)
-    return respond.json({"deliveries": [describe_delivery(row) for row in rows]})
+    return {"deliveries": [describe_delivery(row) for row in rows]}
 
 
 @router.post(f"{ONE}/deliveries/<delivery_id:id>/retry", needs=EDIT)
@@ -93,8 +93,8 @@ def retry_delivery(context: Context, identity: Identity, id: int, delivery_id: i
 
 
 @router.post(f"{ONE}/test", needs=EDIT)
-def test_integration(context: Context, identity: Identity, id: int) -> HTTPResponse:
-    return respond.json(send_test(context, identity, id))
+def test_integration(context: Context, identity: Identity, id: int) -> Json:
+    return send_test(context, identity, id)
 
 
 def make_rules(context: Context) -> Rules:

@@ -12,7 +12,7 @@ from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.features import Metadata, MetadataChanges
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, request, respond
+from sigservice.web import AdminGuard, HTTPResponse, Json, Router, request, respond
 from sigservice.web.body import read_query_pairs
 from sigservice.web.json_patch import Patch, apply_patch
 
@@ -60,14 +60,11 @@ def list_features(conn: Connection, identity: Identity, project: str) -> Json:
 
 
 @router.post(FEATURES, needs=EDIT, takes=NewFeature)
-def create_feature(
-    context: Context, identity: Identity, project: str, body: NewFeature
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = features.create(conn, project, body.name, merge(Metadata(), body), identity)
-        if body.tags:
-            feature_tags.change(conn, [body.name], identity, add=body.tags)
-    return respond.json(features.to_json(row), 201, location=_build_location(context, row))
+def create_feature(conn: Connection, identity: Identity, project: str, body: NewFeature) -> Json:
+    row = features.create(conn, project, body.name, merge(Metadata(), body), identity)
+    if body.tags:
+        feature_tags.change(conn, [body.name], identity, add=body.tags)
+    return respond.Created(features.to_json(row), _make_path(row))
 
 
 @router.get(FEATURE, needs=VIEW)
@@ -110,13 +107,12 @@ def archive_feature(conn: Connection, identity: Identity, project: str, name: st
 
 @router.post(f"{FEATURE}/clone", needs=EDIT, takes=CloneBody)
 def clone_feature(
-    context: Context, identity: Identity, project: str, name: str, body: CloneBody
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = features.clone(
-            conn, project, name, body.name, replace_group_id=body.replaceGroupId, by=identity
-        )
-    return respond.json(features.to_json(row), 201, location=_build_location(context, row))
+    conn: Connection, identity: Identity, project: str, name: str, body: CloneBody
+) -> Json:
+    row = features.clone(
+        conn, project, name, body.name, replace_group_id=body.replaceGroupId, by=identity
+    )
+    return respond.Created(features.to_json(row), _make_path(row))
 
 
 @router.post("/api/admin/features/validate", needs=EDIT, takes=NameBody)
@@ -130,5 +126,5 @@ def _check_same_name(name: str, body: FeatureBody) -> None:
         raise BadDataError("A flag's name can't be changed. Clone the flag instead.", path="name")
 
 
-def _build_location(context: Context, row: Row) -> str:
-    return f"{context.prefix}/api/admin/projects/{row['project']}/features/{row['name']}"
+def _make_path(row: Row) -> str:
+    return f"/api/admin/projects/{row['project']}/features/{row['name']}"

@@ -43,12 +43,11 @@ def list_segments(conn: Connection, identity: Identity) -> Json:
 
 
 @router.post(SEGMENTS, needs=EDIT, takes=Segment, body_limit=BODY_LIMIT)
-def create_segment(context: Context, identity: Identity, body: Segment) -> HTTPResponse:
+def create_segment(context: Context, identity: Identity, body: Segment) -> Json:
     with context.database.transaction() as conn:
         limit = context.config["segmentValuesLimit"]
         row = segments.create(conn, body, identity, max_values=limit)
-    location = f"{context.prefix}{SEGMENTS}/{row['id']}"
-    return respond.json(segments.to_json(row), 201, location=location)
+    return respond.Created(segments.to_json(row), f"{SEGMENTS}/{row['id']}")
 
 
 @router.post(f"{SEGMENTS}/validate", needs=EDIT, takes=SegmentNameBody)

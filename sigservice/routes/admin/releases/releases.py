@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sigservice.db import Row
+from sigservice.db import Connection, Row
 from sigservice.repository.rules import metric_sources
 from sigservice.routes.admin.rules.metric_sources import make_client
 from sigservice.senders import list_external
@@ -17,7 +17,7 @@ from sigservice.services.releases.plans import Guard
 from sigservice.services.releases.release_commands import CommandBody
 from sigservice.services.releases.release_guards import SenderDefaults, SourceReadings
 from sigservice.services.releases.releases import NewRelease, Surroundings
-from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
+from sigservice.web import AdminGuard, Context, Json, Router, read_query, request, respond
 from sigservice.web.links import make_own_url
 
 PLACE = "/api/admin/projects/<project>/features/<name>/environments/<environment>"
@@ -99,64 +99,62 @@ def _describe(context: Context, row: Row) -> dict[str, Any]:
 
 
 @router.get("/api/admin/releases", needs=VIEW)
-def list_all_releases(context: Context, identity: Identity) -> HTTPResponse:
+def list_all_releases(context: Context, identity: Identity) -> Json:
     query = read_query(request.environ)
     with context.database.transaction() as conn:
         rows = releases.list_all(
             conn, state=query.get("state") or None, project=query.get("project") or None
         )
-    return respond.json({"releases": [_describe(context, row) for row in rows]})
+    return {"releases": [_describe(context, row) for row in rows]}
 
 
 @router.get(RELEASES, needs=VIEW)
-def list_releases(context: Context, identity: Identity, target: FeatureEnvironment) -> HTTPResponse:
+def list_releases(context: Context, identity: Identity, target: FeatureEnvironment) -> Json:
     with context.database.transaction() as conn:
         rows = releases.list_of_flag(conn, target)
-    return respond.json({"releases": [_describe(context, row) for row in rows]})
+    return {"releases": [_describe(context, row) for row in rows]}
 
 
 @router.post(RELEASES, needs=EDIT, takes=NewRelease)
 def create_release(
     context: Context, identity: Identity, target: FeatureEnvironment, body: NewRelease
-) -> HTTPResponse:
+) -> Json:
     row = store_release(context, target, body, identity)
-    location = f"{context.prefix}{request.path.removeprefix(context.base)}/{row['id']}"
-    return respond.json(_describe(context, row), 201, location=location)
+    return respond.Created(
+        _describe(context, row), f"{request.path.removeprefix(context.base)}/{row['id']}"
+    )
 
 
 @router.post(f"{RELEASES}/preview", needs=EDIT, takes=NewRelease)
 def preview_release(
     context: Context, identity: Identity, target: FeatureEnvironment, body: NewRelease
-) -> HTTPResponse:
+) -> Json:
     readings = ask_sources(context, target, body.guards, is_preview=True)
     with context.database.transaction() as conn:
         result = releases.preview(conn, target, body, read_surroundings(context, readings))
-    return respond.json(result)
+    return result
 
 
 @router.get(RELEASE, needs=VIEW)
-def show_release(
-    context: Context, identity: Identity, target: FeatureEnvironment, id: int
-) -> HTTPResponse:
+def show_release(context: Context, identity: Identity, target: FeatureEnvironment, id: int) -> Json:
     with context.database.transaction() as conn:
         row = releases.get(conn, target, id)
-    return respond.json(_describe(context, row))
+    return _describe(context, row)
 
 
 @router.get(f"{RELEASE}/events", needs=VIEW)
 def list_release_events(
-    context: Context, identity: Identity, target: FeatureEnvironment, id: int
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        items = releases.list_events(conn, target, id)
-    return respond.json({"events": items})
+    conn: Connection, identity: Identity, target: FeatureEnvironment, id: int
+) -> Json:
+    items = releases.list_events(conn, target, id)
+    return {"events": items}
 
 
 @router.put(f"{RELEASE}/guards", needs=EDIT, takes=GuardChanges)
 def replace_guards(
     context: Context, identity: Identity, target: FeatureEnvironment, id: int, body: GuardChanges
-) -> HTTPResponse:
-    return respond.json(_describe(context, store_guards(context, target, id, body, identity)))
+) -> Json:
+    return _describe(context, store_guards(context, target, id, body, identity))
 
 
 @router.post(f"{RELEASE}/<command>", needs=EDIT, takes=CommandBody, optional_body=True)
@@ -167,8 +165,8 @@ def run_command(
     id: int,
     command: str,
     body: CommandBody,
-) -> HTTPResponse:
+) -> Json:
     with context.database.transaction() as conn:
         row = release_commands.run_command(conn, target, id, command, body, identity, context.clock)
     context.outbox_waiting.set()
-    return respond.json(_describe(context, row))
+    return _describe(context, row)

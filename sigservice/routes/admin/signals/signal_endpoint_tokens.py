@@ -13,7 +13,7 @@ from sigservice.services.signals.signal_endpoint_tokens import (
     parse_expiry,
 )
 from sigservice.services.signals.signature_schemes import SignatureSettings
-from sigservice.web import AdminGuard, Connection, Context, HTTPResponse, Json, Router, Row, respond
+from sigservice.web import AdminGuard, Connection, Context, Json, Router, Row, respond
 
 PATH = "/api/admin/signal-endpoints/<id:id>/tokens"
 
@@ -67,12 +67,13 @@ def list_tokens(conn: Connection, identity: Identity, id: int) -> Json:
 
 
 @router.post(PATH, needs=ADMIN, takes=NewTokenBody)
-def create_token(context: Context, identity: Identity, id: int, body: NewTokenBody) -> HTTPResponse:
+def create_token(context: Context, identity: Identity, id: int, body: NewTokenBody) -> Json:
     fields = body.make_fields()
     with context.database.transaction() as conn:
         row, secret = create_token_of(context, conn, id, fields, identity, body.secret)
-    location = f"{context.prefix}/api/admin/signal-endpoints/{id}/tokens/{row['id']}"
-    return respond.json(_with_secret(row, secret), 201, location=location)
+    return respond.Created(
+        _with_secret(row, secret), f"/api/admin/signal-endpoints/{id}/tokens/{row['id']}"
+    )
 
 
 @router.get(f"{PATH}/<token_id:id>", needs=ADMIN)

@@ -12,7 +12,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import refused_calls, signal_endpoints
 from sigservice.services.signals import signal_endpoint_tokens as token_service
 from sigservice.services.signals.signal_endpoints import Endpoint
-from sigservice.web import AdminGuard, Context, HTTPResponse, Json, Router, request, respond
+from sigservice.web import AdminGuard, Context, Json, Router, request, respond
 from sigservice.web.links import make_signal_url
 
 PATH = "/api/admin/signal-endpoints"
@@ -63,7 +63,7 @@ def list_signal_endpoints(conn: Connection, identity: Identity) -> Json:
 
 
 @router.post(PATH, needs=ADMIN, takes=NewEndpoint)
-def create_signal_endpoint(context: Context, identity: Identity, body: NewEndpoint) -> HTTPResponse:
+def create_signal_endpoint(context: Context, identity: Identity, body: NewEndpoint) -> Json:
     body.apply_template()
     with context.database.transaction() as conn:
         row = signal_endpoints.create(
@@ -74,7 +74,7 @@ def create_signal_endpoint(context: Context, identity: Identity, body: NewEndpoi
             policy=DeliverySettings.from_config(context.config).policy,
         )
         endpoint = _describe(context, conn, row)
-    return respond.json(endpoint, 201, location=f"{context.prefix}{PATH}/{row['id']}")
+    return respond.Created(endpoint, f"{PATH}/{row['id']}")
 
 
 @router.get(f"{PATH}/<id:id>", needs=ADMIN)
