@@ -38,9 +38,6 @@ class AlertRule(Condition, kw_only=True):
     enabled: bool | None = None
     notifications: list[RuleChannel] = msgspec.field(default_factory=list)
 
-    def get_condition(self) -> Condition:
-        return Condition(*(getattr(self, name) for name in Condition.__struct_fields__))
-
 
 def read_condition(row: Row) -> Condition:
     return msgspec.json.decode(row["condition"], type=Condition)

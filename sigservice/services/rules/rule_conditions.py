@@ -73,6 +73,10 @@ class Condition(msgspec.Struct):
             return value > self.above
         return self.below is not None and value < self.below
 
+    def get_condition(self) -> "Condition":
+        """Only the condition of a rule, whose struct has more members."""
+        return Condition(*(getattr(self, name) for name in Condition.__struct_fields__))
+
 
 def check(condition: Condition, problems: Problems) -> None:
     """Adds to `problems`; what it refers to is checked by `check_references`."""

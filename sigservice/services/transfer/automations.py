@@ -48,9 +48,6 @@ class AlertRuleDefinition(Condition, kw_only=True):
     enabled: bool = True
     notifications: list[RuleChannel] = msgspec.field(default_factory=list)
 
-    def get_condition(self) -> Condition:
-        return Condition(*(getattr(self, name) for name in Condition.__struct_fields__))
-
 
 class ActorDefinition(msgspec.Struct):
     """A service account, without its tokens. `rootRole` is the name of its role."""
