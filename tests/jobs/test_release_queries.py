@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
+from datetime import timedelta
 
 import pytest
 
 from sigservice.jobs import metric_sources
+from sigservice.repository.releases import release_guards
+from sigservice.services.releases import guard_queries
 from tests.conftest import ADMIN, Cast
 from tests.jobs.release_kit import FLAGS, Releases
 from tests.prometheus_script import serve_prometheus, success, vector
@@ -323,6 +326,20 @@ def test_a_lease_of_an_ended_process_stops_the_steps_and_ends(kit, prometheus, m
     prometheus.answer = sample(kit, "0.2")
     ask(kit, 90)
     assert kit.state(release) == ("rolledBack", None, 0)
+
+
+def test_an_answer_after_the_end_of_its_lease_is_not_stored(kit, prometheus):
+    create(kit, prometheus)
+    kit.clock.advance(30)
+    now = kit.clock.now()
+    with kit.services[0].context.database.transaction() as conn:
+        lease = guard_queries.lease_queries(conn, now, [])[0]
+        item = {"id": lease.id, "value": 0.2, "query_due_at": now}
+        release_guards.save_readings(conn, [item], lease.until + timedelta(seconds=1))
+        late = release_guards.list_leased_queries(conn, [lease.id], lease.until)
+        release_guards.save_readings(conn, [item], lease.until)
+        stored = release_guards.list_leased_queries(conn, [lease.id], now)
+    assert [row["id"] for row in late] == [row["id"] for row in stored] == [lease.id]
 
 
 def test_no_lock_is_held_while_prometheus_is_asked(kit, prometheus):

@@ -39,8 +39,10 @@ def list_due_rules(conn: Connection, now: datetime) -> list[Row]:
     return fetch_all(conn, _SQL["list_due_rules"], now=now)
 
 
-def save_readings(conn: Connection, items: Sequence[Any]) -> None:
-    execute(conn, _SQL["save_readings"], items=msgspec.json.encode(items).decode())
+def save_readings(conn: Connection, items: Sequence[Any], until: datetime | None = None) -> None:
+    """With `until` only the guards whose query is leased until then."""
+    text = msgspec.json.encode(items).decode()
+    execute(conn, _SQL["save_readings"], items=text, until=until)
 
 
 def lease_due_queries(
@@ -54,11 +56,6 @@ def lease_due_queries(
 def list_leased_queries(conn: Connection, ids: Sequence[int], until: datetime) -> list[Row]:
     """Those of the guards that were not leased again."""
     return fetch_all(conn, _SQL["list_leased_queries"], ids=list(ids), until=until)
-
-
-def save_answers(conn: Connection, items: Sequence[Any], until: datetime) -> None:
-    text = msgspec.json.encode(items).decode()
-    execute(conn, _SQL["save_answers"], items=text, until=until)
 
 
 def list_of_endpoints(conn: Connection, endpoint_ids: Sequence[int]) -> list[Row]:

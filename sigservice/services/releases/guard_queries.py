@@ -65,7 +65,7 @@ def store_answer(
             changed.add(row["release_id"])
     if changed:
         revisions.lock(conn)
-    release_guards.save_answers(conn, items, until)
+    release_guards.save_readings(conn, items, until)
     if not changed:
         return 0
     return release_progress.progress_safely(conn, lock_active(conn, sorted(changed), clock), logger)

@@ -36,7 +36,7 @@ FROM kept
 WHERE g.release_id = %(release_id)s AND g.id = kept.id;
 
 -- name: update_guards
--- Locks in the order of IDs, as do save_readings and save_answers.
+-- Locks in the order of IDs, as does save_readings.
 WITH locked AS (
     SELECT id FROM release_guards
     WHERE id = ANY(ARRAY(SELECT (item ->> 'id')::bigint
@@ -65,7 +65,8 @@ WHERE is_watching AND due_at <= %(now)s
 ORDER BY id;
 
 -- name: save_readings
--- What update_guards leaves alone, so that an evaluation needs no lock of revisions.
+-- What update_guards leaves alone, so that an evaluation needs no lock of revisions. Guards whose query was
+-- leased until another time than `until` are left out; NULL is for rules without a query.
 WITH locked AS (
     SELECT id FROM release_guards
     WHERE id = ANY(ARRAY(SELECT (item ->> 'id')::bigint
@@ -76,13 +77,14 @@ WITH locked AS (
 UPDATE release_guards g
 SET value = x.value, "limit" = x."limit", samples = x.samples, covers_from = x.covers_from,
     covers_to = x.covers_to, rule_state = x.rule_state, rule_reason = x.rule_reason,
-    due_at = x.due_at
+    due_at = coalesce(x.due_at, g.due_at), query_due_at = coalesce(x.query_due_at, g.query_due_at)
 FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (id bigint, value double precision, "limit" double precision, samples double precision,
            covers_from timestamptz, covers_to timestamptz, rule_state jsonb, rule_reason text,
-           due_at timestamptz)
+           due_at timestamptz, query_due_at timestamptz)
 JOIN locked USING (id)
-WHERE g.id = x.id;
+WHERE g.id = x.id
+  AND (%(until)s::timestamptz IS NULL OR g.query_due_at = %(until)s);
 
 -- name: lease_due_queries
 -- The guards whose query must be sent, of sources that are not `busy`; due again at `until`, in case the
@@ -107,26 +109,6 @@ SELECT id, release_id, definition, state, rule_state
 FROM release_guards
 WHERE id = ANY(%(ids)s) AND is_watching AND query_due_at = %(until)s
 ORDER BY id;
-
--- name: save_answers
--- Like save_readings, unless the lease is over.
-WITH locked AS (
-    SELECT id FROM release_guards
-    WHERE id = ANY(ARRAY(SELECT (item ->> 'id')::bigint
-                         FROM jsonb_array_elements(%(items)s::jsonb) item))
-    ORDER BY id
-    FOR UPDATE
-)
-UPDATE release_guards g
-SET value = x.value, "limit" = x."limit", samples = x.samples, covers_from = x.covers_from,
-    covers_to = x.covers_to, rule_state = x.rule_state, rule_reason = x.rule_reason,
-    query_due_at = x.query_due_at
-FROM jsonb_to_recordset(%(items)s::jsonb)
-     AS x (id bigint, value double precision, "limit" double precision, samples double precision,
-           covers_from timestamptz, covers_to timestamptz, rule_state jsonb, rule_reason text,
-           query_due_at timestamptz)
-JOIN locked USING (id)
-WHERE g.id = x.id AND g.query_due_at = %(until)s;
 
 -- name: list_signal_guards
 -- Of active releases that watch these endpoints.
