@@ -6,10 +6,11 @@ All writes hold the lock of revisions, so a name that is free stays free.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Generic, Protocol, TypeVar, get_origin
 
 import msgspec
-from msgspec.structs import fields, replace
+from msgspec.structs import FieldInfo, fields, replace
 
 from sigservice.db import Connection, Row
 from sigservice.errors import require_found
@@ -32,13 +33,18 @@ class Table(Protocol):
     def put(self, conn: Connection, items: Sequence[Any]) -> None: ...
 
 
+@cache
+def _list_fields(struct: type[msgspec.Struct]) -> tuple[FieldInfo, ...]:
+    return fields(struct)
+
+
 def read_row(struct: type[Definition], row: Row) -> Definition:
     """The struct with the columns of its name; columns of lists are JSON text."""
     values = {
         field.name: msgspec.json.decode(row[field.name], type=field.type)
         if get_origin(field.type) is list
         else row[field.name]
-        for field in fields(struct)
+        for field in _list_fields(struct)
     }
     return struct(**values)
 
@@ -48,7 +54,7 @@ def merge(existing: Definition, changes: msgspec.Struct) -> Definition:
     names = existing.__struct_fields__
     values = {
         field.name: value
-        for field in fields(changes)
+        for field in _list_fields(type(changes))
         if field.name in names and (value := getattr(changes, field.name)) is not field.default
     }
     return replace(existing, **values)

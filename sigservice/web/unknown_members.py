@@ -2,6 +2,8 @@
 guard that acts. Only structs with `read_only` are checked: the names that responses add to them,
 which are ignored, so that a response can be sent back after a change."""
 
+from collections.abc import Hashable
+from functools import cache
 from typing import Any
 
 from msgspec import inspect
@@ -12,11 +14,16 @@ MAX_LISTED = 20
 MAX_NAME = 100  # characters of a name that an error repeats
 
 
-def refuse_unknown(value: Any, struct: type[Any]) -> None:
+@cache
+def _find_type(struct: Hashable) -> inspect.Type:
+    return inspect.type_info(struct)
+
+
+def refuse_unknown(value: Any, struct: Any) -> None:
     """`value` is a valid `struct`, decoded from JSON. Raises BadDataError with the paths."""
     if not hasattr(struct, "read_only"):
         return
-    paths = _list_unknown(value, inspect.type_info(struct), "")[:MAX_LISTED]
+    paths = _list_unknown(value, _find_type(struct), "")[:MAX_LISTED]
     if paths:
         details = [{"message": f"There is no member {path}.", "path": path} for path in paths]
         raise BadDataError(details[0]["message"], details=details)
