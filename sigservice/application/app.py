@@ -31,18 +31,14 @@ def make_app(context: Context) -> Callable[[], tuple[Wsgi, Callbacks]]:
     outer = _call_hook(config["preHook"], "preHook", root)
     _set_up_custom_authentication(context, root)
     inner = _call_hook(config["preRouterHook"], "preRouterHook", root)
-    hook_routes = list(root.routes)
     routers = find_routers()
-    for router in routers:
-        root.merge(router.bind(context))
-    for route in hook_routes:  # so that bottle, which prefers later routes, uses them
-        root.router.add(route.rule, route.method, route)
-    root.router.complete()
+    root.add_all([route for router in routers for route in router.bind(context)])
 
     def on_error(error: HTTPError) -> HTTPResponse:
         return handle_router_error(context, error, request.environ)
 
     root.default_error_handler = on_error
+    find_kind = build_kind_finder(routers, context.base)
 
     def wrap() -> tuple[Wsgi, Callbacks]:
         app: Wsgi = inner(root) if inner else root
@@ -55,7 +51,7 @@ def make_app(context: Context) -> Callable[[], tuple[Wsgi, Callbacks]]:
             build_refusal_log(context),
             build_body_decision(context, root, has_wrapper=bool(outer or inner)),
             partial(make_connection_key, trusted=context.trusted_proxies),
-            build_kind_finder(routers, context.base),
+            find_kind,
         )
         return (outer(app) if outer else app), callbacks
 

@@ -1,14 +1,14 @@
 """Routers: the routes of one module, declared by decorators on named functions.
 
-`bind` makes a bottle app of them for one service. bottle ignores hooks and error handlers of a
-merged app but keeps its plugins, so the guard, limits and body checks of a route are plugins.
+`bind` makes bottle's routes of them for one service. The guard, limits and body checks of a route
+are plugins.
 """
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial, update_wrapper
+from functools import cached_property, lru_cache, partial, update_wrapper
 from typing import Any, NamedTuple, TypeVar
 
-from bottle import Bottle, ConfigDict, HTTPError, HTTPResponse, Route, request, response
+from bottle import Bottle, HTTPError, HTTPResponse, Route, request, response
 from bottle import Router as BottleRouter
 
 from sigservice.context import Context
@@ -89,24 +89,18 @@ class Router:
 
         return declare
 
-    def bind(self, context: Context) -> Bottle:
-        """The routes as a bottle app whose handlers get `context` first. A handler whose first
+    def bind(self, context: Context) -> list[Route]:
+        """The routes as bottle's, whose handlers get `context` first. A handler whose first
         parameter is `conn` gets a connection instead, which is in a transaction.
 
         The order of the plugins: errors, guard, limits, body. So an unauthenticated caller uses up
         no limit, except where the guard is public.
         """
-        guard, prefix = self._guard(context, *self._tokens), context.prefix
-        app = _BoundRouter(ErrorPlugin(context), guard, LimitPlugin(context), BodyPlugin())
-        if self.is_enabled(context.config):
-            for method, path, handler, options in self.routes:
-                sizes = {name: options[name] for name in SIZES if callable(options.get(name))}
-                settings = options | {name: size(context.config) for name, size in sizes.items()}
-                callback = bind_handler(handler, context, options.get("autocommit", False))
-                if getattr(self._guard, "returns_json", False):
-                    callback = partial(_call_for_json, callback, prefix)
-                app.route(path, method, update_wrapper(callback, handler), **settings)
-        return app
+        if not self.is_enabled(context.config):
+            return []
+        guard = self._guard(context, *self._tokens)
+        app = _BoundRouter(context, guard)
+        return [_BoundRoute(app, declaration) for declaration in self.routes]
 
 
 def _list_parameters(handler: Any) -> tuple[str, ...]:
@@ -156,46 +150,90 @@ def _call_for_json(
 
 
 class _BoundRouter(Bottle):  # type: ignore[misc]
-    """Holds routes until they are merged into the root. It never handles a request, so it has only
-    the attributes that bottle's routes need: creating a whole Bottle takes most of the start."""
+    """The app of bound routes. It never handles a request, so it has only the attributes that they
+    need: creating a whole Bottle takes most of the start."""
 
-    def __init__(self, *plugins: Any) -> None:
-        self.config = ConfigDict()
-        self.plugins = list(plugins)
-        self.routes: list[Route] = []
+    def __init__(self, context: Context, guard: Any) -> None:
+        self.context, self.guard = context, guard
+        self.plugins = [ErrorPlugin(context), guard, LimitPlugin(context), BodyPlugin()]
 
-    def add_route(self, route: Route) -> None:
-        self.routes.append(route)
+
+class _BoundRoute(Route):  # type: ignore[misc]
+    """A route that binds its handler at its first request, because most are never called."""
+
+    def __init__(self, app: _BoundRouter, declaration: RouteDeclaration) -> None:
+        self.app, self._handler = app, declaration.handler
+        self.method, self.rule = declaration.method, declaration.path
+        self.name, self.plugins, self.skiplist = None, list[Any](), list[Any]()
+        options = declaration.options
+        sizes = {name: options[name] for name in SIZES if callable(options.get(name))}
+        self.config = options | {name: size(app.context.config) for name, size in sizes.items()}
+
+    @cached_property
+    def callback(self) -> Callable[..., Any]:
+        context = self.app.context
+        callback = bind_handler(self._handler, context, self.config.get("autocommit", False))
+        if getattr(self.app.guard, "returns_json", False):
+            callback = partial(_call_for_json, callback, context.prefix)
+        return update_wrapper(callback, self._handler)
 
 
 class _RootRouter(BottleRouter):  # type: ignore[misc]
-    """Compiles all patterns once, after the last router is merged. bottle's router does it again
-    for each route, which took most of the start."""
+    """Compiles all patterns once: bottle's router does it again for each route. The tables have
+    the numbers of our routes, so that the services of a process share them."""
 
-    is_complete = False
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_filter("id", _id_filter)
+        self._routes: list[Route] = []
+        self._is_complete = False
 
-    def complete(self) -> None:
-        self.is_complete = True
+    def complete(self, routes: list[Route], hook_routes: list[Route]) -> None:
+        """Hooks have added theirs already."""
+        self._routes = routes
+        paths = tuple((route.rule, route.method) for route in routes)
+        if hook_routes:
+            self._fill(paths, hook_routes)
+            return
+        shared: Any = _build_tables(paths)
+        self.static = {method: dict(table) for method, table in shared.static.items()}
+        self.dyna_routes = {method: list(rules) for method, rules in shared.dyna_routes.items()}
+        self.dyna_regexes = dict(shared.dyna_regexes)
+        self.builder, self._groups = dict(shared.builder), dict(shared._groups)
+        self._is_complete = True
+
+    def _fill(self, paths: Iterable[tuple[str, str]], hook_routes: Iterable[Route] = ()) -> None:
+        for number, (rule, method) in enumerate(paths):
+            self.add(rule, method, number)
+        for route in hook_routes:  # so that bottle, which prefers later routes, uses them
+            self.add(route.rule, route.method, route)
+        self._is_complete = True
         for method in self.dyna_routes:
             self._compile(method)
 
+    def match(self, environ: dict[str, Any]) -> tuple[Route, dict[str, Any]]:
+        target, arguments = super().match(environ)
+        return (self._routes[target] if isinstance(target, int) else target), arguments
+
     def _compile(self, method: str) -> None:
-        if self.is_complete:
+        if self._is_complete:
             super()._compile(method)
 
-    def _itertokens(self, rule: str) -> tuple[tuple[str, str | None, str | None], ...]:
-        return _parse_path(rule)
 
-
-@lru_cache(maxsize=1024)
-def _parse_path(rule: str) -> tuple[tuple[str, str | None, str | None], ...]:
-    """The parts of a path, parsed once for all services of a process."""
-    return tuple(BottleRouter()._itertokens(rule))
+@lru_cache(maxsize=16)
+def _build_tables(paths: tuple[tuple[str, str], ...]) -> _RootRouter:
+    router = _RootRouter()
+    router._fill(paths)
+    return router
 
 
 class _Root(Bottle):  # type: ignore[misc]
     """Answers with the HTTPResponse of a handler as it is. bottle copies it into an object of the
     thread first, which takes longer than most handlers. Routes of hooks are bottle's."""
+
+    def add_all(self, routes: list[Route]) -> None:
+        self.router.complete(routes, hook_routes=self.routes[:])
+        self.routes.extend(routes)  # bottle refuses to assign it
 
     def wsgi(self, environ: dict[str, Any], start_response: Any) -> Any:
         if not environ["PATH_INFO"].isascii():  # bottle decodes it
@@ -253,12 +291,11 @@ def build_kind_finder(routers: Iterable[Router], base: str) -> Callable[[str, st
 
 def create_root() -> Bottle:
     """A Bottle without plugins and with the filter `id`, because bottle's `int` accepts signs and
-    non-ASCII digits. The caller calls `router.complete()` after merging all routers."""
+    non-ASCII digits. The caller calls `add_all` with the routes of all routers."""
     root = _Root()
     root.uninstall(True)
     del root.router  # bottle does not allow it to be replaced
     root.router = _RootRouter()
-    root.router.add_filter("id", _id_filter)
     return root
 
 

@@ -76,9 +76,7 @@ class Routes(list):
 
 @pytest.fixture
 def routes(service):
-    return Routes(
-        route for router in find_routers() for route in router.bind(service.context).routes
-    )
+    return Routes(route for router in find_routers() for route in router.bind(service.context))
 
 
 def guard(route):

@@ -72,7 +72,7 @@ class Target:
         )
         self.web = webtest.TestApp(self.service.app)
         self.routes = [
-            route for router in find_routers() for route in router.bind(self.service.context).routes
+            route for router in find_routers() for route in router.bind(self.service.context)
         ]
 
     def check(self, answer: webtest.TestResponse, what: object) -> webtest.TestResponse:

@@ -49,7 +49,7 @@ def test_every_route_that_reads_a_body_declares_it(make_service: Any):
     web = webtest.TestApp(service.app)
     web.post_json("/auth/simple/login", {"username": "ada", "password": Cast.PASSWORD})
     cookie = {"Cookie": f"service-session={web.cookies['service-session']}"}
-    routes = [route for router in find_routers() for route in router.bind(service.context).routes]
+    routes = [route for router in find_routers() for route in router.bind(service.context)]
     rejected = set()
     for route in routes:
         if route.method in SAFE_METHODS:
