@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import zlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg2
 import psycopg2.errors
@@ -24,6 +25,9 @@ from sigservice.db.embedded import EmbeddedPostgres
 
 if TYPE_CHECKING:
     from sigservice.application.service import Service
+
+
+Result = TypeVar("Result")
 
 
 class TemporaryDatabase:
@@ -68,12 +72,16 @@ class TemporaryDatabase:
         if database != "postgres":
             with contextlib.closing(self.connect(database)) as conn:
                 return _delete_rows(conn)
+        self.use_connection(_delete_rows)
+
+    def use_connection(self, use: Callable[[Any], Result]) -> Result:
+        """What `use` returns, called with a connection in autocommit that is kept."""
         try:
             self._connection = self._connection or self.connect()
-            _delete_rows(self._connection)
+            return use(self._connection)
         except psycopg2.Error:  # the backends were terminated
             self._connection = self.connect()
-            _delete_rows(self._connection)
+            return use(self._connection)
 
     def _execute(self, statement: sql.Composed) -> None:
         conn = self.connect()
@@ -84,6 +92,13 @@ class TemporaryDatabase:
             conn.close()
 
 
+# Without the view pg_tables, whose plan takes longer than the deletes.
+_LIST_TABLES = """
+SELECT format('%s', oid::regclass) FROM pg_class
+WHERE relkind = 'r' AND relpersistence = 'p'
+  AND relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+  AND relname NOT IN ('roles', 'feature_types', 'schema_migrations')
+"""
 # The rows of a migration that pages change.
 _RESET_LIFETIMES = """
 UPDATE feature_types SET lifetime_days = new.days
@@ -95,25 +110,28 @@ WHERE feature_types.id = new.id AND lifetime_days IS DISTINCT FROM new.days;
 
 def _delete_rows(conn: Any) -> None:
     with conn.cursor() as cursor:
-        cursor.execute(
-            "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname "
-            "NOT IN ('pg_catalog', 'information_schema') "
-            "AND tablename NOT IN ('roles', 'feature_types', 'schema_migrations')"
-        )
-        names = [row[0] for row in cursor.fetchall()]  # quoted by format()
-        # Ten times as fast as TRUNCATE; without triggers the order does not matter. A function of
-        # the session keeps the plans.
-        deletes = "".join(f"DELETE FROM {name};" for name in names)  # noqa: S608
-        reset = _RESET_LIFETIMES if names else ""  # no table before the first start
-        body = f"BEGIN {deletes}{reset} END"
-        name = f"pg_temp.delete_rows_{zlib.crc32(body.encode())}"
-        call = f"SET session_replication_role = replica; SELECT {name}()"
+        cursor.execute(_LIST_TABLES)
+        names = [row[0] for row in cursor.fetchall()]  # quoted by regclass
+    # Ten times as fast as TRUNCATE; without triggers the order does not matter.
+    deletes = "".join(f"DELETE FROM {name};" for name in names)  # noqa: S608
+    reset = _RESET_LIFETIMES if names else ""  # no table before the first start
+    run_planned(conn, f"{deletes} {reset} RETURN true;")
+
+
+def run_planned(conn: Any, statements: str) -> bool:
+    """What PL/pgSQL returns, without triggers. It is a function of the session, which keeps the
+    plans of its statements."""
+    name = f"pg_temp.planned_{zlib.crc32(statements.encode())}"
+    call = f"SET session_replication_role = replica; SELECT {name}()"
+    with conn.cursor() as cursor:
         try:
             cursor.execute(call)
         except (psycopg2.errors.InvalidSchemaName, psycopg2.errors.UndefinedFunction):
             cursor.execute(
-                f"CREATE FUNCTION {name}() RETURNS void LANGUAGE plpgsql AS $${body}$$; {call}"
+                f"CREATE FUNCTION {name}() RETURNS boolean LANGUAGE plpgsql "
+                f"AS $planned$BEGIN {statements} END$planned$; {call}"
             )
+        return bool(cursor.fetchone()[0])
 
 
 def reset(service: Service, database: TemporaryDatabase, clock: Clock | None = None) -> None:

@@ -8,7 +8,8 @@ import os
 import pwd
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from sigservice.db.data_directory import ACCOUNTS
 from sigservice.errors import UnavailableError
 from sigservice.testing import FakeClock, QuickPasswords, TemporaryDatabase
 from tests.repository.kit import run
+from tests.saved_rows import SavedRows
 
 pytest_plugins = ["tests.external", "tests.repeated", "tests.soup"]
 
@@ -35,6 +37,7 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 WAITING = ("tests/spec/", "tests/server/", "tests/browser/", "tests/sdk/")
+SEEDED_BY = ("authentication", "environmentEnableOverrides")  # the options that decide first rows
 ADMIN_TOKEN = "*:*.test-admin-token"
 ENCRYPTION_KEY = "dGVzdC10ZXN0LXRlc3QtdGVzdC10ZXN0LXRlc3QtMTI="
 ADMIN = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
@@ -126,8 +129,10 @@ class Services:
 
     MAX_REUSABLE = 4
 
-    def __init__(self) -> None:
+    def __init__(self, database: TemporaryDatabase) -> None:
+        self._database = database
         self._reusable: dict[str, Service] = {}
+        self._seeds: dict[str, SavedRows] = {}
 
     def find_or_create(
         self, settings: dict[str, Any], environ: dict[str, str], clock: FakeClock
@@ -135,13 +140,28 @@ class Services:
         """A service without requests so far, on the rows that are stored now."""
         key = _make_key(settings, environ)
         service = self._reusable.pop(key, None)
-        if service is not None:
-            try:
-                service.reset(clock)
-                return service
-            except (RuntimeError, UnavailableError):  # the test before has stopped a part of it
-                service.stop()
-        return sigservice.create(settings, environ, clock=clock, passwords=QuickPasswords())
+        with self._seed(settings, environ) as is_seeded:
+            if service is not None:
+                try:
+                    service.reset(clock, is_seeded=is_seeded)
+                    return service
+                except (RuntimeError, UnavailableError):  # the test before has stopped a part of it
+                    service.stop()
+            return sigservice.create(settings, environ, clock=clock, passwords=QuickPasswords())
+
+    @contextmanager
+    def _seed(self, settings: dict[str, Any], environ: dict[str, str]) -> Iterator[bool]:
+        """Brings back the rows that a new service makes in empty tables, which takes a fifth of
+        the time; saves them when they are first made."""
+        use, is_here = self._database.use_connection, settings["db"] == self._database.options()
+        relevant = {name: settings.get(name) for name in SEEDED_BY}
+        has_other_database = any(name.startswith("DATABASE") for name in environ)
+        key = _make_key(relevant, environ) if is_here and not has_other_database else ""
+        rows = self._seeds.get(key)
+        has_to_save = bool(key) and rows is None and not use(SavedRows)
+        yield rows is not None and use(rows.insert)
+        if has_to_save:
+            self._seeds[key] = use(partial(SavedRows, are_made_now=True))
 
     def keep(self, service: Service, settings: dict[str, Any], environ: dict[str, str]) -> None:
         key = _make_key(settings, environ)
@@ -170,8 +190,8 @@ def _make_key(settings: dict[str, Any], environ: dict[str, str]) -> str:
 
 
 @pytest.fixture(scope="session")
-def services() -> Iterator[Services]:
-    services = Services()
+def services(temporary_database: TemporaryDatabase) -> Iterator[Services]:
+    services = Services(temporary_database)
     yield services
     services.stop()
 

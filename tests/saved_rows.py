@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from sigservice.testing import run_planned
+
 _COLUMNS = """
 SELECT table_name, array_agg(quote_ident(column_name) ORDER BY ordinal_position)
 FROM information_schema.columns
 WHERE table_schema = 'public' AND is_generated = 'NEVER'
+  AND column_default IS DISTINCT FROM %s
   AND table_name NOT IN ('roles', 'feature_types', 'schema_migrations')
 GROUP BY table_name
 """
@@ -15,12 +18,13 @@ GROUP BY table_name
 
 class SavedRows:
     """What a connection sees in the tables that `TemporaryDatabase.empty` empties. Sequences only
-    rise, so that the IDs stay free."""
+    rise, so that the IDs stay free. With `are_made_now` the columns that have the time as their
+    default get it when the rows are brought back."""
 
-    def __init__(self, conn: Any) -> None:
+    def __init__(self, conn: Any, *, are_made_now: bool = False) -> None:
         self._inserts: dict[str, str] = {}
         with conn.cursor() as cursor:
-            cursor.execute(_COLUMNS)
+            cursor.execute(_COLUMNS, ("now()" if are_made_now else "",))
             for table, columns in cursor.fetchall():
                 values = " || ',' || ".join(f"quote_nullable({name}::text)" for name in columns)
                 cursor.execute(f"SELECT string_agg('(' || {values} || ')', ',') FROM {table}")
@@ -31,8 +35,15 @@ class SavedRows:
     def restore(self, conn: Any) -> None:
         """Replaces the rows of its tables."""
         deletes = "".join(f"DELETE FROM {table};" for table in self._inserts)
-        with conn.cursor() as cursor:
-            cursor.execute(
-                "BEGIN; SET LOCAL session_replication_role = replica;"
-                f"{deletes} {''.join(self._inserts.values())} COMMIT"
-            )
+        run_planned(conn, f"{deletes} {' '.join(self._inserts.values())} RETURN true;")
+
+    def insert(self, conn: Any) -> bool:
+        """Brings the rows back and returns true, if all its tables are empty."""
+        conditions = " OR ".join(f"EXISTS (SELECT FROM {table})" for table in self._inserts)
+        inserts = " ".join(self._inserts.values())
+        return run_planned(
+            conn, f"IF {conditions} THEN RETURN false; END IF; {inserts} RETURN true;"
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self._inserts)

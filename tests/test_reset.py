@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import types
+from contextlib import closing
 from dataclasses import fields
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from sigservice.testing import FakeClock, reset
 from tests.conftest import ADMIN
+from tests.repository.kit import run
 
 # What a service keeps: it holds no state of requests.
 STATELESS = {"config", "database", "passwords"}
@@ -62,3 +64,32 @@ def test_started_service_is_not_reset(make_service, database):
     service.start()
     with pytest.raises(RuntimeError):
         reset(service, database)
+
+
+def count_rows(database):
+    """The number of rows of each table that has some."""
+    query = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
+    with closing(database.connect()) as conn:
+        counts = {
+            name: run(conn, f"SELECT count(*) FROM {name}")[0][0] for (name,) in run(conn, query)
+        }
+    return {name: count for name, count in counts.items() if count}
+
+
+def test_rows_that_are_brought_back_are_those_that_a_new_service_makes(
+    make_service, database, cast, clock
+):
+    database.empty()
+    service = make_service()  # on the rows that were saved for `cast`
+    brought_back = count_rows(database)
+    cast.signed_in("ada").get("/", status=200)
+    reset(service, database, clock)
+    assert count_rows(database) == brought_back
+
+
+def test_rows_of_a_test_keep_the_rows_of_a_new_service_away(make_service, database):
+    make_service()
+    with closing(database.connect()) as conn:
+        run(conn, "DELETE FROM strategy_types")
+    make_service()
+    assert "strategy_types" not in count_rows(database)

@@ -198,9 +198,10 @@ class Service:
         names = self.config["environmentEnableOverrides"]
         startup.switch_environments(database, names, self._logger)
 
-    def reset(self, clock: Clock) -> None:
+    def reset(self, clock: Clock, *, is_seeded: bool = False) -> None:
         """Gives a service that doesn't listen, on emptied tables, the state of a new one with this
-        clock: `sigservice.testing.reset`. The routes stay, bound to the same context."""
+        clock: `sigservice.testing.reset`. The routes stay, bound to the same context. With
+        `is_seeded` the tables have the rows of a new service already."""
         if self.was_started or self._is_stopped:
             raise RuntimeError("A service that was started or stopped can't be reset.")
         self.context.sender.close()
@@ -209,7 +210,8 @@ class Service:
         fresh = self._build_context(clock, self.context.passwords)
         for field in fields(fresh):
             object.__setattr__(self.context, field.name, getattr(fresh, field.name))
-        self._seed()
+        if not is_seeded:
+            self._seed()
         self.app, self._callbacks = self._wrap_routes()
 
     @property
