@@ -153,8 +153,9 @@ def test_every_statement_that_sdks_see_is_compared(services, executed):
             for needed in ("change_create", "change_revive", "change_add_strategy"):
                 changes.make(needed)
             changes.make(kind)
-            Comparison(services[1]).check()
-            missing -= executed
+            if missing & executed:  # the next comparison covers the others too
+                Comparison(services[1]).check()
+                missing -= executed
     assert missing == set()
 
 
