@@ -336,10 +336,10 @@ def test_an_answer_after_the_end_of_its_lease_is_not_stored(kit, prometheus):
         lease = guard_queries.lease_queries(conn, now, [])[0]
         item = {"id": lease.id, "value": 0.2, "query_due_at": now}
         release_guards.save_readings(conn, [item], lease.until + timedelta(seconds=1))
-        late = release_guards.list_leased_queries(conn, [lease.id], lease.until)
+        before = release_guards.list_leased_queries(conn, [lease.id], lease.until)
         release_guards.save_readings(conn, [item], lease.until)
-        stored = release_guards.list_leased_queries(conn, [lease.id], now)
-    assert [row["id"] for row in late] == [row["id"] for row in stored] == [lease.id]
+        after = release_guards.list_leased_queries(conn, [lease.id], now)
+    assert [row["id"] for row in before] == [row["id"] for row in after] == [lease.id]
 
 
 def test_no_lock_is_held_while_prometheus_is_asked(kit, prometheus):
