@@ -68,7 +68,7 @@ router = Router(PageGuard)
 
 
 class Group(NamedTuple):
-    """Checkboxes under a heading; `name` is that of the member of the API."""
+    """Checkboxes under a heading; `name` is the name of the member of the API."""
 
     name: str
     label: str
