@@ -47,7 +47,8 @@ class ClientDocuments:
     """`enabled` and `max_age_seconds` are the options clientFeatureCaching.*.
 
     A document is returned only for the revision that it was built at, so changes by the service are
-    in it at once. After the age, changes made in the database are too.
+    in it at once. Changes made directly in the database are in it after the age at the
+    latest.
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 
 An event ID names a state of the environment. IDs are only compared for equality: an ID without a
 retained state gets everything. After the database went back no former state is retained, because
-the ID of a lost one may have come twice.
+one ID may name a lost state and a later one.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,5 @@
-"""The current state of each environment that was asked for. It moves by what changed."""
+"""The current state of each environment that was asked for. After a change, only what changed is
+read."""
 
 import threading
 from collections import OrderedDict

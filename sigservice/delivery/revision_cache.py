@@ -63,7 +63,7 @@ class RevisionCache:
         self._last_used = last_used
 
     def read_revisions(self, arrived_at: float | None = None) -> Revisions:
-        """The current ones, or those at a moment after `arrived_at`, when the request arrived.
+        """The current revisions, or those of a moment after `arrived_at`, when the request arrived.
         Raises DatabaseUnavailable."""
         return self._read.get(arrived_at)
 

@@ -5,8 +5,8 @@ stream of a client that has polled tells it to poll again. A client that does so
 open has received the event, and is asked to stream once more. The service ends the stream of a
 client that doesn't, which releases what was held back, and never asks this client again.
 
-A client that opens streams without being asked has no trial. Its events are held back if it comes
-back without an event ID after the time in which the first one arrives on other paths.
+A client that opens streams without being asked has no trial. If it comes back without an event ID,
+after the time in which the first event arrives on other paths, its events were held back.
 """
 
 import threading

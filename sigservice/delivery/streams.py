@@ -1,8 +1,8 @@
 """The open streams of SDKs: one thread writes to all of them.
 
 A worker answers the request of a stream like any other; then the listener hands the connection over
-to `Streams`. Changes are announced by the database. As proof, and in case an announcement is lost,
-the thread reads the revision every CHECK_SECONDS while streams are open.
+to `Streams`. The database announces changes. In case an announcement is lost, the thread also reads
+the revision every CHECK_SECONDS while streams are open.
 """
 
 import contextlib

@@ -4,10 +4,12 @@
     setup.txt     how users configure the sender, with ENDPOINT_URL and SIGNAL_TOKEN
     samples/      payloads: firing.json, and resolved.json if the sender reports the end
     page.md       its page in docs/senders (sigservice/senders/docs.py)
-    test.json     how the sender calls, and what lists show of its samples; only tests read it
+    test.json     for tests only: `calls`, the headers of the sender; `expected`, what lists show of
+                  its samples, whose `statuses` are firing, pending or resolved; and `ignored`,
+                  payloads that no filter may match
 
 Limits: senders report many alerts in one second, and most of them give up on a 429. They may send
-10 signals per second and 100 at once; above, those that retry a 5xx get a 503.
+10 signals per second and 100 at once; above that, those that retry after a 5xx get a 503.
 
 Idempotency: only an identity that the sender repeats in its retries and in nothing else. Headers
 (Idempotency-Key, webhook-id, X-GitHub-Delivery) need no option. Alertmanager and Grafana have

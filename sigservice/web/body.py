@@ -179,7 +179,8 @@ def _parse_pairs(text: str, source: str, fields: int = FORM_FIELDS) -> list[tupl
 def read_number(
     query: dict[str, str], name: str, default: int | None, low: int, high: int
 ) -> int | None:
-    """A number in the query; raises BadDataError unless it is between `low` and `high`."""
+    """A number in the query, `default` without one. Raises BadDataError unless it is from `low` to
+    `high`."""
     text = query.get(name, "")
     if not text:
         return default

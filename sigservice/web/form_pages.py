@@ -98,8 +98,8 @@ def confirms(
 ) -> Callable[[Handler], Any]:
     """Declares the two routes of a change that a page asks about first. The decorated function gets
     the context if it takes it, a connection in a transaction, the identity and the parts of the
-    path, and returns the Confirmation. With `has_form` it also gets the `form`: what was submitted,
-    before that the query."""
+    path, and returns the Confirmation. With `has_form` it also gets the `form`: the query of a GET,
+    and what a POST submitted."""
 
     def declare(describe: Callable[..., Confirmation]) -> Callable[..., Confirmation]:
         has_no_context = takes_connection(describe)

@@ -1,5 +1,5 @@
-"""Guards authenticate and authorize a request. Each is a plugin of a router and passes the
-Identity to the handler as its first argument.
+"""Guards authenticate and authorize a request. Each is a plugin of a router. It passes the caller
+to the handler, after the context: an Identity or, for SDKs, an Access. `Public` passes nothing.
 
 A route names the permission it needs: `needs=ADMIN`. A test requires a guard and a permission of
 every route. `is_open` is true if requests with neither token nor cookie are allowed; otherwise the
@@ -47,7 +47,7 @@ def read_bearer_token(environ: dict[str, Any]) -> str:
 
 
 def read_ofrep_token(environ: dict[str, Any]) -> str:
-    """The same, otherwise the secret of X-API-Key, which OFREP allows."""
+    """The same or, without it, the secret of X-API-Key, which OFREP allows."""
     return read_bearer_token(environ) or str(environ.get("HTTP_X_API_KEY", "")).strip(" \t")
 
 
@@ -65,7 +65,8 @@ class Public:
 
 class AdminGuard:
     """The admin JSON API: an admin token, a personal token, or a session with CSRF protection.
-    Handlers return the JSON of a response with the status 200, or None if it is empty."""
+    Handlers return the JSON of a response with the status 200, None for an empty one, a Created, or
+    an HTTPResponse."""
 
     name, api, returns_json = "guard", 2, True
 
@@ -262,8 +263,8 @@ class PageGuard:
 
 
 class AuthenticationAttempt:
-    """Counts failed authentication by address, and rejects further attempts unchecked above the
-    limit. Recently authenticated credentials aren't limited, because callers may share an address.
+    """Counts failed attempts by address; above the limit, further ones are rejected unchecked.
+    Recently authenticated credentials aren't limited, because callers may share an address.
     """
 
     def __init__(self, context: Context, ip: str, key: bytes) -> None:

@@ -52,8 +52,8 @@ class NewSignal(NamedTuple):
 def insert_all(conn: Connection, signals: Sequence[NewSignal]) -> list[Row | None]:
     """The stored signals, without payload, in the order of `signals`.
 
-    None if the endpoint's settings have another version by now. `created_at` is None if another
-    signal has the key."""
+    None stands for a signal whose endpoint or token has changed since. `created_at` is None if
+    another signal has the key."""
     items = [
         {
             "position": position,

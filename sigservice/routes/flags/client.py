@@ -1,4 +1,4 @@
-"""The client API, which server-side SDKs poll, as the official SDKs specify it."""
+"""The client API, which server-side SDKs poll and stream from, as the official SDKs expect it."""
 
 import re
 from functools import lru_cache
@@ -84,7 +84,8 @@ def show_changes(context: Context, access: Access) -> HTTPResponse:
 
 @router.get("/api/client/streaming")
 def open_stream(context: Context, access: Access) -> HTTPResponse:
-    """The Node SDK polls after 404, 429 and 501, and retries forever after other errors."""
+    """404, 429 and 501 make the Node SDK poll at once; after some other errors it never polls again
+    (docs/streaming.md)."""
     environ = request.environ
     if not context.streams.limit:
         raise NotFoundError(
@@ -124,8 +125,7 @@ def show_feature(context: Context, access: Access, name: str) -> HTTPResponse:
 
 
 def parse_event_id(text: str) -> int | None:
-    """The event ID of If-None-Match or Last-Event-ID; None if it has none. An ID that no event can
-    have is an unknown one."""
+    """The event ID of If-None-Match or Last-Event-ID; None without a readable one."""
     match = re.fullmatch(r'\s*(?:W/)?"?([0-9]{1,10})s?"?\s*', text)
     return int(match[1]) if match else None
 

@@ -131,7 +131,7 @@ def _confirm_subscription(
     context: Context, endpoint: EndpointSettings, token: TokenSettings, caller: Caller
 ) -> bool:
     """Whether the call was a request of Amazon SNS to confirm a subscription, which is no signal.
-    Raises BadDataError, UnavailableError, and as `_authenticate`."""
+    Raises BadDataError, UnavailableError, RateLimitError, and what `_authenticate` raises."""
     if not _is_from_sns(token):
         return False
     message = sns.parse_message(caller.read_body())
@@ -158,7 +158,7 @@ def _limit_and_store(
     token: TokenSettings,
     caller: Caller,
 ) -> tuple[Row, bool, dict[str, str]]:
-    """(the signal, whether it is the first one with its key, the RateLimit headers)."""
+    """(the signal, whether an earlier call with its key stored it, the RateLimit headers)."""
     rate_limit = endpoint.options.rateLimit
     key = (endpoint.id, token.id)
     is_allowed, headers = context.limiter.consume(

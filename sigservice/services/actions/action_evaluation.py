@@ -85,7 +85,7 @@ class EvaluationError(Exception):
 
 
 class Evaluator:
-    """Caches compiled sets between batches."""
+    """Evaluates batches of signals, and keeps compiled sets from one batch to the next."""
 
     def __init__(self) -> None:
         self._compiled: dict[int, tuple[int, Matcher, ActionSetOptions, dict[str, Any]]] = {}
@@ -338,7 +338,8 @@ def find_suppression(compiled_set: CompiledSet, now: datetime) -> str:
 
 
 def make_run(compiled_set: CompiledSet, signal: Row | None, *, cause: str) -> dict[str, Any]:
-    """The columns of a run whose actions have not started. A schedule has no signal."""
+    """The columns of a run whose actions have not started. The run of a schedule has no signal, but
+    the cause `signal` too."""
     return {
         "action_set_id": compiled_set.row["id"],
         "project": compiled_set.row["project"],

@@ -59,8 +59,9 @@ class Flag:
 
 @dataclass(frozen=True)
 class FlagReading:
-    """All flags of an environment with their segments. Or, with the names of the flags that changes
-    `touched` that still exist. `revisions` are of the same snapshot."""
+    """All flags of an environment with their segments, or only what changes have touched: `touched`
+    has the names of these flags, and `flags` those that still exist. All of it is of one snapshot,
+    whose revisions are `revisions`."""
 
     revisions: Revisions
     flags: Mapping[str, Flag]

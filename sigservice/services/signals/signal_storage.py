@@ -44,7 +44,8 @@ def _describe_stored(row: Row | None, signal: NewSignal) -> Row | NotStored:
 
 def find_first(conn: Connection, signal: NewSignal, options: Idempotency) -> Row | None:
     """The stored signal with the key of `signal`, which repeats it. None if the key is free now:
-    its window is over, or that signal was deleted. A different payload of another token is null.
+    its window is over, or that signal was deleted. Its payload is null if it differs and another
+    token sent it.
 
     Raises ConflictError if the payloads differ and the endpoint rejects that.
     """

@@ -215,8 +215,8 @@ def remove_strategy(
 def ask_for_addition(
     conn: Connection, target: FeatureEnvironment, form: Form, verb: str
 ) -> Confirmation | None:
-    """The question of browsers without JavaScript before a strategy is added, which sends `form`
-    again; static/app.js asks in a dialog. None if there is nothing to ask."""
+    """The question before a strategy is added, for browsers without JavaScript: its answer sends
+    `form` again. static/app.js asks in a dialog instead. None if there is nothing to ask."""
     effect = _describe_addition(conn, target)
     if "confirmed" in form or not effect:
         return None
@@ -232,7 +232,8 @@ def ask_for_addition(
 
 
 def _describe_addition(conn: Connection, target: FeatureEnvironment) -> str:
-    """ "" if the project doesn't ask in this environment, or nobody gets anything else."""
+    """What the addition changes; "" if the project doesn't ask in this environment, or if nothing
+    changes for anyone."""
     if not must_confirm(conn, target.environment, [target.project]):
         return ""
     is_enabled = get_state(conn, target)["enabled"]

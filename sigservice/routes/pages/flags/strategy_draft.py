@@ -1,5 +1,5 @@
-"""Evaluates a strategy that is not saved yet, for a context: the form of a strategy opens this
-page."""
+"""The page that evaluates a strategy before it is saved, for an evaluation context. The form of a
+strategy opens it."""
 
 from collections.abc import Mapping
 from typing import Any

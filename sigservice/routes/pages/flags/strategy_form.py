@@ -91,8 +91,8 @@ def make_form(strategy: Mapping[str, Any] | None, choices: StrategyChoices, feat
 def read_strategy(
     form: Form, choices: StrategyChoices, existing: Mapping[str, Any] | None = None
 ) -> Strategy:
-    """Parameters and overrides of `existing` that the form has no fields for stay. Raises
-    BadDataError for values that the form doesn't offer."""
+    """The strategy of a submitted form. Parameters and overrides of `existing` that the form has no
+    fields for stay. Raises BadDataError for values that the form doesn't offer."""
     type, title = form.get("name", ""), form.get("title", "").strip()
     existing = existing or {"name": None, "title": None, "parameters": {}, "variants": []}
     parameters = dict(existing["parameters"]) if existing["name"] == type else {}

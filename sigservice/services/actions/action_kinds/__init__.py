@@ -1,1 +1,2 @@
-"""The kinds of actions: one file each, and one row in table.py."""
+"""The kinds of actions. table.py has them by name; application/build.py adds those that need the
+configuration, and those of releases."""
