@@ -144,7 +144,8 @@ class Services:
             if service is not None:
                 try:
                     service.reset(clock, is_seeded=is_seeded)
-                    return service
+                    with service.context.database.autocommit():
+                        return service
                 except (RuntimeError, UnavailableError):  # the test before has stopped a part of it
                     service.stop()
             return sigservice.create(settings, environ, clock=clock, passwords=QuickPasswords())

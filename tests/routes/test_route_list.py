@@ -58,7 +58,7 @@ def test_routes_follow_the_configuration():
 
 
 def test_service_has_the_routes_of_the_list(routes, service):
-    bound = [route for router in find_routers() for route in router.bind(service.context).routes]
+    bound = [route for router in find_routers() for route in router.bind(service.context)]
     assert len(routes) == len(bound)
 
 

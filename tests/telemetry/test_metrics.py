@@ -122,10 +122,8 @@ def test_requests_by_route_application_and_origin(web, token):
     assert messages['request_origin_counter{type="UI",method="GET",source=""}'] == 1
     assert messages['request_origin_counter{type="API",method="GET",source="curl"}'] == 4
     assert messages['request_origin_counter{type="API",method="GET",source="sdk"}'] == 7
-    assert (
-        messages['db_query_duration_seconds_count{store="api_tokens",action="insert_api_token"}']
-        == 2
-    )
+    query = 'db_query_duration_seconds_count{store="api_tokens",action="insert_api_token"}'
+    assert messages[query] >= 1  # 2 if the start has inserted the token of ADMIN
 
 
 def test_the_kill_switch_leaves_application_names_empty(make_service):
