@@ -1,4 +1,5 @@
-"""The marker `external`: real processes, browsers, proxies and SDKs, kills, and large tables.
+"""The marker `external`: real processes, browsers, proxies and SDKs, kills, large tables, and most
+inputs of the tests that try many (tests/samples.py).
 
 `pytest` without a path runs all others; a path, `-m external` or `.ci/run` runs these too. A test
 without the marker can't start a process.
@@ -14,7 +15,14 @@ from typing import Any
 
 import pytest
 
-FOLDERS = ("tests/browser/", "tests/deploy/", "tests/sdk/", "tests/server/", "tests/spec/")
+FOLDERS = (
+    "tests/browser/",
+    "tests/deploy/",
+    "tests/fuzz/",
+    "tests/sdk/",
+    "tests/server/",
+    "tests/spec/",
+)
 DEFAULT = "not external"  # the marker expression of a run without a path
 SHARED_FIXTURE = "temporary_database"  # its server runs until the end of the run
 STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"}

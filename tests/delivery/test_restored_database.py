@@ -13,6 +13,7 @@ import webtest
 from sigservice.services import revisions
 from tests.conftest import ADMIN, ADMIN_TOKEN
 from tests.routes.test_delta import Delta
+from tests.samples import sample
 from tests.server.raw_streams import Server, Stream
 from tests.waiting import until
 
@@ -160,7 +161,7 @@ def test_as_many_changes_as_were_lost_get_other_numbers(nodes, back_up, create_s
                 assert sdk.etag not in lost
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", sample(range(4), 1))
 def test_any_sdk_is_current_after_each_return(nodes, back_up, seed):
     choose = random.Random(seed)
     backup, sdks = back_up(), [create() for create in (Poller, DeltaPoller) * 3]

@@ -1,6 +1,6 @@
 """Fuzzing: random input, one rule for every entry point. Never a 5xx, never a traceback.
 
-`FUZZ_EXAMPLES` is the number of inputs for each test: 10 in an ordinary run, 100 in `.ci/run`,
+`FUZZ_EXAMPLES` is the number of inputs for each test: 10 with `-m external`, 100 in `.ci/run`,
 thousands for the long form (CONTRIBUTING.md has the command).
 """
 

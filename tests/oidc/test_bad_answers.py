@@ -10,6 +10,7 @@ import pytest
 from sigservice.services.access.oidc.id_token import import_keys
 from tests.oidc.conftest import find_login
 from tests.oidc_provider import CLIENT_ID, RSA
+from tests.samples import sample
 
 NASTY = [
     None,
@@ -55,14 +56,16 @@ def attempt(site, clock):
     clock.advance(6)
 
 
-@pytest.mark.parametrize("claim", CLAIMS)
+@pytest.mark.parametrize("claim", sample(CLAIMS, 4))
 def test_claims_of_any_form(site, clock, claim):
     for value in NASTY:
         site.provider.change_token = lambda claims, value=value: claims | {claim: value}
         attempt(site, clock)
 
 
-@pytest.mark.parametrize("member", ["sub", "email", "email_verified", "name", "groups", "hd"])
+@pytest.mark.parametrize(
+    "member", sample(["sub", "email", "email_verified", "name", "groups", "hd"], 2)
+)
 def test_userinfo_of_any_form(site, clock, member):
     del site.provider.claims["name"]
     for value in NASTY:
@@ -79,7 +82,7 @@ def test_token_answers_of_any_form(site, clock, member):
             attempt(site, clock)
 
 
-@pytest.mark.parametrize("member", ["alg", "kid", "typ", "crit", "jwk", "x5c", "zip"])
+@pytest.mark.parametrize("member", sample(["alg", "kid", "typ", "crit", "jwk", "x5c", "zip"], 2))
 def test_headers_of_any_form(site, clock, member):
     for value in NASTY:
         header = {"alg": "RS256", "kid": "first", member: value}
@@ -92,7 +95,9 @@ def replace_header(text, header):
     return encoded + "." + text.split(".", 1)[1]
 
 
-@pytest.mark.parametrize("member", ["kty", "n", "e", "kid", "use", "alg", "key_ops", "x5c", "d"])
+@pytest.mark.parametrize(
+    "member", sample(["n", "kid", "x5c", "kty", "e", "use", "alg", "key_ops", "d"], 3)
+)
 def test_keys_of_any_form(site, clock, member):
     for value in NASTY:
         clock.advance(3601)
@@ -114,7 +119,7 @@ def test_a_huge_key_is_ignored(member):
     assert import_keys({"keys": [huge]}) == []
 
 
-@pytest.mark.parametrize("name", ["discovery", "jwks", "token", "userinfo"])
+@pytest.mark.parametrize("name", sample(["discovery", "jwks", "token", "userinfo"], 2))
 def test_bodies_of_any_form(site, clock, name):
     del site.provider.claims["name"]
     bodies = [b"", b"\xff", b"nan", b"{", b"[" * 100_000, b'{"a":1}{"b":2}', b"<html></html>"]
@@ -124,9 +129,9 @@ def test_bodies_of_any_form(site, clock, name):
         attempt(site, clock)
 
 
-@pytest.mark.parametrize("member", ["issuer", "token_endpoint", "jwks_uri", "userinfo_endpoint",
-                                    "authorization_endpoint", "end_session_endpoint",
-                                    "token_endpoint_auth_methods_supported"])  # fmt: skip
+@pytest.mark.parametrize("member", sample(
+    ["issuer", "token_endpoint", "jwks_uri", "userinfo_endpoint", "authorization_endpoint",
+     "end_session_endpoint", "token_endpoint_auth_methods_supported"], 2))  # fmt: skip
 def test_metadata_of_any_form(site, clock, member):
     original = dict(site.provider.metadata)
     for value in [*NASTY, "https://[::1", "https://x:y/", "https://x:99999/", "https://", "//x"]:
@@ -135,7 +140,9 @@ def test_metadata_of_any_form(site, clock, member):
         attempt(site, clock)
 
 
-@pytest.mark.parametrize("claim", ["iss", "aud", "iat", "exp", "jti", "events", "sub", "sid"])
+@pytest.mark.parametrize(
+    "claim", sample(["iss", "aud", "iat", "exp", "jti", "events", "sub", "sid"], 2)
+)
 def test_logout_tokens_of_any_form(site, clock, claim):
     now = int(clock.now().timestamp())
     claims = {"iss": site.provider.url, "aud": CLIENT_ID, "iat": now, "exp": now + 99, "jti": "x"}

@@ -16,6 +16,7 @@ from sigservice.evaluation.flags import Flags, evaluate, evaluate_repeatable
 from tests.delivery.kit import flag, rollout, strategy, variant
 from tests.evaluation.oracle import Oracle
 from tests.properties.flag_documents import Dice
+from tests.samples import sample
 
 
 def make_fields(context):
@@ -43,14 +44,14 @@ def list_differences(dice, documents, contexts):
     return differences, count
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", sample(range(4), 1))
 def test_flags_and_variants_are_those_of_the_official_engine(seed):
     differences, count = list_differences(Dice(seed), 60, 10)
     assert differences == []
     assert count > 3000
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", sample(range(2), 1))
 def test_contexts_that_agree_in_the_named_fields_have_one_answer(seed):
     dice = Dice(seed)
     for _ in range(60):
@@ -66,7 +67,7 @@ def test_contexts_that_agree_in_the_named_fields_have_one_answer(seed):
                 assert answers[0] == answers[1]
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", sample(range(2), 1))
 def test_repeatable_steps_have_the_same_answer_again(seed):
     dice = Dice(seed)
     for _ in range(60):
@@ -80,7 +81,7 @@ def test_repeatable_steps_have_the_same_answer_again(seed):
             assert second_fields.is_repeatable
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", sample(range(2), 1))
 def test_body_has_the_enabled_flags_of_the_projects(seed):
     dice = Dice(seed)
     for _ in range(40):

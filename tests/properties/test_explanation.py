@@ -9,6 +9,7 @@ from sigservice.evaluation.strategies import KNOWN_STRATEGIES
 from sigservice.playground.explanation import explain
 from tests.properties.flag_documents import Dice
 from tests.properties.test_evaluation import make_fields
+from tests.samples import sample
 
 
 def make_document(dice):
@@ -30,7 +31,7 @@ def make_document(dice):
     return document, strategies
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", sample(range(3), 1))
 def test_explanation_agrees_with_the_engine_and_with_its_parts(seed):
     dice, sure, on, random_flags = Dice(seed), 0, 0, 0
     for _ in range(120):

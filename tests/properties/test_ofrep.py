@@ -9,6 +9,7 @@ from sigservice.evaluation.flags import Flags, evaluate, evaluate_repeatable, jo
 from sigservice.evaluation.ofrep import OfrepFlags
 from tests.properties.flag_documents import Dice
 from tests.properties.test_evaluation import make_fields
+from tests.samples import sample
 
 
 def evaluate_both(flags, context):
@@ -23,7 +24,7 @@ def evaluate_both(flags, context):
     )
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", sample(range(4), 1))
 def test_answers_are_those_of_the_frontend_api(seed):
     dice, reasons = Dice(seed), set()
     for _ in range(60):
@@ -45,7 +46,7 @@ def test_answers_are_those_of_the_frontend_api(seed):
     assert reasons == {"STATIC", "DISABLED", "TARGETING_MATCH", "SPLIT"}
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", sample(range(2), 1))
 def test_static_answers_are_the_same_for_every_context(seed):
     dice = Dice(seed)
     for _ in range(60):
@@ -56,7 +57,7 @@ def test_static_answers_are_the_same_for_every_context(seed):
                 assert all(it[name] == answers[0][name] for it in answers)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", sample(range(2), 1))
 def test_repeatable_answers_are_the_same_again(seed):
     dice = Dice(seed)
     for _ in range(60):

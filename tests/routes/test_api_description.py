@@ -17,6 +17,7 @@ def document(web):
     return web.get("/docs/openapi.json").json
 
 
+@pytest.mark.external
 def test_the_document_is_valid_openapi(document):
     from openapi_spec_validator import validate  # takes a second or two in each process of a run
 

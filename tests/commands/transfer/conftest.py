@@ -28,13 +28,15 @@ SECOND = "second"
 
 @pytest.fixture(scope="session")
 def second_database(temporary_database: Any) -> dict[str, Any]:
-    return temporary_database.create_database(SECOND)
+    """With the tables of a service."""
+    options = temporary_database.create_database(SECOND)
+    sigservice.create({"db": options, "logLevel": "error"}, {}, passwords=QuickPasswords()).stop()
+    return options
 
 
 @pytest.fixture
 def empty(make_service: Any, temporary_database: Any, second_database: Any) -> Service:
     """A service on a separate database with only the built-in rows."""
-    make_service({"db": second_database}).stop()
     temporary_database.empty(SECOND)
     return make_service({"db": second_database})
 
