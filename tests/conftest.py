@@ -24,6 +24,7 @@ from sigservice.testing import FakeClock, QuickPasswords, TemporaryDatabase
 from tests.repository.kit import run
 from tests.saved_rows import SavedRows
 
+pytest.register_assert_rewrite("tests.senders.kit")
 pytest_plugins = ["tests.external", "tests.repeated", "tests.soup"]
 
 CHROMIUM = Path("/usr/bin/chromium")

@@ -50,7 +50,7 @@ from sigservice.services import database_risks, startup
 from sigservice.version import VERSION_WITH_COMMIT
 from sigservice.web.wsgi import Wsgi
 
-SIGNAL_POLL_SECONDS = 0.5
+STOP_POLL_SECONDS = 0.5
 JOBS = (
     Job("actions", actions.run_quietly, 0.5, 0.1, lambda context: context.signals_waiting),
     Job("outbox", outbox.run_quietly, 5, 1, lambda context: context.outbox_waiting),
@@ -263,7 +263,7 @@ class Service:
         example a SIGTERM for a process that SIGSTOP has suspended."""
         deadline = time.monotonic() + seconds
         while (rest := deadline - time.monotonic()) > 0:
-            if self._end.acquire(timeout=min(rest, SIGNAL_POLL_SECONDS)):
+            if self._end.acquire(timeout=min(rest, STOP_POLL_SECONDS)):
                 self._end.release()
                 return
 

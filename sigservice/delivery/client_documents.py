@@ -94,7 +94,7 @@ class ClientDocuments:
     def _build_document(
         self, query: Query, state: FlagState, former: PartedDocument | None
     ) -> ClientDocument:
-        with self._telemetry.internals.measure("ClientBodies", "build"):
+        with self._telemetry.internals.measure("ClientDocuments", "build"):
             return ClientDocument(PartedDocument(query, state, former))
 
     def _cache(self, query: Query, document: ClientDocument) -> None:

@@ -22,7 +22,7 @@ from sigservice.services.actions.action_evaluation import (
     is_persistent_error,
 )
 from sigservice.services.actions.run_batches import ActionStep, RunError
-from sigservice.services.releases.release_signals import evaluate_signals
+from sigservice.services.releases.release_signals import evaluate_guards
 
 _ONLY_SIGNALS = {"signals": True, "runs": False, "reverts": False, "schedules": False}
 
@@ -80,12 +80,12 @@ def _evaluate_and_perform(context: Context, logger: Logger) -> tuple[int, int]:
     signals: list[EvaluatedSignal] = []
     with context.database.transaction(prepared=True) as conn:
         action_runs.lock(conn)
-        with context.telemetry.internals.measure("Judge", "take"):
+        with context.telemetry.internals.measure("Evaluator", "evaluate_batch"):
             evaluated, runs = context.evaluator.evaluate_batch(conn, logger, evaluated=signals)
         if runs:
             run_batches.perform_batch(conn, logger, steps)
         # Last, because this takes the lock of revisions, which runs take after theirs.
-        evaluate_signals(conn, logger, context.clock, signals)
+        evaluate_guards(conn, logger, context.clock, signals)
     _record_steps(context, logger, steps)
     return evaluated, len(steps)
 
@@ -97,7 +97,7 @@ def _evaluate_batch(
     with context.database.transaction(prepared=True) as conn:
         action_runs.lock(conn)
         evaluated, _ = context.evaluator.evaluate_batch(conn, logger, limit, evaluated=signals)
-        evaluate_signals(conn, logger, context.clock, signals)
+        evaluate_guards(conn, logger, context.clock, signals)
     return evaluated, 0
 
 

@@ -26,7 +26,7 @@ order = 155
 title = "Acme Monitor"
 credentials = "The sender signs with a secret: create a signature token."
 deliveries = "does not retry"
-filters = [{ path = "state", operator = "IN", values = ["broken"] }]
+filters = [{ path = "state", operator = "IN", values = ["firing"] }]
 
 [endpointOptions]
 rateLimit = { perSecond = 10, burst = 100 }
@@ -41,7 +41,7 @@ prefix = "v1="
 content = "{timestamp}.{body}"
 
 [actionSetOptions]
-restoreWhenResolved = { path = "state", values = ["works"], key = "check" }
+restoreWhenResolved = { path = "state", values = ["resolved"], key = "check" }
 """,
     "setup.txt": "Call ENDPOINT_URL, with a signature token.\n",
     "samples/firing.json": '{"check": "checkout", "state": "firing"}\n',

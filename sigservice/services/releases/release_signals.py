@@ -22,7 +22,7 @@ from sigservice.services.releases.release_state import Release, lock_active
 MAX_RECENT_SIGNALS = 1000
 
 
-def evaluate_signals(
+def evaluate_guards(
     conn: Connection, logger: Logger, clock: Clock, signals: Sequence[EvaluatedSignal]
 ) -> int:
     """Returns how many events of releases this caused. A release that fails keeps its alert: the

@@ -26,15 +26,11 @@ FEATURES = "/api/admin/features"
 FEATURE = f"{FEATURES}/<name>"
 
 
-class LegacyFeature(msgspec.Struct, rename="camel"):
+class LegacyFeature(Metadata, kw_only=True):
     name: str
-    description: str | None = None
-    type: str = "release"
     project: str = "default"
     enabled: bool = False
-    stale: bool = False
-    impression_data: bool = False
-    strategies: list[Strategy] = []
+    strategies: list[Strategy] = msgspec.field(default_factory=list)
 
 
 def _is_enabled(config: dict[str, Any]) -> bool:
