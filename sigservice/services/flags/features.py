@@ -17,6 +17,7 @@ from sigservice.repository.flags import (
     features,
 )
 from sigservice.services import revisions
+from sigservice.services.definitions import read_row
 from sigservice.services.flags import feature_naming
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_limit_error
@@ -91,7 +92,7 @@ def clone(
     `create` and `get` do."""
     revisions.lock(conn)
     original = get(conn, project, source)
-    metadata = Metadata(original["type"], original["description"], original["impression_data"])
+    metadata = msgspec.structs.replace(read_row(Metadata, original), stale=False)
     row = create(conn, project, name, metadata, by)
     feature_environments.copy(conn, source, name)
     feature_strategies.copy(conn, source, name, name if replace_group_id else None)

@@ -19,6 +19,7 @@ from sigservice.routes.pages.flags.feature_page import (
     show_feature,
 )
 from sigservice.routes.pages.flags.state_reasons import read_reasons
+from sigservice.services.definitions import merge
 from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.features import Metadata
@@ -125,12 +126,7 @@ def create_feature(conn: Connection, identity: Identity, form: Form) -> str:
 @router.post(f"{FLAG}/edit", needs=EDIT)
 @shows_errors_in(show_feature)
 def edit_feature(conn: Connection, identity: Identity, name: str, form: Form) -> str:
-    metadata = Metadata(
-        form.get("type", ""),
-        form.get("description", "").replace("\r\n", "\n").strip() or None,
-        "impressionData" in form,
-        "stale" in form,
-    )
+    metadata = read(form, Metadata)
     features.update(conn, find_feature(conn, name)["project"], name, metadata, identity)
     return f"{flag_path(name)}?done=saved"
 
@@ -175,9 +171,8 @@ def _to_filter(
 def _create(conn: Connection, project: str, new: NewFeature, tags_text: str, by: Identity) -> None:
     """Raises AppError with all problems of the form."""
     tags, problems = _parse_tags(conn, tags_text)
-    metadata = Metadata(new.type, new.description, new.impression_data)
     try:
-        features.create(conn, project, new.name, metadata, by)
+        features.create(conn, project, new.name, merge(Metadata(), new), by)
     except AppError as error:
         error.details += problems
         raise
