@@ -207,7 +207,7 @@ def test_environments_are_added_and_removed(web, rows, flag, service):
     path = f"{PATH}/shop/environments"
     web.post_json(path, {"environment": "production"}, headers=ADMIN, status=200)
     # Ahead of the clock each change counts one.
-    rows("UPDATE revisions SET id = id + 1000000000000")
+    rows("UPDATE revisions SET id = id + 1000000000000, event_id = event_id + 1")
     before = cache.read_revisions()
     assert read(web, "shop")["environments"] == THREE[:1]
     flag("mine", "shop")
