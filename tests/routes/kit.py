@@ -125,7 +125,8 @@ class Admin:
 
     def revisions_ahead(self) -> int:
         """Moves every revision ahead of the clock, so that each change adds one."""
-        self.rows("UPDATE revisions SET id = id + 1000000000000, event_id = event_id + 1")
+        for others in ("=", "<>"):  # a trigger gives these the numbers of ''
+            self.rows(f"UPDATE revisions SET id = id + 1000000000000 WHERE topic {others} ''")
         return self.revision()
 
     def refusals(self, method: str, path: str, bodies: list[Any]) -> dict[str, Any]:
