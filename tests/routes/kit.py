@@ -125,8 +125,8 @@ class Admin:
 
     def revisions_ahead(self) -> int:
         """Moves every revision ahead of the clock, so that each change adds one."""
-        for others in ("=", "<>"):  # a trigger gives these the numbers of ''
-            self.rows(f"UPDATE revisions SET id = id + 1000000000000 WHERE topic {others} ''")
+        for comparison in ("=", "<>"):  # a trigger gives these the numbers of ''
+            self.rows(f"UPDATE revisions SET id = id + 1000000000000 WHERE topic {comparison} ''")
         return self.revision()
 
     def refusals(self, method: str, path: str, bodies: list[Any]) -> dict[str, Any]:

@@ -207,8 +207,8 @@ def test_environments_are_added_and_removed(web, rows, flag, service):
     path = f"{PATH}/shop/environments"
     web.post_json(path, {"environment": "production"}, headers=ADMIN, status=200)
     # Ahead of the clock each change counts one.
-    for others in ("=", "<>"):  # a trigger gives these the numbers of ''
-        rows(f"UPDATE revisions SET id = id + 1000000000000 WHERE topic {others} ''")
+    for comparison in ("=", "<>"):  # a trigger gives these the numbers of ''
+        rows(f"UPDATE revisions SET id = id + 1000000000000 WHERE topic {comparison} ''")
     before = cache.read_revisions()
     assert read(web, "shop")["environments"] == THREE[:1]
     flag("mine", "shop")
