@@ -76,6 +76,12 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_sessionfinish() -> None:
+    """pytest collects five times at the end; once is enough for what tests have left."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """How many rows of the specification hold: those whose checks all passed."""
     reports = [
@@ -134,6 +140,7 @@ class Services:
         self._database = database
         self._reusable: dict[str, Service] = {}
         self._seeds: dict[str, SavedRows] = {}
+        self._keys_of_seeds: set[str] = set()
 
     def find_or_create(
         self, settings: dict[str, Any], environ: dict[str, str], clock: FakeClock
@@ -154,13 +161,16 @@ class Services:
     @contextmanager
     def _seed(self, settings: dict[str, Any], environ: dict[str, str]) -> Iterator[bool]:
         """Brings back the rows that a new service makes in empty tables, which takes a fifth of
-        the time; saves them when they are first made."""
+        the time; saves them when they are made for the second time, because most settings occur
+        once and saving takes longer than making them."""
         use, is_here = self._database.use_connection, settings["db"] == self._database.options()
         relevant = {name: settings.get(name) for name in SEEDED_BY}
         has_other_database = any(name.startswith("DATABASE") for name in environ)
         key = _make_key(relevant, environ) if is_here and not has_other_database else ""
         rows = self._seeds.get(key)
-        has_to_save = bool(key) and rows is None and not use(SavedRows)
+        has_to_save = key in self._keys_of_seeds and rows is None and not use(SavedRows)
+        if key:
+            self._keys_of_seeds.add(key)
         yield rows is not None and use(rows.insert)
         if has_to_save:
             self._seeds[key] = use(partial(SavedRows, are_made_now=True))

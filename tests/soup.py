@@ -16,6 +16,7 @@ from lxml import etree
 
 _PARSER = etree.HTMLParser(encoding="utf-8", huge_tree=True)
 _UNLINKED = vars(NavigableString(""))
+_LIST_ATTRIBUTES = set().union(*HTMLTreeBuilder.DEFAULT_CDATA_LIST_ATTRIBUTES.values())
 
 
 class LxmlTreeBuilder(HTMLTreeBuilder):
@@ -55,7 +56,8 @@ class LxmlTreeBuilder(HTMLTreeBuilder):
         if pattern is None:
             pattern = self._patterns[name] = vars(Tag(self.soup, self, name))
         attrs = self.attribute_dict_class(attributes)
-        self._replace_cdata_list_attribute_values(name, attrs)
+        if not _LIST_ATTRIBUTES.isdisjoint(attrs):
+            self._replace_cdata_list_attribute_values(name, attrs)
         tag = Tag.__new__(Tag)
         tag.__dict__ = {**pattern, "attrs": attrs, "contents": []}
         return tag

@@ -127,15 +127,14 @@ def place(
     """Fills the braces of addresses in guards.py. The environment is the last but one, and off.
     It replaces all rows: fixtures that make some come after it."""
     clock.advance(1)
-    with closing(database.connect()) as conn:
-        if service.was_started:
-            return _make_place(service, clock)
-        if saved_place:
-            saved_place["rows"].restore(conn)
-            service.reset(clock)
-        else:
-            saved_place["values"] = _make_place(service, clock)
-            saved_place["rows"] = SavedRows(conn)
+    if service.was_started:
+        return _make_place(service, clock)
+    if saved_place:
+        database.use_connection(saved_place["rows"].restore)
+        service.reset(clock)
+    else:
+        saved_place["values"] = _make_place(service, clock)
+        saved_place["rows"] = database.use_connection(SavedRows)
     return dict(saved_place["values"])
 
 
