@@ -52,9 +52,9 @@ from sigservice.web.wsgi import Wsgi
 
 STOP_POLL_SECONDS = 0.5
 JOBS = (
-    Job("actions", actions.run_quietly, 0.5, 0.1, lambda context: context.signals_waiting),
-    Job("outbox", outbox.run_quietly, 5, 1, lambda context: context.outbox_waiting),
-    Job("audit log", audit_log.run_quietly, every_seconds=1, first_seconds=1),
+    Job("actions", actions.run_once, 0.5, 0.1, lambda context: context.signals_waiting, logs=False),
+    Job("outbox", outbox.run_once, 5, 1, lambda context: context.outbox_waiting, logs=False),
+    Job("audit log", audit_log.run_once, every_seconds=1, first_seconds=1, logs=False),
     Job("integrations", integrations.run_once, every_seconds=0.5, first_seconds=0.5),
     Job("releases", releases.run_once, every_seconds=1, first_seconds=1),
     Job("silence", silence.run_once, every_seconds=5, first_seconds=1),

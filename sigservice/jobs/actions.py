@@ -49,12 +49,6 @@ def run_once(context: Context) -> int:
     return total
 
 
-def run_quietly(context: Context) -> int:
-    """For the job loop, which logs results other than 0."""
-    run_once(context)
-    return 0
-
-
 def _evaluate(context: Context, logger: Logger, work: Mapping[str, Any]) -> tuple[int, int]:
     """(evaluated signals and started runs that a clock triggers, performed actions)."""
     started = 0

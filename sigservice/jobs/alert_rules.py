@@ -8,14 +8,12 @@ from sigservice.repository.releases.releases import read_time
 from sigservice.services.rules.rule_evaluation import Evaluation, evaluate_metrics
 
 
-def run_once(context: Context) -> int:
-    """Returns 0, so that nothing is logged but the changes."""
+def run_once(context: Context) -> None:
     start = time.monotonic()
     with context.database.transaction() as conn:
         evaluation = evaluate_metrics(conn, context.clock.choose_now(read_time(conn)))
     if evaluation.readings:
         announce(context, "impactMetric", evaluation, start)
-    return 0
 
 
 def announce(context: Context, kind: str, evaluation: Evaluation, start: float) -> None:

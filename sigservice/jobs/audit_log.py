@@ -54,12 +54,6 @@ def run_once(context: Context) -> int:
     return total
 
 
-def run_quietly(context: Context) -> int:
-    """For the job loop, which logs what is not 0."""
-    run_once(context)
-    return 0
-
-
 def write_lines(path: str, lines: list[bytes]) -> None:
     """On disk when it returns. A file that was renamed is created again. Raises
     UnavailableError."""

@@ -1,7 +1,4 @@
-"""Stores what requests have recorded in memory. A kill loses what was recorded since the last run.
-
-All functions return 0, so that nothing is logged.
-"""
+"""Stores what requests have recorded in memory. A kill loses what came after the last run."""
 
 from sigservice.context import Context
 from sigservice.repository.access import api_tokens, personal_tokens, sessions
@@ -10,7 +7,7 @@ from sigservice.repository.signals import signal_endpoint_tokens
 from sigservice.services.signals import refused_calls
 
 
-def store_last_uses(context: Context) -> int:
+def store_last_uses(context: Context) -> None:
     """Stores when tokens and sessions were last used."""
     last_used = context.last_used
     if api := last_used.drain_api_tokens():
@@ -25,32 +22,27 @@ def store_last_uses(context: Context) -> int:
     if signal_uses := context.token_uses.drain():
         with context.database.autocommit() as conn:
             signal_endpoint_tokens.add_uses(conn, signal_uses)
-    return 0
 
 
-def store_poll_intervals(context: Context) -> int:
+def store_poll_intervals(context: Context) -> None:
     """Stores how often SDKs poll."""
     if intervals := context.poll_intervals.drain():
         with context.database.autocommit() as conn:
             releases.store_poll_intervals(conn, intervals)
             releases.delete_old_poll_intervals(conn)
-    return 0
 
 
-def store_refused_calls(context: Context) -> int:
+def store_refused_calls(context: Context) -> None:
     if counts := context.refused_calls.drain():
         with context.database.transaction() as conn:
             refused_calls.write(conn, counts)
-    return 0
 
 
-def store_evaluation_counts(context: Context) -> int:
+def store_evaluation_counts(context: Context) -> None:
     for report in context.evaluation_counts.drain():  # one for each type of token
         context.report_commits.store(report)
-    return 0
 
 
-def store_failed_sign_ins(context: Context) -> int:
+def store_failed_sign_ins(context: Context) -> None:
     """Records one event per minute for those above the event limit."""
     context.failed_sign_ins.record_summary(context.database)
-    return 0

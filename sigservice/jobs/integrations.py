@@ -33,8 +33,8 @@ _BURST_SHARE = 0.01
 _MAX_PAUSE_SECONDS = 1.5
 
 
-def run_once(context: Context) -> int:
-    """Starts a sender for each integration whose next delivery is due; returns 0."""
+def run_once(context: Context) -> None:
+    """Starts a sender for each integration whose next delivery is due."""
     with context.database.autocommit() as conn:
         changes = integration_rows.inspect_changes(conn)
     context.change_burst.observe(changes["is_burst"])
@@ -52,7 +52,6 @@ def run_once(context: Context) -> int:
         threading.Thread(
             target=_send_in_order, args=(context, id), name="integration", daemon=True
         ).start()
-    return 0
 
 
 def _list_next(context: Context, id: int) -> list[Row]:

@@ -26,15 +26,14 @@ LOOK_SECONDS = 5  # while a source is being asked
 _Leases = list[Lease | GuardLease]
 
 
-def run_once(context: Context) -> int:
-    """Returns 0, so that nothing is logged but the changes."""
+def run_once(context: Context) -> None:
     running: set[Future[None]] = set()
     with ThreadPoolExecutor(MAX_SOURCES, "metric-source") as executor:
         while True:
             work = _claim(context)
             running |= {executor.submit(_ask_source, context, *item) for item in work}
             if not running or context.stopping.is_set():
-                return 0
+                return
             done, running = wait(running, LOOK_SECONDS, FIRST_COMPLETED)
             for future in done:
                 future.result()

@@ -72,12 +72,6 @@ def run_once(context: Context) -> int:
             settled += 1
 
 
-def run_quietly(context: Context) -> int:
-    """For the job loop, which logs what is not 0."""
-    run_once(context)
-    return 0
-
-
 def _start(
     context: Context, results: _Results, attempts: dict[int, _Attempt], unavailable: set[str]
 ) -> None:

@@ -10,8 +10,7 @@ from sigservice.services.releases import release_progress, release_rules, releas
 from sigservice.services.releases.release_state import Release, load
 
 
-def run_once(context: Context) -> int:
-    """Returns 0, so that nothing is logged but errors."""
+def run_once(context: Context) -> None:
     logger = context.get_logger("releases")
     with context.database.autocommit() as conn:
         work = context.release_watch.find_work(conn, context.clock)
@@ -24,7 +23,6 @@ def run_once(context: Context) -> int:
         events += _scan(context, logger)
     if events:
         context.outbox_waiting.set()
-    return 0
 
 
 def _scan(context: Context, logger: Logger) -> int:

@@ -18,14 +18,16 @@ QUIET_SECONDS = 60
 
 @dataclass(frozen=True)
 class Job:
-    """`run_once` returns how much it did. The first run starts after a random delay of 1/15 to 1
-    times `first_seconds`. A job with `woken_by` runs at once when that event is set."""
+    """`run_once` may return how much it did, which is logged if `logs`. The first run starts after
+    a random delay of 1/15 to 1 times `first_seconds`. A job with `woken_by` runs at once when that
+    event is set."""
 
     name: str
-    run_once: Callable[[Context], int]
+    run_once: Callable[[Context], int | None]
     every_seconds: float
     first_seconds: float
     woken_by: Callable[[Context], threading.Event] | None = None
+    logs: bool = True
 
 
 class Runner:
@@ -69,7 +71,7 @@ class Runner:
             started_at = time.monotonic()
             try:
                 count = job.run_once(self._context)
-                if count:
+                if count and job.logs:
                     logger.info("%s: %d done", job.name, count)
                 error_log.end(logger)
             except Exception as error:  # noqa: BLE001  a job's bug must not end the others

@@ -24,11 +24,10 @@ def delete_reset_tokens(context: Context) -> int:
         return reset_tokens.delete_expired(conn, context.clock.now())
 
 
-def evict_connections(context: Context) -> int:
-    """Closes idle connections and opens missing ones. Returns 0, so that nothing is logged."""
+def evict_connections(context: Context) -> None:
+    """Closes idle connections and opens missing ones."""
     context.database.evict_idle()
     context.database.fill()
-    return 0
 
 
 def cut_stuck(context: Context) -> int:
@@ -57,8 +56,7 @@ def fill_features(context: Context) -> int:
     return filled
 
 
-def store_stages(context: Context) -> int:
-    """The stages that flags reached without a report. Returns 0, so that nothing is logged."""
+def store_stages(context: Context) -> None:
+    """The stages that flags reached without a report."""
     with context.database.autocommit() as conn:
         feature_lifecycle.add_reached(conn)
-    return 0

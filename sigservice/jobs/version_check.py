@@ -7,7 +7,7 @@ from sigservice.outgoing.proxies import Proxies
 from sigservice.services.system import settings, version_check
 
 
-def run_once(context: Context) -> int:
+def run_once(context: Context) -> None:
     logger = context.get_logger("version")
     with context.database.autocommit() as conn:
         instance_id = settings.find_instance_id(conn)
@@ -16,8 +16,7 @@ def run_once(context: Context) -> int:
         report = version_check.fetch_versions(url, instance_id, Proxies.from_config(context.config))
     except (DestinationError, DeliveryError) as error:
         logger.info("version check failed: %s", error)
-        return 0
+        return
     context.version_status.update(report)
     if newer_version := context.version_status.newer_version:
         logger.info("version %s is available", newer_version)
-    return 0
