@@ -28,8 +28,7 @@ from sigservice.services.actions import notifications
 from sigservice.services.actions.action_alerts import FiringAlerts
 from sigservice.services.actions.action_filters import Filter, Matcher
 from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
-from sigservice.services.signals import payload_paths
-from sigservice.services.signals.payload_paths import to_text
+from sigservice.services.signals.payload_paths import find_values, to_text
 from sigservice.wording import plural
 
 # One transaction evaluates a batch of signals; its runs are inserted in portions of limited size.
@@ -379,6 +378,6 @@ def add_states(action_set: dict[str, Any], cause: str) -> dict[str, Any]:
 
 def find_text(payload: Any, path: str) -> str | None:
     """The first scalar value at the path, None without one."""
-    values = payload_paths.find_values(payload, path, payload_paths.parse_path(path) or [])
+    values = find_values(payload, path)
     scalars = [value for value in values if not isinstance(value, dict | list)]
     return to_text(scalars[0]) if scalars else None

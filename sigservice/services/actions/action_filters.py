@@ -80,11 +80,10 @@ class Matcher:
 class _FilterTest:
     def __init__(self, filter: Filter) -> None:
         self._filter = filter
-        self._steps = payload_paths.parse_path(filter.path) or []
         self._test = _compile_test(filter)
 
     def matches(self, payload: Any) -> bool:
-        return self._evaluate(payload_paths.find_values(payload, self._filter.path, self._steps))
+        return self._evaluate(payload_paths.find_values(payload, self._filter.path))
 
     def _evaluate(self, values: list[Any]) -> bool:
         if self._filter.operator == "EXISTS":
@@ -95,7 +94,7 @@ class _FilterTest:
         return any(self._test(value) for value in scalars) is not self._filter.inverted
 
     def explain(self, payload: Any) -> FilterResult:
-        values = payload_paths.find_values(payload, self._filter.path, self._steps)
+        values = payload_paths.find_values(payload, self._filter.path)
         text = ", ".join(to_text(value) for value in values[:10])[:200] if values else None
         return FilterResult(
             self._filter.path,

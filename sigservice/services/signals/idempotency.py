@@ -11,7 +11,7 @@ from typing import Any
 
 from sigservice.errors import BadDataError
 from sigservice.services.signals.endpoint_options import Idempotency
-from sigservice.services.signals.payload_paths import find_values, parse_path
+from sigservice.services.signals.payload_paths import find_values
 
 # In the order of precedence: the IETF draft, Standard Webhooks, GitHub.
 HEADERS = ("idempotency-key", "webhook-id", "x-github-delivery")
@@ -44,7 +44,7 @@ def _find_at_paths(paths: list[str], payload: Any) -> list[Any]:
     """One scalar for each path, or none if one of them is missing."""
     values = []
     for path in paths:
-        matches = find_values(payload, path, parse_path(path) or [])
+        matches = find_values(payload, path)
         if len(matches) != 1 or not isinstance(matches[0], _SCALARS):
             return []
         values.append(matches[0])

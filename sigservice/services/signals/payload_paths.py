@@ -4,7 +4,8 @@ A key may contain dots itself, at every level, unless a nested path exists.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -28,7 +29,8 @@ def parse_path(path: str) -> list[Step] | None:
         match = _STEP.match(path, at)
         if match is None or (at == 0 and path[0] == "."):
             return None
-        steps.append(_parse_index(match[1]) if match[1] else _Key(match[2]))
+        index, key = match.groups()
+        steps.append(_Key(key) if key else WILDCARD if index == WILDCARD else int(index))
         at = match.end()
     return steps
 
@@ -37,19 +39,21 @@ class _Key(str):
     """The name of a member, so that the name "*" is not a wildcard."""
 
 
-def _parse_index(text: str) -> Step:
-    return WILDCARD if text == "*" else int(text)
+@lru_cache(1000)
+def _list_steps(path: str) -> Sequence[Step]:
+    return parse_path(path) or ()
 
 
-def find_values(payload: Any, path: str, steps: list[Step]) -> list[Any]:
-    """The values at the path: none, one, or with `[*]` any number of them."""
+def find_values(payload: Any, path: str) -> list[Any]:
+    """The values at the path, which must be valid: none, one, or with `[*]` any number of them."""
+    steps = _list_steps(path)
     values = list(_walk(payload, steps))
     if not values and isinstance(payload, dict) and path in payload:
         return [payload[path]]
     return values if values or "." not in path else list(_walk_dotted(payload, steps))
 
 
-def _walk(value: Any, steps: list[Step]) -> Iterator[Any]:
+def _walk(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
     level = [value]
     for step in steps:
         if isinstance(step, _Key):
@@ -64,7 +68,7 @@ def _walk(value: Any, steps: list[Step]) -> Iterator[Any]:
     return iter(level)
 
 
-def _walk_dotted(payload: Any, steps: list[Step]) -> Iterator[Any]:
+def _walk_dotted(payload: Any, steps: Sequence[Step]) -> Iterator[Any]:
     """As _walk, but several steps may form one key, `app.kubernetes.io/name`. Ends after
     MAX_VISITED values, because a sender can make a list page search many payloads."""
     waiting = [(payload, 0)]
@@ -81,7 +85,7 @@ def _walk_dotted(payload: Any, steps: list[Step]) -> Iterator[Any]:
             waiting += reversed([(item, at + 1) for item in _walk(value, [steps[at]])])
 
 
-def _join_keys(steps: list[Step], at: int, value: dict[str, Any]) -> Iterator[tuple[str, int]]:
+def _join_keys(steps: Sequence[Step], at: int, value: dict[str, Any]) -> Iterator[tuple[str, int]]:
     """The keys of `value` that the steps from `at` on form, with the number of the step after
     each."""
     key = ""

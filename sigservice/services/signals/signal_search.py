@@ -132,7 +132,7 @@ def _compile(filter: SignalFilter, summarizer: Summarizer) -> Callable[[Row], bo
     """The test of a stored signal; None if the database does it all."""
     tests: list[Callable[[Any], bool]] = []
     if filter.path:
-        tests.append(_compile_path(filter.path, filter.value))
+        tests.append(lambda payload: _matches_path(filter, payload))
     if filter.status:
         tests.append(lambda payload: summarizer.find_status(payload) == filter.status)
     if filter.severity:
@@ -147,15 +147,9 @@ def _compile(filter: SignalFilter, summarizer: Summarizer) -> Callable[[Row], bo
     return matches
 
 
-def _compile_path(path: str, expected: str) -> Callable[[Any], bool]:
-    steps = parse_path(path) or []
-
-    def matches(payload: Any) -> bool:
-        values = find_values(payload, path, steps)
-        if not expected:
-            return bool(values)
-        return any(
-            to_text(value) == expected for value in values if not isinstance(value, dict | list)
-        )
-
-    return matches
+def _matches_path(filter: SignalFilter, payload: Any) -> bool:
+    values = find_values(payload, filter.path)
+    if not filter.value:
+        return bool(values)
+    scalars = [value for value in values if not isinstance(value, dict | list)]
+    return any(to_text(value) == filter.value for value in scalars)

@@ -15,7 +15,7 @@ from sigservice.db import Row
 from sigservice.services.signals import signal_states, signal_storage
 from sigservice.services.signals.automatic_summaries import summarize_payload
 from sigservice.services.signals.endpoint_options import EndpointOptions, parse_options
-from sigservice.services.signals.payload_paths import Step, find_values, parse_path, to_text
+from sigservice.services.signals.payload_paths import find_values, to_text
 
 MAX_TEXT_LENGTH = 200
 MAX_VALUES = 5
@@ -54,36 +54,23 @@ class SignalSummary:
         return {"summary": self.fields, "status": self.status, "severity": self.severity}
 
 
-class _ValuesAt:
-    """The values at a valid path."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._steps: list[Step] = parse_path(path) or []
-
-    def find(self, payload: Any) -> list[Any]:
-        return find_values(payload, self._path, self._steps)
-
-
 class Summarizer:
     """Summarizes the signals of one endpoint."""
 
     def __init__(self, options: EndpointOptions) -> None:
-        self._fields = [(field.label, _ValuesAt(field.path)) for field in options.summary]
-        self._status = _ValuesAt(options.statusPath) if options.statusPath else None
-        self._severity = _ValuesAt(options.severityPath) if options.severityPath else None
+        self._options = options
 
     @property
     def labels(self) -> list[str]:
         """The labels of the endpoint's summary."""
-        return [label for label, _ in self._fields]
+        return [field.label for field in self._options.summary]
 
     def summarize(self, payload: Any) -> SignalSummary:
         """The endpoint's summary; an automatic one if the endpoint has none or the payload has no
         value of it."""
         texts = [
             SummaryText(label, text)
-            for (label, _), text in zip(self._fields, self.list_texts(payload), strict=True)
+            for label, text in zip(self.labels, self.list_texts(payload), strict=True)
             if text
         ]
         return SignalSummary(
@@ -98,17 +85,17 @@ class Summarizer:
 
     def list_texts(self, payload: Any) -> list[str]:
         """The text of each field of the endpoint's summary, "" without a value."""
-        return [join_values(values.find(payload)) for _, values in self._fields]
+        return [join_values(find_values(payload, it.path)) for it in self._options.summary]
 
     def find_status(self, payload: Any) -> str:
-        if self._status is None:
-            return signal_states.recognize_status(payload)
-        return signal_states.classify_status(self._status.find(payload))
+        if path := self._options.statusPath:
+            return signal_states.classify_status(find_values(payload, path))
+        return signal_states.recognize_status(payload)
 
     def find_severity(self, payload: Any) -> str:
-        if self._severity is None:
-            return signal_states.recognize_severity(payload)
-        return signal_states.classify_severity(self._severity.find(payload))
+        if path := self._options.severityPath:
+            return signal_states.classify_severity(find_values(payload, path))
+        return signal_states.recognize_severity(payload)
 
 
 def make_summarizer(endpoint: Row) -> Summarizer:

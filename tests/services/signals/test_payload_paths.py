@@ -27,9 +27,8 @@ ALERTS = {
 
 
 def find(payload, path):
-    steps = parse_path(path)
-    assert steps is not None, path
-    return find_values(payload, path, steps)
+    assert parse_path(path) is not None, path
+    return find_values(payload, path)
 
 
 @pytest.mark.parametrize(
