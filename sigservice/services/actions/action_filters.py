@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -45,8 +44,7 @@ class Filter(msgspec.Struct, omit_defaults=True):
     any: list[Filter] | None = None
 
 
-@dataclass(frozen=True)
-class FilterResult:
+class FilterResult(msgspec.Struct, frozen=True, omit_defaults=True, rename={"value": "found"}):
     """The result of one filter (or one of an `any` group). `value` is the text, None if it
     is missing."""
 

@@ -12,7 +12,7 @@ from sigservice.db.errors import DatabaseUnavailable
 from sigservice.errors import AppError
 from sigservice.services.actions.action_actor import find_service_account
 from sigservice.services.actions.action_evaluation import is_resolved
-from sigservice.services.actions.action_filters import Filter, FilterResult, Matcher
+from sigservice.services.actions.action_filters import Filter, Matcher
 from sigservice.services.actions.action_kinds.kind import perform_and_write
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions
@@ -27,22 +27,22 @@ def perform_dry_run(conn: Connection, row: Row, payload: Any) -> dict[str, Any]:
     details, changes}]}."""
     matcher = Matcher(msgspec.json.decode(row["filters"], type=list[Filter]))
     results = matcher.explain(payload)
-    resolved = msgspec.json.decode(row["settings"], type=ActionSetOptions).restoreWhenResolved
+    options = msgspec.json.decode(row["settings"], type=ActionSetOptions)
+    resolved = options.restoreWhenResolved
     ends_alert = resolved is not None and is_resolved(resolved, payload)
     return {
         "matched": all(result.matched for result in results) and not ends_alert,
         "endsAlert": ends_alert,
         "enabled": row["enabled"],
         "armed": row["armed"],
-        "filters": [_to_json(result) for result in results],
-        "actions": _perform_all(conn, row),
+        "filters": msgspec.to_builtins(results),
+        "actions": _perform_all(conn, row, continues=options.continueOnFailure),
     }
 
 
-def _perform_all(conn: Connection, row: Row) -> list[dict[str, Any]]:
+def _perform_all(conn: Connection, row: Row, *, continues: bool) -> list[dict[str, Any]]:
     """Each action sees the changes of those before it; all are rolled back. Stops at a failure
     as a run does."""
-    continues = msgspec.json.decode(row["settings"], type=ActionSetOptions).continueOnFailure
     results: list[dict[str, Any]] = []
     try:
         with savepoint(conn):
@@ -68,14 +68,3 @@ def _perform(conn: Connection, row: Row, action: dict[str, Any]) -> dict[str, An
         return base | {"wouldSucceed": False, "details": error.message, "changes": []}
     changes = msgspec.to_builtins(result.changes)
     return base | {"wouldSucceed": True, "details": result.details, "changes": changes}
-
-
-def _to_json(result: FilterResult) -> dict[str, Any]:
-    base: dict[str, Any] = {
-        "path": result.path,
-        "operator": result.operator,
-        "inverted": result.inverted,
-        "found": result.value,
-        "matched": result.matched,
-    }
-    return base | ({"any": [_to_json(v) for v in result.any]} if result.any else {})
