@@ -264,7 +264,7 @@ def _build_group_commit(
         max_waiting=MAX_WAITING,
         max_bytes=MAX_GROUP_BYTES,
         wait_seconds=wait_seconds,
-        observe=lambda count: telemetry.internals.observe_group(kind, count),
+        observe=lambda count: telemetry.internals.observe_group(count, kind),
     )
     telemetry.add_gauge(
         f"group_commit_waiting_{kind}",
@@ -306,7 +306,7 @@ class _DatabaseObserver:
 
     def on_rollback(self, error: BaseException) -> None:
         if isinstance(error, ExceedsLimitError) and error.resource:
-            self._telemetry.internals.count_exceeded_limit(error.resource, error.limit)
+            self._telemetry.internals.count_exceeded_limit(error.resource, str(error.limit))
 
 
 def _count_resources(database: Database, feature_names: list[str]) -> Row:

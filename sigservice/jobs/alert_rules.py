@@ -22,7 +22,7 @@ def announce(context: Context, kind: str, evaluation: Evaluation, start: float) 
         context.signals_waiting.set()
         context.outbox_waiting.set()
     metrics = context.telemetry.rules
-    metrics.observe(kind, time.monotonic() - start)
+    metrics.observe(time.monotonic() - start, kind)
     for reading in evaluation.readings:
         result = "value" if reading.value is not None else "error" if reading.error else "unknown"
         metrics.count_evaluation(kind, result)

@@ -15,7 +15,7 @@ def verify_quiet(context: Context) -> int:
         if not names:
             continue
         total += len(names)
-        context.telemetry.internals.count_drift(len(names))
+        context.telemetry.internals.count_drift(amount=len(names))
         context.get_logger("flags").error(
             "Flags of %s in memory differed from the database and are read again: %s",
             state.environment,

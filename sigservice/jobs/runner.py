@@ -76,7 +76,7 @@ class Runner:
                 error_log.end(logger)
             except Exception as error:  # noqa: BLE001  a job's bug must not end the others
                 error_log.add(logger, error)
-            self._context.telemetry.internals.observe_job(job.name, time.monotonic() - started_at)
+            self._context.telemetry.internals.observe_job(time.monotonic() - started_at, job.name)
             wait = job.every_seconds
 
 

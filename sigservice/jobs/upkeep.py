@@ -44,7 +44,7 @@ def fill_events(context: Context) -> int:
     """Fills created_by_user_id of up to 100 past events that no other process has locked."""
     with context.database.transaction() as conn:
         filled = events.fill_created_by(conn, system_id=SYSTEM_ID, token_id=ADMIN_TOKEN_ID)
-    context.telemetry.internals.count_filled_events(filled)
+    context.telemetry.internals.count_filled_events(amount=filled)
     return filled
 
 
@@ -52,7 +52,7 @@ def fill_features(context: Context) -> int:
     """Like `fill_events` for flags."""
     with context.database.transaction() as conn:
         filled = features.fill_created_by(conn, system_id=SYSTEM_ID, token_id=ADMIN_TOKEN_ID)
-    context.telemetry.internals.count_filled_features(filled)
+    context.telemetry.internals.count_filled_features(amount=filled)
     return filled
 
 

@@ -33,6 +33,7 @@ class Requests:
             "Requests of browsers (UI) and programs (API).",
             ("type", "method", "source"),
         )
+        self.count_client_type = self._origins.inc  # except requests of SDKs; the type is UI or API
         instruments.add(self)
 
     def find_series(self, path: str, method: str, status: int, app_name: str) -> Series:
@@ -41,10 +42,6 @@ class Requests:
         if app_name:
             app_name = self._app_names.limit(app_name)
         return self._times.find_series(path, method, str(status), app_name)
-
-    def count_client_type(self, type: str, method: str, source: str) -> None:
-        """Counts requests except requests of SDKs; `type` is UI or API."""
-        self._origins.inc(type, method, source)
 
     def collect(self) -> Iterable[Metric]:
         sums: dict[Labels, tuple[list[int], float]] = {}

@@ -48,12 +48,9 @@ class RuleMetrics:
             "Evaluations of alert rules, by kind of source and result.",
             ("kind", "result"),
         ).inc
-        self._seconds = instruments.add_histogram(
+        self.observe = instruments.add_histogram(
             "alert_rule_evaluation_seconds",
             "Duration of reading and evaluating rules together, by kind of source.",
             ("kind",),
             bounds=(0.005, 0.02, 0.1, 0.5, 2, 10, 30),
-        )
-
-    def observe(self, kind: str, seconds: float) -> None:
-        self._seconds.observe(seconds, kind)
+        ).observe
