@@ -110,22 +110,21 @@ class _HistogramSample(_Sample, kw_only=True):
         return Values(self.sum, self.count, bounds, counts)
 
 
-class _Counter(msgspec.Struct, tag_field="type", tag="counter"):
+class _Named(msgspec.Struct, tag_field="type", kw_only=True):
     name: _ShortText
+    help: str = ""
+
+
+class _Counter(_Named, tag="counter", kw_only=True):
     samples: list[_CounterSample]
-    help: str = ""
 
 
-class _GaugeMetric(msgspec.Struct, tag_field="type", tag="gauge"):
-    name: _ShortText
+class _GaugeMetric(_Named, tag="gauge", kw_only=True):
     samples: list[_GaugeSample]
-    help: str = ""
 
 
-class _Histogram(msgspec.Struct, tag_field="type", tag="histogram"):
-    name: _ShortText
+class _Histogram(_Named, tag="histogram", kw_only=True):
     samples: list[_HistogramSample]
-    help: str = ""
 
 
 _Metric = _Counter | _GaugeMetric | _Histogram
