@@ -9,7 +9,7 @@ import pytest
 
 from sigservice.clock import format_iso
 from sigservice.services.usage.client_metrics import Usage, find_hour
-from sigservice.services.usage.reports import ReportLimits, ReportWriter, make_report
+from sigservice.services.usage.reports import Report, ReportLimits, ReportWriter
 from sigservice.web.usage_charts import read_usage
 from tests.conftest import ADMIN
 from tests.routes.kit import give_projects
@@ -93,12 +93,9 @@ def test_reports_of_other_tokens_in_the_same_group_are_stored(sdk, clock):
     """The projects of one token say nothing about another one."""
     usage = Usage("one", "shop", "development", find_hour(clock.now(), clock.now()), 1, 0, {})
     reports = [
-        make_report(
-            [], [usage], sdk_type="backend", ip="", is_anonymous=False, max_variants=1,
-            projects=projects,
-        )
+        Report([], [usage], "backend", "", is_anonymous=False, projects=projects)
         for projects in (("shop",), None, ("shop", "default"))
-    ]  # fmt: skip
+    ]
     writer = ReportWriter(ReportLimits.from_config(sdk.service.config), clock.monotonic)
     with sdk.service.context.database.autocommit() as conn:
         result = writer.store(conn, reports)

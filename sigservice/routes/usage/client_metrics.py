@@ -9,7 +9,6 @@ import msgspec
 from sigservice.delivery.revision_cache import Access
 from sigservice.errors import NotFoundError
 from sigservice.routes.flags.frontend import has_proxy_paths
-from sigservice.services.usage import reports
 from sigservice.services.usage.client_applications import Instance
 from sigservice.services.usage.client_metrics import Usage, find_hour, parse_count, parse_time
 from sigservice.services.usage.impact_samples import (
@@ -20,7 +19,7 @@ from sigservice.services.usage.impact_samples import (
     parse_metrics,
 )
 from sigservice.services.usage.impact_windows import Period, find_period
-from sigservice.services.usage.reports import BACKEND, FRONTEND
+from sigservice.services.usage.reports import BACKEND, FRONTEND, Report
 from sigservice.web import ClientGuard, Context, HTTPResponse, Public, Router, request, respond
 from sigservice.web.client_ip import find_client_ip
 
@@ -124,18 +123,18 @@ def store_report(
     sdk_type: str = BACKEND,
 ) -> None:
     """Stores what the limits allow, together with concurrent reports. Raises UnavailableError."""
-    report = reports.make_report(
+    report = Report(
         instances,
         usages,
-        impact.samples,
         sdk_type=sdk_type,
         ip=find_client_ip(request.environ, context.trusted_proxies),
         is_anonymous=access.is_anonymous,
-        max_variants=context.config["metrics"]["variantsLimit"],
+        samples=impact.samples,
         dropped_metrics=impact.dropped,
         projects=None if access.has_all_projects else access.projects,
     )
-    context.report_commits.store(report)
+    max_variants = context.config["metrics"]["variantsLimit"]
+    context.report_commits.store(report.limit(max_variants))
 
 
 def _is_edge_enabled(config: dict[str, Any]) -> bool:

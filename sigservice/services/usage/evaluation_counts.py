@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sigservice.services.usage.client_applications import Instance
 from sigservice.services.usage.client_metrics import Usage, find_hour
-from sigservice.services.usage.reports import Report, make_report
+from sigservice.services.usage.reports import Report
 
 MAX_BUFFERED = 2000  # flags of applications between two writes
 SDK_NAME = "OFREP"
@@ -68,13 +68,6 @@ class EvaluationCounts:
             instances[application] = Instance(app_name, "", environment, SDK_NAME, sdk_type)
             group.append(usage)
         return [
-            make_report(
-                list(instances.values()),
-                group,
-                sdk_type=sdk_type,
-                ip="",
-                is_anonymous=is_anonymous,
-                max_variants=sum(len(usage.variants) for usage in group),
-            )
+            Report([*instances.values()], group, sdk_type, ip="", is_anonymous=is_anonymous)
             for (sdk_type, is_anonymous), (instances, group) in groups.items()
         ]

@@ -66,17 +66,18 @@ class ReportLimits:
 
 class Report(NamedTuple):
     """What one request reports. `sdk_type` and `projects` (None: all) are the token's, `ip` is the
-    sender's; `store` applies all limits other than the limits of the request."""
+    sender's; `dropped_metrics` are impact metrics that are not valid. `store` applies all limits
+    other than the limits of the request."""
 
     instances: Sequence[Instance]
     usages: Sequence[Usage]
-    samples: Sequence[ImpactSample]
     sdk_type: str
     ip: str
     is_anonymous: bool
-    dropped_strategies: int
-    dropped_variants: int
-    dropped_metrics: int
+    samples: Sequence[ImpactSample] = ()
+    dropped_strategies: int = 0
+    dropped_variants: int = 0
+    dropped_metrics: int = 0
     projects: tuple[str, ...] | None = None
     dropped_flags: int = 0
 
@@ -86,6 +87,13 @@ class Report(NamedTuple):
         variants = sum(len(usage.variants) for usage in self.usages)
         rows = len(self.instances) + len(self.usages) + variants
         return ROW_BYTES * rows + SAMPLE_BYTES * len(self.samples)
+
+    def limit(self, max_variants: int) -> Report:
+        """The report within the limits of a request."""
+        instances, strategies = _limit_strategies(self.instances)
+        usages, variants = _limit_variants(self.usages, max_variants)
+        report = self._replace(instances=instances, usages=usages)
+        return report._replace(dropped_strategies=strategies, dropped_variants=variants)
 
 
 @dataclass(frozen=True)
@@ -97,35 +105,6 @@ class StoredReports:
     counts: Sequence[tuple[str, str, str, int, int]]
     unknown_flags: Iterable[str]
     dropped: Mapping[str, int]
-
-
-def make_report(
-    instances: Sequence[Instance],
-    usages: Sequence[Usage],
-    samples: Sequence[ImpactSample] = (),
-    *,
-    sdk_type: str,
-    ip: str,
-    is_anonymous: bool,
-    max_variants: int,
-    dropped_metrics: int = 0,
-    projects: tuple[str, ...] | None = None,
-) -> Report:
-    """Applies the limits of a request. `dropped_metrics` are impact metrics that are not valid."""
-    instances, strategies = _limit_strategies(instances)
-    usages, variants = _limit_variants(usages, max_variants)
-    return Report(
-        instances,
-        usages,
-        samples,
-        sdk_type,
-        ip,
-        is_anonymous,
-        strategies,
-        variants,
-        dropped_metrics,
-        projects,
-    )
 
 
 class ReportWriter:
