@@ -5,6 +5,7 @@ A page of signals ends early when its payloads exceed PAGE_BYTES; see is_truncat
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -35,6 +36,16 @@ class SearchWindow(NamedTuple):
 
 
 SEARCH_WINDOW = SearchWindow(10_000, 16_000_000)
+
+
+@dataclass(frozen=True)
+class LogPart:
+    """The signals that are searched; None doesn't restrict."""
+
+    endpoint_id: int
+    token_id: int | None
+    from_time: datetime | None
+    to_time: datetime | None
 
 
 class NewSignal(NamedTuple):
@@ -128,31 +139,19 @@ def insert_own(conn: Connection, signals: Sequence[tuple[int, bytes]]) -> dict[i
 
 
 def list_for_endpoint(
-    conn: Connection, endpoint_id: int, *, before: int | None, limit: int, offset: int = 0
-) -> list[Row]:
-    return fetch_all(
-        conn,
-        _SQL["list_signals_for_endpoint"],
-        endpoint_id=endpoint_id,
-        before=before,
-        limit=limit,
-        offset=offset,
-        page_bytes=PAGE_BYTES,
-    )
-
-
-def list_for_token(
     conn: Connection,
     endpoint_id: int,
-    token_id: int,
+    token_id: int | None = None,
     *,
     before: int | None,
     limit: int,
     offset: int = 0,
 ) -> list[Row]:
+    """Of one of its tokens if `token_id` is given."""
+    of_endpoint, of_token = _SQL["list_signals_for_endpoint"], _SQL["list_signals_for_token"]
     return fetch_all(
         conn,
-        _SQL["list_signals_for_token"],
+        of_endpoint if token_id is None else of_token,
         endpoint_id=endpoint_id,
         token_id=token_id,
         before=before,
@@ -168,59 +167,29 @@ def is_truncated(rows: list[Row]) -> bool:
 
 
 def find_search_end(
-    conn: Connection,
-    endpoint_id: int,
-    *,
-    token_id: int | None,
-    before: int | None,
-    from_time: datetime | None = None,
-    to_time: datetime | None = None,
-    window: SearchWindow | None = None,
+    conn: Connection, part: LogPart, *, before: int | None, window: SearchWindow | None = None
 ) -> tuple[int, bool]:
     """The oldest ID that one search covers, and whether older signals may exist. The window is
     SEARCH_WINDOW by default."""
-    max_rows, max_bytes = window or SEARCH_WINDOW
-    row = fetch_one(
-        conn,
-        _SQL["find_search_end"],
-        endpoint_id=endpoint_id,
-        token_id=token_id,
-        before=before,
-        from_time=from_time,
-        to_time=to_time,
-        window_rows=max_rows,
-        window_bytes=max_bytes,
-    )
-    return (
-        (int(row["oldest_id"]), bool(row["has_more"])) if row and row["oldest_id"] else (0, False)
-    )
+    rows, bytes = window or SEARCH_WINDOW
+    limits = {"before": before, "window_rows": rows, "window_bytes": bytes}
+    row = fetch_one(conn, _SQL["find_search_end"], **limits, **vars(part))
+    assert row is not None
+    return row["oldest_id"] or 0, bool(row["has_more"])
 
 
 def search(
     conn: Connection,
-    endpoint_id: int,
+    part: LogPart,
     *,
-    token_id: int | None,
     pattern: str | None,
     before: int | None,
     oldest_id: int,
     limit: int,
-    from_time: datetime | None = None,
-    to_time: datetime | None = None,
 ) -> list[Row]:
     """`pattern` is a LIKE pattern; find_search_end returns `oldest_id`."""
-    return fetch_all(
-        conn,
-        _SQL["search_signals"],
-        endpoint_id=endpoint_id,
-        token_id=token_id,
-        pattern=pattern,
-        before=before,
-        oldest_id=oldest_id,
-        limit=limit,
-        from_time=from_time,
-        to_time=to_time,
-    )
+    page = {"pattern": pattern, "before": before, "oldest_id": oldest_id, "limit": limit}
+    return fetch_all(conn, _SQL["search_signals"], **page, **vars(part))
 
 
 def find(conn: Connection, endpoint_id: int, id: int) -> Row | None:

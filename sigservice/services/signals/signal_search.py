@@ -9,7 +9,7 @@ from typing import Any
 
 from sigservice.db import Connection, Row, build_like_pattern
 from sigservice.repository.signals import signals
-from sigservice.repository.signals.signals import SearchWindow
+from sigservice.repository.signals.signals import LogPart, SearchWindow
 from sigservice.services.problems import Problems
 from sigservice.services.signals.payload_paths import find_values, parse_path, to_text
 from sigservice.services.signals.signal_states import SEVERITIES, STATUSES
@@ -78,13 +78,9 @@ def list_page(
     """
     if filter.is_search:
         return search(conn, endpoint, filter, limit=limit, before=before)
-    id, token_id = endpoint["id"], filter.token_id
-    if token_id is None:
-        rows = signals.list_for_endpoint(conn, id, before=before, limit=limit + 1, offset=offset)
-    else:
-        rows = signals.list_for_token(
-            conn, id, token_id, before=before, limit=limit + 1, offset=offset
-        )
+    rows = signals.list_for_endpoint(
+        conn, endpoint["id"], filter.token_id, before=before, limit=limit + 1, offset=offset
+    )
     page = rows[:limit]
     has_more = len(rows) > limit or signals.is_truncated(rows)
     return SignalPage(page, page[-1]["id"] if has_more else None)
@@ -101,24 +97,19 @@ def search(
 ) -> SignalPage:
     """The signals of the window below `before` that match the filter, at most `limit`. The
     default window is SEARCH_WINDOW."""
-    id, token_id = endpoint["id"], filter.token_id
-    times = {"from_time": filter.from_time, "to_time": filter.to_time}
-    oldest_id, has_more = signals.find_search_end(
-        conn, id, token_id=token_id, before=before, window=window, **times
-    )
+    part = LogPart(endpoint["id"], filter.token_id, filter.from_time, filter.to_time)
+    oldest_id, has_more = signals.find_search_end(conn, part, before=before, window=window)
     matches = _compile(filter, make_summarizer(endpoint))
     chunk = limit if matches is None else CHUNK
     rows: list[Row] = []
     while True:
         candidates = signals.search(
             conn,
-            id,
-            token_id=token_id,
+            part,
             pattern=build_like_pattern(filter.text),
             before=before,
             oldest_id=oldest_id,
             limit=chunk,
-            **times,
         )
         rows += [row for row in candidates if matches is None or matches(row)]
         if len(rows) >= limit:

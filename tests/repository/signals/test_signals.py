@@ -53,7 +53,7 @@ def of_endpoint(conn, id, **options):
 
 
 def of_token(conn, id, token_id, **options):
-    return signals.list_for_token(conn, id, token_id, **{"before": None, "limit": 50} | options)
+    return signals.list_for_endpoint(conn, id, token_id, **{"before": None, "limit": 50} | options)
 
 
 def across(conn, **options):

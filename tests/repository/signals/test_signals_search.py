@@ -7,6 +7,7 @@ import json
 import pytest
 
 from sigservice.repository.signals import signals
+from sigservice.repository.signals.signals import LogPart
 from sigservice.services.signals.signal_search import SignalFilter, list_page
 from tests.repository.kit import add_endpoint, add_signal, add_token, ids
 
@@ -30,13 +31,13 @@ def world(conn):
     return World(conn)
 
 
-def search(conn, id, pattern, **options):
-    none = {"token_id": None, "before": None, "oldest_id": 0, "limit": 50}
-    return ids(signals.search(conn, id, pattern=pattern, **none | options))
+def search(conn, id, pattern, token_id=None, **options):
+    part, none = LogPart(id, token_id, None, None), {"before": None, "oldest_id": 0, "limit": 50}
+    return ids(signals.search(conn, part, pattern=pattern, **none | options))
 
 
 def search_end(conn, id, token_id=None, before=None):
-    return signals.find_search_end(conn, id, token_id=token_id, before=before)
+    return signals.find_search_end(conn, LogPart(id, token_id, None, None), before=before)
 
 
 def limit_window(monkeypatch, **limits):
