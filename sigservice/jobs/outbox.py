@@ -7,6 +7,7 @@ doesn't delay others. After a kill the claim expires and the message is sent aga
 import queue
 import threading
 import time
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -19,6 +20,7 @@ from sigservice.outgoing.post import HttpConnection
 from sigservice.outgoing.smtp import MailError
 from sigservice.repository import channels
 from sigservice.repository import outbox as message_rows
+from sigservice.repository.actions import notifications as notification_rows
 from sigservice.services import channel_delivery, outbox
 from sigservice.services.access import reset_tokens
 from sigservice.services.actions import integration_delivery, integrations, notifications
@@ -33,12 +35,12 @@ from sigservice.services.system import mails
 MAX_CONCURRENT = 8
 TIMEOUT_SECONDS = 120.0  # then the attempt has failed, even if it continues
 ADOPTED_CHUNK = 1000
-_CHANNEL_KINDS = (
-    notifications.KIND,
-    silence_changes.KIND,
-    release_journal.KIND,
-    rule_notifications.KIND,
-)
+_MAKERS: Mapping[str, Callable[[Row, str], Message]] = {  # from the row and SERVICE_URL
+    silence_changes.KIND: silence_changes.make_message,
+    release_journal.KIND: release_journal.make_message,
+    rule_notifications.KIND: rule_notifications.make_message,
+}
+_CHANNEL_KINDS = (notifications.KIND, *_MAKERS)
 _POLL_SECONDS = 0.5
 
 
@@ -105,15 +107,11 @@ def deliver(context: Context, row: Row) -> DeliveryResult:
     if row["kind"] in mails.KINDS:
         return _deliver_mail(context, row)
     settings = DeliverySettings.from_config(context.config)
-    if row["kind"] == silence_changes.KIND:
-        message = silence_changes.make_message(row, settings.public_url)
-    elif row["kind"] == release_journal.KIND:
-        message = release_journal.make_message(row, settings.public_url)
-    elif row["kind"] == rule_notifications.KIND:
-        message = rule_notifications.make_message(row, settings.public_url)
+    if row["kind"] in _MAKERS:
+        message = _MAKERS[row["kind"]](row, settings.public_url)
     else:
         with context.database.autocommit() as conn:
-            run = notifications.find_run(conn, row)
+            run = notification_rows.find_run(conn, row["subject_id"])
         if run is None:
             return DeliveryResult("The run was deleted.", is_final=True)
         message = notifications.make_message(row, run, settings.public_url)
@@ -179,8 +177,7 @@ def _settle(context: Context, row: Row, outcome: DeliveryResult) -> None:
     with context.database.autocommit() as conn:
         result = outbox.settle(conn, row, outcome, context.clock.now())
     metric_result, logger = "failed" if result == "waiting" else result, _get_logger(context, row)
-    is_mail = row["kind"] in mails.KINDS
-    if is_mail:
+    if is_mail := row["kind"] in mails.KINDS:
         context.telemetry.deliveries.count_mail(row["kind"], metric_result)
     else:
         context.telemetry.deliveries.count_notification(_get_type(row), metric_result)

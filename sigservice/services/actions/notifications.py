@@ -27,11 +27,6 @@ def enqueue(conn: Connection, run_ids: list[int]) -> None:
         notifications.insert_of_runs(conn, run_ids)
 
 
-def find_run(conn: Connection, message: Row) -> Row | None:
-    """The run of a message of the outbox, None if it was deleted."""
-    return notifications.find_run(conn, message["subject_id"])
-
-
 def make_message(message: Row, run: Row, public_url: str) -> Message:
     """What a message of the outbox sends."""
     payload, text = build_payload(run, public_url), render_text(run, public_url)
