@@ -13,7 +13,7 @@ import threading
 
 import msgspec
 
-from sigservice.outgoing.addresses import DestinationError
+from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.outgoing.post import DeliveryError
 from sigservice.outgoing.proxies import Proxies
 
@@ -34,8 +34,7 @@ class Message(msgspec.Struct):
     title: str
     body: str
     severity: str
-    allow_private: bool
-    allowed_hosts: tuple[str, ...]
+    policy: AddressPolicy
     proxies: Proxies
 
 

@@ -11,7 +11,7 @@ import socket
 import msgspec
 
 from sigservice.outgoing import apprise_service
-from sigservice.outgoing.addresses import AddressPolicy, DestinationError
+from sigservice.outgoing.addresses import DestinationError
 from sigservice.outgoing.apprise_service import AppriseMissingError
 from sigservice.outgoing.connection_guard import ConnectionGuard
 from sigservice.outgoing.sender import MESSAGE_SECONDS, Message, SendResult
@@ -62,13 +62,13 @@ def _handle(conn: socket.socket) -> None:
 
 def _send(message: Message) -> SendResult:
     os.environ.update(message.proxies.to_environment())
-    policy = AddressPolicy(message.allow_private, message.allowed_hosts)
-    guard = ConnectionGuard(policy, message.proxies.list_endpoints())
+    endpoints = message.proxies.list_endpoints()
+    guard = ConnectionGuard(message.policy, endpoints)
     guard.install()
-    if message.proxies.list_endpoints():
+    if endpoints:
         apprise_service.hook_requests(guard.check_host)
     try:
-        service = apprise_service.make_service(message.url, policy)
+        service = apprise_service.make_service(message.url, message.policy)
     except (AppriseMissingError, DestinationError) as error:
         return SendResult(refusal=str(error))
     failure = apprise_service.notify(service, message.title, message.body, message.severity)

@@ -31,14 +31,4 @@ def send(url: str, text: Text, policy: AddressPolicy, proxies: Proxies, sender: 
     """Raises AppriseMissingError, DestinationError, DeliveryError."""
     if not apprise_service.is_installed():
         raise AppriseMissingError(apprise_service.MISSING)
-    sender.send(
-        Message(
-            url=url,
-            title=text.title,
-            body=text.body,
-            severity=text.severity,
-            allow_private=policy.allow_private,
-            allowed_hosts=policy.allowed_hosts,
-            proxies=proxies,
-        )
-    )
+    sender.send(Message(url, text.title, text.body, text.severity, policy, proxies))
