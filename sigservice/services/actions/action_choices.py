@@ -1,6 +1,7 @@
 """Descriptions of the kinds of actions for forms and tools, with the choices of a project."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from sigservice.db import Connection
@@ -18,13 +19,7 @@ def describe_kinds(conn: Connection, project: str) -> dict[str, Any]:
     """By the name of the kind: {label, description, category, permissions, parameters}. Raises
     NotFoundError."""
     check_project(conn, project)
-    cached: dict[str, Choices] = {}
-
-    def list_choices(name: str) -> Choices:
-        if name not in cached:
-            cached[name] = _LISTS[name](conn, project)
-        return cached[name]
-
+    list_choices = cache(lambda name: _LISTS[name](conn, project))
     return {
         name: {
             "label": kind.label,

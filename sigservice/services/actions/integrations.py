@@ -19,7 +19,7 @@ from sigservice.errors import (
     ConflictError,
     ExceedsLimitError,
     NoPermissionError,
-    NotFoundError,
+    require_found,
 )
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository import channels
@@ -64,9 +64,7 @@ class Rules(NamedTuple):
 def get(conn: Connection, id: int) -> Row:
     """Raises NotFoundError."""
     row = integration_rows.find(conn, id) if 0 < id <= MAX_ID else None
-    if row is None:
-        raise NotFoundError(f"Integration {id} not found.")
-    return row
+    return require_found(row, f"Integration {id} not found.")
 
 
 def create(

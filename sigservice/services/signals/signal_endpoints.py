@@ -12,10 +12,10 @@ from msgspec import UNSET
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
-from sigservice.errors import NotFoundError
+from sigservice.errors import require_found
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository.signals import signal_endpoints, silence_checks
-from sigservice.services.channels import unmask_channels
+from sigservice.services.channels import check_channels, unmask_channels
 from sigservice.services.definitions import clean_text
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
@@ -26,9 +26,10 @@ from sigservice.services.signals.endpoint_options import (
     mask_options,
     parse_options,
 )
-from sigservice.services.signals.silence_rules import SilenceRule, check_rule, check_rule_channels
+from sigservice.services.signals.silence_rules import SilenceRule, check_rule
 from sigservice.services.system import events
 
+NOT_FOUND = "Signal endpoint not found."
 _NAME = re.compile(r"[a-z0-9_-]{1,100}")
 
 
@@ -94,13 +95,13 @@ def create(
 
 def get(conn: Connection, id: int) -> Row:
     """Raises NotFoundError."""
-    return _require(signal_endpoints.find(conn, id))
+    return require_found(signal_endpoints.find(conn, id), NOT_FOUND)
 
 
 def lock(conn: Connection, id: int) -> Row:
     """The endpoint. No other transaction changes it or its tokens before this one ends. Raises
     NotFoundError."""
-    return _require(signal_endpoints.lock(conn, id))
+    return require_found(signal_endpoints.lock(conn, id), NOT_FOUND)
 
 
 def update(
@@ -185,7 +186,7 @@ def _change(conn: Connection, before: Row, new: dict[str, Any], by: Identity) ->
     names = ("name", "description", "enabled", "options", "template")
     columns = {name: before[name] for name in names} | new
     try:
-        row = _require(signal_endpoints.update(conn, before["id"], **columns))
+        row = require_found(signal_endpoints.update(conn, before["id"], **columns), NOT_FOUND)
     except UniqueViolation as error:
         raise build_duplicate_error(columns["name"]) from error
     old_options, options = parse_options(before["options"]), parse_options(row["options"])
@@ -219,17 +220,10 @@ def _check_rule_channels(
     """Replaces masked secrets with the stored ones. Adds to `problems`."""
     old = before.notifications if before else []
     unmask_channels(rule.notifications, [msgspec.to_builtins(channel) for channel in old])
-    check_rule_channels(conn, rule, problems, policy)
+    check_channels(conn, rule.notifications, "options.silence.notifications", problems, policy)
 
 
 def _has_new_schedule(old: EndpointOptions, new: EndpointOptions) -> bool:
     if new.silence is None:
         return False
     return old.silence is None or old.silence.schedule != new.silence.schedule
-
-
-def _require(row: Row | None) -> Row:
-    """Raises NotFoundError for None."""
-    if row is None:
-        raise NotFoundError("Signal endpoint not found.")
-    return row

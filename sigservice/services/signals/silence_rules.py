@@ -4,9 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from sigservice.db import Connection
-from sigservice.outgoing.addresses import AddressPolicy
-from sigservice.services.channels import Channel, check_channels, mask_channel
+from sigservice.services.channels import Channel, mask_channel
 from sigservice.services.cron_times import check_cron
 from sigservice.services.problems import Problems
 
@@ -36,7 +34,7 @@ class SilenceRule(msgspec.Struct, omit_defaults=True):
 
 
 def check_rule(rule: SilenceRule, problems: Problems) -> None:
-    """Adds to `problems`. The channels are checked by check_rule_channels."""
+    """Adds to `problems`. Doesn't check the channels, which may be masked."""
     if (rule.everySeconds is None) == (rule.cron is None):
         problems.add("options.silence", "Enter either everySeconds or cron.")
     elif rule.everySeconds is not None:
@@ -46,13 +44,6 @@ def check_rule(rule: SilenceRule, problems: Problems) -> None:
         check_cron(rule.cron or "", rule.timezone, "options.silence", problems)
     if not 0 <= rule.graceSeconds <= MAX_SECONDS:
         problems.add("options.silence.graceSeconds", f"Must be 0 to {MAX_SECONDS} seconds.")
-
-
-def check_rule_channels(
-    conn: Connection, rule: SilenceRule, problems: Problems, policy: AddressPolicy
-) -> None:
-    """Adds to `problems`; the channels are no longer masked. `policy` is the policy of webhooks."""
-    check_channels(conn, rule.notifications, "options.silence.notifications", problems, policy)
 
 
 def mask_rule(rule: SilenceRule) -> SilenceRule:
