@@ -144,15 +144,12 @@ class Dice(random.Random):
                 filters=json.dumps(filters),
                 settings=json.dumps(self.options()),
             )
-            actions = [self.action(set_ids) for _ in range(self.randint(1, 4))]
-            action_sets.insert_actions(
-                conn,
-                id,
-                sort_orders=list(range(len(actions))),
-                kinds=[kind for kind, _ in actions],
-                params=[json.dumps(params) for _, params in actions],
-                created_by_user_id=1,
-            )
+            kinds = [self.action(set_ids) for _ in range(self.randint(1, 4))]
+            actions = [
+                {"sortOrder": position, "action": kind, "executionParams": params}
+                for position, (kind, params) in enumerate(kinds)
+            ]
+            action_sets.insert_actions(conn, id, json.dumps(actions), created_by_user_id=1)
             set_ids.append(id)
 
     def _add_signals(self, conn):

@@ -35,24 +35,11 @@ def insert(
 
 
 def insert_actions(
-    conn: Connection,
-    action_set_id: int,
-    *,
-    sort_orders: list[int],
-    kinds: list[str],
-    params: list[str],
-    created_by_user_id: int,
+    conn: Connection, action_set_id: int, actions: str, *, created_by_user_id: int
 ) -> None:
-    """One action for each position of the lists; `params` are JSON."""
-    execute(
-        conn,
-        _SQL["insert_actions"],
-        action_set_id=action_set_id,
-        sort_orders=sort_orders,
-        kinds=kinds,
-        params=params,
-        created_by_user_id=created_by_user_id,
-    )
+    """`actions` is a JSON array of {action, sortOrder, executionParams}."""
+    author = {"created_by_user_id": created_by_user_id}
+    execute(conn, _SQL["insert_actions"], action_set_id=action_set_id, actions=actions, **author)
 
 
 def delete_actions(conn: Connection, action_set_id: int) -> None:

@@ -136,7 +136,8 @@ def update(
     is_enabling = enabled and not before["enabled"]
     is_planned = schedules.read_schedule(before) == new.schedule and not is_enabling
     _check(conn, project, new, limits, None if is_planned else now)
-    columns, has_same_actions = _columns(new) | {"enabled": enabled}, _has_same_actions(new, before)
+    actions = msgspec.json.decode(before["actions"], type=list[Action])
+    columns, has_same_actions = _columns(new) | {"enabled": enabled}, _list_actions(new) == actions
     if has_same_actions and _is_unchanged(before, columns):
         return before
     try:
@@ -324,15 +325,8 @@ def _plan(conn: Connection, id: int, schedule: Schedule, now: datetime) -> None:
 
 
 def _insert_actions(conn: Connection, id: int, new: ActionSetFields, by: Identity) -> None:
-    ordered = sorted(new.actions, key=lambda action: action.sortOrder)
-    action_sets.insert_actions(
-        conn,
-        id,
-        sort_orders=[action.sortOrder for action in ordered],
-        kinds=[action.action for action in ordered],
-        params=[msgspec.json.encode(_to_texts(a.executionParams)).decode() for a in ordered],
-        created_by_user_id=by.user_id,
-    )
+    actions = msgspec.json.encode(_list_actions(new)).decode()
+    action_sets.insert_actions(conn, id, actions, created_by_user_id=by.user_id)
 
 
 def _to_texts(params: dict[str, Any]) -> dict[str, Any]:
@@ -343,16 +337,13 @@ def _to_texts(params: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _has_same_actions(new: ActionSetFields, before: Row) -> bool:
-    """Whether the actions equal the stored ones."""
+def _list_actions(new: ActionSetFields) -> list[Action]:
+    """The actions in the form and order in which they are stored."""
     actions = [
-        (action.sortOrder, action.action, _to_texts(action.executionParams))
-        for action in sorted(new.actions, key=lambda action: action.sortOrder)
+        msgspec.structs.replace(action, executionParams=_to_texts(action.executionParams))
+        for action in new.actions
     ]
-    return actions == [
-        (action["sortOrder"], action["action"], action["executionParams"])
-        for action in msgspec.json.decode(before["actions"])
-    ]
+    return sorted(actions, key=lambda action: action.sortOrder)
 
 
 def _is_unchanged(before: Row, columns: dict[str, Any]) -> bool:

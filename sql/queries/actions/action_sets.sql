@@ -12,11 +12,10 @@ VALUES (%(project)s, %(name)s, %(description)s, %(enabled)s, %(actor_id)s, %(sou
 RETURNING id;
 
 -- name: insert_actions
--- One action for each position of the lists.
+-- One action for each item of a JSON array, in its order.
 INSERT INTO actions (action_set_id, sort_order, kind, params, created_by_user_id)
-SELECT %(action_set_id)s, sort_order, kind, params::jsonb, %(created_by_user_id)s
-FROM unnest(%(sort_orders)s::int[], %(kinds)s::text[], %(params)s::text[])
-     AS a (sort_order, kind, params);
+SELECT %(action_set_id)s, "sortOrder", action, "executionParams", %(created_by_user_id)s
+FROM json_to_recordset(%(actions)s) AS a ("sortOrder" int, action text, "executionParams" jsonb);
 
 -- name: delete_actions
 DELETE FROM actions WHERE action_set_id = %(action_set_id)s;

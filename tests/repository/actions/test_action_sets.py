@@ -28,14 +28,12 @@ def built_ins(request):
 
 def test_a_set_comes_back_with_its_actions_in_order(conn):
     id = add_set(conn, filters='[{"path": "a"}]', settings='{"latch": true}', description="d")
-    action_sets.insert_actions(
-        conn,
-        id,
-        sort_orders=[5, 1, 5],
-        kinds=["B", "A", "C"],
-        params=['{"x": "é"}', "{}", "{}"],
-        created_by_user_id=3,
-    )
+    actions = [
+        {"sortOrder": 5, "action": "B", "executionParams": {"x": "é"}},
+        {"sortOrder": 1, "action": "A", "executionParams": {}},
+        {"sortOrder": 5, "action": "C", "executionParams": {}},
+    ]
+    action_sets.insert_actions(conn, id, json.dumps(actions), created_by_user_id=3)
     row = action_sets.find(conn, "default", id)
     assert (row["name"], row["enabled"], row["armed"], row["version"]) == ("kill", True, True, 1)
     assert json.loads(row["filters"]) == [{"path": "a"}]
@@ -103,9 +101,8 @@ def test_arming_is_no_new_version(conn):
 
 def test_a_deleted_set_takes_its_actions(conn):
     id = add_set(conn)
-    action_sets.insert_actions(
-        conn, id, sort_orders=[1], kinds=["A"], params=["{}"], created_by_user_id=1
-    )
+    actions = [{"sortOrder": 1, "action": "A", "executionParams": {}}]
+    action_sets.insert_actions(conn, id, json.dumps(actions), created_by_user_id=1)
     action_sets.delete(conn, id)
     assert run(conn, "SELECT count(*) FROM actions") == [(0,)]
 
