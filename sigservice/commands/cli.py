@@ -29,7 +29,7 @@ from sigservice.services.access import passwords, users
 from sigservice.services.actions import integrations
 from sigservice.services.identity import SYSTEM
 from sigservice.services.rules import metric_sources
-from sigservice.services.signals import encrypted_secrets
+from sigservice.services.signals import signal_endpoint_tokens
 from sigservice.version import VERSION_WITH_COMMIT
 
 _M_ARENA_MAX = -8
@@ -233,7 +233,7 @@ def _rotate_key() -> int:
     try:
         context = service.context
         with context.encryption.rotate_keys() as is_new, context.database.transaction() as conn:
-            count = encrypted_secrets.rotate(conn, context.encryption)
+            count = signal_endpoint_tokens.rotate_secrets(conn, context.encryption)
             count += integrations.rotate_secrets(conn, context.encryption)
             count += metric_sources.rotate(conn, context.encryption)
     finally:

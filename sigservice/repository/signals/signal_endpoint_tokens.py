@@ -6,6 +6,7 @@ from datetime import datetime
 from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, fetch_value, queries
 
 _SQL = queries.load("signals/signal_endpoint_tokens")
+ENCRYPTED_COLUMNS = ("encrypted_secret", "previous_encrypted_secret")
 
 
 def insert(
@@ -135,16 +136,7 @@ def list_encrypted(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_encrypted_secrets"])
 
 
-def update_encrypted(
-    conn: Connection,
-    ids: Sequence[int],
-    secrets: Sequence[bytes | None],
-    previous_secrets: Sequence[bytes | None],
-) -> None:
-    execute(
-        conn,
-        _SQL["update_encrypted_secrets"],
-        ids=list(ids),
-        secrets=list(secrets),
-        previous_secrets=list(previous_secrets),
-    )
+def update_encrypted(conn: Connection, rows: Sequence[Row]) -> None:
+    """Of rows of `list_encrypted` with changed secrets."""
+    columns = {name: [row[name] for row in rows] for name in ("id", *ENCRYPTED_COLUMNS)}
+    execute(conn, _SQL["update_encrypted_secrets"], **columns)

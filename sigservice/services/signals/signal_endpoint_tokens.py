@@ -14,11 +14,12 @@ import msgspec
 
 from sigservice.clock import format_iso, format_optional, parse_iso
 from sigservice.crypto import secrets
-from sigservice.crypto.encryption import Encryption
+from sigservice.crypto.encryption import Encryption, EncryptionError
 from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
 from sigservice.errors import BadDataError, require_found
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints
+from sigservice.repository.signals.signal_endpoint_tokens import ENCRYPTED_COLUMNS
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
 from sigservice.services.signals import signal_endpoints as endpoint_service
@@ -26,6 +27,7 @@ from sigservice.services.signals.signature_schemes import SignatureSettings, fin
 from sigservice.services.signals.signature_settings import check_settings
 from sigservice.services.signals.signatures import generate_secret
 from sigservice.services.system import events
+from sigservice.wording import plural
 
 TOKEN_PREFIX = "signal_"
 MAX_ADDRESSES = 50
@@ -174,6 +176,35 @@ def delete(conn: Connection, endpoint_id: int, id: int, by: Identity) -> None:
     signal_endpoint_tokens.delete(conn, endpoint_id, id)
     signal_endpoints.bump_version(conn, endpoint_id)
     events.record(conn, "signal-endpoint-token-deleted", by, pre_data=to_event(before))
+
+
+def rotate_secrets(conn: Connection, encryption: Encryption) -> int:
+    """Encrypts the signing secrets of all tokens with the first key, when the key changes. Returns
+    their number. Raises EncryptionError if one can't be decrypted.
+
+    New secrets are encrypted under the lock of their endpoint, so those that this waits for are
+    encrypted again, and later ones have the new key.
+    """
+    signal_endpoints.lock_all(conn)
+    signal_endpoints.lock_each(conn)
+    signal_endpoint_tokens.delete_expired_previous_secrets(conn)
+    rows, lost_ids = signal_endpoint_tokens.list_encrypted(conn), []
+    secrets = [(row, name) for row in rows for name in ENCRYPTED_COLUMNS if row[name] is not None]
+    for row, name in secrets:
+        try:
+            row[name] = encryption.rotate(bytes(row[name]))
+        except EncryptionError:
+            lost_ids.append(row["id"])
+    if lost_ids:
+        lost_ids = list(dict.fromkeys(lost_ids))
+        ids = ", ".join(map(str, lost_ids[:10])) + (" …" if len(lost_ids) > 10 else "")
+        tokens = plural(len(lost_ids), "signal token")
+        raise EncryptionError(
+            f"The keys don't decrypt the secrets of {tokens} (ID {ids}): "
+            "restore their key, or delete these tokens."
+        )
+    signal_endpoint_tokens.update_encrypted(conn, rows)
+    return len(secrets)
 
 
 def to_json(row: Row) -> dict[str, Any]:

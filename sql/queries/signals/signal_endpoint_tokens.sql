@@ -93,7 +93,7 @@ WITH updated AS (
     UPDATE signal_endpoint_tokens t
     SET encrypted_secret = e.encrypted_secret,
         previous_encrypted_secret = e.previous_encrypted_secret
-    FROM unnest(%(ids)s::integer[], %(secrets)s::bytea[], %(previous_secrets)s::bytea[])
+    FROM unnest(%(id)s::integer[], %(encrypted_secret)s::bytea[], %(previous_encrypted_secret)s::bytea[])
         AS e (id, encrypted_secret, previous_encrypted_secret)
     WHERE t.id = e.id
     RETURNING t.signal_endpoint_id

@@ -8,7 +8,7 @@ import pytest
 
 from sigservice.crypto.encryption import Encryption, EncryptionError, KeyFile
 from sigservice.repository.signals import signal_endpoints
-from sigservice.services.signals import encrypted_secrets
+from sigservice.services.signals import signal_endpoint_tokens
 from tests.repository.kit import run
 from tests.waiting import until
 
@@ -52,7 +52,7 @@ def read(rows, path):
 
 def rotate(pool, encryption):
     with encryption.rotate_keys(), pool.transaction() as conn:
-        return encrypted_secrets.rotate(conn, encryption)
+        return signal_endpoint_tokens.rotate_secrets(conn, encryption)
 
 
 def test_all_secrets_are_encrypted_with_the_new_key(make, rows, pool, encryption, path, read):
@@ -103,7 +103,7 @@ def interrupt(pool, encryption, moment):
         if moment == "before the transaction":
             raise KeyboardInterrupt
         with pool.transaction() as conn:
-            encrypted_secrets.rotate(conn, encryption)
+            signal_endpoint_tokens.rotate_secrets(conn, encryption)
             if moment == "before the commit":
                 raise KeyboardInterrupt
         raise KeyboardInterrupt
