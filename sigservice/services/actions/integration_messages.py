@@ -138,7 +138,7 @@ def _build_slack(message: Message) -> list[Request]:
         "name": "sigservice", "type": "button", "style": "primary", "value": "open",
         "text": _OPEN, "url": page,
     }  # fmt: skip
-    channels = _list_channels(message, "slack") or [parameters["defaultChannel"]]
+    channels = _list_channels(message) or [parameters["defaultChannel"]]
     body = {
         "username": parameters.get("username", "sigservice"),
         "icon_emoji": parameters.get("emojiIcon", ":triangular_flag_on_post:"),
@@ -154,7 +154,7 @@ def _build_slack(message: Message) -> list[Request]:
 def _build_slack_app(message: Message) -> list[Request]:
     texts = message.parameters.get("defaultChannels", "").split(",")
     defaults = [text.strip() for text in texts if text.strip()]
-    channels = list(dict.fromkeys([*_list_channels(message, "slack"), *defaults]))
+    channels = list(dict.fromkeys([*_list_channels(message), *defaults]))
     text = message.render(SLACK)
     blocks: list[Any] = [{"type": "section", "text": {"type": "mrkdwn", "text": text}}]
     if page := message.page:
@@ -265,10 +265,10 @@ def _request_json(
     return Request(channel, url, all_headers, msgspec.json.encode(body))
 
 
-def _list_channels(message: Message, tag_type: str) -> list[str]:
-    """The values of the flag's tags of the type."""
+def _list_channels(message: Message) -> list[str]:
+    """The values of the flag's tags of the type slack."""
     tags = _decode(message.row["tags"]) or []
-    return [tag["value"] for tag in tags if tag["type"] == tag_type]
+    return [tag["value"] for tag in tags if tag["type"] == "slack"]
 
 
 def _list_facts(row: Row) -> list[tuple[str, str]]:

@@ -26,26 +26,27 @@ _MEMBERS = {
 }
 
 
-def check_settings(
-    settings: SignatureSettings, secret: str, problems: Problems, path: str = "signature"
-) -> None:
-    """Adds to `problems`, with paths below `path`; problems of the secret have the path `secret`.
-    `secret` is "" if it is not part of the change."""
+def check_settings(settings: SignatureSettings, secret: str, problems: Problems) -> None:
+    """Adds to `problems`, with paths below `signature`; problems of the secret have the path
+    `secret`, which is "" if it is not part of the change."""
     members = _MEMBERS.get(settings.scheme, set())
     for name in sorted(set().union(*_MEMBERS.values()) - members):
         if getattr(settings, name) != getattr(_GENERIC, name):
-            problems.add(f"{path}.{name}", f"The scheme {settings.scheme} has no {name}.")
-    _check_tolerance(settings, problems, path)
+            problems.add(f"signature.{name}", f"The scheme {settings.scheme} has no {name}.")
+    seconds = settings.toleranceSeconds
+    if seconds is not None and not 1 <= seconds <= MAX_TOLERANCE_SECONDS:
+        limit = f"1 to {MAX_TOLERANCE_SECONDS} seconds"
+        problems.add("signature.toleranceSeconds", f"The tolerance must be {limit}.")
     if settings.scheme == "aws-sns":
-        _check_topics(settings, problems, path)
+        _check_topics(settings, problems)
         if secret:
             problems.add("secret", "Amazon SNS signs with certificates, without a secret.")
         return
     for name in ("header", "timestampHeader"):
         if name in members and (header := getattr(settings, name)):
-            _check_header(header, problems, f"{path}.{name}")
+            _check_header(header, problems, f"signature.{name}")
     if settings.scheme == "generic":
-        _check_generic(settings, problems, path)
+        _check_generic(settings, problems)
     if secret:
         _check_secret(settings, secret, problems)
 
@@ -56,20 +57,13 @@ def find_region(topic: str) -> str:
     return match["region"] if match else ""
 
 
-def _check_tolerance(settings: SignatureSettings, problems: Problems, path: str) -> None:
-    seconds = settings.toleranceSeconds
-    if seconds is not None and not 1 <= seconds <= MAX_TOLERANCE_SECONDS:
-        limit = f"1 to {MAX_TOLERANCE_SECONDS} seconds"
-        problems.add(f"{path}.toleranceSeconds", f"The tolerance must be {limit}.")
-
-
-def _check_topics(settings: SignatureSettings, problems: Problems, path: str) -> None:
+def _check_topics(settings: SignatureSettings, problems: Problems) -> None:
     if not 1 <= len(settings.topics) <= MAX_TOPICS:
-        problems.add(f"{path}.topics", f"There must be 1 to {MAX_TOPICS} topics.")
+        problems.add("signature.topics", f"There must be 1 to {MAX_TOPICS} topics.")
     for index, topic in enumerate(settings.topics[:MAX_TOPICS]):
         if not find_region(topic):
             text = "This is not the ARN of a topic, arn:aws:sns:<region>:<account>:<name>."
-            problems.add(f"{path}.topics[{index}]", text)
+            problems.add(f"signature.topics[{index}]", text)
 
 
 def _check_header(name: str, problems: Problems, path: str) -> None:
@@ -79,23 +73,23 @@ def _check_header(name: str, problems: Problems, path: str) -> None:
         problems.add(path, f"The header {name} can't have this use.")
 
 
-def _check_generic(settings: SignatureSettings, problems: Problems, path: str) -> None:
+def _check_generic(settings: SignatureSettings, problems: Problems) -> None:
     if not settings.header:
-        problems.add(f"{path}.header", "The header of the signature is required.")
+        problems.add("signature.header", "The header of the signature is required.")
     elif settings.header.lower() == settings.timestampHeader.lower():
-        problems.add(f"{path}.timestampHeader", "It must not be the header of the signature.")
+        problems.add("signature.timestampHeader", "It must not be the header of the signature.")
     prefix, content = settings.prefix, settings.content
     if len(prefix) > 50 or not (prefix.isascii() and prefix.isprintable()):
-        problems.add(f"{path}.prefix", "The prefix must have at most 50 ASCII characters.")
+        problems.add("signature.prefix", "The prefix must have at most 50 ASCII characters.")
     placeholders = _PLACEHOLDER.findall(content)
     if len(content) > 200 or not content.isprintable() or placeholders.count("{body}") != 1:
         text = "The content must have {body} once, and at most 200 characters."
-        problems.add(f"{path}.content", text)
+        problems.add("signature.content", text)
     elif set(placeholders) - {"{body}", "{timestamp}"}:
-        problems.add(f"{path}.content", "The content can have {body} and {timestamp} only.")
+        problems.add("signature.content", "The content can have {body} and {timestamp} only.")
     elif ("{timestamp}" in placeholders) != bool(settings.timestampHeader):
         text = "{timestamp} and the header of the timestamp must be set together."
-        problems.add(f"{path}.content", text)
+        problems.add("signature.content", text)
 
 
 def _check_secret(settings: SignatureSettings, secret: str, problems: Problems) -> None:

@@ -15,7 +15,7 @@ GENERIC = {"scheme": "generic", "header": "X-Signature"}
 
 def find_paths(settings, secret=""):
     problems = Problems()
-    check_settings(SignatureSettings(**settings), secret, problems, "signature")
+    check_settings(SignatureSettings(**settings), secret, problems)
     return [detail["path"].removeprefix("signature.") for detail in problems.details]
 
 
