@@ -23,7 +23,6 @@ from sigservice.repository.usage.reports import (
 )
 from sigservice.services.usage.client_applications import DEFAULT_INSTANCE, Instance
 from sigservice.services.usage.client_metrics import Usage
-from sigservice.services.usage.foreign_flags import drop_foreign_flags
 from sigservice.services.usage.impact_samples import ImpactSample, ImpactSeries
 from sigservice.services.usage.recent_rows import InstanceCounts, RecentRows
 
@@ -121,7 +120,7 @@ class ReportWriter:
         one transaction: when a statement fails, the caller repeats all of them, and the others
         change nothing."""
         rows = _Rows()
-        group = drop_foreign_flags(conn, group)
+        group = _drop_foreign_flags(conn, group)
         for report in group:
             rows.add(report)
         names = self._store_names(conn, rows.names)
@@ -278,6 +277,38 @@ class _Rows:
                 self.variants[place] = VariantRow(
                     feature, app_name, environment, hour, variant, count, is_frontend
                 )
+
+
+def _drop_foreign_flags(conn: Connection, group: Sequence[Report]) -> list[Report]:
+    """The reports without usages of flags outside of the projects of their tokens, and without
+    labels of impact metrics that name them: frontend tokens are public and must not falsify what
+    other projects see. `dropped_flags` counts the flags of each report."""
+    scopes: dict[tuple[str, ...], set[str]] = {}
+    for report in group:
+        if report.projects is not None:
+            scopes.setdefault(report.projects, set()).update(_list_flags(report))
+    rows = reports.list_foreign_flags(conn, scopes) if any(scopes.values()) else []
+    foreign: dict[tuple[str, ...] | None, set[str]] = {}
+    for projects, name in rows:
+        foreign.setdefault(projects, set()).add(name)
+    return [_drop_flags(report, foreign.get(report.projects)) for report in group]
+
+
+def _drop_flags(report: Report, names: set[str] | None) -> Report:
+    dropped = names & _list_flags(report) if names else None
+    if not dropped:
+        return report
+    samples = [
+        sample._replace(labels=tuple(pair for pair in sample.labels if pair[0] not in dropped))
+        for sample in report.samples
+    ]
+    usages = [usage for usage in report.usages if usage.feature not in dropped]
+    return report._replace(usages=usages, samples=samples, dropped_flags=len(dropped))
+
+
+def _list_flags(report: Report) -> set[str]:
+    names = {usage.feature for usage in report.usages}
+    return names | {label for sample in report.samples for label, _ in sample.labels}
 
 
 def _list_names(report: Report) -> set[Name]:
