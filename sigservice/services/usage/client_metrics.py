@@ -11,6 +11,7 @@ import msgspec
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.repository.usage import client_metrics
+from sigservice.services.usage.impact_windows import HOUR, truncate_time
 
 # Larger counts are mistakes; sums of many counts stay within a bigint.
 MAX_COUNT = 10**12
@@ -60,7 +61,7 @@ def parse_time(value: int | float | str) -> datetime:
 def find_hour(at: datetime, now: datetime) -> datetime:
     """The start of the hour that counts until `at` belong to: of the current hour if the clock of
     the client is wrong."""
-    return _truncate_to_hour(at if now - MAX_PAST <= at <= now + MAX_FUTURE else now)
+    return truncate_time(at if now - MAX_PAST <= at <= now + MAX_FUTURE else now, HOUR)
 
 
 def list_raw(conn: Connection, feature: str, hours: int, now: datetime) -> list[dict[str, Any]]:
@@ -70,10 +71,11 @@ def list_raw(conn: Connection, feature: str, hours: int, now: datetime) -> list[
         (row["environment"], row["app_name"], row["hour"]): row
         for row in client_metrics.list_for_feature(conn, feature, hours)
     }
+    hour_starts = [truncate_time(now, HOUR) - timedelta(hours=ago) for ago in range(hours)]
     pairs = sorted({(environment, app_name) for environment, app_name, _ in rows})[:MAX_PAIRS]
     return [
         _to_json(feature, environment, app_name, hour, rows.get((environment, app_name, hour)))
-        for hour in _list_hours(hours, now)
+        for hour in reversed(hour_starts)
         for environment, app_name in pairs
     ]
 
@@ -94,12 +96,3 @@ def _to_json(
     if row and row["variants"]:
         metric["variants"] = msgspec.Raw(row["variants"].encode())
     return metric
-
-
-def _truncate_to_hour(at: datetime) -> datetime:
-    return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-
-
-def _list_hours(count: int, now: datetime) -> list[datetime]:
-    """The starts of the last `count` hours, oldest first, the current hour last."""
-    return [_truncate_to_hour(now) - timedelta(hours=ago) for ago in reversed(range(count))]
