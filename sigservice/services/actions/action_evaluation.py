@@ -54,10 +54,6 @@ class CompiledSet:
     in_last_hour: int = 0
     fault: str = ""
 
-    @property
-    def has_run_limits(self) -> bool:
-        return bool(self.options.cooldownSeconds) or self.options.maxRunsPerHour is not None
-
 
 @dataclass
 class _Batch:
@@ -177,7 +173,7 @@ class Evaluator:
         max_runs_per_set = {
             id: compiled_set.options.maxRunsPerHour or 0
             for id, compiled_set in by_id.items()
-            if compiled_set.has_run_limits
+            if compiled_set.options.cooldownSeconds or compiled_set.options.maxRunsPerHour
         }
         if max_runs_per_set:
             for row in action_runs.list_statistics(conn, max_runs_per_set):

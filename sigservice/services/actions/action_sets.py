@@ -371,5 +371,4 @@ def check_project(conn: Connection, project: str) -> None:
 
 
 def _make_name_error(name: str) -> NameExistsError:
-    text = f"An action set named {name} already exists."
-    return NameExistsError(text, details=[{"message": text, "path": "name"}])
+    return NameExistsError(f"An action set named {name} already exists.", path="name")

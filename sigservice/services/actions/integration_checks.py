@@ -1,7 +1,7 @@
 """Checks of an integration before it is saved. Nothing is resolved or connected."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -57,14 +57,6 @@ def find_header_problem(text: str) -> str:
         if not _is_header_value(value):
             return f"The value of the header {name} must be one line of printable characters."
     return ""
-
-
-def check_choices(
-    values: list[str], names: Collection[str], path: str, noun: str, problems: Problems
-) -> None:
-    for index, value in enumerate(values):
-        if value not in names:
-            problems.add(f"{path}[{index}]", f"There is no {noun} {value[:100]!r}.")
 
 
 def moves_elsewhere(old_url: str, new_url: str) -> bool:

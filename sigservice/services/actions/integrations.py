@@ -290,7 +290,9 @@ def _check_filters(
     )
     for values, names, path, noun in checks:
         accepted = {any_name, *names, *previous[path]}
-        integration_checks.check_choices(values, accepted, path, noun, problems)
+        for index, value in enumerate(values):
+            if value not in accepted:
+                problems.add(f"{path}[{index}]", f"There is no {noun} {value[:100]!r}.")
 
 
 def _check_unused(conn: Connection, row: Row) -> None:

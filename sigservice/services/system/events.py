@@ -66,8 +66,7 @@ def record(
         "environment": environment,
         "feature_name": feature_name,
     }
-    members = {name: value for name, value in item.items() if value is not None}
-    record_all(conn, [Event(type, by, members)])
+    record_all(conn, [Event(type, by, item)])
 
 
 def record_many(
