@@ -115,7 +115,7 @@ def _summarize_known(payload: Any) -> list[LabeledValues]:
                 fields = [
                     (label, values)
                     for label, paths in sender.fields
-                    if (values := _find_first(root, paths))
+                    if (values := next(find_members(root, paths), []))
                 ]
                 if len(fields) >= MIN_FIELDS:
                     return fields[:MAX_FIELDS]
@@ -141,7 +141,3 @@ def _summarize_unknown(payload: Any) -> Iterator[LabeledValues]:
         is_value = not isinstance(value, dict | list) and value not in (None, "")
         if path and is_value and path not in names:
             yield path, [value]
-
-
-def _find_first(root: dict[str, Any], paths: tuple[Path, ...]) -> list[Any]:
-    return next(find_members(root, paths), [])
