@@ -22,6 +22,7 @@ from sigservice.repository.flags import (
 )
 from sigservice.repository.revisions import RevisionBump
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints, signals
+from sigservice.repository.signals.signal_endpoint_tokens import SecretValues, TokenValues
 from sigservice.repository.system import defaults
 from sigservice.repository.usage import reports
 
@@ -81,13 +82,21 @@ def add_endpoint(conn: Connection, name: str = "deploys", **more: Any) -> int:
 
 def add_token(conn: Connection, endpoint_id: int, name: str = "ci", **more: Any) -> int:
     """Its secret is `<name>-<endpoint_id>`."""
-    secret = secret_of(endpoint_id, name)
-    values = {"secret_prefix": "signal_", "created_by_user_id": 1, "limit": 100}
+    digest = secrets.sha256(secret_of(endpoint_id, name))
+    more = {"type": "bearer", "created_by_user_id": 1, "limit": 100} | more
     id = signal_endpoint_tokens.insert(
-        conn, endpoint_id, name=name, secret_hash=secrets.sha256(secret), **values | more
+        conn, endpoint_id, token_values(name), secret_values(digest), **more
     )
     assert id is not None
     return id
+
+
+def token_values(name: str) -> TokenValues:
+    return {"name": name, "expires_at": None, "allowed_addresses": [], "signature": None}
+
+
+def secret_values(digest: bytes) -> SecretValues:
+    return {"secret_hash": digest, "secret_prefix": "signal_", "encrypted_secret": None}
 
 
 def secret_of(endpoint_id: int, name: str = "ci") -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import TypedDict
 
 from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, fetch_value, queries
 
@@ -9,39 +10,38 @@ _SQL = queries.load("signals/signal_endpoint_tokens")
 ENCRYPTED_COLUMNS = ("encrypted_secret", "previous_encrypted_secret")
 
 
+class TokenValues(TypedDict):
+    """The columns that users change; `signature` is JSON text."""
+
+    name: str
+    expires_at: datetime | None
+    allowed_addresses: list[str]
+    signature: str | None
+
+
+class SecretValues(TypedDict):
+    """Of a bearer token a hash and the first characters, else the encrypted signing secret."""
+
+    secret_hash: bytes | None
+    secret_prefix: str
+    encrypted_secret: bytes | None
+
+
 def insert(
     conn: Connection,
     endpoint_id: int,
+    values: TokenValues,
+    secret: SecretValues,
     *,
-    name: str,
-    type: str = "bearer",
-    secret_hash: bytes | None = None,
-    secret_prefix: str = "",
-    signature: str | None = None,
-    encrypted_secret: bytes | None = None,
-    expires_at: datetime | None = None,
-    allowed_addresses: Sequence[str] = (),
+    type: str,
     created_by_user_id: int,
     limit: int,
 ) -> int | None:
-    """The ID; None if the limit is reached. `signature` is JSON.
-
-    Raises UniqueViolation for a duplicate name.
-    """
+    """The ID; None if the limit is reached. Raises UniqueViolation for a duplicate name."""
+    creation = {"type": type, "created_by_user_id": created_by_user_id, "limit": limit}
+    statement = _SQL["insert_signal_endpoint_token"]
     return fetch_value(
-        conn,
-        _SQL["insert_signal_endpoint_token"],
-        signal_endpoint_id=endpoint_id,
-        name=name,
-        type=type,
-        secret_hash=secret_hash,
-        secret_prefix=secret_prefix,
-        signature=signature,
-        encrypted_secret=encrypted_secret,
-        expires_at=expires_at,
-        allowed_addresses=list(allowed_addresses),
-        created_by_user_id=created_by_user_id,
-        limit=limit,
+        conn, statement, signal_endpoint_id=endpoint_id, **values, **secret, **creation
     )
 
 
@@ -59,51 +59,24 @@ def find(conn: Connection, endpoint_id: int, id: int) -> Row | None:
     )
 
 
-def update(
-    conn: Connection,
-    endpoint_id: int,
-    id: int,
-    *,
-    name: str,
-    expires_at: datetime | None,
-    allowed_addresses: Sequence[str],
-    signature: str | None,
-) -> bool:
-    """`signature` is JSON. Raises UniqueViolation for a duplicate name."""
-    rows = execute(
-        conn,
-        _SQL["update_signal_endpoint_token"],
-        signal_endpoint_id=endpoint_id,
-        id=id,
-        name=name,
-        expires_at=expires_at,
-        allowed_addresses=list(allowed_addresses),
-        signature=signature,
-    )
-    return rows > 0
+def update(conn: Connection, endpoint_id: int, id: int, values: TokenValues) -> bool:
+    """Raises UniqueViolation for a duplicate name."""
+    statement = _SQL["update_signal_endpoint_token"]
+    return execute(conn, statement, signal_endpoint_id=endpoint_id, id=id, **values) > 0
 
 
 def rotate(
     conn: Connection,
     endpoint_id: int,
     id: int,
+    secret: SecretValues,
     *,
-    secret_hash: bytes | None,
-    encrypted_secret: bytes | None,
-    secret_prefix: str,
     previous_expires_at: datetime,
 ) -> None:
     """Replaces the secret; the current one is valid until `previous_expires_at`."""
-    execute(
-        conn,
-        _SQL["rotate_signal_endpoint_token"],
-        signal_endpoint_id=endpoint_id,
-        id=id,
-        secret_hash=secret_hash,
-        encrypted_secret=encrypted_secret,
-        secret_prefix=secret_prefix,
-        previous_expires_at=previous_expires_at,
-    )
+    token = {"signal_endpoint_id": endpoint_id, "id": id}
+    until = {"previous_expires_at": previous_expires_at}
+    execute(conn, _SQL["rotate_signal_endpoint_token"], **token, **secret, **until)
 
 
 def delete_previous_secret(conn: Connection, endpoint_id: int, id: int) -> None:

@@ -19,7 +19,11 @@ from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
 from sigservice.errors import BadDataError, require_found
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints
-from sigservice.repository.signals.signal_endpoint_tokens import ENCRYPTED_COLUMNS
+from sigservice.repository.signals.signal_endpoint_tokens import (
+    ENCRYPTED_COLUMNS,
+    SecretValues,
+    TokenValues,
+)
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
 from sigservice.services.signals import signal_endpoints as endpoint_service
@@ -97,8 +101,8 @@ def create(
         id = signal_endpoint_tokens.insert(
             conn,
             endpoint_id,
-            **columns,
-            **_make_columns(fields),
+            _make_columns(fields),
+            columns,
             type="bearer" if fields.signature is None else "signature",
             created_by_user_id=by.user_id,
             limit=limit,
@@ -127,7 +131,7 @@ def update(
     is_kept = fields.expires_at == before["expires_at"]
     fields = _check(fields, None if is_kept else now)
     try:
-        signal_endpoint_tokens.update(conn, endpoint_id, id, **_make_columns(fields))
+        signal_endpoint_tokens.update(conn, endpoint_id, id, _make_columns(fields))
     except UniqueViolation as error:
         raise build_duplicate_error(fields.name) from error
     return _record_update(conn, endpoint_id, before, by)
@@ -159,7 +163,7 @@ def rotate(
     problems.raise_if_any()
     columns, secret = _make_secret(signature, secret, encryption)
     until = now + timedelta(hours=grace_hours)
-    signal_endpoint_tokens.rotate(conn, endpoint_id, id, **columns, previous_expires_at=until)
+    signal_endpoint_tokens.rotate(conn, endpoint_id, id, columns, previous_expires_at=until)
     return _record_update(conn, endpoint_id, before, by, "rotated"), secret
 
 
@@ -300,19 +304,19 @@ def _parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     return ipaddress.IPv4Network(f"{mapped}/{network.prefixlen - 96}")
 
 
-def _make_columns(fields: TokenFields) -> dict[str, Any]:
+def _make_columns(fields: TokenFields) -> TokenValues:
     signature = fields.signature
     return {
         "name": fields.name,
         "expires_at": fields.expires_at,
-        "allowed_addresses": fields.allowed_addresses,
+        "allowed_addresses": [*fields.allowed_addresses],
         "signature": None if signature is None else msgspec.json.encode(signature).decode(),
     }
 
 
 def _make_secret(
     signature: SignatureSettings | None, secret: str, encryption: Encryption
-) -> tuple[dict[str, Any], str]:
+) -> tuple[SecretValues, str]:
     """(the columns of a secret, the secret)."""
     if signature is None:
         secret = TOKEN_PREFIX + secrets.generate_secret()

@@ -9,7 +9,15 @@ import pytest
 from sigservice.db.errors import UniqueViolation
 from sigservice.errors import ConflictError
 from sigservice.repository.signals import signal_endpoint_tokens, signal_endpoints
-from tests.repository.kit import add_endpoint, add_token, attempt, ids, run
+from tests.repository.kit import (
+    add_endpoint,
+    add_token,
+    attempt,
+    ids,
+    run,
+    secret_values,
+    token_values,
+)
 from tests.waiting import DEADLINE_SECONDS
 
 COLUMNS = {
@@ -21,12 +29,13 @@ ENDPOINT_AND_NAME = "signal_endpoint_tokens_signal_endpoint_id_name_key"
 
 
 def insert(conn, endpoint_id, name="ci", secret_hash=None, limit=100):
+    digest = secret_hash or f"{endpoint_id}/{name}".encode()
     id = signal_endpoint_tokens.insert(
         conn,
         endpoint_id,
-        name=name,
-        secret_hash=secret_hash or f"{endpoint_id}/{name}".encode(),
-        secret_prefix="signal_abcd",
+        token_values(name),
+        secret_values(digest) | {"secret_prefix": "signal_abcd"},
+        type="bearer",
         created_by_user_id=-42,
         limit=limit,
     )
@@ -34,8 +43,7 @@ def insert(conn, endpoint_id, name="ci", secret_hash=None, limit=100):
 
 
 def rename(conn, endpoint_id, id, name):
-    values = {"expires_at": None, "allowed_addresses": [], "signature": None}
-    return signal_endpoint_tokens.update(conn, endpoint_id, id, name=name, **values)
+    return signal_endpoint_tokens.update(conn, endpoint_id, id, token_values(name))
 
 
 @pytest.fixture
