@@ -46,8 +46,6 @@ class Caller:
 class InvalidCredentialsError(UnauthorizedError):
     """`reason` is for admins; callers get one text, so that names and tokens can't be guessed."""
 
-    name = "UnauthorizedError"
-
     def __init__(self, reason: str) -> None:
         super().__init__("The token is missing or doesn't belong to this signal endpoint.")
         self.reason = reason

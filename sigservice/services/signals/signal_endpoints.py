@@ -72,7 +72,7 @@ def create(
 ) -> Row:
     """`policy` is the policy of notifications. Raises ExceedsLimitError, NameExistsError,
     BadDataError (channels of notifications)."""
-    _check_channels(conn, fields, None, policy)
+    _check_channels(conn, _find_rule(fields), None, policy, Problems())
     signal_endpoints.lock_all(conn)
     try:
         row = signal_endpoints.insert(
@@ -110,7 +110,8 @@ def update(
     """Replaces name, description and what `fields` has. `policy` is the policy of notifications;
     masked channels keep their secrets. Raises NotFoundError, NameExistsError, BadDataError."""
     before = lock(conn, id)
-    _check_channels(conn, fields, parse_options(before["options"]).silence, policy)
+    old_rule = parse_options(before["options"]).silence
+    _check_channels(conn, _find_rule(fields), old_rule, policy, Problems())
     new: dict[str, Any] = {"name": fields.name, "description": fields.description}
     if fields.enabled is not None:
         new["enabled"] = fields.enabled
@@ -137,8 +138,7 @@ def set_silence(
     problems = Problems()
     if rule is not None:
         check_rule(rule, problems)
-        _check_rule_channels(conn, rule, options.silence, problems, policy)
-    problems.raise_if_any()
+    _check_channels(conn, rule, options.silence, policy, problems)
     return _change(conn, before, {"options": _encode(new)}, by)
 
 
@@ -200,27 +200,23 @@ def _change(conn: Connection, before: Row, new: dict[str, Any], by: Identity) ->
     return row
 
 
+def _find_rule(fields: Endpoint) -> SilenceRule | None:
+    return fields.options.silence if fields.options is not None else None
+
+
 def _check_channels(
-    conn: Connection, fields: Endpoint, before: SilenceRule | None, policy: AddressPolicy
-) -> None:
-    """Raises BadDataError."""
-    problems = Problems()
-    if fields.options is not None and fields.options.silence is not None:
-        _check_rule_channels(conn, fields.options.silence, before, problems, policy)
-    problems.raise_if_any()
-
-
-def _check_rule_channels(
     conn: Connection,
-    rule: SilenceRule,
+    rule: SilenceRule | None,
     before: SilenceRule | None,
-    problems: Problems,
     policy: AddressPolicy,
+    problems: Problems,
 ) -> None:
-    """Replaces masked secrets with the stored ones. Adds to `problems`."""
-    old = before.notifications if before else []
-    unmask_channels(rule.notifications, [msgspec.to_builtins(channel) for channel in old])
-    check_channels(conn, rule.notifications, "options.silence.notifications", problems, policy)
+    """Replaces masked secrets with the stored ones. Raises BadDataError, also for `problems`."""
+    if rule is not None:
+        old = msgspec.to_builtins(before.notifications) if before else []
+        unmask_channels(rule.notifications, old)
+        check_channels(conn, rule.notifications, "options.silence.notifications", problems, policy)
+    problems.raise_if_any()
 
 
 def _has_new_schedule(old: EndpointOptions, new: EndpointOptions) -> bool:
