@@ -64,7 +64,6 @@ class SnsMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     Subject: str | None = None
     Token: str | None = None
     SubscribeURL: str | None = None
-    UnsubscribeURL: str | None = None
 
     @property
     def is_confirmation(self) -> bool:

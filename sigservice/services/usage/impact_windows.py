@@ -21,7 +21,6 @@ MAX_REPORT = timedelta(hours=1)  # a longer report counts as one of its last hou
 MAX_AGE = timedelta(days=2)  # of a report that counts for its own time
 MAX_AHEAD = timedelta(minutes=1)  # of the clock of a program
 USUAL_REPORT = timedelta(seconds=60)
-TYPES = ("counter", "gauge", "histogram")
 
 
 class Period(NamedTuple):
