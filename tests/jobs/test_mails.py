@@ -16,7 +16,7 @@ from sigservice.services.system.mails import KINDS
 from tests.conftest import ADMIN
 from tests.jobs.conftest import ASK, URL, USERS, await_first_look
 from tests.mail_server import PASSWORD, USER, Mails, mail_server
-from tests.routes.admin.signals.test_signal_endpoints import race
+from tests.routes.kit import race_for_statuses
 from tests.waiting import DEADLINE_SECONDS, until
 
 
@@ -138,7 +138,7 @@ def test_of_two_parallel_links_one_sets_the_password(post, mails):
             body = {"token": links[m].partition("=")[2], "password": f"Other-Horse-{m}"}
             return racer.post_json("/auth/reset/password", body, expect_errors=True)
 
-        assert race(post.service, 2, redeem) == [200, 401]
+        assert race_for_statuses(post.service, 2, redeem) == [200, 401]
 
 
 def test_requests_for_one_account_are_limited_whether_it_exists_or_not(post):

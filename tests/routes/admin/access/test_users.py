@@ -8,6 +8,7 @@ import webtest
 
 from sigservice.services.access import passwords
 from tests.conftest import ADMIN, Cast
+from tests.routes.kit import race_for_statuses
 
 PATH = "/api/admin/user-admin"
 GOOD = "New-Horse-Staple-8"
@@ -215,7 +216,6 @@ def test_forbidden_creation_uses_up_no_limit(cast, web):
 
 
 def test_two_admins_who_delete_each_other_at_once_leave_one(service, web):
-    from tests.routes.admin.signals.test_signal_endpoints import race
 
     web.post_json(PATH, {"username": "eve", "rootRole": "Admin"}, headers=ADMIN)
     ids = [user["id"] for user in web.get(PATH, headers=ADMIN).json["users"]]
@@ -223,7 +223,7 @@ def test_two_admins_who_delete_each_other_at_once_leave_one(service, web):
     def ask(racer, n):
         return racer.delete(f"{PATH}/{ids[n]}", headers=ADMIN, expect_errors=True)
 
-    assert race(service, 2, ask) == [200, 409]
+    assert race_for_statuses(service, 2, ask) == [200, 409]
 
 
 def test_sign_in_by_json(web: webtest.TestApp):

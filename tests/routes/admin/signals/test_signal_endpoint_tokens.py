@@ -8,7 +8,8 @@ import pytest
 import webtest
 
 from tests.conftest import ADMIN
-from tests.routes.admin.signals.test_signal_endpoints import PATH, events, race
+from tests.routes.admin.signals.test_signal_endpoints import PATH, events
+from tests.routes.kit import race_for_statuses
 from tests.table_tests import each
 
 
@@ -168,7 +169,7 @@ def test_sixth_token_is_rejected_also_among_20_concurrent_requests(service, web,
     def ask(racer, n):
         return racer.post_json(path, {"name": f"t{n}"}, headers=ADMIN, expect_errors=True)
 
-    assert race(service, 20, ask) == [201] * 5 + [400] * 15
+    assert race_for_statuses(service, 20, ask) == [201] * 5 + [400] * 15
     answer = web.post_json(path, {"name": "more"}, headers=ADMIN, status=400)
     assert answer.json["name"] == "ExceedsLimitError"
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 import webtest
 
 from tests.conftest import ADMIN
-from tests.routes.kit import OWN_PAGE
+from tests.routes.kit import OWN_PAGE, race_for_statuses
 
 PATH = "/api/admin/signal-endpoints"
 
@@ -157,30 +155,12 @@ def test_limit_is_an_option(make_service):
     web.post_json(PATH, {"name": "b"}, headers=ADMIN, status=400)
 
 
-def race(service, times, ask):
-    """The statuses of `times` concurrent requests."""
-    statuses = []
-    gate = threading.Barrier(times)
-
-    def one(n):
-        web = webtest.TestApp(service.app)
-        gate.wait()
-        statuses.append(ask(web, n).status_int)
-
-    threads = [threading.Thread(target=one, args=(n,)) for n in range(times)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return sorted(statuses)
-
-
 def test_20_concurrent_requests_do_not_exceed_the_limit(service, web):
     def ask(racer, n):
         body = {"name": f"e{n}"}
         return racer.post_json(PATH, body, headers=ADMIN, expect_errors=True)
 
-    assert race(service, 20, ask) == [201] * 5 + [400] * 15
+    assert race_for_statuses(service, 20, ask) == [201] * 5 + [400] * 15
     assert len(web.get(PATH, headers=ADMIN).json["signalEndpoints"]) == 5
 
 
@@ -188,7 +168,7 @@ def test_one_of_20_concurrent_requests_gets_the_name(service):
     def ask(racer, n):
         return racer.post_json(PATH, {"name": "same"}, headers=ADMIN, expect_errors=True)
 
-    assert race(service, 20, ask) == [201] + [409] * 19
+    assert race_for_statuses(service, 20, ask) == [201] + [409] * 19
 
 
 def test_every_change_records_an_event(web, make):
