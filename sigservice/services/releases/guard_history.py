@@ -10,7 +10,7 @@ import msgspec
 from sigservice.db import Connection, Row
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services.releases import releases
-from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
+from sigservice.services.rules.rule_conditions import Condition
 from sigservice.services.rules.rule_readings import measure, read_all
 
 SLOTS = 24
@@ -39,11 +39,7 @@ def read_last_hour(conn: Connection, rows: Sequence[Row], now: datetime) -> Hist
         guard["id"]: msgspec.convert(guard["definition"]["rule"], Condition)
         for guard in guards
         if guard["kind"] == "rule"
-    }
-    metrics = {
-        id: condition
-        for id, condition in metrics.items()
-        if isinstance(condition.source, ImpactMetric)
+        and guard["definition"]["rule"]["source"]["kind"] == "impactMetric"
     }
     ids = [row["id"] for row in active]
     events = release_rows.list_guard_events(conn, ids, times[0] - SLOT)

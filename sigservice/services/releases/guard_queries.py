@@ -11,20 +11,16 @@ from sigservice.clock import Clock
 from sigservice.db import Connection, Row
 from sigservice.log import Logger
 from sigservice.repository.releases import release_guards
-from sigservice.services import revisions
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.problems import Problems
-from sigservice.services.releases import release_progress
+from sigservice.services.releases import release_rules
 from sigservice.services.releases.guard_results import find_window
 from sigservice.services.releases.plans import MAX_GUARDS, Guard, RuleGuard
-from sigservice.services.releases.release_rules import make_columns
-from sigservice.services.releases.release_state import lock_active
 from sigservice.services.rules import rule_conditions, rule_preview
 from sigservice.services.rules.prometheus import Answer, PrometheusClient
 from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
 from sigservice.services.rules.rule_evaluation import LEASE
 from sigservice.services.rules.rule_readings import Reading, read_answer
-from sigservice.services.rules.rule_states import RuleState, advance
 
 
 class GuardLease(NamedTuple):
@@ -54,21 +50,11 @@ def store_answer(
     """Evaluates the guards that have this answer. Returns how many events of releases this
     caused."""
     until, asked_at = leases[0].until, leases[0].asked_at
-    items, changed = [], set()
-    for row in release_guards.list_leased_queries(conn, [lease.id for lease in leases], until):
-        guard = _read_guard(row)
-        reading = read_query(guard, answer, asked_at)
-        before = msgspec.json.decode(row["rule_state"], type=RuleState)
-        after = advance(before, guard.rule, reading, asked_at).state
-        items.append({"id": row["id"], **make_columns(guard.rule, reading, after)})
-        if after.state != row["state"]:
-            changed.add(row["release_id"])
-    if changed:
-        revisions.lock(conn)
-    release_guards.save_readings(conn, items, until)
-    if not changed:
-        return 0
-    return release_progress.progress_safely(conn, lock_active(conn, sorted(changed), clock), logger)
+    rows = release_guards.list_leased_queries(conn, [lease.id for lease in leases], until)
+    guards = [_read_guard(row) for row in rows]
+    readings = [read_query(guard, answer, asked_at) for guard in guards]
+    conditions = [guard.rule for guard in guards]
+    return release_rules.store_readings(conn, logger, clock, rows, conditions, readings, until)
 
 
 def read_query(guard: RuleGuard, answer: Answer, asked_at: datetime) -> Reading:

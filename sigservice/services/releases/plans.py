@@ -139,10 +139,7 @@ def _check_guard(guard: Guard, path: str, problems: Problems) -> None:
     if guard.autoResume and guard.effect != "hold":
         problems.add(f"{path}.autoResume", "Only a guard that holds can resume.")
     if isinstance(guard, RuleGuard):
-        rule_problems = Problems()
-        rule_conditions.check(guard.rule, rule_problems)
-        for detail in rule_problems.details:
-            problems.add(f"{path}.rule.{detail['path']}", detail["message"])
+        rule_conditions.check(guard.rule, problems, f"{path}.rule.")
     if not isinstance(guard, SignalGuard):
         return
     action_filters.check_filters(

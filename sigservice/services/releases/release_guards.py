@@ -98,10 +98,7 @@ def prepare(
             continue
         path = f"guards[{index}]"
         if isinstance(guard, RuleGuard):
-            inner = Problems()
-            rule_conditions.check_references(conn, guard.rule, inner)
-            for detail in inner.details:
-                problems.add(f"{path}.rule.{detail['path']}", detail["message"])
+            rule_conditions.check_references(conn, guard.rule, problems, f"{path}.rule.")
             if isinstance(guard.rule.source, PrometheusQuery):
                 answer = readings.answers.get(index)
                 if answer is not None and answer.is_wrong:

@@ -1,13 +1,14 @@
 """Evaluates the rules of guards that are due. A change of a state and what it causes (a rollback, a
 hold) are one commit; a value without a change is stored without a lock of revisions."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from sigservice.clock import Clock
-from sigservice.db import Connection
+from sigservice.db import Connection, Row
 from sigservice.log import Logger
 from sigservice.repository.releases import release_guards
 from sigservice.services import revisions
@@ -28,19 +29,32 @@ def evaluate_due(conn: Connection, logger: Logger, clock: Clock, database_now: d
     if not rows:
         return 0
     conditions = [msgspec.json.decode(row["definition"], type=RuleGuard).rule for row in rows]
+    slices = read_all(conn, conditions, None, now)
+    readings = [measure(c, s, now) for c, s in zip(conditions, slices, strict=True)]
+    return store_readings(conn, logger, clock, rows, conditions, readings)
+
+
+def store_readings(
+    conn: Connection,
+    logger: Logger,
+    clock: Clock,
+    rows: Sequence[Row],
+    conditions: Sequence[Condition],
+    readings: Sequence[Reading],
+    until: datetime | None = None,
+) -> int:
+    """Stores the readings of guards, those of queries under their lease `until`, and decides about
+    the releases whose guards changed. Returns how many events this caused."""
     items, changed = [], set()
-    for row, condition, slices in zip(
-        rows, conditions, read_all(conn, conditions, None, now), strict=True
-    ):
-        reading = measure(condition, slices, now)
+    for row, condition, reading in zip(rows, conditions, readings, strict=True):
         before = msgspec.json.decode(row["rule_state"], type=RuleState)
-        after = advance(before, condition, reading, now).state
+        after = advance(before, condition, reading, reading.stop).state
         items.append({"id": row["id"], **make_columns(condition, reading, after)})
         if after.state != row["state"]:
             changed.add(row["release_id"])
     if changed:
         revisions.lock(conn)
-    release_guards.save_readings(conn, items)
+    release_guards.save_readings(conn, items, until)
     if not changed:
         return 0
     return release_progress.progress_safely(conn, lock_active(conn, sorted(changed), clock), logger)

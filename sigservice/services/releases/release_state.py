@@ -121,7 +121,7 @@ def load(row: Row, clock: Clock) -> Release:
         "plan": msgspec.json.decode(row["plan"], type=Plan),
         "content": msgspec.json.decode(row["content"]),
         "present": msgspec.json.decode(row["present"]),
-        "guards": msgspec.json.decode(_to_bytes(row["guards"]), type=list[GuardRecord]),
+        "guards": msgspec.json.decode(row["guards"], type=list[GuardRecord]),
         "frozen_reason": (freeze.get("reason") or "") if freeze["frozen"] else None,
         "now": clock.choose_now(row["now"]),
     }
@@ -144,7 +144,3 @@ def find_propagation_seconds(conn: Connection, environment: str) -> int:
     """How long it takes until every SDK of the environment has a change."""
     seconds = release_rows.find_poll_interval(conn, environment)
     return DEFAULT_POLL_SECONDS if seconds is None else seconds
-
-
-def _to_bytes(value: str | bytes) -> bytes:
-    return value.encode() if isinstance(value, str) else value

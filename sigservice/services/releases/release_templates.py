@@ -32,15 +32,17 @@ class NewTemplate(Template, kw_only=True):
     name: str
 
 
-BUILT_IN: Mapping[str, Template] = MappingProxyType(
+BUILT_IN: Mapping[str, NewTemplate] = MappingProxyType(
     {
-        "careful": Template(
+        "careful": NewTemplate(
             [Step(1, 10), Step(10, 60), Step(50, 240), Step(100)],
             description="A few users first, then most of them within half a day.",
+            name="careful",
         ),
-        "quarters": Template(
+        "quarters": NewTemplate(
             [Step(25, 60), Step(50, 60), Step(75, 60), Step(100)],
             description="A quarter of the users each hour.",
+            name="quarters",
         ),
     }
 )
@@ -48,9 +50,10 @@ BUILT_IN: Mapping[str, Template] = MappingProxyType(
 
 def list_all(conn: Connection) -> list[dict[str, Any]]:
     """The JSON of all templates, built-in ones first."""
-    built_in = [_to_json(name, template, None) for name, template in BUILT_IN.items()]
     rows = release_templates.list_all(conn)
-    return built_in + [_to_json(row["name"], _to_template(row), row) for row in rows]
+    return [_to_json(item, None) for item in BUILT_IN.values()] + [
+        _to_json(_read(row), row) for row in rows
+    ]
 
 
 def get(conn: Connection, name: str) -> dict[str, Any]:
@@ -61,20 +64,17 @@ def get(conn: Connection, name: str) -> dict[str, Any]:
     raise NotFoundError("Release template not found.")
 
 
-def find(conn: Connection, name: str) -> Template:
+def find(conn: Connection, name: str) -> NewTemplate:
     """Raises BadDataError for an unknown name."""
-    if name in BUILT_IN:
-        return BUILT_IN[name]
-    for row in release_templates.list_all(conn):
-        if row["name"] == name:
-            return _to_template(row)
+    for template in (*BUILT_IN.values(), *read_all(conn)):
+        if template.name == name:
+            return template
     raise BadDataError(f"There is no release template {name[:100]}.", path="template")
 
 
 def read_all(conn: Connection) -> list[NewTemplate]:
     """Those that users made, by name."""
-    rows = release_templates.list_all(conn)
-    return [name_template(row["name"], _to_template(row)) for row in rows]
+    return [_read(row) for row in release_templates.list_all(conn)]
 
 
 def put_many(conn: Connection, templates: Sequence[NewTemplate], by: Identity) -> None:
@@ -82,11 +82,7 @@ def put_many(conn: Connection, templates: Sequence[NewTemplate], by: Identity) -
     release_templates.put_many(conn, templates, by.user_id)
 
 
-def name_template(name: str, template: Template) -> NewTemplate:
-    return NewTemplate(template.steps, template.watchMinutes, template.description, name=name)
-
-
-def check(new: NewTemplate, problems: Problems, prefix: str) -> NewTemplate:
+def check(new: NewTemplate, path: str, problems: Problems) -> NewTemplate:
     """Adds to `problems`, with the path before it."""
     own = Problems().check_name(new.name)
     if new.name in BUILT_IN:
@@ -94,7 +90,7 @@ def check(new: NewTemplate, problems: Problems, prefix: str) -> NewTemplate:
     own.check_text(new.description, "description", max_length=1000)
     check_steps(new.steps, new.watchMinutes, own)
     for detail in own.details:
-        problems.add(f"{prefix}{detail['path']}", detail["message"])
+        problems.add(f"{path}.{detail['path']}", detail["message"])
     return new
 
 
@@ -153,20 +149,20 @@ def _put(
     event: str,
     before: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    put_many(conn, [name_template(name, new)], by)
+    put_many(conn, [NewTemplate(new.steps, new.watchMinutes, new.description, name=name)], by)
     after = get(conn, name)
     events.record(conn, event, by, data=after, pre_data=before)
     return after
 
 
-def _to_template(row: Row) -> Template:
+def _read(row: Row) -> NewTemplate:
     steps = msgspec.json.decode(row["steps"], type=list[Step])
-    return Template(steps, row["watch_minutes"], row["description"])
+    return NewTemplate(steps, row["watch_minutes"], row["description"], name=row["name"])
 
 
-def _to_json(name: str, template: Template, row: Row | None) -> dict[str, Any]:
+def _to_json(template: NewTemplate, row: Row | None) -> dict[str, Any]:
     return {
-        "name": name,
+        "name": template.name,
         "description": template.description,
         "steps": msgspec.to_builtins(template.steps),
         "watchMinutes": template.watchMinutes,

@@ -202,7 +202,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "heldReason": row["held_reason"],
         "step": row["step"],
         "dryRun": is_dry_run,
-        "rollout": read_rollout(_decode(row["content"]), row["strategy_id"])
+        "rollout": read_rollout(msgspec.json.decode(row["content"]), row["strategy_id"])
         if is_dry_run
         else row["rollout"],
         "wouldBe": row["rollout"] if is_dry_run else None,
@@ -222,14 +222,13 @@ def to_json(row: Row) -> dict[str, Any]:
         "createdByUserId": row["created_by_user_id"],
         "finishedAt": format_optional(row["finished_at"]),
         "dismissedAt": format_optional(row["dismissed_at"]),
-        "warnings": _decode(row["warnings"]),
+        "warnings": msgspec.json.decode(row["warnings"]),
     }
 
 
 def list_guards(row: Row) -> list[dict[str, Any]]:
     """The stored guards of a release, with the name of the `endpoint` of each."""
-    guards: list[dict[str, Any]] = _decode(row["guards"])
-    return guards
+    return msgspec.json.decode(row["guards"], type=list[dict[str, Any]])
 
 
 def _start(conn: Connection, id: int, by: Identity, clock: Clock, *, is_scheduled: bool) -> None:
@@ -372,10 +371,6 @@ def _guard_to_json(guard: dict[str, Any]) -> dict[str, Any]:
         "to": _reformat(guard["covers_to"]),
         "ignoredUntil": _reformat(guard["ignored_until"]),
     }
-
-
-def _decode(value: Any) -> Any:
-    return msgspec.json.decode(value) if isinstance(value, str | bytes) else value
 
 
 def _reformat(text: str | None) -> str | None:

@@ -78,38 +78,42 @@ class Condition(msgspec.Struct):
         return Condition(*(getattr(self, name) for name in Condition.__struct_fields__))
 
 
-def check(condition: Condition, problems: Problems) -> None:
-    """Adds to `problems`; what it refers to is checked by `check_references`."""
+def check(condition: Condition, problems: Problems, path: str = "") -> None:
+    """Adds to `problems`; what it refers to is checked by `check_references`. `path` is empty or
+    ends with a dot."""
     if isinstance(condition.source, ImpactMetric):
-        _check_metric(condition.source, problems)
+        _check_metric(condition.source, problems, f"{path}source")
     else:
         problems.check_text(
-            condition.source.query, "source.query", min_length=1, max_length=MAX_QUERY
+            condition.source.query, f"{path}source.query", min_length=1, max_length=MAX_QUERY
         )
     if (condition.above is None) == (condition.below is None):
-        problems.add("above", "Enter either above or below.")
-    for path, value, least, most in (
+        problems.add(f"{path}above", "Enter either above or below.")
+    for name, value, least, most in (
         ("windowMinutes", condition.windowMinutes, 1, 1440),
         ("minSamples", condition.minSamples, 0, MAX_SAMPLES),
         ("breaches", condition.breaches, 1, 100),
         ("everySeconds", condition.everySeconds, 15, 3600),
     ):
         if not least <= value <= most:
-            problems.add(path, f"Must be {least} to {most}.")
+            problems.add(f"{path}{name}", f"Must be {least} to {most}.")
 
 
-def check_references(conn: Connection, condition: Condition, problems: Problems) -> None:
+def check_references(
+    conn: Connection, condition: Condition, problems: Problems, path: str = ""
+) -> None:
     """Adds to `problems` if the environment or the metric source doesn't exist."""
     source = condition.source
     if isinstance(source, ImpactMetric):
         if environments.find(conn, source.environment) is None:
             name = source.environment[:100]
-            problems.add("source.environment", f"The environment {name} doesn't exist.")
+            problems.add(f"{path}source.environment", f"The environment {name} doesn't exist.")
     elif metric_sources.find(conn, source.source) is None:
-        problems.add("source.source", f"The metric source {source.source[:100]} doesn't exist.")
+        message = f"The metric source {source.source[:100]} doesn't exist."
+        problems.add(f"{path}source.source", message)
 
 
-def _check_metric(source: ImpactMetric, problems: Problems) -> None:
+def _check_metric(source: ImpactMetric, problems: Problems, path: str) -> None:
     texts = {
         "metric": source.metric,
         "environment": source.environment,
@@ -117,16 +121,16 @@ def _check_metric(source: ImpactMetric, problems: Problems) -> None:
         "appName": source.appName,
     }
     for name, text in texts.items():
-        _check_text(text, f"source.{name}", problems)
+        _check_text(text, f"{path}.{name}", problems)
     if source.measure == "ratio" and source.per is None:
-        problems.add("source.per", "A ratio needs the counter that the metric is divided by.")
+        problems.add(f"{path}.per", "A ratio needs the counter that the metric is divided by.")
     if source.measure != "ratio" and source.per is not None:
-        problems.add("source.per", "Only a ratio has a counter that the metric is divided by.")
+        problems.add(f"{path}.per", "Only a ratio has a counter that the metric is divided by.")
     if len(source.labels) > MAX_LABELS:
-        problems.add("source.labels", f"There can't be more than {MAX_LABELS} labels.")
+        problems.add(f"{path}.labels", f"There can't be more than {MAX_LABELS} labels.")
     for label, value in source.labels.items():
-        _check_text(label, "source.labels", problems)
-        _check_text(value, "source.labels", problems)
+        _check_text(label, f"{path}.labels", problems)
+        _check_text(value, f"{path}.labels", problems)
 
 
 def _check_text(text: str | None, path: str, problems: Problems) -> None:

@@ -26,7 +26,6 @@ from sigservice.services.projects import (
 )
 from sigservice.services.projects.strategy_types import StrategyType
 from sigservice.services.releases import release_templates
-from sigservice.services.releases.release_templates import NewTemplate
 from sigservice.services.transfer.snapshots import (
     Project,
     ProjectEnvironment,
@@ -92,7 +91,7 @@ class DefinitionChecker:
             item.name: item.project for item in (*existing.segments, *accepted.segments)
         }
         self._check_limit("segments", self._segments.keys(), segments.MAX_SEGMENTS)
-        accepted.releaseTemplates = check("releaseTemplates", self._check_release_template)
+        accepted.releaseTemplates = check("releaseTemplates", release_templates.check)
         names = _list_names(existing.releaseTemplates, accepted.releaseTemplates)
         self._check_limit("release templates", names, release_templates.MAX_TEMPLATES)
         indexes = {project.id: n for n, project in enumerate(snapshot.projects)}
@@ -136,11 +135,6 @@ class DefinitionChecker:
     ) -> StrategyType:
         problems.check_text(item.name, f"{path}.name", min_length=1, max_length=100)
         return strategy_types.check(item, problems, f"{path}.")
-
-    def _check_release_template(
-        self, item: NewTemplate, path: str, problems: Problems
-    ) -> NewTemplate:
-        return release_templates.check(item, problems, f"{path}.")
 
     def _check_tag(self, tag: Tag, path: str, problems: Problems) -> Tag:
         if tag.type not in self._tag_types:
