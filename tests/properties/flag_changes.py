@@ -238,7 +238,7 @@ class Changes:
         for _ in range(3):
             self.make(self.random.choice([it for it in self.kinds if "import" not in it]))
         with self._services[-1].context.database.transaction() as conn:
-            snapshot_import.import_valid_parts(conn, snapshot, SYSTEM, LIMITS)
+            snapshot_import.import_snapshot(conn, snapshot, SYSTEM, LIMITS, lenient=True)
 
     def change_import_features(self) -> None:
         name = NAMES[0]

@@ -15,7 +15,7 @@ from sigservice.commands.parsers import add_parser
 from sigservice.commands.transfer import remote_snapshot
 from sigservice.commands.transfer.progress import Progress
 from sigservice.commands.transfer.remote_client import RemoteClient
-from sigservice.commands.transfer.remote_snapshot import RemoteSnapshotReader, SkippedItem
+from sigservice.commands.transfer.remote_snapshot import RemoteSnapshotReader
 from sigservice.context import Context
 from sigservice.db import Connection
 from sigservice.errors import AppError, BadDataError, StartError
@@ -31,16 +31,16 @@ from sigservice.services.transfer import (
     snapshot_writer,
     snapshots,
 )
-from sigservice.services.transfer.automation_import import AutomationChanges, AutomationImporter
+from sigservice.services.transfer.automation_import import AutomationImporter
 from sigservice.services.transfer.automations import Export, read_export
-from sigservice.services.transfer.integration_transfer import IntegrationReport
-from sigservice.services.transfer.snapshot_import import ImportLimits
+from sigservice.services.transfer.snapshot_import import ImportLimits, Notice, PartialChanges
 from sigservice.services.transfer.snapshot_writer import ImportChanges
 from sigservice.services.transfer.snapshots import Snapshot
 from sigservice.wording import plural
 
 COMMANDS = ("export", "import")
 EXIT_INCOMPLETE = 3
+INTEGRATION_SECRETS = "Enter before you enable the integration:"
 
 
 def add_parsers(commands: Any) -> None:
@@ -145,13 +145,13 @@ def _import_file(arguments: argparse.Namespace, context: Context, limits: Import
         raise BadDataError(
             "A file with flags of one environment requires --project and --environment."
         )
-    progress, automations = Progress(sys.stderr), AutomationChanges()
-    integrations = IntegrationReport([], [], [])
+    progress = Progress(sys.stderr)
+    automations, integrations = PartialChanges(), PartialChanges()
     with _write_transaction(context, is_dry_run=arguments.dry_run) as conn:
         if is_snapshot:
             export = _parse_export(value)
             _start_writing(progress, len(export.features))
-            changes = snapshot_import.import_snapshot(
+            changes, _ = snapshot_import.import_snapshot(
                 conn, export, SYSTEM, limits, progress.advance
             )
             automations = AutomationImporter(
@@ -167,22 +167,16 @@ def _import_file(arguments: argparse.Namespace, context: Context, limits: Import
                 conn, project, arguments.environment, document, SYSTEM, limits, progress.advance
             )
     progress.finish()
-    changes.entries += integrations.changes
+    changes.entries += integrations.entries
     _print_changes(changes, arguments.dry_run)
-    skipped = [*automations.skipped, *_describe_skipped(integrations)]
+    skipped = automations.skipped + integrations.skipped
     _print_items("Skipped:", skipped)
     _print_items("Enter again, because a file has no secrets:", automations.secrets)
-    _print_secrets(integrations)
+    _print_items(INTEGRATION_SECRETS, integrations.secrets)
     return EXIT_INCOMPLETE if skipped else 0
 
 
-def _describe_skipped(report: IntegrationReport) -> list[tuple[str, str]]:
-    return [(f"integration {name}", reason) for name, reason in report.skipped]
-
-
-def _import_integrations(
-    conn: Connection, snapshot: Snapshot, context: Context
-) -> IntegrationReport:
+def _import_integrations(conn: Connection, snapshot: Snapshot, context: Context) -> PartialChanges:
     return integration_transfer.import_integrations(
         conn, snapshot.integrations or [], SYSTEM, make_rules(context)
     )
@@ -224,28 +218,26 @@ def _import_server(arguments: argparse.Namespace, context: Context, limits: Impo
     progress = Progress(sys.stderr)
     reader = RemoteSnapshotReader(client, progress, arguments.project)
     snapshot = reader.read()
-    skipped_items = [*reader.skipped_items, *remote_snapshot.list_unsupported(client)]
+    skipped = [*reader.skipped, *remote_snapshot.list_unsupported(client)]
     accounts = remote_snapshot.list_accounts(client)
     _start_writing(progress, len(snapshot.features))
     with _write_transaction(context, is_dry_run=arguments.dry_run) as conn:
-        changes, findings = snapshot_import.import_valid_parts(
-            conn, snapshot, SYSTEM, limits, progress.advance
+        changes, findings = snapshot_import.import_snapshot(
+            conn, snapshot, SYSTEM, limits, progress.advance, lenient=True
         )
         integrations = _import_integrations(conn, snapshot, context)
     progress.finish()
-    changes.entries += integrations.changes
-    skipped_items += [SkippedItem(*item) for item in _describe_skipped(integrations)]
-    skipped_items += [
-        SkippedItem(
-            f"{finding.kind} {finding.item}", f"{finding.path.partition('.')[2]}: {finding.message}"
-        )
-        for finding in findings
+    changes.entries += integrations.entries
+    skipped += integrations.skipped
+    skipped += [
+        Notice(f"{it.kind} {it.item}", f"{it.path.partition('.')[2]}: {it.message}")
+        for it in findings
     ]
     _print_changes(changes, arguments.dry_run)
-    _print_items("Skipped:", [(item.name, item.reason) for item in skipped_items])
-    _print_items("Never imported:", [(item.name, item.reason) for item in accounts])
-    _print_secrets(integrations)
-    return EXIT_INCOMPLETE if skipped_items else 0
+    _print_items("Skipped:", skipped)
+    _print_items("Never imported:", accounts)
+    _print_items(INTEGRATION_SECRETS, integrations.secrets)
+    return EXIT_INCOMPLETE if skipped else 0
 
 
 def _print_changes(changes: ImportChanges, is_dry_run: bool) -> None:
@@ -257,12 +249,7 @@ def _print_changes(changes: ImportChanges, is_dry_run: bool) -> None:
     print(f"{len(descriptions)} {'would change; nothing was written' if is_dry_run else 'changed'}")
 
 
-def _print_secrets(report: IntegrationReport) -> None:
-    _print_items("Enter before you enable the integration:", report.secrets)
-
-
-def _print_items(title: str, items: Sequence[tuple[str, str]]) -> None:
-    """Each name with a text."""
+def _print_items(title: str, items: Sequence[Notice]) -> None:
     if items:
         print(title)
     for name, text in items:

@@ -5,7 +5,6 @@ features of paid editions are absent.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -21,10 +20,11 @@ from sigservice.services.projects.environments import Environment
 from sigservice.services.projects.strategy_types import StrategyType
 from sigservice.services.projects.tag_types import TagType
 from sigservice.services.transfer.feature_import import remove_nulls
-from sigservice.services.transfer.integration_definitions import IntegrationDefinition
+from sigservice.services.transfer.snapshot_import import Notice
 from sigservice.services.transfer.snapshots import (
     Feature,
     FeatureState,
+    IntegrationDefinition,
     NumberedStrategy,
     ParentDefinition,
     Project,
@@ -50,22 +50,14 @@ UNSUPPORTED = (
 )
 
 
-@dataclass(frozen=True)
-class SkippedItem:
-    """Something that an import leaves out."""
-
-    name: str
-    reason: str
-
-
 class RemoteSnapshotReader:
-    """Call `read` once; `skipped_items` lists what can't be imported."""
+    """Call `read` once; `skipped` lists what can't be imported."""
 
     def __init__(
         self, client: RemoteClient, progress: Progress, only_projects: Sequence[str]
     ) -> None:
         self._client, self._progress, self._only_projects = client, progress, only_projects
-        self.skipped_items: list[SkippedItem] = []
+        self.skipped: list[Notice] = []
 
     def read(self) -> Snapshot:
         projects = self._fetch_projects()
@@ -281,7 +273,7 @@ class RemoteSnapshotReader:
         return converted
 
     def _skip(self, name: str, reason: str) -> None:
-        self.skipped_items.append(SkippedItem(name, reason))
+        self.skipped.append(Notice(name, reason))
 
 
 def get_list(value: Any, name: str) -> list[Any]:
@@ -310,24 +302,24 @@ def _parse_time(value: Any) -> datetime | None:
         return None
 
 
-def list_accounts(client: RemoteClient) -> list[SkippedItem]:
+def list_accounts(client: RemoteClient) -> list[Notice]:
     """Users and tokens, which are never imported."""
     return [item for row in ACCOUNTS for item in _count_items(client, *row)]
 
 
-def list_unsupported(client: RemoteClient) -> list[SkippedItem]:
+def list_unsupported(client: RemoteClient) -> list[Notice]:
     """Features of the remote server that this one lacks."""
     items = [item for row in UNSUPPORTED for item in _count_items(client, *row)]
     roles = get_list(client.find("roles"), "roles")
     custom = [r for r in roles if isinstance(r, Mapping) and "custom" in str(r.get("type"))]
     if custom:
         reason = "only Admin, Editor and Viewer are supported"
-        items.append(SkippedItem(plural(len(custom), "custom role"), reason))
+        items.append(Notice(plural(len(custom), "custom role"), reason))
     return items
 
 
 def _count_items(
     client: RemoteClient, path: tuple[str, ...], member: str, noun: str, reason: str
-) -> list[SkippedItem]:
+) -> list[Notice]:
     values: list[Any] = get_list(client.find(*path), member)
-    return [SkippedItem(plural(len(values), noun), reason)] if values else []
+    return [Notice(plural(len(values), noun), reason)] if values else []

@@ -6,9 +6,8 @@ import. Endpoints and service accounts that are missing are created, without tok
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -45,26 +44,13 @@ from sigservice.services.transfer.automations import (
     describe_schedule,
     describe_source,
 )
+from sigservice.services.transfer.snapshot_import import Notice, PartialChanges
 from sigservice.services.transfer.snapshot_writer import ImportChange
 
 OBSTACLES = {  # why actions of other servers mean something else here
     add_strategy.NAME: add_strategy.find_import_obstacle,
     update_strategy.NAME: update_strategy.find_import_obstacle,
 }
-
-
-class Notice(NamedTuple):
-    item: str
-    message: str
-
-
-@dataclass
-class AutomationChanges:
-    """`skipped` is not imported. `secrets` must be entered again."""
-
-    entries: list[ImportChange] = field(default_factory=list)
-    skipped: list[Notice] = field(default_factory=list)
-    secrets: list[Notice] = field(default_factory=list)
 
 
 class AutomationImporter:
@@ -81,10 +67,10 @@ class AutomationImporter:
         self._conn, self._by, self._encryption, self._now = conn, by, encryption, now
         self._signals, self._limits = config["signals"], read_limits(config)
         self._policy = self._limits.policy
-        self._changes = AutomationChanges()
+        self._changes = PartialChanges()
         self._details: list[dict[str, Any]] = []
 
-    def write(self, export: Export) -> AutomationChanges:
+    def write(self, export: Export) -> PartialChanges:
         """Raises BadDataError with all problems, ExceedsLimitError."""
         if not (export.metricSources or export.alertRules or export.schedules):
             return self._changes

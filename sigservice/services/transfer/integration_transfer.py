@@ -3,7 +3,6 @@ a user enters them, and remembers where it comes from, so that a repetition chan
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 import msgspec
 
@@ -16,17 +15,9 @@ from sigservice.services.actions.integration_providers import PROVIDERS
 from sigservice.services.actions.integrations import MASK, Integration, Rules
 from sigservice.services.identity import Identity
 from sigservice.services.system import settings
-from sigservice.services.transfer.integration_definitions import IntegrationDefinition
+from sigservice.services.transfer.snapshot_import import Notice, PartialChanges
 from sigservice.services.transfer.snapshot_writer import ImportChange
-
-
-class IntegrationReport(NamedTuple):
-    """(label, text) in lists: `secrets` says what to enter before an integration can be enabled,
-    `skipped` what was not created or left out, and why."""
-
-    changes: list[ImportChange]
-    secrets: list[tuple[str, str]]
-    skipped: list[tuple[str, str]]
+from sigservice.services.transfer.snapshots import IntegrationDefinition
 
 
 def read_integrations(conn: Connection) -> list[IntegrationDefinition]:
@@ -37,9 +28,10 @@ def read_integrations(conn: Connection) -> list[IntegrationDefinition]:
 
 def import_integrations(
     conn: Connection, items: Sequence[IntegrationDefinition], by: Identity, rules: Rules
-) -> IntegrationReport:
-    """Creates those that don't exist, disabled."""
-    report = IntegrationReport([], [], [])
+) -> PartialChanges:
+    """Creates those that don't exist, disabled. `secrets` must be entered before one can be
+    enabled; `skipped` also names left out parts."""
+    changes = PartialChanges()
     integration_rows.lock(conn)
     rows, installation = integration_rows.list_all(conn), settings.find_instance_id(conn)
     sources = {row["source"] for row in rows} | {_make_source(row, installation) for row in rows}
@@ -54,8 +46,8 @@ def import_integrations(
     }
     for item in items:
         if item.source not in sources and item.name not in names:
-            _import(conn, item, by, rules, choices, report)
-    return report
+            _import(conn, item, by, rules, choices, changes)
+    return changes
 
 
 def _import(
@@ -64,16 +56,16 @@ def _import(
     by: Identity,
     rules: Rules,
     choices: Mapping[str, Collection[str]],
-    report: IntegrationReport,
+    changes: PartialChanges,
 ) -> None:
-    lists = {}
+    title, lists = f"integration {item.label}", {}
     for member, names in choices.items():
         values: list[str] = getattr(item, member)
         lists[member] = [value for value in values if value in names]
         if missing := [value for value in values if value not in names]:
-            report.skipped.append((item.label, f"unknown {member}: {', '.join(missing)}"))
+            changes.skipped.append(Notice(title, f"unknown {member}: {', '.join(missing)}"))
         if missing and not lists[member]:  # an empty filter would mean all of them
-            report.skipped.append((item.label, "not created: create it here"))
+            changes.skipped.append(Notice(title, "not created: create it here"))
             return
     readable = {name: value for name, value in item.parameters.items() if value != MASK}
     new = Integration(
@@ -83,14 +75,14 @@ def _import(
         row = integrations.create(conn, new, by, rules, source=item.source)
     except AppError as error:
         texts = [str(detail["message"]) for detail in error.details] or [error.message]
-        report.skipped.append((item.label, f"not created: {' '.join(texts)}"))
+        changes.skipped.append(Notice(title, f"not created: {' '.join(texts)}"))
         return
-    report.changes.append(ImportChange("integration", item.label, "created, disabled"))
+    changes.entries.append(ImportChange("integration", item.label, "created, disabled"))
     masked = {name for name, value in item.parameters.items() if value == MASK}
     required = {parameter.name for parameter in integrations.list_missing(row)}
     parameters = [one.name for one in PROVIDERS[item.provider].parameters]
     if secrets := [name for name in parameters if name in masked | required]:
-        report.secrets.append((item.label, ", ".join(secrets)))
+        changes.secrets.append(Notice(item.label, ", ".join(secrets)))
 
 
 def _read_row(row: Row, installation: str) -> IntegrationDefinition:

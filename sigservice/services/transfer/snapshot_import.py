@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from sigservice.db import Connection
 from sigservice.errors import BadDataError, ExceedsLimitError
@@ -15,7 +15,12 @@ from sigservice.services.identity import Identity
 from sigservice.services.transfer import snapshots
 from sigservice.services.transfer.definition_checker import LIMIT, Finding, ImportTarget
 from sigservice.services.transfer.snapshot_checker import SnapshotChecker
-from sigservice.services.transfer.snapshot_writer import ImportChanges, OnWritten, SnapshotWriter
+from sigservice.services.transfer.snapshot_writer import (
+    ImportChange,
+    ImportChanges,
+    OnWritten,
+    SnapshotWriter,
+)
 from sigservice.services.transfer.snapshots import Snapshot
 
 
@@ -29,6 +34,22 @@ class ImportLimits:
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> ImportLimits:
         return cls(config["segmentValuesLimit"], config["strategySegmentsLimit"])
+
+
+class Notice(NamedTuple):
+    """Why an item isn't imported, or what must be done about it."""
+
+    item: str
+    message: str
+
+
+@dataclass
+class PartialChanges:
+    """`skipped` is not imported. `secrets` must be entered again."""
+
+    entries: list[ImportChange] = field(default_factory=list)
+    skipped: list[Notice] = field(default_factory=list)
+    secrets: list[Notice] = field(default_factory=list)
 
 
 def read_target(conn: Connection, names: list[str], limits: ImportLimits) -> ImportTarget:
@@ -50,28 +71,15 @@ def import_snapshot(
     by: Identity,
     limits: ImportLimits,
     on_written: OnWritten = bool,
-) -> ImportChanges:
-    """Imports everything or nothing. Raises BadDataError with all findings, ExceedsLimitError."""
-    target = read_target(conn, [feature.name for feature in snapshot.features], limits)
-    checker = SnapshotChecker(target)
-    accepted = checker.check(snapshot)
-    raise_findings(checker.findings)
-    writer = SnapshotWriter(conn, target.existing, by, overwrite=True, on_written=on_written)
-    return writer.write(accepted)
-
-
-def import_valid_parts(
-    conn: Connection,
-    snapshot: Snapshot,
-    by: Identity,
-    limits: ImportLimits,
-    on_written: OnWritten = bool,
+    *,
+    lenient: bool = False,
 ) -> tuple[ImportChanges, list[Finding]]:
-    """Imports what is valid; the findings explain the rest. Raises ExceedsLimitError."""
+    """Imports everything or nothing. Raises BadDataError with all findings, ExceedsLimitError. If
+    `lenient`, imports what is valid, and the findings explain the rest."""
     target = read_target(conn, [feature.name for feature in snapshot.features], limits)
-    checker = SnapshotChecker(target, lenient=True)
+    checker = SnapshotChecker(target, lenient=lenient)
     accepted = checker.check(snapshot)
-    raise_findings([finding for finding in checker.findings if finding.kind == LIMIT])
+    raise_findings([it for it in checker.findings if it.kind == LIMIT or not lenient])
     writer = SnapshotWriter(conn, target.existing, by, overwrite=True, on_written=on_written)
     return writer.write(accepted), checker.findings
 

@@ -36,7 +36,6 @@ from sigservice.services.projects.strategy_types import StrategyType
 from sigservice.services.projects.tag_types import TagType
 from sigservice.services.releases import release_templates
 from sigservice.services.releases.release_templates import NewTemplate
-from sigservice.services.transfer.integration_definitions import IntegrationDefinition
 
 VERSION = 1
 
@@ -115,6 +114,26 @@ class Feature(Metadata, kw_only=True):
     tags: list[Tag] = msgspec.field(default_factory=list)
     dependencies: list[ParentDefinition] = msgspec.field(default_factory=list)
     environments: list[FeatureState] = msgspec.field(default_factory=list)
+
+
+class IntegrationDefinition(msgspec.Struct, omit_defaults=True):
+    """`source` is the installation or server and its ID there. Masked parameters are secrets that
+    are set there."""
+
+    source: str
+    provider: str
+    events: list[str]
+    name: str | None = None
+    description: str | None = None
+    parameters: dict[str, Any] = {}
+    projects: list[str] = []
+    environments: list[str] = []
+
+    @property
+    def label(self) -> str:
+        """For example webhook "Announce"."""
+        text = self.name or self.description
+        return f'{self.provider} "{text}"' if text else self.provider
 
 
 class Snapshot(msgspec.Struct):
