@@ -72,7 +72,7 @@ class CompiledFlagsCache:
         former = self._compiled.get(state.environment)
         self._telemetry.internals.count_engine_build()
         texts = {flag.name: flag.text for flag in state.flags}
-        flags = Flags.from_texts(texts, state.segments, former.flags if former else None)
+        flags = Flags(texts, state.segments, former.flags if former else None)
         compiled = CompiledFlags(
             next(self._numbers),
             state.revision,

@@ -74,25 +74,10 @@ class _Parts(NamedTuple):
 
 
 class Flags:
-    """The flags of one document. A flag is compiled when it is used first."""
+    """The flags of one document: their texts by name, in its order, and the texts of segments by
+    ID. A flag is compiled when it is used first. Shares with `former` what hasn't changed."""
 
-    def __init__(self, document: Json) -> None:
-        encode = msgspec.json.encode
-        texts = {flag["name"]: encode(flag) for flag in document["features"]}
-        segments = {segment["id"]: encode(segment) for segment in document.get("segments") or ()}
-        self._begin(texts, segments)
-
-    @classmethod
-    def from_texts(
-        cls, texts: Mapping[str, bytes], segments: Mapping[int, bytes], former: Flags | None
-    ) -> Flags:
-        """From the texts of flags in the document's order, and of segments by ID. Shares with
-        `former` what hasn't changed."""
-        flags = cls.__new__(cls)
-        flags._begin(texts, segments, former)
-        return flags
-
-    def _begin(
+    def __init__(
         self,
         texts: Mapping[str, bytes],
         segments: Mapping[int, bytes],

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
+
 from sigservice.errors import BadDataError
 from sigservice.evaluation.fields import Fields, Predicate
 from sigservice.evaluation.flags import Flag, Flags
@@ -119,7 +121,10 @@ def explain(
         )
     names = {flag["name"] for flag in flags}
     documents = [*flags, *(parent for parent in parents if parent["name"] not in names)]
-    compiled = Flags({"features": documents, "segments": list(segments.values())})
+    compiled = Flags(
+        {document["name"]: msgspec.json.encode(document) for document in documents},
+        {id: msgspec.json.encode(segment) for id, segment in segments.items()},
+    )
     explainer = _Explainer(segments, fields)
     return [
         explainer.explain_flag(

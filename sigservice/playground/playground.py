@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -21,14 +20,6 @@ from sigservice.services.problems import Problems
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Selection:
-    """Flags by name, in the format of the client API, of the environment that `state` is of."""
-
-    flags: list[Json]
-    state: FlagState
-
-
 def check_scope(conn: Connection, environment: str, projects: Sequence[str]) -> None:
     """Raises BadDataError for an unknown environment or project (`*`: all)."""
     problems = Problems()
@@ -41,14 +32,14 @@ def check_scope(conn: Connection, environment: str, projects: Sequence[str]) -> 
     problems.raise_if_any()
 
 
-def select_flags(state: FlagState, projects: Sequence[str], text: str = "") -> Selection:
-    """Returns the flags of these projects (`*`: all) whose names contain `text`."""
-    flags = [
+def select_flags(state: FlagState, projects: Sequence[str], text: str = "") -> list[Json]:
+    """Returns the flags of these projects (`*`: all) whose names contain `text`, by name, in the
+    format of the client API."""
+    return [
         msgspec.json.decode(flag.text)
         for flag in state.flags
         if ("*" in projects or flag.project in projects) and text.lower() in flag.name.lower()
     ]
-    return Selection(flags, state)
 
 
 def explain_draft(
@@ -72,21 +63,19 @@ def explain_draft(
     flags = (
         [msgspec.json.decode(flag.text) | {"enabled": True, "strategies": active}] if flag else []
     )
-    selection = Selection(flags, state)
-    (explanation,) = explain_flags(conn, selection, context, 1, {target.feature: saved})
+    (explanation,) = explain_flags(conn, state, flags, context, {target.feature: saved})
     return explanation
 
 
 def explain_flags(
     conn: Connection,
-    selection: Selection,
+    state: FlagState,
+    flags: Sequence[Json],
     context: Fields,
-    limit: int,
     drafts: Mapping[str, list[Json]] | None = None,
 ) -> list[Explanation]:
-    """Explains the first `limit` flags; `drafts` are strategies of flags that replace the stored
-    ones. Raises BadDataError when they have too many parts."""
-    flags, state = selection.flags[:limit], selection.state
+    """Explains flags of `state`; `drafts` are strategies of flags that replace the stored ones.
+    Raises BadDataError when they have too many parts."""
     names = {flag["name"] for flag in flags}
     parent_names = {parent["feature"] for flag in flags for parent in flag.get("dependencies", ())}
     parents = [

@@ -47,7 +47,13 @@ def variant(name: str, weight: int = 500, stickiness: str = "default", **more: A
 
 
 def compile_flags(*flags: dict[str, Any], segments: list[dict[str, Any]] | None = None) -> Flags:
-    return Flags({"version": 2, "features": list(flags), "segments": segments or []})
+    return compile_document({"features": flags, "segments": segments or []})
+
+
+def compile_document(document: dict[str, Any]) -> Flags:
+    encode = msgspec.json.encode
+    texts = {flag["name"]: encode(flag) for flag in document["features"]}
+    return Flags(texts, {it["id"]: encode(it) for it in document.get("segments") or ()})
 
 
 def context(**fields: Any) -> Fields:

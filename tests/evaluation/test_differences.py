@@ -6,14 +6,13 @@ from __future__ import annotations
 import pytest
 
 from sigservice.evaluation.fields import Fields
-from sigservice.evaluation.flags import Flags
-from tests.delivery.kit import constraint, flag, rollout, strategy, variant
+from tests.delivery.kit import compile_document, constraint, flag, rollout, strategy, variant
 from tests.properties.flag_documents import INVALID
 
 
 def is_enabled(*flags, segments=(), name="f", **texts):
     document = {"version": 2, "features": list(flags), "segments": list(segments)}
-    return Flags(document).by_name[name].is_enabled(Fields(texts))
+    return compile_document(document).by_name[name].is_enabled(Fields(texts))
 
 
 @pytest.mark.parametrize("broken", INVALID, ids=str)
@@ -52,7 +51,7 @@ def test_any_text_can_be_a_value(text):
 def test_random_value_is_one_for_all_flags_of_a_context():
     """The engine decides again for each strategy and each flag."""
     flags = [flag(name, rollout(50, "random")) for name in ("f", "g")]  # of one group
-    compiled = Flags({"features": flags}).by_name
+    compiled = compile_document({"features": flags}).by_name
     for _ in range(30):
         fields = Fields({})
         results = {compiled[name].is_enabled(fields) for name in ("f", "g", "f")}
@@ -82,7 +81,7 @@ def test_time_is_a_field_like_others_for_stickiness():
     """The engine decides at random."""
     times = {"currentTime": "2026-01-01T00:00:00Z"}
     variants = [variant("a", stickiness="currentTime"), variant("b", stickiness="currentTime")]
-    own = Flags({"features": [flag("f", variants=variants)]}).by_name["f"]
+    own = compile_document({"features": [flag("f", variants=variants)]}).by_name["f"]
     assert len({own.find_variant(Fields(times))["name"] for _ in range(30)}) == 1
     assert not is_enabled(flag("f", rollout(50, "currentTime")))
 
@@ -90,7 +89,7 @@ def test_time_is_a_field_like_others_for_stickiness():
 def test_variants_without_weight_are_no_variants():
     """The engine fails."""
     item = flag("f", variants=[variant("a", 0), variant("b", 0)])
-    outcome = Flags({"features": [item]}).by_name["f"].find_variant(Fields({}))
+    outcome = compile_document({"features": [item]}).by_name["f"].find_variant(Fields({}))
     assert (outcome["name"], outcome["enabled"]) == ("disabled", False)
 
 

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from sigservice.evaluation.flags import Flags
 from tests.contract import specification
+from tests.delivery.kit import compile_document
 from tests.properties.test_evaluation import make_fields
 
 FOLDER = specification.find_specifications()
@@ -31,7 +31,7 @@ def evaluate(flags, case):
 @pytest.mark.skipif(not SUITES, reason="the client specification is not installed")
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite["name"])
 def test_suite(suite):
-    flags = Flags(suite["state"])
+    flags = compile_document(suite["state"])
     cases = suite.get("tests", []) + suite.get("variantTests", [])
     failures = [case for case in cases if evaluate(flags, case) != case["expectedResult"]]
     assert failures == []

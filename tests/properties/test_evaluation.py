@@ -12,8 +12,8 @@ import pytest
 
 from sigservice.evaluation.constraints import parse_date
 from sigservice.evaluation.fields import Fields
-from sigservice.evaluation.flags import Flags, evaluate, evaluate_repeatable
-from tests.delivery.kit import flag, rollout, strategy, variant
+from sigservice.evaluation.flags import evaluate, evaluate_repeatable
+from tests.delivery.kit import compile_document, flag, rollout, strategy, variant
 from tests.evaluation.oracle import Oracle
 from tests.properties.flag_documents import Dice
 from tests.samples import sample
@@ -30,7 +30,7 @@ def list_differences(dice, documents, contexts):
     differences, count = [], 0
     for _ in range(documents):
         document = dice.document()
-        flags, oracle = Flags(document), Oracle(document)
+        flags, oracle = compile_document(document), Oracle(document)
         for _ in range(contexts):
             context = dice.context()
             for item in document["features"]:
@@ -55,7 +55,7 @@ def test_flags_and_variants_are_those_of_the_official_engine(seed):
 def test_contexts_that_agree_in_the_named_fields_have_one_answer(seed):
     dice = Dice(seed)
     for _ in range(60):
-        flags = Flags(dice.document())
+        flags = compile_document(dice.document())
         for _ in range(6):
             fields = make_fields(dice.context())
             reduced = Fields(
@@ -71,7 +71,7 @@ def test_contexts_that_agree_in_the_named_fields_have_one_answer(seed):
 def test_repeatable_steps_have_the_same_answer_again(seed):
     dice = Dice(seed)
     for _ in range(60):
-        steps, context = Flags(dice.document()).list_steps(("*",)), dice.context()
+        steps, context = compile_document(dice.document()).list_steps(("*",)), dice.context()
         fields = make_fields(context)
         rest = evaluate_repeatable(steps, fields)
         assert evaluate(rest, fields) == evaluate(steps, fields)
@@ -86,7 +86,7 @@ def test_body_has_the_enabled_flags_of_the_projects(seed):
     dice = Dice(seed)
     for _ in range(40):
         document = dice.document()
-        flags, fields = Flags(document), make_fields(dice.context())
+        flags, fields = compile_document(document), make_fields(dice.context())
         for projects in (("a",), ("a", "b"), ("*",)):
             toggles = msgspec.json.decode(evaluate(flags.list_steps(projects), fields))["toggles"]
             expected = [
@@ -120,7 +120,7 @@ HALF = {"percentage": "50", "groupId": "g"}
 )
 def test_random_answers_are_as_frequent_as_those_of_the_official_engine(item, context):
     document, count = {"version": 2, "features": [item]}, 1500
-    oracle, own = Oracle(document), Flags(document).by_name["f"]
+    oracle, own = Oracle(document), compile_document(document).by_name["f"]
     frequencies = []
     for find_variant in (
         lambda: own.find_variant(Fields(context)),

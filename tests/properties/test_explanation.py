@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.evaluation.flags import Flags
 from sigservice.evaluation.strategies import KNOWN_STRATEGIES
 from sigservice.playground.explanation import explain
+from tests.delivery.kit import compile_document
 from tests.properties.flag_documents import Dice
 from tests.properties.test_evaluation import make_fields
 from tests.samples import sample
@@ -37,7 +37,7 @@ def test_explanation_agrees_with_the_engine_and_with_its_parts(seed):
     for _ in range(120):
         document, strategies = make_document(dice)
         context = dice.context()
-        flags = Flags(document).by_name
+        flags = compile_document(document).by_name
         segments = {segment["id"]: segment for segment in document["segments"]}
         fields = make_fields(context)
         outcome = {

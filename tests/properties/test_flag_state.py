@@ -13,12 +13,12 @@ from sigservice.db import queries, statements
 from sigservice.delivery import flag_groups
 from sigservice.delivery.delta import build_message
 from sigservice.delivery.document_parts import PartedDocument
-from sigservice.evaluation.flags import Flags, evaluate
+from sigservice.evaluation.flags import evaluate
 from sigservice.evaluation.ofrep import OfrepFlags
 from sigservice.paths import resource_dir
 from sigservice.services import revisions
 from sigservice.services.flags.client_features import Query
-from tests.delivery.kit import context
+from tests.delivery.kit import compile_document, context
 from tests.properties.flag_changes import ENVIRONMENTS, Changes
 from tests.routes.test_delta import Delta
 from tests.samples import sample
@@ -106,7 +106,7 @@ class Comparison:
 
     def _check_compiled(self, environment, whole):
         compiled = self._context.compiled_flags.get(environment, whole.revision)
-        expected = Flags(
+        expected = compile_document(
             {
                 "features": [json.loads(flag.text) for flag in whole.flags],
                 "segments": [json.loads(text) for text in whole.segments.values()],

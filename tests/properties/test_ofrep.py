@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from sigservice.evaluation.flags import Flags, evaluate, evaluate_repeatable, join_results
+from sigservice.evaluation.flags import evaluate, evaluate_repeatable, join_results
 from sigservice.evaluation.ofrep import OfrepFlags
+from tests.delivery.kit import compile_document
 from tests.properties.flag_documents import Dice
 from tests.properties.test_evaluation import make_fields
 from tests.samples import sample
@@ -29,7 +30,7 @@ def test_answers_are_those_of_the_frontend_api(seed):
     dice, reasons = Dice(seed), set()
     for _ in range(60):
         document = dice.document()
-        flags = Flags(document)
+        flags = compile_document(document)
         for _ in range(10):
             toggles, answers = evaluate_both(flags, dice.context())
             assert [*answers] == [*flags.by_name]
@@ -50,7 +51,7 @@ def test_answers_are_those_of_the_frontend_api(seed):
 def test_static_answers_are_the_same_for_every_context(seed):
     dice = Dice(seed)
     for _ in range(60):
-        flags = Flags(dice.document())
+        flags = compile_document(dice.document())
         answers = [evaluate_both(flags, dice.context())[1] for _ in range(6)]
         for name in flags.by_name:
             if any(it[name]["reason"] in ("STATIC", "DISABLED") for it in answers):
@@ -61,7 +62,10 @@ def test_static_answers_are_the_same_for_every_context(seed):
 def test_repeatable_answers_are_the_same_again(seed):
     dice = Dice(seed)
     for _ in range(60):
-        steps, context = OfrepFlags(Flags(dice.document())).list_steps(("*",)), dice.context()
+        steps, context = (
+            OfrepFlags(compile_document(dice.document())).list_steps(("*",)),
+            dice.context(),
+        )
         fields = make_fields(context)
         rest = evaluate_repeatable(steps, fields)
         assert join_results(rest, fields) == join_results(steps, fields)

@@ -32,15 +32,16 @@ def evaluate_flags(context: Context, identity: Identity, body: PlaygroundBody) -
     projects = _read_projects(body.projects)
     with context.database.transaction() as conn:
         check_scope(conn, body.environment, projects)
-    selection = select_flags(context.flag_states.get_current(body.environment), projects)
-    if len(selection.flags) > MAX_FLAGS:
+    state = context.flag_states.get_current(body.environment)
+    flags = select_flags(state, projects)
+    if len(flags) > MAX_FLAGS:
         raise BadDataError(
             f"At most {MAX_FLAGS} flags can be evaluated at once; these projects have "
-            f"{len(selection.flags)}. Select fewer.",
+            f"{len(flags)}. Select fewer.",
             path="projects",
         )
     with context.database.transaction() as conn:
-        results = explain_flags(conn, selection, evaluation_context, MAX_FLAGS)
+        results = explain_flags(conn, state, flags, evaluation_context)
     features = [_to_json(it, body.environment, context.prefix) for it in results]
     return {"input": body, "features": features}
 

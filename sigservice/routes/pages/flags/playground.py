@@ -101,11 +101,11 @@ def _explain(context: Context, values: dict[str, str]) -> tuple[list[Reasons], i
     with context.database.transaction() as conn:
         check_scope(conn, environment, [project])
     state = context.flag_states.get_current(environment)
-    selection = select_flags(state, [project], values["flag"])
+    flags = select_flags(state, [project], values["flag"])
     with context.database.transaction() as conn:
-        explanations = explain_flags(conn, selection, evaluation_context, MAX_FLAGS)
+        explanations = explain_flags(conn, state, flags[:MAX_FLAGS], evaluation_context)
     reasons = [build_reasons(explanation, environment) for explanation in explanations]
-    return reasons, len(selection.flags)
+    return reasons, len(flags)
 
 
 def _parse_properties(text: str) -> dict[str, str]:
