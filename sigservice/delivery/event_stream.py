@@ -4,8 +4,6 @@ import contextlib
 import socket
 import time
 
-import msgspec
-
 HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-cache",
@@ -24,10 +22,6 @@ def write_event(data: bytes, *, event_id: int | str | None = None, name: str = "
         f"event: {name}\n" if name else ""
     )
     return head.encode() + b"data: " + data + b"\n\n"
-
-
-def write_json_event(value: object, *, event_id: int | None = None) -> bytes:
-    return write_event(msgspec.json.encode(value), event_id=event_id)
 
 
 class EventConnection:

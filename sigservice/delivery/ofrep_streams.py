@@ -8,12 +8,14 @@ no flags, only the times of changes.
 import re
 from datetime import datetime
 
+import msgspec
+
 from sigservice.clock import Clock
 from sigservice.crypto import secrets
 from sigservice.db import Connection
-from sigservice.delivery.event_stream import PING, write_json_event
+from sigservice.delivery.event_stream import PING, write_event
 from sigservice.delivery.revision_cache import Access
-from sigservice.services.access import api_tokens
+from sigservice.repository.access import api_tokens
 
 # An address is the same for this time, so that the ETag of an answer that has it is the same too.
 ROTATION_SECONDS = 12 * 3600
@@ -50,7 +52,7 @@ class OfrepSubscription:
             "etag": f'"{self._revision}"',
             "lastModified": int(self._clock.now().timestamp()),
         }
-        return write_json_event(event, event_id=self._revision)
+        return write_event(msgspec.json.encode(event), event_id=self._revision)
 
 
 def make_stream_token(access: Access, secret_hash: bytes, now: datetime) -> str:
@@ -69,7 +71,7 @@ def find_stream_access(conn: Connection, token: str, now: datetime) -> Access | 
     # The clock of the process that signed it may be ahead.
     if abs(period - _find_period(now)) > 1:
         return None
-    row = api_tokens.find_valid_by_id(conn, int(match[1]), now=now)
+    row = api_tokens.find_by_id(conn, int(match[1]), now)
     if row is None:
         return None
     access = Access.from_row(row)

@@ -78,11 +78,14 @@ class RevisionCache:
     def find_access(self, secret: str, key: bytes, revisions: Revisions) -> Access | None:
         """The same from the database; None for an unknown, revoked or expired secret."""
         tokens = self._list_tokens(revisions)
-        access = self._find(secret)
-        if access is not None:
-            self._last_used.record_api_token(access.token_id)
-            if len(tokens) < MAX_TOKENS:
-                tokens[key] = access
+        with self._database.autocommit() as conn:
+            row = api_tokens.find_valid(conn, secret, now=self._clock.now())
+        if row is None:
+            return None
+        access = Access.from_row(row)
+        self._last_used.record_api_token(access.token_id)
+        if len(tokens) < MAX_TOKENS:
+            tokens[key] = access
         return access
 
     def _list_tokens(self, revisions: Revisions) -> dict[bytes, Access]:
@@ -91,11 +94,6 @@ class RevisionCache:
         if revision != self._tokens_revision:
             self._tokens, self._tokens_revision = {}, revision
         return self._tokens
-
-    def _find(self, secret: str) -> Access | None:
-        with self._database.autocommit() as conn:
-            row = api_tokens.find_valid(conn, secret, now=self._clock.now())
-        return None if row is None else Access.from_row(row)
 
     def _read_changes(self) -> Revisions:
         with self._database.autocommit(is_brief=True) as conn:

@@ -70,7 +70,7 @@ class Streams:
         self._database, self._revision_cache = database, revision_cache
         self._clock, self._logger = clock, logger
         self.limit = limit
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._places = 0  # streams that are open or about to open
         self._browsers: Counter[str] = Counter()  # streams of browsers, by address
         self._thread: threading.Thread | None = None
@@ -117,7 +117,7 @@ class Streams:
 
         def take_over(sock: socket.socket | None, is_chunked: bool) -> None:
             if sock is None:
-                self._release_place(subscription)
+                self._free_place(subscription)
                 return
             with self._lock:
                 self._new.append((EventConnection(sock, is_chunked=is_chunked), subscription))
@@ -154,18 +154,14 @@ class Streams:
             and others * ADDRESS_PART < self.limit
         )
 
-    def _release_place(self, subscription: Subscription) -> None:
-        with self._lock:
-            self._free_place(subscription)
-
     def _free_place(self, subscription: Subscription) -> None:
-        """The caller holds the lock."""
-        self._places -= 1
-        browser = subscription.browser
-        if browser is not None:
-            self._browsers[browser] -= 1
-            if not self._browsers[browser]:
-                del self._browsers[browser]
+        with self._lock:
+            self._places -= 1
+            browser = subscription.browser
+            if browser is not None:
+                self._browsers[browser] -= 1
+                if not self._browsers[browser]:
+                    del self._browsers[browser]
 
     def _start(self) -> None:
         wake_reader, self._wake_writer = socket.socketpair()
@@ -339,4 +335,4 @@ class Streams:
         del self._open[connection]
         self._selector.unregister(connection.socket)
         connection.close(orderly=orderly)
-        self._release_place(subscription)
+        self._free_place(subscription)

@@ -12,7 +12,7 @@ from typing import Any
 
 from sigservice.context import Context
 from sigservice.crypto import secrets
-from sigservice.db import Database, Row
+from sigservice.db import Row
 from sigservice.errors import DisabledError, PasswordMismatch, UnavailableError
 from sigservice.services.access import users
 from sigservice.services.access.sessions import MAX_LOGIN
@@ -107,7 +107,7 @@ def change_own_password(
     """Raises what users.change_own_password raises, RateLimitError and DisabledError."""
     if identity.session_hash:
         require_passwords(context, {"username": identity.username, "email": identity.email})
-    with _limit_owner(context, identity, context.failed_sign_ins.record_wrong_old_password):
+    with _limit_owner(context, identity, "user-password-change-failed", "wrong old password"):
         users.change_own_password(
             context.database, context.passwords, identity, old, new, revoke_tokens=revoke_tokens
         )
@@ -115,19 +115,16 @@ def change_own_password(
 
 def verify_own_password(context: Context, identity: Identity, password: str) -> str:
     """Returns and raises what users.verify_own_password does, and raises RateLimitError."""
-    record = context.failed_sign_ins.record_wrong_password_for_token
-    with _limit_owner(context, identity, record):
+    with _limit_owner(context, identity, "pat-creation-failed", "wrong password"):
         return users.verify_own_password(
             context.database, context.passwords, identity, password, "password"
         )
 
 
 @contextmanager
-def _limit_owner(
-    context: Context, identity: Identity, record: Callable[[Database, Identity], None]
-) -> Iterator[None]:
+def _limit_owner(context: Context, identity: Identity, event: str, reason: str) -> Iterator[None]:
     """Counts by user ID, so that guesses with a stolen session don't use up the limit of the
-    owner's sign-in."""
+    owner's sign-in. A wrong password is recorded as `event`."""
     session = identity.session_hash or identity.user_id
     try:
         with (
@@ -136,5 +133,5 @@ def _limit_owner(
         ):
             yield
     except PasswordMismatch:
-        record(context.database, identity)
+        context.failed_sign_ins.record_wrong_own_password(context.database, identity, event, reason)
         raise

@@ -13,7 +13,7 @@ from sigservice.clock import format_iso, format_optional, parse_iso
 from sigservice.config.tokens import TYPES
 from sigservice.crypto import secrets
 from sigservice.db import Connection, Row
-from sigservice.errors import BadDataError, ConfigError, NotFoundError, Problem
+from sigservice.errors import BadDataError, ConfigError, NotFoundError, Problem, require_found
 from sigservice.repository.access import api_tokens
 from sigservice.services import revisions
 from sigservice.services.identity import SYSTEM_ID, Identity
@@ -23,6 +23,7 @@ from sigservice.services.system import events
 MAX_TOKENS = 2000
 ALL = "*"
 _INVALID_DATE = "expiresAt must be a date such as 2030-12-31T23:59:59Z."
+_NOT_FOUND = "API token not found."
 _INIT = Identity(SYSTEM_ID, "init-api-tokens", frozenset())
 
 
@@ -86,11 +87,6 @@ def find_valid(conn: Connection, secret: str, *, now: datetime) -> Row | None:
     return api_tokens.find(conn, secrets.sha256(secret), now)
 
 
-def find_valid_by_id(conn: Connection, id: int, *, now: datetime) -> Row | None:
-    """With its `secret_hash`; None for an unknown or expired token."""
-    return api_tokens.find_by_id(conn, id, now)
-
-
 def list_scopes(conn: Connection, ids: list[int]) -> dict[int, TokenScope]:
     """The tokens of these that exist."""
     rows = api_tokens.list_scopes(conn, ids)
@@ -142,7 +138,7 @@ def find(conn: Connection, token: str | int) -> Row | None:
 
 def get(conn: Connection, id: int) -> Row:
     """Raises NotFoundError."""
-    return _require(find(conn, id))
+    return require_found(find(conn, id), _NOT_FOUND)
 
 
 def update(conn: Connection, token: str, expires_at: str, by: Identity) -> None:
@@ -173,7 +169,7 @@ def delete(conn: Connection, token: str | int, by: Identity) -> None:
 def delete_from_project(conn: Connection, project: str, token: str, by: Identity) -> None:
     """Raises NotFoundError, and BadDataError unless the token is limited to `project`."""
     revisions.lock(conn)
-    row = _require(find(conn, token))
+    row = require_found(find(conn, token), _NOT_FOUND)
     if row["projects"] != [project]:
         raise BadDataError("This token is not limited to this project.")
     delete(conn, row["id"], by)
@@ -300,9 +296,3 @@ def _record(
         project=None if project == ALL else project,
         environment=None if row["environment"] == ALL else row["environment"],
     )
-
-
-def _require(row: Row | None) -> Row:
-    if row is None:
-        raise NotFoundError("API token not found.")
-    return row

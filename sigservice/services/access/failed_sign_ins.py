@@ -49,15 +49,12 @@ class FailedSignIns:
         by = Identity(SYSTEM_ID, "anonymous", frozenset(), ip=ip)
         self._record(database, "user-sign-in-failed", by, dict(data))
 
-    def record_wrong_old_password(self, database: Database, by: Identity) -> None:
+    def record_wrong_own_password(
+        self, database: Database, by: Identity, type: str, reason: str
+    ) -> None:
         """Raises DatabaseUnavailable."""
-        data = {"reason": "wrong old password", "id": by.user_id, "username": by.username}
-        self._record(database, "user-password-change-failed", by, data)
-
-    def record_wrong_password_for_token(self, database: Database, by: Identity) -> None:
-        """For the creation of a personal token. Raises DatabaseUnavailable."""
-        data = {"reason": "wrong password", "id": by.user_id, "username": by.username}
-        self._record(database, "pat-creation-failed", by, data)
+        data = {"reason": reason, "id": by.user_id, "username": by.username}
+        self._record(database, type, by, data)
 
     def record_summary(self, database: Database) -> None:
         """Records one event for the counted ones. Raises DatabaseUnavailable, and keeps the counts
