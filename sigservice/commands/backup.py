@@ -3,6 +3,7 @@
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +56,9 @@ def run_command(
 
 
 def _back_up(file: Path, config: dict[str, Any], announce: Callable[[str], None]) -> None:
-    database = _open(config, announce, must_exist=True)
-    try:
+    with closing(_open(config, announce, must_exist=True)) as database:
         key = _find_key(config, database)
         manifest = backup.write_backup(database, file, has_key=bool(key))
-    finally:
-        database.close()
     print(f"{file}: {_count(manifest)}, {file.stat().st_size / 1e6:.1f} MB")
     if key:
         print(
@@ -72,13 +70,10 @@ def _back_up(file: Path, config: dict[str, Any], announce: Callable[[str], None]
 def _restore(file: Path, config: dict[str, Any], announce: Callable[[str], None]) -> None:
     with open_dump(file) as (manifest, dump):
         pending = restore.check_manifest(manifest, config["db"]["schema"])
-        database = _open(config, announce, must_exist=False)
-        try:
+        with closing(_open(config, announce, must_exist=False)) as database:
             restore.restore_backup(database, manifest, dump)
             needs_key = manifest.has_key and not _find_key(config, database)
             home, is_temporary = database.home, database.is_temporary
-        finally:
-            database.close()
     print(f"Restored and verified: {_count(manifest)}, written {manifest.created_at}.")
     if is_temporary:
         print(f"The restored database was deleted: SERVICE_DATA_DIR is {TEMPORARY}.")

@@ -9,7 +9,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sigservice.application.service import Service, create_on_existing, find_database_risks, start
@@ -86,7 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "check-oidc":
             return oidc.check(os.environ)
         if options.command == "unlink-identities":
-            return oidc.unlink(options.login, _create)
+            with _open_service() as service:
+                return oidc.unlink(options.login, service.context)
         if options.command == "rotate-key":
             return _rotate_key()
         if options.command in backup.COMMANDS:
@@ -214,48 +215,46 @@ def _announce(database: str) -> None:
     print(escape_line(f"sigservice: database: {database}"), file=sys.stderr)
 
 
-def _create(prepare: Prepare = migrate_existing) -> Service:
+@contextlib.contextmanager
+def _open_service(prepare: Prepare = migrate_existing) -> Iterator[Service]:
     """A service for a command, which creates no database and no admin: the first start of the
     service does."""
     options = {"authentication": {"initialAdminUser": None}}
-    return create_on_existing(options, _announce, prepare)
+    service = create_on_existing(options, _announce, prepare)
+    try:
+        yield service
+    finally:
+        service.stop()
 
 
 def _migrate() -> int:
-    service = _create(prepare=migrate)  # in a configured database it creates the tables
-    service.stop()
+    with _open_service(migrate):  # in a configured database it creates the tables
+        pass
     print("The database is up to date.")
     return 0
 
 
 def _rotate_key() -> int:
-    service = _create()
-    try:
+    with _open_service() as service:
         context = service.context
         with context.encryption.rotate_keys() as is_new, context.database.transaction() as conn:
             count = signal_endpoint_tokens.rotate_secrets(conn, context.encryption)
             count += integrations.rotate_secrets(conn, context.encryption)
             count += metric_sources.rotate(conn, context.encryption)
-    finally:
-        service.stop()
     print(f"Secrets encrypted with the {'new' if is_new else 'first'} key: {count}.")
     return 0
 
 
 def _transfer(options: argparse.Namespace) -> int:
     import_export.check_arguments(options)
-    service = _create()
-    try:
+    with _open_service() as service:
         return import_export.run_command(options, service.context)
-    finally:
-        service.stop()
 
 
 def _set_password(command: str, login: str, from_stdin: bool) -> int:
     password = sys.stdin.readline().rstrip("\n") if from_stdin else _ask_password()
     passwords.check(password, login)
-    service = _create()
-    try:
+    with _open_service() as service:
         context = service.context
         password_hash = context.passwords.hash(password)
         with context.database.transaction() as conn:
@@ -268,8 +267,6 @@ def _set_password(command: str, login: str, from_stdin: bool) -> int:
                 if user is None:
                     raise StartError(f"User {login} not found.")
                 users.set_password(conn, user["id"], password_hash, SYSTEM)
-    finally:
-        service.stop()
     print("Done.")
     return 0
 

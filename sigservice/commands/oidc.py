@@ -1,12 +1,12 @@
 """`sigservice check-oidc` and `unlink-identities`: single sign-on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from sigservice.application.service import Service
 from sigservice.commands.parsers import add_parser
 from sigservice.config import load_config
 from sigservice.config.oidc import is_enabled
+from sigservice.context import Context
 from sigservice.errors import StartError
 from sigservice.outgoing.provider import ProviderClient
 from sigservice.services.access.oidc import users
@@ -48,13 +48,9 @@ def check(environ: Mapping[str, str]) -> int:
     return 1 if problems else 0
 
 
-def unlink(login: str, create: Callable[[], Service]) -> int:
+def unlink(login: str, context: Context) -> int:
     """Returns the exit code. Raises NotFoundError."""
-    service = create()
-    try:
-        with service.context.database.transaction() as conn:
-            count = users.unlink_all(conn, login, SYSTEM)
-    finally:
-        service.stop()
+    with context.database.transaction() as conn:
+        count = users.unlink_all(conn, login, SYSTEM)
     print(f"Identities disconnected: {count}.")
     return 0

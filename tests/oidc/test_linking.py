@@ -211,16 +211,16 @@ def test_admin_disconnects_a_user_on_the_page(site):
     assert "User disconnected." in page.text
 
 
-def test_command_disconnects_one_user_or_all(site, make_site):
+def test_command_disconnects_one_user_or_all(site):
     site.sign_in()
     site.provider.claims |= {"sub": "bo", "email": "bo@example.org"}
     site.provider.userinfo["sub"] = "bo"
     site.sign_in()
-    assert oidc.unlink("eva@example.org", lambda: make_site().service) == 0
+    assert oidc.unlink("eva@example.org", site.service.context) == 0
     assert [e["data"]["username"] for e in site.events("user-identity-unlinked")] == [
         "eva@example.org"
     ]
-    oidc.unlink("", lambda: make_site().service)
+    oidc.unlink("", site.service.context)
     assert len(site.events("user-identity-unlinked")) == 2
 
 
