@@ -56,9 +56,7 @@ def list_strategies(conn: Connection, id: int) -> list[Row]:
 def update(conn: Connection, id: int, item: Any) -> Row:
     """`item` is encoded as JSON. Raises UniqueViolation for an existing name."""
     text = msgspec.json.encode(item).decode()
-    row = fetch_one(conn, _SQL["update_segment"], id=id, item=text)
-    assert row is not None
-    return row
+    return fetch_all(conn, _SQL["update_segment"], id=id, item=text)[0]
 
 
 def delete(conn: Connection, id: int) -> None:

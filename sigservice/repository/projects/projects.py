@@ -93,9 +93,7 @@ def delete(conn: Connection, id: str) -> None:
 
 def count_flags(conn: Connection, project: str) -> Row:
     """{features, stale, potentially_stale, api_tokens, segments}"""
-    row = fetch_one(conn, _SQL["count_for_status"], project=project)
-    assert row is not None
-    return row
+    return fetch_all(conn, _SQL["count_for_status"], project=project)[0]
 
 
 def count_events_by_day(conn: Connection, project: str) -> list[Row]:

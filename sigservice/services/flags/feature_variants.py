@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import Connection
+from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError
 from sigservice.repository.flags import feature_environments
 from sigservice.services import revisions
@@ -22,7 +22,7 @@ from sigservice.services.system import events
 
 def get(conn: Connection, target: FeatureEnvironment) -> list[dict[str, Any]]:
     """The stored variants. Raises NotFoundError."""
-    return _decode(feature_states.get_state(conn, target)["variants"])
+    return _decode(feature_states.get_state(conn, target))
 
 
 def replace(
@@ -48,7 +48,7 @@ def replace(
         state = states.get(target) or feature_states.get_state(conn, target)
         if state["archived"]:
             raise BadDataError(f"{target.feature} is archived. Revive it first.")
-    before = {target: _decode(states[target]["variants"]) for target in targets}
+    before = {target: _decode(states[target]) for target in targets}
     changed = [target for target in before if before[target] != checked]
     if changed:
         feature_environments.set_variants(
@@ -74,6 +74,5 @@ def replace(
     return checked
 
 
-def _decode(text: str) -> list[dict[str, Any]]:
-    value: list[dict[str, Any]] = msgspec.json.decode(text)
-    return value
+def _decode(state: Row) -> list[dict[str, Any]]:
+    return msgspec.json.decode(state["variants"], type=list[dict[str, Any]])

@@ -12,7 +12,7 @@ import msgspec
 from sigservice.clock import format_iso, format_optional
 from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
-from sigservice.errors import NotFoundError
+from sigservice.errors import require_found
 from sigservice.repository.rules import alert_rules
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.identity import Identity
@@ -27,6 +27,7 @@ from sigservice.services.signals.state_signals import StateSignal
 from sigservice.services.system import events
 
 TYPE = "alert-rule"  # of signals
+_NOT_FOUND = "Alert rule not found."
 NOT_EVALUATED = "The rule was not evaluated yet."
 
 
@@ -45,7 +46,7 @@ def read_condition(row: Row) -> Condition:
 
 def get(conn: Connection, id: int) -> Row:
     """Raises NotFoundError."""
-    return _require(alert_rules.find(conn, id) if id < 2**31 else None)
+    return require_found(alert_rules.find(conn, id) if id < 2**31 else None, _NOT_FOUND)
 
 
 def create(conn: Connection, new: AlertRule, by: Identity, *, limit: int, now: datetime) -> Row:
@@ -55,11 +56,8 @@ def create(conn: Connection, new: AlertRule, by: Identity, *, limit: int, now: d
     try:
         id = alert_rules.insert(
             conn,
-            name=new.name,
-            endpoint_id=new.endpointId,
+            **_to_columns(new),
             enabled=new.enabled is not False,
-            condition=_encode(new),
-            notifications=_encode_channels(new),
             created_by_user_id=by.user_id,
             now=now,
             limit=limit,
@@ -119,22 +117,16 @@ def describe_settings(row: Row) -> dict[str, Any]:
 
 def to_json(row: Row) -> dict[str, Any]:
     """The JSON of a rule with its state."""
-    times = {
-        name: format_optional(row[column])
-        for name, column in (
-            ("since", "since"),
-            ("from", "window_from"),
-            ("to", "window_to"),
-            ("evaluatedAt", "evaluated_at"),
-        )
-    }
     return describe_settings(row) | {
         "state": row["state"],
         "value": row["value"],
         "limit": read_condition(row).limit,
         "samples": row["samples"],
         "reason": row["reason"],
-        **times,
+        "since": format_optional(row["since"]),
+        "from": format_optional(row["window_from"]),
+        "to": format_optional(row["window_to"]),
+        "evaluatedAt": format_optional(row["evaluated_at"]),
         "lastError": row["last_error"],
     }
 
@@ -171,8 +163,7 @@ def build_state_item(row: Row, state: RuleState, reading: Reading | None) -> dic
 
 def check(conn: Connection, new: AlertRule) -> None:
     """Raises BadDataError."""
-    problems = Problems()
-    problems.check_name(new.name)
+    problems = Problems().check_name(new.name)
     rule_conditions.check(new, problems)
     rule_conditions.check_references(conn, new, problems)
     rule_notifications.check(conn, new.notifications, problems)
@@ -194,15 +185,7 @@ def _change(conn: Connection, before: Row, new: AlertRule, by: Identity, now: da
         reason = "The rule was changed." if enabled else "The rule was disabled."
         _end_alert(conn, before, reason, now)
     try:
-        alert_rules.update(
-            conn,
-            before["id"],
-            name=new.name,
-            endpoint_id=new.endpointId,
-            enabled=enabled,
-            condition=_encode(new),
-            notifications=_encode_channels(new),
-        )
+        alert_rules.update(conn, before["id"], **_to_columns(new), enabled=enabled)
     except UniqueViolation as error:
         raise build_duplicate_error(new.name) from error
     if is_other:
@@ -226,20 +209,15 @@ def _end_alert(conn: Connection, row: Row, reason: str, now: datetime) -> bool:
     return True
 
 
-def _encode(rule: AlertRule) -> str:
-    return msgspec.json.encode(rule.get_condition()).decode()
-
-
-def _encode_channels(rule: AlertRule) -> str:
-    return msgspec.json.encode(rule.notifications).decode()
+def _to_columns(rule: AlertRule) -> dict[str, Any]:
+    return {
+        "name": rule.name,
+        "endpoint_id": rule.endpointId,
+        "condition": msgspec.json.encode(rule.get_condition()).decode(),
+        "notifications": msgspec.json.encode(rule.notifications).decode(),
+    }
 
 
 def _lock(conn: Connection, id: int) -> Row:
     """Raises NotFoundError."""
-    return _require(alert_rules.lock(conn, id) if id < 2**31 else None)
-
-
-def _require(row: Row | None) -> Row:
-    if row is None:
-        raise NotFoundError("Alert rule not found.")
-    return row
+    return require_found(alert_rules.lock(conn, id) if id < 2**31 else None, _NOT_FOUND)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from sigservice.crypto.encryption import Encryption
 from sigservice.db import Connection, Row
@@ -144,10 +144,8 @@ class AutomationImporter:
         return int(row["id"])
 
     def _put_rule(self, item: AlertRuleDefinition, endpoint_id: int, before: Row | None) -> None:
-        condition = item.get_condition()
-        members = {name: getattr(condition, name) for name in condition.__struct_fields__}
         rule = AlertRule(
-            **members,
+            **asdict(item.get_condition()),
             name=item.name,
             endpointId=endpoint_id,
             enabled=item.enabled,

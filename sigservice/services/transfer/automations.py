@@ -106,9 +106,8 @@ def describe_source(row: Row) -> MetricSourceDefinition:
 
 
 def describe_rule(row: Row, endpoints: dict[int, str]) -> AlertRuleDefinition:
-    condition = read_condition(row)
     return AlertRuleDefinition(
-        *(getattr(condition, name) for name in Condition.__struct_fields__),
+        **msgspec.structs.asdict(read_condition(row)),
         name=row["name"],
         endpoint=endpoints[row["endpoint_id"]],
         enabled=row["enabled"],
