@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sigservice.db import Connection, Row
 from sigservice.errors import NotFoundError
@@ -21,6 +21,15 @@ class FeatureEnvironment:
     project: str
     feature: str
     environment: str
+
+    @property
+    def event_scope(self) -> dict[str, Any]:
+        """The columns of events about it."""
+        return {
+            "project": self.project,
+            "environment": self.environment,
+            "feature_name": self.feature,
+        }
 
 
 class StateChange(NamedTuple):
@@ -83,12 +92,6 @@ def write_changes(conn: Connection, changes: Sequence[StateChange]) -> None:
 
 def _make_event(change: StateChange) -> Event:
     target = change.target
-    item = {
-        "project": target.project,
-        "environment": target.environment,
-        "feature_name": target.feature,
-        "data": {"name": target.feature} | ({"reason": change.reason} if change.reason else {}),
-    }
-    return Event(
-        f"feature-environment-{'enabled' if change.enabled else 'disabled'}", change.by, item
-    )
+    data = {"name": target.feature} | ({"reason": change.reason} if change.reason else {})
+    type = f"feature-environment-{'enabled' if change.enabled else 'disabled'}"
+    return Event(type, change.by, target.event_scope | {"data": data})

@@ -58,13 +58,8 @@ def replace(
             msgspec.json.encode(checked).decode(),
         )
         items = [
-            {
-                "project": target.project,
-                "environment": target.environment,
-                "feature_name": target.feature,
-                "data": {"variants": checked},
-                "pre_data": {"variants": before[target]},
-            }
+            target.event_scope
+            | {"data": {"variants": checked}, "pre_data": {"variants": before[target]}}
             for target in changed
         ]
         events.record_many(conn, "feature-environment-variants-updated", by, items)

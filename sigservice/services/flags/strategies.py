@@ -119,7 +119,8 @@ def replace(
     body = {"id": id, **fields, "sortOrder": order}
     feature_strategies.update(conn, body)
     feature_strategies.set_segments(conn, [id], fields["segments"])
-    _record(conn, "feature-strategy-update", target, by, data=body, pre_data=to_json(before))
+    scope = target.event_scope
+    events.record(conn, "feature-strategy-update", by, data=body, pre_data=to_json(before), **scope)
     if fields["disabled"] and not _has_other_active(existing, id):
         set_enabled(conn, target, False, by)
     revisions.bump(conn, target.environment, flags=[target.feature])
@@ -141,7 +142,8 @@ def set_parameters(
     if after == before:
         return None
     feature_strategies.update(conn, after)
-    _record(conn, "feature-strategy-update", target, by, data=after, pre_data=before)
+    scope = target.event_scope
+    events.record(conn, "feature-strategy-update", by, data=after, pre_data=before, **scope)
     revisions.bump(conn, target.environment, flags=[target.feature])
     old: Mapping[str, str] = before["parameters"]
     return old
@@ -153,7 +155,8 @@ def remove(conn: Connection, target: FeatureEnvironment, id: str, by: Identity) 
     existing = _list_rows(conn, target)
     before = _find_row(existing, id)
     feature_strategies.delete(conn, id)
-    _record(conn, "feature-strategy-remove", target, by, pre_data=to_json(before))
+    scope = target.event_scope
+    events.record(conn, "feature-strategy-remove", by, pre_data=to_json(before), **scope)
     if not _has_other_active(existing, id):
         set_enabled(conn, target, False, by)
     revisions.bump(conn, target.environment, flags=[target.feature])
@@ -167,14 +170,9 @@ def sort(
     before = [row["id"] for row in _list_rows(conn, target)]
     feature_strategies.set_sort_orders(conn, target.feature, target.environment, orders)
     after = [row["id"] for row in _list_rows(conn, target)]
-    _record(
-        conn,
-        "strategy-order-changed",
-        target,
-        by,
-        data={"strategyIds": after},
-        pre_data={"strategyIds": before},
-    )
+    data, pre_data = {"strategyIds": after}, {"strategyIds": before}
+    scope = target.event_scope
+    events.record(conn, "strategy-order-changed", by, data=data, pre_data=pre_data, **scope)
     revisions.bump(conn, target.environment, flags=[target.feature])
 
 
@@ -322,24 +320,3 @@ def _find_row(rows: list[Row], id: str) -> Row:
 
 def _has_other_active(rows: list[Row], id: str) -> bool:
     return any(row["id"] != id and not row["disabled"] for row in rows)
-
-
-def _record(
-    conn: Connection,
-    type: str,
-    target: FeatureEnvironment,
-    by: Identity,
-    *,
-    data: Mapping[str, Any] | None = None,
-    pre_data: Mapping[str, Any] | None = None,
-) -> None:
-    events.record(
-        conn,
-        type,
-        by,
-        data=data,
-        pre_data=pre_data,
-        project=target.project,
-        environment=target.environment,
-        feature_name=target.feature,
-    )

@@ -78,11 +78,7 @@ class Journal:
             "text": text,
             **{name: item[name] for name in ("step", "rollout", "reason", "guard")},
         }
-        scope = {
-            "project": release.project,
-            "environment": release.environment,
-            "feature_name": release.feature,
-        }
+        scope = release.target.event_scope
         self._audit.append(Event(name_audit_event(type), by, scope | {"data": data}))
         if type in ("held", "rolledBack") and guard is not None and guard.state == "firing":
             self._audit.append(Event("safeguard-triggered", by, scope | {"data": data}))
