@@ -15,7 +15,7 @@ def insert(conn: Connection, *, username: str, name: str | None, role_id: int) -
 
 
 def find(conn: Connection, id: int) -> Row | None:
-    return fetch_one(conn, _SQL["find_service_account"], id=id)
+    return fetch_one(conn, _SQL["list_service_accounts"], id=id)
 
 
 def lock(conn: Connection, id: int) -> None:
@@ -23,7 +23,7 @@ def lock(conn: Connection, id: int) -> None:
 
 
 def list_all(conn: Connection) -> list[Row]:
-    return fetch_all(conn, _SQL["list_service_accounts"])
+    return fetch_all(conn, _SQL["list_service_accounts"], id=None)
 
 
 def update(conn: Connection, id: int, *, username: str, name: str | None, role_id: int) -> None:

@@ -102,16 +102,9 @@ def update(
     )
 
 
-def update_password(
-    conn: Connection, id: int, *, password_hash: str, has_default_password: bool
-) -> None:
-    execute(
-        conn,
-        _SQL["update_password"],
-        id=id,
-        password_hash=password_hash,
-        has_default_password=has_default_password,
-    )
+def update_password(conn: Connection, id: int, *, password_hash: str) -> None:
+    """It is no default password."""
+    execute(conn, _SQL["update_password"], id=id, password_hash=password_hash)
 
 
 def replace_hash(conn: Connection, id: int, *, old_hash: str, new_hash: str) -> bool:

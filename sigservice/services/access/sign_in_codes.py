@@ -28,20 +28,14 @@ def create_code(conn: Connection) -> str:
 def use_code(conn: Connection, user: Row, code: str) -> None:
     """Raises CodeError for a missing, wrong or used code."""
     if not code.strip():
-        raise CodeError(
+        text = (
             "A sign-in with the default password from a public address requires the one-time code "
-            "that the service printed at its last start.",
-            "no one-time code",
-            user,
-            path="code",
+            "that the service printed at its last start."
         )
+        raise CodeError(text, "no one-time code", user, "code")
     if not settings.delete(conn, _KEY, _encode_hash(secrets.normalize_code(code))):
-        raise CodeError(
-            "The one-time code is wrong or has been used. Restart the service to get a new one.",
-            "wrong one-time code",
-            user,
-            path="code",
-        )
+        text = "The one-time code is wrong or has been used. Restart the service to get a new one."
+        raise CodeError(text, "wrong one-time code", user, "code")
 
 
 def _encode_hash(code: str) -> str:

@@ -178,7 +178,7 @@ def set_password(
     reset_tokens.delete_unused(conn, id)
     users.add_current_password(conn, id)
     users.delete_surplus_passwords(conn, id, keep=FORMER_PASSWORDS)
-    users.update_password(conn, id, password_hash=password_hash, has_default_password=False)
+    users.update_password(conn, id, password_hash=password_hash)
     sessions.delete_of_user(conn, id, keep_session)
     data: dict[str, Any] = {"id": id, "username": row["username"], "password": "changed"}
     if revoke_tokens and (token_ids := personal_tokens.delete_of_user(conn, id)):

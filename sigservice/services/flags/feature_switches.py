@@ -44,11 +44,9 @@ def switch_all(
     names: Sequence[str],
     enabled: bool,
     by: Identity,
-    *,
-    activate_disabled: bool = False,
 ) -> None:
     """`SwitchBatch.switch_all` for one request."""
-    batch = SwitchBatch(conn, activate_disabled=activate_disabled)
+    batch = SwitchBatch(conn)
     batch.switch_all(project, environment, names, enabled, by)
     batch.write()
 

@@ -44,7 +44,7 @@ class MetadataChanges(msgspec.Struct, rename="camel"):
     stale: bool | UnsetType = UNSET
 
 
-def check_name(conn: Connection, name: str, project: str | None = None) -> None:
+def check_name(conn: Connection, name: str, project: str | None) -> None:
     """Raises BadDataError, also for a name that doesn't match the pattern of the project, and
     NotFoundError for an unknown project."""
     problems = Problems().check_name(name)

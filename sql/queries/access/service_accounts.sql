@@ -6,20 +6,15 @@ INSERT INTO users (account_type, username, name, role_id)
 VALUES ('service', %(username)s, %(name)s, %(role_id)s)
 RETURNING id;
 
--- name: find_service_account
-SELECT u.id, u.username, u.email, u.name, u.role_id, r.name AS role, u.created_at
-FROM users u
-JOIN roles r ON r.id = u.role_id
-WHERE u.account_type = 'service' AND u.id = %(id)s;
-
 -- name: lock_service_account
 SELECT id FROM users WHERE account_type = 'service' AND id = %(id)s FOR UPDATE;
 
 -- name: list_service_accounts
+-- All accounts or the one with this ID.
 SELECT u.id, u.username, u.email, u.name, u.role_id, r.name AS role, u.created_at
 FROM users u
 JOIN roles r ON r.id = u.role_id
-WHERE u.account_type = 'service'
+WHERE u.account_type = 'service' AND (%(id)s::bigint IS NULL OR u.id = %(id)s)
 ORDER BY u.id;
 
 -- name: update_service_account

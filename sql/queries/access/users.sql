@@ -88,7 +88,7 @@ WHERE id = %(id)s;
 
 -- name: update_password
 UPDATE users
-SET password_hash = %(password_hash)s, has_built_in_password = %(has_default_password)s
+SET password_hash = %(password_hash)s, has_built_in_password = false
 WHERE id = %(id)s;
 
 -- name: replace_hash

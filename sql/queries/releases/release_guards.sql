@@ -35,8 +35,8 @@ SET position = kept.position
 FROM kept
 WHERE g.release_id = %(release_id)s AND g.id = kept.id;
 
--- name: update_guards
--- Locks in the order of IDs, as does save_readings.
+-- part: locked
+-- In the order of IDs.
 WITH locked AS (
     SELECT id FROM release_guards
     WHERE id = ANY(ARRAY(SELECT (item ->> 'id')::bigint
@@ -44,6 +44,9 @@ WITH locked AS (
     ORDER BY id
     FOR UPDATE
 )
+
+-- name: update_guards
+{{locked}}
 UPDATE release_guards g
 SET state = x.state, since = x.since, reason = x.reason, keys = x.keys, signal_ids = x.signal_ids,
     is_caught_up = x.is_caught_up,
@@ -67,13 +70,7 @@ ORDER BY id;
 -- name: save_readings
 -- What update_guards leaves alone, so that an evaluation needs no lock of revisions. Guards whose query was
 -- leased until another time than `until` are left out; NULL is for rules without a query.
-WITH locked AS (
-    SELECT id FROM release_guards
-    WHERE id = ANY(ARRAY(SELECT (item ->> 'id')::bigint
-                         FROM jsonb_array_elements(%(items)s::jsonb) item))
-    ORDER BY id
-    FOR UPDATE
-)
+{{locked}}
 UPDATE release_guards g
 SET value = x.value, "limit" = x."limit", samples = x.samples, covers_from = x.covers_from,
     covers_to = x.covers_to, rule_state = x.rule_state, rule_reason = x.rule_reason,

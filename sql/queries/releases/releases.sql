@@ -10,16 +10,19 @@ VALUES (%(feature)s, %(environment)s, %(strategy_id)s, %(plan)s::jsonb, %(warnin
         %(propagation_seconds)s, %(now)s, %(created_by)s, %(created_by_user_id)s)
 RETURNING id;
 
--- name: list_releases
--- Newest first; a parameter that is NULL doesn't filter. `last_…` is the event that put the release into
--- its state, where one did; a dry run records what would have done it.
+-- part: columns
 SELECT r.id, r.feature, r.environment, f.project, r.strategy_id, r.plan, r.warnings, r.state,
        r.held_by, r.held_reason, r.held_guard_id, r.step, r.rollout, r.start_rollout,
        r.rolled_back_from, r.start_at, r.entered_at, r.due_at, r.evidence_at, r.resumed_at,
        r.propagation_seconds, r.auto_resumes, r.created_at, r.created_by, r.created_by_user_id,
-       r.finished_at, r.dismissed_at, r.content, NOT f.stale AND f.archived_at IS NULL AS can_be_stale,
-       guards.items AS guards, last.created_at AS last_at,
-       last.actor AS last_actor, last.reason AS last_reason, last.text AS last_text,
+       r.finished_at, r.dismissed_at, r.content
+
+-- name: list_releases
+-- Newest first; a parameter that is NULL doesn't filter. `last_…` is the event that put the release into
+-- its state, where one did; a dry run records what would have done it.
+{{columns}},
+       NOT f.stale AND f.archived_at IS NULL AS can_be_stale, guards.items AS guards,
+       last.created_at AS last_at, last.actor AS last_actor, last.reason AS last_reason, last.text AS last_text,
        last.guard IS NOT NULL AS last_by_guard,
        (last.guard ->> 'signalId')::bigint AS last_signal_id
 FROM releases r
@@ -65,11 +68,8 @@ FOR UPDATE;
 -- name: list_active_releases
 -- What a decision needs of all releases that have not ended, or of those with these IDs: the row, its
 -- guards with the silence of their endpoints, and the present content of the flag.
-SELECT r.id, r.feature, r.environment, f.project, r.strategy_id, r.plan, r.warnings, r.state,
-       r.held_by, r.held_reason, r.held_guard_id, r.step, r.rollout, r.start_rollout,
-       r.rolled_back_from, r.start_at, r.entered_at, r.due_at, r.evidence_at, r.resumed_at,
-       r.propagation_seconds, r.auto_resumes, r.created_at, r.created_by, r.created_by_user_id,
-       r.finished_at, r.dismissed_at, r.content, guards.items AS guards,
+{{columns}},
+       guards.items AS guards,
        f.archived_at IS NOT NULL AS is_archived,
        jsonb_build_object('enabled', coalesce(s.enabled, false),
                           'strategies', strategies.items) AS present,

@@ -68,8 +68,7 @@ def test_the_last_passwords_are_kept(conn):
     users.add_current_password(conn, id)
     assert users.list_password_hashes(conn, id) == []
     for n in range(4):
-        hashed = {"password_hash": str(n), "has_default_password": False}
-        users.update_password(conn, id, **hashed)
+        users.update_password(conn, id, password_hash=str(n))
         users.add_current_password(conn, id)
     users.add_current_password(conn, other)
     assert users.delete_surplus_passwords(conn, id, keep=2) == 2

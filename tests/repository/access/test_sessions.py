@@ -67,7 +67,7 @@ def test_a_default_password_is_reported_to_all_users(conn):
     open_session(conn, add_user(conn, "bob"))
     row = sessions.find_user(conn, b"a", NOW)
     assert (row["has_built_in_password"], row["default_password_works"]) == (False, True)
-    users.update_password(conn, ada, password_hash="new", has_default_password=False)
+    users.update_password(conn, ada, password_hash="new")
     assert sessions.find_user(conn, b"a", NOW)["default_password_works"] is False
 
 

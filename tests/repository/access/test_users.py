@@ -185,7 +185,7 @@ def test_the_default_password_is_flagged_until_it_is_changed(conn):
     id = add_user(conn, password_hash="old", has_default_password=True)
     add_user(conn, "bob")
     assert users.exists_default_password(conn) is True
-    users.update_password(conn, id, password_hash="new", has_default_password=False)
+    users.update_password(conn, id, password_hash="new")
     assert users.exists_default_password(conn) is False
     assert users.find(conn, id)["password_hash"] == "new"
 

@@ -79,9 +79,9 @@ def test_disabled_strategies_come_back_or_get_one_beside_them(conn, activate):
         strategy = Strategy("default", disabled=disabled)
         target = FeatureEnvironment("default", name, DEV)
         strategies.add(conn, target, strategy, SYSTEM, max_segments=5)
-    feature_switches.switch_all(
-        conn, "default", DEV, names, True, SYSTEM, activate_disabled=activate
-    )
+    batch = feature_switches.SwitchBatch(conn, activate_disabled=activate)
+    batch.switch_all("default", DEV, names, True, SYSTEM)
+    batch.write()
     off = [("off", False, 0)] if activate else [("off", True, 0), ("off", False, 1)]
     assert rows(conn, names) == [("active", False, 0), ("bare", False, 0), *off]
 
