@@ -319,17 +319,14 @@ def _match_any(predicates: Sequence[Predicate]) -> Predicate:
 
 
 def _compile_cases(cases: Sequence[Case]) -> Step:
-    if len(cases) != 1:
-        return _find_first(cases)
-    ((matches, step),) = cases
-    if matches is always:
-        return step
-    if isinstance(step, bytes):
-        return lambda fields: step if matches(fields) else None
-    return lambda fields: step(fields) if matches(fields) else None
+    if len(cases) == 1:
+        ((matches, step),) = cases
+        if matches is always:
+            return step
+        if isinstance(step, bytes):
+            return lambda fields: step if matches(fields) else None
+        return lambda fields: step(fields) if matches(fields) else None
 
-
-def _find_first(cases: Sequence[Case]) -> Step:
     def find_toggle(fields: Fields) -> bytes | None:
         for matches, step in cases:
             if matches(fields):

@@ -105,7 +105,8 @@ def prepare(
                     problems.add(f"{path}.rule.source.query", str(answer.reason))
                 item = _evaluate_query(guard, answer, now)
             else:
-                item = _evaluate_rule(conn, guard, now)
+                (slices,) = read_all(conn, [guard.rule], None, now)
+                item = _evaluate_reading(guard, measure(guard.rule, slices, now), now)
         else:
             id = guard.endpointId
             endpoint = release_guards.find_endpoint(conn, id) if 0 < id < 2**31 else None
@@ -126,8 +127,10 @@ def check_firing(guards: Sequence[PreparedGuard], problems: Problems) -> None:
 
 def find_shortest_minutes(guards: Sequence[Guard], propagation_seconds: int) -> int:
     """The shortest step in which every guard can notice something."""
-    seconds = max((_find_seconds(guard) for guard in guards), default=0)
-    return max(1, math.ceil((propagation_seconds + seconds) / 60)) if guards else 1
+    if not guards:
+        return 1
+    seconds = max((find_delay(guard) + find_window(guard)).total_seconds() for guard in guards)
+    return max(1, math.ceil((propagation_seconds + seconds) / 60))
 
 
 def check_minutes(
@@ -199,10 +202,6 @@ def _preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str,
     return kind | {"state": guard.state, **numbers, "reason": guard.reason, "series": series}
 
 
-def _find_seconds(guard: Guard) -> float:
-    return (find_delay(guard) + find_window(guard)).total_seconds()
-
-
 def _add_defaults(
     guard: SignalGuard | SilenceGuard, endpoint: Row, find_defaults: FindDefaults
 ) -> SignalGuard | SilenceGuard:
@@ -235,11 +234,6 @@ def _evaluate(conn: Connection, guard: SignalGuard | SilenceGuard, endpoint: Row
             apply_alert(record, change)
     columns = {"keys": record.keys, "signal_ids": record.signal_ids}
     return PreparedGuard(guard, endpoint, *compute_result(record), columns=columns)
-
-
-def _evaluate_rule(conn: Connection, guard: RuleGuard, now: datetime) -> PreparedGuard:
-    (slices,) = read_all(conn, [guard.rule], None, now)
-    return _evaluate_reading(guard, measure(guard.rule, slices, now), now)
 
 
 def _evaluate_query(guard: RuleGuard, answer: Answer | None, now: datetime) -> PreparedGuard:

@@ -165,7 +165,10 @@ class SnapshotWriter:
                 removed += [{"project": project.id, "environment": name} for name in links]
         self._put_project_environments(changed)
         definitions.delete_project_environments(self._conn, removed)
-        added = [_build_link_event(id, link) for id, link in changed]
+        added = [
+            {"project": id, "environment": link.environment, "data": msgspec.to_builtins(link)}
+            for id, link in changed
+        ]
         self._record("project-environment-added", added)
         self._record("project-environment-removed", removed)
         if changed or removed:
@@ -366,11 +369,6 @@ def _build_event(item: Any, kind: str) -> Event:
     if kind in ("environment", "project"):
         return {"data": data, kind: get_name(item)}
     return {"data": data} | ({"project": data["project"]} if kind == "segment" else {})
-
-
-def _build_link_event(project: str, link: ProjectEnvironment) -> Event:
-    data = msgspec.to_builtins(link)
-    return {"project": project, "environment": link.environment, "data": data}
 
 
 def _get_metadata(item: Feature) -> Event:
