@@ -42,7 +42,7 @@ def list_names(conn: Connection) -> list[Row]:
 
 
 def list_ids(conn: Connection) -> set[str]:
-    return {row["id"] for row in fetch_all(conn, _SQL["list_project_ids"])}
+    return {row["id"] for row in list_names(conn)}
 
 
 def count_feature_types(conn: Connection, id: str) -> list[Row]:

@@ -29,9 +29,6 @@ SELECT EXISTS (SELECT 1 FROM projects WHERE id = %(id)s);
 -- name: find_feature_naming
 SELECT feature_naming FROM projects WHERE id = %(id)s;
 
--- name: list_project_ids
-SELECT id FROM projects;
-
 -- name: count_feature_types
 SELECT type, count(*) AS count
 FROM features
