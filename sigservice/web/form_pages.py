@@ -11,7 +11,7 @@ from sigservice.context import Context
 from sigservice.errors import AppError, RateLimitError
 from sigservice.services.identity import Identity
 from sigservice.web.body import read_query
-from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, locate_problems
+from sigservice.web.forms import Entry, Field, Form, locate_problems
 from sigservice.web.growing_forms import GrowingSection
 from sigservice.web.respond import Page
 from sigservice.web.router import Router, bind_handler, takes_connection
@@ -24,19 +24,22 @@ Body = Sequence[str | Sequence[tuple[str, str]]]
 def shows_errors_in(show: Handler) -> Callable[[Handler], Handler]:
     """Decorates the handler of a submitted form. After an error that the user can correct, and
     after a button that adds, removes or moves a row, the response is the form again: `show` gets
-    what was submitted, and the error, as `entry`."""
+    what was submitted, and the error, as `entry`, whose problems and status its page has."""
 
     def decorate(save: Handler) -> Handler:
         @wraps(save)
         def submit(context: Context, identity: Identity, form: Form, **path: Any) -> Any:
-            if form.get("do", "").startswith(("add-", "remove-", "up-")):
-                return bind_handler(show, context)(identity, entry=Entry(form), **path)
-            try:
-                return bind_handler(save, context)(identity, form=form, **path)
-            except AppError as error:
-                if not is_correctable(error):
-                    raise
-                return bind_handler(show, context)(identity, entry=Entry(form, error), **path)
+            entry = Entry(form)
+            if not form.get("do", "").startswith(("add-", "remove-", "up-")):
+                try:
+                    return bind_handler(save, context)(identity, form=form, **path)
+                except AppError as error:
+                    if not is_correctable(error):
+                        raise
+                    entry = Entry(form, error)
+            page = bind_handler(show, context)(identity, entry=entry, **path)
+            page.values["entry"] = entry
+            return page
 
         return submit
 
@@ -53,7 +56,6 @@ def make_form_page(
     *,
     title: str,
     button: str,
-    entry: Entry = NO_ENTRY,
     sections: Sequence[GrowingSection] = (),
     **values: Any,
 ) -> Page:
@@ -63,7 +65,6 @@ def make_form_page(
     defaults: dict[str, Any] = {"heading": title, "intro": "", "cancel_path": "", "rest": ""}
     return Page(
         "form",
-        entry=entry,
         title=title,
         button=button,
         fields=fields,

@@ -111,7 +111,6 @@ def show_new_api_token(conn: Connection, identity: Identity, entry: Entry = NO_E
     blank = {"type": "client", "environment": "development", "projects": "all"}
     return make_form_page(
         fill(fields, entry.form or blank),
-        entry=entry,
         title="New API token",
         breadcrumbs=[("API tokens", PATH)],
         button="Create API token",

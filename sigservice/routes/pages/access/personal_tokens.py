@@ -50,7 +50,6 @@ def list_own_tokens(context: Context, identity: Identity, entry: Entry = NO_ENTR
         provider_name=context.provider.name if context.provider else "",
         fields=fill(fields, entry.form),
         notice=respond.find_notice(NOTICES),
-        entry=entry,
     )
 
 

@@ -78,7 +78,6 @@ def show_profile(context: Context, identity: Identity, entry: Entry = NO_ENTRY) 
         fields=FIELDS if can_change_password(context, identity) else [],
         note=context.authentication.note,
         notice=respond.find_notice(NOTICES),
-        entry=entry,
     )
 
 

@@ -48,7 +48,6 @@ def show_service_account(
     existing = to_form(account) | {"rootRole": account["role"] if account else "Viewer"}
     return make_form_page(
         fill([*FIELDS, make_role_field(roles)], existing | entry.form),
-        entry=entry,
         title=f"Service account {account['username']}" if account else "New service account",
         heading=account["username"] if account else "New service account",
         breadcrumbs=BREADCRUMBS,

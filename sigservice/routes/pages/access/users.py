@@ -128,7 +128,6 @@ def show_new_user(context: Context, identity: Identity, entry: Entry = NO_ENTRY)
             fields.append(Field("sendEmail", label, type="checkbox"))
     return make_form_page(
         fill(fields, entry.form or {"rootRole": "Viewer", "sendEmail": "on"}),
-        entry=entry,
         title="New user",
         breadcrumbs=BREADCRUMBS,
         intro=note,
@@ -174,7 +173,6 @@ def show_user(context: Context, identity: Identity, user_id: int, entry: Entry =
     login = user["username"] or user["email"]
     return make_form_page(
         fill(fields, to_form(user) | {"rootRole": user["role"]} | entry.form),
-        entry=entry,
         title=f"User {login}",
         heading=login,
         breadcrumbs=BREADCRUMBS,

@@ -72,7 +72,6 @@ def show_action_set(
     is_waiting = bool(entry.form) and not (entry.error or entry.form.get("do"))
     return Page(
         "actions/action_sets/form",
-        entry=entry,
         problems=form_values.make_problems(texts, entry.error.details) if entry.error else [],
         title=heading if entry.error else f"{heading} – actions of {project}",
         breadcrumbs=make_breadcrumbs(project),

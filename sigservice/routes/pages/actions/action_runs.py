@@ -98,7 +98,6 @@ def show_run(
         timelines = _read_timelines(conn, identity, run, view["targets"], context.clock.now())
     return Page(
         "actions/action_runs/show",
-        entry=entry,
         title=f"Run {run_id} of {view['name']}",
         breadcrumbs=_make_breadcrumbs(identity, project, row),
         project=project,

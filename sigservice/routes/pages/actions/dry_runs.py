@@ -50,7 +50,6 @@ def show_test(
     texts = entry.form or {"signal": read_query(request.environ).get("signal", "")}
     return Page(
         "actions/action_sets/test",
-        entry=entry,
         problems=[{"message": entry.error.message, "path": "payload"}] if entry.error else [],
         title=f"Test {row['name']} in {project}",
         breadcrumbs=make_breadcrumbs(project, row),

@@ -163,7 +163,6 @@ def show_integration(
     name = _name_integration(row) if row else kind.label
     return Page(
         "actions/integrations/form",
-        entry=entry,
         title=name if row else f"New integration: {kind.label}",
         breadcrumbs=BREADCRUMBS,
         provider=kind,

@@ -67,7 +67,6 @@ def show_schedule_form(
     when = [ACTION_FIELD, ROLLOUT_FIELD, environment_field, AT_FIELD, ZONE_FIELD, REVERT_FIELD]
     return make_form_page(
         [*fill([*when, REASON_FIELD], form), make_actor_field(form, accounts)],
-        entry=entry,
         title=f"Schedule a change of {name}",
         breadcrumbs=[("Flags", "/admin/features"), (name, f"/admin/features/{name}")],
         intro="Creates an action set that runs once, as a service account with the role Editor.",

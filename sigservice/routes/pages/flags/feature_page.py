@@ -168,7 +168,6 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
     details = texts if open_form == "Edit" else to_form(features.to_json(row))
     return Page(
         "flags/features/show",
-        entry=entry,
         title=f"{open_form or 'Flag'} {name}",
         open_form=open_form,
         freeze=frozen,

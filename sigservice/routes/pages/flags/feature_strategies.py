@@ -74,7 +74,6 @@ def show_strategy(
     parts = make_form_parts(context, texts, choices, target.project, entry.error)
     return Page(
         "flags/feature_strategies/form",
-        entry=entry,
         title=f"{heading} of {name} in {environment}",
         heading=heading,
         question=f"Add a strategy to {name} in {environment}? {effect}" if effect else "",

@@ -108,7 +108,6 @@ def show_new_feature(conn: Connection, identity: Identity, entry: Entry = NO_ENT
         return make_limit_page("New flag", text, ("Flags", "/admin/features"))
     return make_form_page(
         fill(fields, entry.form or {"project": project, "type": "release"}),
-        entry=entry,
         title="New flag",
         breadcrumbs=[("Flags", "/admin/features")],
         button="Create flag",

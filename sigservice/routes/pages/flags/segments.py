@@ -98,7 +98,6 @@ def show_segment(
     )
     return make_form_page(
         fill([*FIELDS, projects_field], entry.form or texts),
-        entry=entry,
         title=f"Segment {texts['name']}" if segment_id is not None else "New segment",
         breadcrumbs=[("Segments", SEGMENTS)],
         sections=[

@@ -88,7 +88,6 @@ def show_context_field(
             deletion = ("Delete this context field", f"{PATH}/{field}/delete")
     return make_form_page(
         fill(FIELDS[1:] if field else FIELDS, entry.form or existing),
-        entry=entry,
         title=f"Context field {field}" if field else "New context field",
         breadcrumbs=[("Context fields", PATH)],
         button="Save" if field else "Create context field",

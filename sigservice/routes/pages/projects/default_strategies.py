@@ -33,7 +33,6 @@ def show_default_strategy(
     cancel_path = join_path("/admin/projects", project, "edit")
     return Page(
         "projects/projects/default_strategy",
-        entry=entry,
         title=f"Default strategy of {project} in {environment}",
         breadcrumbs=[("Projects", "/admin/projects"), (project, cancel_path)],
         environment=environment,

@@ -92,7 +92,6 @@ def show_new_environment(conn: Connection, identity: Identity, entry: Entry = NO
         return make_limit_page("New environment", text, ("Environments", PATH))
     return make_form_page(
         fill(FIELDS, entry.form or {"type": "production"}),
-        entry=entry,
         title="New environment",
         breadcrumbs=[("Environments", PATH)],
         button="Create environment",

@@ -91,7 +91,6 @@ def show_new_project(conn: Connection, identity: Identity, entry: Entry = NO_ENT
     fields.insert(1, Field("id", "ID", hint=ID_HINT))
     return make_form_page(
         fill(fields, entry.form),
-        entry=entry,
         title="New project",
         breadcrumbs=BREADCRUMBS,
         button="Create project",
@@ -121,7 +120,6 @@ def show_project(
             [*fields, Field("confirmsProduction", CONFIRMATION, type="checkbox")],
             entry.form or existing,
         ),
-        entry=entry,
         title=f"Project {row['name']} ({project})",
         heading=row["name"],
         intro=f"ID: {project}",

@@ -47,7 +47,6 @@ def show_strategy_type(
     texts = entry.form or existing
     return make_form_page(
         fill(FIELDS[1:] if strategy_type else FIELDS, texts),
-        entry=entry,
         title=f"Strategy type {strategy_type}" if strategy_type else "New strategy type",
         breadcrumbs=BREADCRUMBS,
         sections=[

@@ -31,7 +31,6 @@ def show_tag_type(
             existing = to_form(tag_types.get(conn, tag_type))
     return make_form_page(
         fill(FIELDS[1:] if tag_type else FIELDS, entry.form or existing),
-        entry=entry,
         title=f"Tag type {tag_type}" if tag_type else "New tag type",
         breadcrumbs=BREADCRUMBS,
         button="Save type",

@@ -114,7 +114,6 @@ def show_feature_type(
     row = feature_types.get(conn, feature_type)
     return make_form_page(
         fill(FLAG_TYPE_FIELDS, entry.form or to_form(feature_types.to_json(row))),
-        entry=entry,
         title=f"Flag type {row['name']}",
         breadcrumbs=BREADCRUMBS,
         button="Save type",

@@ -49,7 +49,6 @@ def show_guard_form(
     path, place = find_back(name, environment, release_id, form.get("back", ""))
     return Page(
         "releases/guard_form",
-        entry=entry,
         title=f"Edit guards of release {release_id} of {name} in {environment}",
         breadcrumbs=make_breadcrumbs(name),
         environment=environment,

@@ -85,7 +85,6 @@ def show_new_release(
     form = values.apply_button(form, environment, templates)
     return Page(
         "releases/form",
-        entry=entry,
         title=f"New release of {name} in {environment}",
         heading="New release",
         breadcrumbs=make_breadcrumbs(name),

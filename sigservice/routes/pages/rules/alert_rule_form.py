@@ -159,7 +159,6 @@ def show_alert_rule(
     heading = f"Alert rule {row['name']}" if row else "New alert rule"
     return Page(
         "rules/alert_rules/form",
-        entry=entry,
         title=heading,
         breadcrumbs=BREADCRUMBS,
         notice=respond.find_notice(NOTICES),

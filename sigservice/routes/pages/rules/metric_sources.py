@@ -97,7 +97,6 @@ def show_metric_source(
     fields = _make_fields(has_secret=has_secret)
     return Page(
         "rules/metric_sources/form",
-        entry=entry,
         title=f"Metric source {source}" if source else "New metric source",
         breadcrumbs=BREADCRUMBS,
         notice=respond.find_notice(NOTICES),

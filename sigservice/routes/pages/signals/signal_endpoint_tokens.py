@@ -65,7 +65,6 @@ def show_tokens(context: Context, identity: Identity, id: int, entry: Entry = NO
         "signals/signal_endpoint_tokens/list",
         endpoint,
         "tokens",
-        entry=entry,
         table=make_token_table(tokens, last_received, context.clock.now()),
         limit=context.config["signals"]["tokensPerEndpointLimit"],
         limit_text=_explain_limit(context, len(tokens)),
@@ -105,7 +104,6 @@ def show_new_token(context: Context, identity: Identity, id: int, entry: Entry =
         kind_label=KINDS.get(kind, ""),
         is_signature=kind != BEARER,
         fields=fill(fields, texts),
-        entry=entry,
         title=title,
     )
 
@@ -129,7 +127,6 @@ def show_token(
     fields = signal_token_form.make_fields(kind, has_secret=False)
     return make_form_page(
         fill(fields, entry.form or signal_token_form.make_form(token)),
-        entry=entry,
         title=f"Token {token['name']} of {endpoint['name']}",
         heading=f"Token {token['name']}",
         breadcrumbs=make_breadcrumbs(endpoint, "tokens"),
@@ -158,7 +155,6 @@ def show_rotation(
         fields.insert(0, signal_token_form.make_secret_field(kind))
     return make_form_page(
         fill(fields, entry.form or {"graceHours": str(DEFAULT_GRACE_HOURS)}),
-        entry=entry,
         title=f"Replace the secret of {token['name']} of {endpoint['name']}",
         heading=f"Replace the secret of {token['name']}",
         breadcrumbs=make_breadcrumbs(endpoint, "tokens"),

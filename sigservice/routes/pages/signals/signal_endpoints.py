@@ -161,7 +161,6 @@ def show_new_signal_endpoint(context: Context, identity: Identity, entry: Entry 
     texts = entry.form or {"enabled": "on", "token": "now"}
     return Page(
         "signals/signal_endpoints/new",
-        entry=entry,
         title="New signal endpoint",
         breadcrumbs=[("Signal endpoints", PATH)],
         fields=fill([_make_sender_field("No presets", SENDER_HINT), *FIELDS], texts),
@@ -204,7 +203,6 @@ def show_settings(context: Context, identity: Identity, id: int, entry: Entry = 
         "signals/signal_endpoints/settings",
         endpoint,
         "settings",
-        entry=entry,
         fields=fill([*FIELDS, _make_sender_field("Not listed", CURRENT_SENDER_HINT)], texts),
         option_groups=endpoint_options_form.make_groups(texts, context.config["signals"]),
         are_options_open=endpoint_options_form.has_problems(problems),

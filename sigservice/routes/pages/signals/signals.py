@@ -142,7 +142,6 @@ def show_test_signal(
     sample = format_payload(msgspec.json.encode(find_sender(endpoint).samples.firing).decode())
     return Page(
         "signals/signals/send",
-        entry=entry,
         problems=[{"message": entry.error.message, "path": "payload"}] if entry.error else [],
         title=f"Send a test signal to {endpoint['name']}",
         breadcrumbs=make_breadcrumbs(endpoint, "setup"),

@@ -32,7 +32,6 @@ def show_silence(conn: Connection, identity: Identity, id: int, entry: Entry = N
         "signals/silence/form",
         endpoint,
         "silence",
-        entry=entry,
         notifications=[describe_notification(row) for row in rows],
         notice=respond.find_notice(NOTICES),
         **silence_form.make_parts(entry.form or silence_form.make_form(rule), integrations),

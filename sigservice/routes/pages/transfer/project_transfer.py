@@ -55,7 +55,6 @@ def show_import(
             detail |= {"path": "data", "message": f"{detail['message']} ({detail['path']})"}
     return Page(
         "transfer/project_transfer/import",
-        entry=entry,
         title=f"Import flags into {row['name']}",
         breadcrumbs=_list_breadcrumbs(row),
         project=row,
