@@ -254,6 +254,8 @@ class PageGuard:
             if isinstance(answer, str):
                 answer = respond.redirect(context, answer)
             elif isinstance(answer, respond.Page):
+                if route.app.notices and environ["REQUEST_METHOD"] in SAFE_METHODS:
+                    answer.values.setdefault("notice", respond.find_notice(route.app.notices))
                 answer = respond.page(context, answer.template, identity, **answer.values)
             if nonce:
                 session.set_form_nonce(context, answer, nonce)

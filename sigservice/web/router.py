@@ -4,8 +4,9 @@
 are plugins.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache, partial, update_wrapper
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from bottle import Bottle, HTTPError, HTTPResponse, Route, request, response
@@ -32,7 +33,8 @@ class RouteDeclaration(NamedTuple):
 
 class Router:
     """The routes of one module. `guard(context, *tokens)` makes the plugin that authenticates
-    callers; where `is_enabled` is false for a configuration, the routes don't exist.
+    callers; where `is_enabled` is false for a configuration, the routes don't exist. `notices` are
+    the messages of its pages, by the parameter `done` of the redirects to them.
 
     The options of a route: `needs` (a permission), `limit` (a rate limit by address), `takes` (the
     struct of the body), `body_limit` and `form_limit` (bytes); the guards and plugins read them.
@@ -48,8 +50,10 @@ class Router:
         guard: Callable[..., Any],
         *tokens: str,
         is_enabled: Callable[[dict[str, Any]], bool] = lambda _config: True,
+        notices: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._guard, self._tokens, self.is_enabled = guard, tokens, is_enabled
+        self._notices = notices
         self.routes: list[RouteDeclaration] = []
 
     @property
@@ -99,7 +103,7 @@ class Router:
         if not self.is_enabled(context.config):
             return []
         guard = self._guard(context, *self._tokens)
-        app = _BoundRouter(context, guard)
+        app = _BoundRouter(context, guard, self._notices)
         return [_BoundRoute(app, declaration) for declaration in self.routes]
 
 
@@ -153,8 +157,8 @@ class _BoundRouter(Bottle):  # type: ignore[misc]
     """The app of bound routes. It never handles a request, so it has only the attributes that they
     need: creating a whole Bottle takes most of the start."""
 
-    def __init__(self, context: Context, guard: Any) -> None:
-        self.context, self.guard = context, guard
+    def __init__(self, context: Context, guard: Any, notices: Mapping[str, str]) -> None:
+        self.context, self.guard, self.notices = context, guard, notices
         self.plugins = [ErrorPlugin(context), guard, LimitPlugin(context), BodyPlugin()]
 
 

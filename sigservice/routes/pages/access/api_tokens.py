@@ -4,7 +4,7 @@ from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.routes.admin.access.api_tokens import ApiTokenBody
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, SYSTEM_ID, Identity, name_actor
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, request, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, request
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
 from sigservice.web.links import make_own_url
@@ -67,7 +67,7 @@ COLUMNS = (
     ),
 )
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(PATH, needs=ADMIN)
@@ -88,7 +88,6 @@ def list_api_tokens(context: Context, identity: Identity) -> Page:
         title="API tokens",
         hint="Used by SDKs and scripts. Deleting a token revokes access immediately.",
         new=("New API token", f"{PATH}/new"),
-        notice=respond.find_notice(NOTICES),
     )
 
 

@@ -12,7 +12,7 @@ from sigservice.routes.pages.access.account_fields import (
 )
 from sigservice.services.access import personal_tokens
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import Connection, Context, Page, PageGuard, Router, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read, read_id
 from sigservice.web.oidc_sign_in import is_fresh
@@ -26,7 +26,7 @@ COLUMNS = (
     Column("Delete", lambda _: Cell(template="access/personal_tokens/delete_cell.tpl")),
 )
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(PATH, needs=VIEW)
@@ -49,7 +49,6 @@ def list_own_tokens(context: Context, identity: Identity, entry: Entry = NO_ENTR
         confirmation_path=confirmation_path,
         provider_name=context.provider.name if context.provider else "",
         fields=fill(fields, entry.form),
-        notice=respond.find_notice(NOTICES),
     )
 
 

@@ -48,7 +48,7 @@ SESSION_COLUMNS = (
     Column("Sign out", lambda _: Cell(template="access/profile/session_cell.tpl")),
 )
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get("/profile", needs=VIEW, while_default_password=True)
@@ -77,7 +77,6 @@ def show_profile(context: Context, identity: Identity, entry: Entry = NO_ENTRY) 
         connection=connection,
         fields=FIELDS if can_change_password(context, identity) else [],
         note=context.authentication.note,
-        notice=respond.find_notice(NOTICES),
     )
 
 

@@ -12,7 +12,7 @@ from sigservice.routes.pages.access.account_fields import (
 )
 from sigservice.services.access import personal_tokens, service_accounts
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Connection, Context, Page, PageGuard, Router, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.tables import make_table
@@ -31,7 +31,7 @@ FIELDS = [
     Field("name", "Full name"),
 ]
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(f"{PATH}/new", needs=ADMIN)
@@ -64,7 +64,6 @@ def show_service_account(
         token_limit=personal_tokens.MAX_TOKENS,
         token_fields=fill(PERSONAL_TOKEN_FIELDS, entry.form),
         deletion=("Delete service account", f"{PATH}/{account_id}/delete") if account else None,
-        notice=respond.find_notice(NOTICES),
     )
 
 

@@ -12,7 +12,7 @@ from sigservice.routes.pages.access.account_fields import make_password_field, m
 from sigservice.services import outbox
 from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Context, Page, PageGuard, Router, request, reset_links, respond
+from sigservice.web import Context, Page, PageGuard, Router, request, reset_links
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.password_attempts import require_passwords
@@ -45,7 +45,7 @@ ACCOUNT_COLUMNS = (
     Column("Tokens", lambda row: Cell(plural(row["tokens"], "token"))),
 )
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(PATH, needs=ADMIN)
@@ -98,7 +98,6 @@ def list_users(context: Context, identity: Identity) -> Page:
         ],
         title="Users",
         new=("New user", f"{PATH}/new"),
-        notice=respond.find_notice(NOTICES),
     )
 
 
@@ -186,7 +185,6 @@ def show_user(context: Context, identity: Identity, user_id: int, entry: Entry =
         mail=mail,
         mail_state=_describe_mail(mail) if mail else "",
         deletion=("Delete user", f"{PATH}/{user_id}/delete"),
-        notice=respond.find_notice(NOTICES),
     )
 
 

@@ -20,7 +20,7 @@ from sigservice.services.actions import (
 from sigservice.services.actions.schedules import read_cause
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.problems import Problems
-from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form
 from sigservice.web.paging import read_paging
@@ -53,7 +53,7 @@ CAUSES = {
 }
 
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(RUNS, needs=VIEW)
@@ -73,7 +73,6 @@ def list_runs(conn: Connection, identity: Identity, project: str, set_id: int) -
         older=f"before={page[-1]['id']}" if len(runs) > PAGE_SIZE else "",
         newest="",
         at_newest=before is None,
-        notice=respond.find_notice(NOTICES),
     )
 
 
@@ -107,7 +106,6 @@ def show_run(
         timelines=timelines,
         shapes=SHAPES,
         payload=_format_payload(run) if identity.has_permission(ADMIN) else "",
-        notice=respond.find_notice(NOTICES),
     )
 
 

@@ -12,7 +12,7 @@ from sigservice.repository.signals import signal_endpoints
 from sigservice.services.actions import action_sets, action_summaries, schedules
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
 from sigservice.web.links import flag_path
@@ -47,7 +47,7 @@ COLUMNS = (
     Column("State", lambda _: Cell(template=f"{TEMPLATES}/switch_cell.tpl")),
 )
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get("/admin/actions", needs=ADMIN)
@@ -84,7 +84,6 @@ def list_action_sets(context: Context, identity: Identity, project: str) -> Page
         limit_text=explain_reached_limit(
             "action set", len(rows), limit, "actions.setsPerProjectLimit"
         ),
-        notice=respond.find_notice(NOTICES),
     )
 
 

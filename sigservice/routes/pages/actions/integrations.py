@@ -32,7 +32,7 @@ from sigservice.services.actions.integrations import Integration
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.system import events
 from sigservice.services.system.event_messages import MARKDOWN, render_sentence
-from sigservice.web import Context, Page, PageGuard, Router, respond
+from sigservice.web import Context, Page, PageGuard, Router
 from sigservice.web.event_views import format_event_type
 from sigservice.web.form_pages import Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
@@ -64,7 +64,7 @@ PROVIDER_COLUMNS = (
     Column("Description", lambda row: Cell(row["description"], hint=row["deprecated"])),
 )
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 class Group(NamedTuple):
@@ -127,7 +127,6 @@ def list_integrations(context: Context, identity: Identity) -> Page:
         limit_text=explain_limit("integration", limit, "integrations.limit")
         if can_edit and len(rows) >= limit
         else "",
-        notice=respond.find_notice(NOTICES),
     )
 
 
@@ -174,7 +173,6 @@ def show_integration(
             describe_delivery(one) | {"at": one["queued_at"], "label": _name_event(one["type"])}
             for one in deliveries
         ],
-        notice=respond.find_notice(NOTICES),
         **{"preview": None, "test": None} | more,
     )
 

@@ -9,7 +9,7 @@ from sigservice.services import strategy_summaries
 from sigservice.services.flags import segments
 from sigservice.services.flags.segments import Segment
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.growing_forms import GROWING_FORM
@@ -35,7 +35,7 @@ COLUMNS = (
     Column("Used by", lambda _: Cell(template="flags/segments/flags_cell.tpl")),
 )
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(SEGMENTS, needs=VIEW)
@@ -65,7 +65,6 @@ def list_segments(context: Context, identity: Identity) -> Page:
         hint="Reusable sets of constraints. Changes apply immediately to every strategy that uses"
         " them.",
         new=("New segment", f"{SEGMENTS}/new") if can_edit else None,
-        notice=respond.find_notice(NOTICES),
     )
 
 

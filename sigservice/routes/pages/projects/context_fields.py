@@ -9,7 +9,7 @@ from sigservice.services import revisions
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import context_fields
 from sigservice.services.projects.context_fields import ContextField, ContextFieldChanges
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, split_lines, to_form
 from sigservice.web.tables import Cell, Column, make_list_page, make_table
@@ -45,7 +45,7 @@ COLUMNS = (
     Column("Used by", lambda row: Cell(plural(row["feature_count"], "flag"))),
 )
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(PATH, needs=VIEW)
@@ -65,7 +65,6 @@ def list_context_fields(conn: Connection, identity: Identity) -> Page:
         title="Context fields",
         hint="Context fields available in constraints.",
         new=("New context field", f"{PATH}/new") if can_edit else None,
-        notice=respond.find_notice(NOTICES),
     )
 
 

@@ -7,7 +7,7 @@ from sigservice.repository.projects import environments as environment_rows
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.projects import environments
 from sigservice.services.projects.environments import EnvironmentState, NewEnvironment
-from sigservice.web import Connection, Page, PageGuard, Router, Row, respond
+from sigservice.web import Connection, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import Body, Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
 from sigservice.web.resource_limits import explain_limit, make_limit_page
@@ -51,7 +51,7 @@ ADMIN_COLUMNS = (
     Column("State", lambda _: Cell(template="projects/environments/switch_cell.tpl")),
 )
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(PATH, needs=VIEW, autocommit=True)
@@ -76,7 +76,6 @@ def list_environments(conn: Connection, identity: Identity) -> Page:
         hint="Flags are configured per environment. Disabling one hides it from the UI; SDKs keep"
         " working.",
         new=("New environment", f"{PATH}/new") if can_create else None,
-        notice=respond.find_notice(NOTICES),
     )
 
 

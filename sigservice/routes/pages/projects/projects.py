@@ -13,7 +13,7 @@ from sigservice.services.projects import (
     projects,
 )
 from sigservice.services.projects.projects import NewProject, ProjectChanges
-from sigservice.web import Connection, Page, PageGuard, Router, Row, respond
+from sigservice.web import Connection, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read, to_form
 from sigservice.web.resource_limits import explain_limit, make_limit_page
@@ -55,7 +55,7 @@ COLUMNS = (
     Column("Created", lambda row: Cell(at=row["created_at"])),
 )
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(PATH, needs=VIEW, autocommit=True)
@@ -77,7 +77,6 @@ def list_projects(conn: Connection, identity: Identity) -> Page:
         title="Projects",
         hint="Group flags by team or product.",
         new=("New project", f"{PATH}/new") if is_admin else None,
-        notice=respond.find_notice(NOTICES),
     )
 
 
@@ -130,7 +129,6 @@ def show_project(
         links=links,
         is_admin=is_admin,
         deletion=("Delete this project", f"{PATH}/{project}/delete") if can_delete else None,
-        notice=respond.find_notice(NOTICES),
     )
 
 

@@ -7,7 +7,7 @@ from sigservice.repository.projects import strategy_types, tag_types
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.projects import feature_types
 from sigservice.services.projects.feature_types import Lifetime
-from sigservice.web import Connection, Page, PageGuard, Router, Row, respond
+from sigservice.web import Connection, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.tables import Cell, Column, make_list_page, make_table
@@ -48,7 +48,7 @@ FLAG_TYPE = f"{PATH}/flags/<feature_type>/edit"
 HINT = "Older flags of this type are past their expected lifetime. Empty: they never are."
 FLAG_TYPE_FIELDS = [Field("lifetimeDays", "Expected lifetime in days", type="number", hint=HINT)]
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(PATH, needs=VIEW)
@@ -83,7 +83,7 @@ def list_types(conn: Connection, identity: Identity) -> Page:
             new=("New tag type", f"{PATH}/tags/new") if can_edit else None,
         ),
     ]
-    return make_list_page(tables, title="Types", notice=respond.find_notice(NOTICES))
+    return make_list_page(tables, title="Types")
 
 
 def _describe_lifetime(days: int | None) -> str:

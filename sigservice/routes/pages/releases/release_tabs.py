@@ -21,11 +21,11 @@ from sigservice.services.releases import freeze, guard_history, releases
 from sigservice.services.releases.release_actors import Actors
 from sigservice.services.releases.release_guards import preview_stored
 from sigservice.services.releases.releases import NewRelease
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
 
 TABS = {"": "Overview", "guards": "Guards", "log": "Log", "replay": "Replay"}
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 def _find(
@@ -59,7 +59,6 @@ def _render_tab(
         title=f"{TABS[tab]}: {heading}" if tab else heading,
         heading=heading,
         breadcrumbs=make_breadcrumbs(row["feature"]),
-        notice=respond.find_notice(NOTICES),
         release=release,
         tabs=[
             Tab(label, f"{path}/{name}" if name else path, 0, name == tab)

@@ -9,7 +9,7 @@ from sigservice.routes.pages.release_views import NOTICES, make_release_view
 from sigservice.services.actions import scheduled_sets
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import freeze
-from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.forms import Field, Form, fill, make_choices
 from sigservice.web.links import flag_path
 
@@ -23,7 +23,7 @@ GROUPS = {
     "ended": ("Ended", ("finished", "rolledBack", "stopped"), "No release has ended yet."),
 }
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 def make_breadcrumbs(name: str) -> list[tuple[str, str]]:
@@ -58,7 +58,6 @@ def list_releases(context: Context, identity: Identity) -> Page:
     return Page(
         "releases/list",
         title="Releases",
-        notice=respond.find_notice(NOTICES),
         freeze=frozen,
         scheduled=scheduled,
         filters=_make_filters(counts, project_names, environment_names, query | {"state": group}),

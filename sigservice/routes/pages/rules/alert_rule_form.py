@@ -35,7 +35,7 @@ from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
 from sigservice.services.rules.rule_notifications import KIND as NOTIFICATION
 from sigservice.services.rules.rule_notifications import read_channels
 from sigservice.services.rules.rule_preview import HOURS, preview_metric
-from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import (
     NO_ENTRY,
@@ -133,7 +133,7 @@ BLANK = {
     "everySeconds": "30",
 }
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(f"{PATH}/new", needs=ADMIN)
@@ -161,7 +161,6 @@ def show_alert_rule(
         "rules/alert_rules/form",
         title=heading,
         breadcrumbs=BREADCRUMBS,
-        notice=respond.find_notice(NOTICES),
         row=row,
         badge=describe_state(row) if row else None,
         general=fill(_make_general_fields(choices["endpoints"]), form),

@@ -13,7 +13,7 @@ from sigservice.services.rules.alert_rules import read_condition
 from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
 from sigservice.services.rules.rule_preview import list_recent_values
 from sigservice.services.rules.rule_readings import describe_source
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
 from sigservice.web.sparkline import Point, build_line
@@ -40,7 +40,7 @@ COLUMNS = (
     Column("Enabled", lambda _: Cell(template="rules/alert_rules/switch_cell.tpl")),
 )
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(PATH, needs=VIEW)
@@ -58,7 +58,6 @@ def list_alert_rules(context: Context, identity: Identity) -> Page:
         limit=context.config["signals"]["alertRulesLimit"],
         can_edit=can_edit,
         has_endpoints=has_endpoints,
-        notice=respond.find_notice(NOTICES),
     )
 
 

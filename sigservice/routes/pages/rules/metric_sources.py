@@ -9,7 +9,7 @@ from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.rules import metric_sources
 from sigservice.services.rules.metric_sources import MAX_SOURCES, MetricSource
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import (
     NO_ENTRY,
@@ -49,7 +49,7 @@ COLUMNS = (
     Column("Queried by", lambda row: Cell(row["uses_text"], missing="nothing")),
 )
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(PATH, needs=ADMIN)
@@ -71,7 +71,6 @@ def list_metric_sources(conn: Connection, identity: Identity) -> Page:
         breadcrumbs=BREADCRUMBS[:1],
         table=make_table("metric-sources", COLUMNS, sources, _make_links, itemgetter("name")),
         limit=MAX_SOURCES,
-        notice=respond.find_notice(NOTICES),
     )
 
 
@@ -99,7 +98,6 @@ def show_metric_source(
         "rules/metric_sources/form",
         title=f"Metric source {source}" if source else "New metric source",
         breadcrumbs=BREADCRUMBS,
-        notice=respond.find_notice(NOTICES),
         name=source,
         fields=fill(fields if source else [NAME_FIELD, *fields], form),
         query=fill([QUERY_FIELD], form),

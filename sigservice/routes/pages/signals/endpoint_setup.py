@@ -15,7 +15,7 @@ from sigservice.routes.pages.signals.endpoint_tabs import ONE, PATH, find_endpoi
 from sigservice.senders import Sender
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signal_storage
-from sigservice.web import Context, Page, PageGuard, Router, Row, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, Row, request
 from sigservice.web.forms import Field, Form
 from sigservice.web.guide import GUIDE_PATH
 from sigservice.web.links import make_signal_url
@@ -24,12 +24,12 @@ NOTICES = {"created": "Signal endpoint created."}
 SAMPLES = {"firing": "Firing", "resolved": "Resolved"}
 PLACEHOLDER = "SIGNAL_TOKEN"
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(f"{ONE}/setup", needs=ADMIN)
 def show_setup(context: Context, identity: Identity, id: int) -> Page:
-    return _make_setup_page(context, id, notice=respond.find_notice(NOTICES))
+    return _make_setup_page(context, id)
 
 
 @router.post(f"{ONE}/samples/<sample>", needs=ADMIN)

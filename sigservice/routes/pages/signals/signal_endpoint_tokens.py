@@ -27,7 +27,7 @@ from sigservice.services.signals.signal_endpoint_tokens import (
     MAX_GRACE_HOURS,
     TokenFields,
 )
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, request, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, request
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read
 from sigservice.web.resource_limits import explain_reached_limit, make_limit_page
@@ -52,7 +52,7 @@ NOTICES = {
 }
 NAME_FIELD = Field("name", "Token name", hint="e.g. alertmanager-eu", is_required=True)
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(PATH, needs=ADMIN)
@@ -69,7 +69,6 @@ def show_tokens(context: Context, identity: Identity, id: int, entry: Entry = NO
         limit=context.config["signals"]["tokensPerEndpointLimit"],
         limit_text=_explain_limit(context, len(tokens)),
         fields=fill([NAME_FIELD], entry.form),
-        notice=respond.find_notice(NOTICES),
     )
 
 

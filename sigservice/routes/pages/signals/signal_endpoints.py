@@ -28,7 +28,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
 from sigservice.services.signals.signal_endpoint_tokens import TokenFields
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, request, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, request
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, locate_problems, read, to_form
 from sigservice.web.links import make_signal_url
@@ -89,7 +89,7 @@ COLUMNS = (
     Column("State", lambda _: Cell(template="signals/signal_endpoints/switch_cell.tpl")),
 )
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(PATH, needs=ADMIN)
@@ -129,7 +129,6 @@ def list_signal_endpoints(context: Context, identity: Identity) -> Page:
         table=make_table("endpoints", COLUMNS, endpoints, _make_links, itemgetter("name")),
         limit=context.config["signals"]["endpointsLimit"],
         limit_text=_explain_limit(context, len(endpoints)),
-        notice=respond.find_notice(NOTICES),
     )
 
 
@@ -206,7 +205,6 @@ def show_settings(context: Context, identity: Identity, id: int, entry: Entry = 
         fields=fill([*FIELDS, _make_sender_field("Not listed", CURRENT_SENDER_HINT)], texts),
         option_groups=endpoint_options_form.make_groups(texts, context.config["signals"]),
         are_options_open=endpoint_options_form.has_problems(problems),
-        notice=respond.find_notice(NOTICES),
     )
 
 

@@ -34,7 +34,7 @@ from sigservice.services.signals.signal_summaries import (
     make_summarizer,
     summarize_row,
 )
-from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.filter_chips import make_chips
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
@@ -48,7 +48,7 @@ PAYLOAD_FIELD = Field(
 )
 NOTICES = {"sent": "Test signal sent.", "replayed": "Signal replayed."}
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(f"{ONE}/log", needs=ADMIN)
@@ -129,7 +129,6 @@ def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -
         },
         evaluation=evaluations[signal_id],
         triggered_sets=triggered_sets,
-        notice=respond.find_notice(NOTICES),
     )
 
 

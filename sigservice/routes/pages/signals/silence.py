@@ -10,7 +10,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
 from sigservice.services.signals.silence_changes import KIND
-from sigservice.web import Connection, Context, Page, PageGuard, Router, respond
+from sigservice.web import Connection, Context, Page, PageGuard, Router
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.growing_forms import GROWING_FORM
@@ -19,7 +19,7 @@ PATH = f"{ONE}/silence"
 MAX_LISTED = 20
 NOTICES = {"saved": "Saved. The state follows within five seconds."}
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get(PATH, needs=ADMIN)
@@ -33,7 +33,6 @@ def show_silence(conn: Connection, identity: Identity, id: int, entry: Entry = N
         endpoint,
         "silence",
         notifications=[describe_notification(row) for row in rows],
-        notice=respond.find_notice(NOTICES),
         **silence_form.make_parts(entry.form or silence_form.make_form(rule), integrations),
     )
 

@@ -17,7 +17,7 @@ from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.signals import signal_state_list
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 from sigservice.services.system import events
-from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.event_views import make_event_view
 from sigservice.web.links import flag_path
 from sigservice.wording import spell_duration
@@ -36,7 +36,7 @@ STEPS = (
 )
 
 
-router = Router(PageGuard)
+router = Router(PageGuard, notices=NOTICES)
 
 
 @router.get("/", needs=VIEW)
@@ -91,7 +91,6 @@ def show_home(context: Context, identity: Identity) -> Page:
         changes=[make_event_view(row) for row in changes],
         runs=runs,
         signals=recent,
-        notice=respond.find_notice(NOTICES),
     )
 
 
