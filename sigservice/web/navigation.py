@@ -17,112 +17,75 @@ class MenuItem(NamedTuple):
     badges: Sequence[tuple[str, str]] = ()  # a short text, and the words for it
 
 
-class MenuGroup(NamedTuple):
-    """`label` is the heading of a group in a section with several groups, else ""."""
-
-    label: str
-    items: Sequence[MenuItem]
-
-
 class MenuSection(NamedTuple):
+    """`groups` are the items by their heading, "" in a section without headings."""
+
     label: str
     icon: str
-    groups: Sequence[MenuGroup]
+    groups: Mapping[str, Sequence[MenuItem]]
     is_current: bool = False
 
     @property
-    def path(self) -> str:
-        return self.groups[0].items[0].path
-
-    @property
-    def is_single(self) -> bool:
-        """Whether the section is one page."""
-        return len(self.groups) == 1 and len(self.groups[0].items) == 1
+    def items(self) -> list[MenuItem]:
+        return [item for items in self.groups.values() for item in items]
 
 
+_RELEASES = "/admin/features/[^/]+/environments/[^/]+/releases"
 _SECTIONS = (
     MenuSection(
         "Flags",
         "flag",
-        [
-            MenuGroup(
-                "",
-                [
-                    MenuItem("/admin/features", "Flags"),
-                    MenuItem(
-                        "/admin/releases",
-                        "Releases",
-                        pages="/admin/features/[^/]+/environments/[^/]+/releases",
-                    ),
-                    MenuItem("/admin/projects", "Projects"),
-                    MenuItem("/admin/segments", "Segments"),
-                    MenuItem("/admin/playground", "Playground"),
-                ],
-            )
-        ],
+        {
+            "": [
+                MenuItem("/admin/features", "Flags"),
+                MenuItem("/admin/releases", "Releases", pages=_RELEASES),
+                MenuItem("/admin/projects", "Projects"),
+                MenuItem("/admin/segments", "Segments"),
+                MenuItem("/admin/playground", "Playground"),
+            ]
+        },
     ),
     MenuSection(
         "Signals",
         "signal",
-        [
-            MenuGroup(
-                "",
-                [
-                    MenuItem("/admin/signals", "Signal endpoints", "ADMIN"),
-                    MenuItem("/admin/alert-rules", "Alert rules"),
-                ],
-            )
-        ],
+        {
+            "": [
+                MenuItem("/admin/signals", "Signal endpoints", "ADMIN"),
+                MenuItem("/admin/alert-rules", "Alert rules"),
+            ]
+        },
     ),
     MenuSection(
         "Actions",
         "action",
-        [
-            MenuGroup(
-                "",
-                [
-                    MenuItem(
-                        "/admin/actions", "Action sets", "ADMIN", "/admin/projects/[^/]+/actions"
-                    )
-                ],
-            )
-        ],
+        {"": [MenuItem("/admin/actions", "Action sets", "ADMIN", "/admin/projects/[^/]+/actions")]},
     ),
     MenuSection(
         "Insights",
         "chart",
-        [
-            MenuGroup(
-                "",
-                [
-                    MenuItem("/admin/applications", "Applications"),
-                    MenuItem("/admin/events", "Audit log"),
-                ],
-            )
-        ],
+        {
+            "": [
+                MenuItem("/admin/applications", "Applications"),
+                MenuItem("/admin/events", "Audit log"),
+            ]
+        },
     ),
     MenuSection(
         "Settings",
         "settings",
-        [
-            MenuGroup(
-                "Configure",
-                [
-                    MenuItem("/admin/integrations", "Integrations"),
-                    MenuItem("/admin/environments", "Environments"),
-                    MenuItem("/admin/context", "Context fields"),
-                    MenuItem("/admin/types", "Types"),
-                ],
-            ),
-            MenuGroup(
-                "Access",
-                [
-                    MenuItem("/admin/users", "Users", "ADMIN", "/admin/service-accounts"),
-                    MenuItem("/admin/sign-in", "Sign-in", "ADMIN"),
-                    MenuItem("/admin/api-tokens", "API tokens", "ADMIN"),
-                ],
-            ),
-        ],
+        {
+            "Configure": [
+                MenuItem("/admin/integrations", "Integrations"),
+                MenuItem("/admin/environments", "Environments"),
+                MenuItem("/admin/context", "Context fields"),
+                MenuItem("/admin/types", "Types"),
+            ],
+            "Access": [
+                MenuItem("/admin/users", "Users", "ADMIN", "/admin/service-accounts"),
+                MenuItem("/admin/sign-in", "Sign-in", "ADMIN"),
+                MenuItem("/admin/api-tokens", "API tokens", "ADMIN"),
+            ],
+        },
     ),
 )
 
@@ -132,8 +95,7 @@ def list_pages(identity: Identity) -> list[MenuItem]:
     return [
         item
         for section in _SECTIONS
-        for group in section.groups
-        for item in group.items
+        for item in section.items
         if identity.has_permission(item.permission)
     ]
 
@@ -150,23 +112,22 @@ def build_menu(
     is_found = _match(current, path) > 0
     sections = []
     for section in _SECTIONS:
-        groups = [
-            MenuGroup(
-                group.label,
-                [
-                    item._replace(
-                        is_current=is_found and item is current, badges=badges.get(item.path, ())
-                    )
-                    for item in group.items
-                    if item in pages
-                ],
-            )
-            for group in section.groups
-        ]
-        groups = [group for group in groups if group.items]
-        is_current = any(item.is_current for group in groups for item in group.items)
-        if groups:
-            sections.append(MenuSection(section.label, section.icon, groups, is_current))
+        groups = {
+            label: [
+                item._replace(
+                    is_current=is_found and item is current, badges=badges.get(item.path, ())
+                )
+                for item in items
+                if item in pages
+            ]
+            for label, items in section.groups.items()
+        }
+        visible = section._replace(
+            groups={label: items for label, items in groups.items() if items}
+        )
+        if visible.groups:
+            is_current = any(item.is_current for item in visible.items)
+            sections.append(visible._replace(is_current=is_current))
     return sections
 
 

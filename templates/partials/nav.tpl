@@ -5,15 +5,15 @@
 <ul>
 % for section in menu:
 <li {{"class=current" if section.is_current else ""}}>
-<a class="section" href="{{url(section.path)}}" {{"aria-current=page" if section.is_current and section.is_single else ""}}>\\
+<a class="section" href="{{url(section.items[0].path)}}" {{"aria-current=page" if section.is_current and len(section.items) == 1 else ""}}>\\
 % include("partials/icon.tpl", name=section.icon)
 <span>{{section.label}}</span></a>
-% for group in () if section.is_single else section.groups:
-% if group.label:
-<p class="group">{{group.label}}</p>
+% for label, items in () if len(section.items) == 1 else section.groups.items():
+% if label:
+<p class="group">{{label}}</p>
 % end
 <ul>
-% for item in group.items:
+% for item in items:
 % include("partials/nav_link.tpl", item=item)
 % end
 </ul>
