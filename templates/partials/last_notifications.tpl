@@ -6,8 +6,8 @@
 <li>
 % include("partials/time.tpl", at=notification["created_at"])
 <strong>{{notification["change"]}}</strong> to <bdi>{{notification["channel"]}}</bdi>: {{notification["state"]}}
-% if notification["error"]:
-<span class="muted"><bdi>{{notification["error"]}}</bdi></span>
+% if notification["last_error"]:
+<span class="muted"><bdi>{{notification["last_error"]}}</bdi></span>
 % end
 </li>
 % end

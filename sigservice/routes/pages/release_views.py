@@ -104,7 +104,6 @@ def make_release_view(
         "sentences": explain_state(release, row, now),
         "begin_at": (row["entered_at"] and row["start_at"]) or row["created_at"],
         "ended_at": row["finished_at"],
-        "last_at": row["last_at"],
         "window_text": describe_window(release["window"]),
         "track": list_steps(release, now),
         "guard_rows": describe_guards(row, release, history or {}),

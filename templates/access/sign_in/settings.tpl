@@ -17,8 +17,8 @@
 <table>
 <thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">Set by</th></tr></thead>
 <tbody>
-% for row in rows:
-<tr><th scope="row">{{row.label}}</th><td><bdi>{{row.value}}</bdi></td><td><code>{{row.variable}}</code></td></tr>
+% for label, value, variable in rows:
+<tr><th scope="row">{{label}}</th><td><bdi>{{value}}</bdi></td><td><code>{{variable}}</code></td></tr>
 % end
 </tbody>
 </table>

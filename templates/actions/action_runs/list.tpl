@@ -33,7 +33,7 @@
 % end
 </summary>
 % include("actions/action_runs/run.tpl", run=run)
-<p class="actions"><a href="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['id'])}}">Run {{run["id"]}}</a></p>
+<p class="actions"><a href="{{url('/admin/projects', project, 'actions', run['action_set_id'], 'runs', run['id'])}}">Run {{run["id"]}}</a></p>
 </details>
 </li>
 % end

@@ -10,7 +10,7 @@
 <p class="muted">Signal {{run["signal_id"]}} has expired.</p>
 % end
 % if run["restores_run_id"]:
-<p>Reverts <a href="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['restores_run_id'])}}">Run {{run["restores_run_id"]}}</a>.</p>
+<p>Reverts <a href="{{url('/admin/projects', project, 'actions', run['action_set_id'], 'runs', run['restores_run_id'])}}">Run {{run["restores_run_id"]}}</a>.</p>
 % end
 % if run["state"] != "suppressed":
 <ol class="strategies">
@@ -36,14 +36,14 @@
 % if run["is_reverted_by_action"]:
 <p>Reverted by an action of another set.</p>
 % elif run["restored_by_run_id"]:
-<p>Reverted by <a href="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['restored_by_run_id'])}}">Run {{run["restored_by_run_id"]}}</a>.</p>
+<p>Reverted by <a href="{{url('/admin/projects', project, 'actions', run['action_set_id'], 'runs', run['restored_by_run_id'])}}">Run {{run["restored_by_run_id"]}}</a>.</p>
 % end
 % if run["restore_due_at"] and not is_admin:
 <p>Auto-revert
 % include("partials/time.tpl", at=run["restore_due_at"])
 </p>
 % elif run["restore_due_at"]:
-<form method="post" action="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['id'], 'cancel-restore')}}" class="inline">
+<form method="post" action="{{url('/admin/projects', project, 'actions', run['action_set_id'], 'runs', run['id'], 'cancel-restore')}}" class="inline">
 % include("partials/csrf.tpl")
 Auto-revert
 % include("partials/time.tpl", at=run["restore_due_at"])
@@ -51,5 +51,5 @@ Auto-revert
 </form>
 % end
 % if run["can_undo"] and is_admin:
-<p class="actions"><a href="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['id'], 'undo')}}" data-dialog>Undo run {{run["id"]}} …</a></p>
+<p class="actions"><a href="{{url('/admin/projects', project, 'actions', run['action_set_id'], 'runs', run['id'], 'undo')}}" data-dialog>Undo run {{run["id"]}} …</a></p>
 % end

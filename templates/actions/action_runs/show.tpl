@@ -17,7 +17,7 @@
 <div class="problem">
 <p>The alert of this run is ignored until it resolves, by <bdi>{{ignored["creator"]}}</bdi>.</p>
 % if identity.has_permission("ADMIN"):
-<form method="post" action="{{url('/admin/projects', project, 'actions', run['set_id'], 'runs', run['id'], 'watch-alert')}}">
+<form method="post" action="{{url('/admin/projects', project, 'actions', run['action_set_id'], 'runs', run['id'], 'watch-alert')}}">
 % include("partials/csrf.tpl")
 <button class="quiet">Stop ignoring the alert</button>
 </form>

@@ -8,7 +8,7 @@
 % for metric in impact:
 <tr>
 <td title="{{metric["help"]}}"><bdi>{{metric["name"]}}</bdi>
-<p class="hint"><bdi>{{metric["app_name"]}}</bdi> in {{metric["environment"]}}{{", frontend" if metric["is_frontend"] else ""}}</p></td>
+<p class="hint"><bdi>{{metric["app_name"]}}</bdi> in {{metric["environment"]}}{{", frontend" if metric["sdk_type"] == "frontend" else ""}}</p></td>
 <td><bdi>{{metric["variant"]}}</bdi></td>
 <td>{{metric["summary"]}}</td>
 <td>

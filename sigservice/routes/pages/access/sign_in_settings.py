@@ -3,7 +3,7 @@
 Nothing is configured here.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from sigservice.concurrency.workers import release_turn
 from sigservice.config.oidc import list_addresses
@@ -15,12 +15,6 @@ from sigservice.web.oidc_flow import TRY, derive_token
 PATH = "/admin/sign-in"
 
 router = Router(PageGuard)
-
-
-class Setting(NamedTuple):
-    label: str
-    value: str
-    variable: str
 
 
 @router.get(PATH, needs=ADMIN)
@@ -45,13 +39,14 @@ def check_provider(context: Context, identity: Identity, form: Form) -> Page | s
     return show_settings(context, identity, context.provider.find_problems())
 
 
-def _list_settings(config: dict[str, Any]) -> list[Setting]:
+def _list_settings(config: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """(label, value, variable)."""
     block = config["authentication"]
     oidc = block["oidc"]
     has_secret = bool(oidc["clientSecret"] or oidc["clientSecretFile"])
     new_users = f"created as {oidc['defaultRole']}" if oidc["createUsers"] else "only invited ones"
     groups = [
-        Setting(f"Groups of {role}s", _join(oidc[f"{role.lower()}Groups"]), variable)
+        (f"Groups of {role}s", _join(oidc[f"{role.lower()}Groups"]), variable)
         for role, variable in (
             ("Admin", "SERVICE_OIDC_ADMIN_GROUPS"),
             ("Editor", "SERVICE_OIDC_EDITOR_GROUPS"),
@@ -60,23 +55,18 @@ def _list_settings(config: dict[str, Any]) -> list[Setting]:
     ]
     passwords = "allowed" if block["passwordSignIn"] else "only break-glass accounts"
     return [
-        Setting("Name on the button", oidc["name"], "SERVICE_OIDC_NAME"),
-        Setting("Issuer", oidc["issuer"], "SERVICE_OIDC_ISSUER"),
-        Setting("Client ID", oidc["clientId"], "SERVICE_OIDC_CLIENT_ID"),
-        Setting("Client secret", "set" if has_secret else "none", "SERVICE_OIDC_CLIENT_SECRET"),
-        *(
-            Setting(name[0].upper() + name[1:], url, "SERVICE_URL")
-            for name, url in list_addresses(config)
-        ),
-        Setting("Scopes", _join(oidc["scopes"]), "SERVICE_OIDC_SCOPES"),
-        Setting("New users", new_users, "SERVICE_OIDC_CREATE_USERS"),
-        Setting("Email domains", _join(oidc["emailDomains"]), "SERVICE_OIDC_EMAIL_DOMAINS"),
-        Setting("Groups claim", oidc["groupsClaim"], "SERVICE_OIDC_GROUPS_CLAIM"),
+        ("Name on the button", oidc["name"], "SERVICE_OIDC_NAME"),
+        ("Issuer", oidc["issuer"], "SERVICE_OIDC_ISSUER"),
+        ("Client ID", oidc["clientId"], "SERVICE_OIDC_CLIENT_ID"),
+        ("Client secret", "set" if has_secret else "none", "SERVICE_OIDC_CLIENT_SECRET"),
+        *((name[0].upper() + name[1:], url, "SERVICE_URL") for name, url in list_addresses(config)),
+        ("Scopes", _join(oidc["scopes"]), "SERVICE_OIDC_SCOPES"),
+        ("New users", new_users, "SERVICE_OIDC_CREATE_USERS"),
+        ("Email domains", _join(oidc["emailDomains"]), "SERVICE_OIDC_EMAIL_DOMAINS"),
+        ("Groups claim", oidc["groupsClaim"], "SERVICE_OIDC_GROUPS_CLAIM"),
         *groups,
-        Setting("Passwords", passwords, "SERVICE_PASSWORD_SIGN_IN"),
-        Setting(
-            "Break-glass accounts", _join(block["breakGlassUsers"]), "SERVICE_BREAK_GLASS_USERS"
-        ),
+        ("Passwords", passwords, "SERVICE_PASSWORD_SIGN_IN"),
+        ("Break-glass accounts", _join(block["breakGlassUsers"]), "SERVICE_BREAK_GLASS_USERS"),
     ]
 
 

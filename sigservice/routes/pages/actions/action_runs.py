@@ -235,21 +235,12 @@ def _make_view(run: Row, names: dict[str, str], by: Identity) -> dict[str, Any]:
         and run["restored_by_run_id"] is None
         and any(action["changes"] for action in actions)
     )
-    return {
-        "id": run["id"],
-        "set_id": run["action_set_id"],
+    return run | {
         "name": copy["name"],
-        "state": run["state"],
-        "dry_run": run["dry_run"],
         "cause": CAUSES[read_cause(run)],
         "reason": action_runs.find_reason(run, by),
-        "created_at": run["created_at"],
         "duration": f"{seconds * 1000:.0f} ms" if seconds is not None else "",
-        "signal_id": run["signal_id"],
         "source_id": signal.get("sourceId"),
-        "restores_run_id": run["restores_run_id"],
-        "restored_by_run_id": run["restored_by_run_id"],
-        "restore_due_at": run["restore_due_at"],
         "actions": actions,
         "reverts": [
             action_summaries.describe_undo(change)

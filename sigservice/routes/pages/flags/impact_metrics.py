@@ -17,13 +17,8 @@ def make_impact_rows(
     exposures = usage.count_exposures_of_day()
     places = {name: place for place, name in enumerate(environments)}
     return [
-        {
-            "name": metric["name"],
-            "help": metric["help"],
-            "environment": metric["environment"],
-            "app_name": metric["app_name"],
-            "is_frontend": metric["sdk_type"] == "frontend",
-            "variant": metric["variant"],
+        metric
+        | {
             "summary": _summarize(metric, sum(_select(exposures, metric).values())),
             "bars": _build_bars(metric, _select(exposures, metric), now),
             "label": f"{metric['name']} for {metric['variant']} by hour",

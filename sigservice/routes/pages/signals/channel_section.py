@@ -97,10 +97,8 @@ def make_channel_section(
 def describe_notification(row: Row) -> dict[str, Any]:
     """A message of the outbox about a change of a state, for partials/last_notifications.tpl."""
     message = msgspec.json.decode(row["payload"])
-    return {
-        "created_at": row["created_at"],
+    return row | {
         "change": message["state"],
         "channel": describe_channel(msgspec.json.decode(row["target"])),
         "state": outbox.describe_state(row),
-        "error": row["last_error"],
     }

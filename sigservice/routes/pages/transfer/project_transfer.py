@@ -77,17 +77,13 @@ def import_into_project(context: Context, identity: Identity, project: str, form
         )
         if not is_confirmed:
             conn.rollback()
-    entries = [
-        {"kind": entry.kind, "name": entry.name, "text": entry.description}
-        for entry in changes.entries
-    ]
     notice = "Flags imported." if is_confirmed else ""
     return show_import(
         context,
         identity,
         project,
         Entry(form),
-        entries=entries,
+        entries=changes.entries,
         is_done=is_confirmed,
         notice=notice,
     )
