@@ -18,7 +18,6 @@ from sigservice.routes.pages.flags.feature_page import (
     find_undo,
     show_feature,
 )
-from sigservice.routes.pages.flags.state_reasons import read_reasons
 from sigservice.services.definitions import merge
 from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
@@ -47,7 +46,7 @@ def list_features(conn: Connection, identity: Identity) -> Page:
     filter = _to_filter(filters, offset, sort, is_descending, identity.user_id)
     rows, total, offset = _find_page(conn, filter, identity.user_id)
     environment_names = environments.list_enabled_names(conn)
-    reasons = read_reasons(conn, identity, [row["name"] for row in rows])
+    reasons = feature_table.read_reasons(conn, identity, [row["name"] for row in rows])
     fields = feature_fields.make_filter_fields(
         filters, projects.list_names(conn), feature_rows.list_types(conn), environment_names
     )
