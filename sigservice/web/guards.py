@@ -30,7 +30,7 @@ from sigservice.services.identity import ADMIN_TOKEN_ID, DEFAULT_ENVIRONMENT, PE
 from sigservice.web import request_identity, respond, session
 from sigservice.web.body import FORM_FIELDS, FORM_LIMIT, is_json, read_form
 from sigservice.web.client_ip import find_client_ip, is_https, make_limit_key
-from sigservice.web.limits import build_rate_limit_error
+from sigservice.web.limits import build_rate_limit_error, consume
 from sigservice.web.request_log import HAS_TOKEN
 
 SAFE_METHODS = ("GET", "HEAD")
@@ -294,9 +294,7 @@ def check_failed_auth(context: Context, address: str) -> None:
 
 def count_failed_auth(context: Context, address: str) -> None:
     """Raises RateLimitError above the limit."""
-    is_allowed, headers = context.limiter.consume("failed_auth", address)
-    if not is_allowed:
-        raise build_rate_limit_error(headers)
+    consume(context, "failed_auth", address)
 
 
 def check_same_origin(context: Context, environ: dict[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """Rate limits by address: the option `limit="login"` of a route."""
 
+from collections.abc import Hashable
 from typing import Any
 
 from bottle import HTTPResponse, request
@@ -15,6 +16,14 @@ def build_rate_limit_error(headers: dict[str, str], status: int = 429) -> RateLi
     )
     error.status = status
     return error
+
+
+def consume(context: Context, limit: str, key: Hashable) -> dict[str, str]:
+    """Counts one request; returns the rate limit headers. Raises RateLimitError above the limit."""
+    is_allowed, headers = context.limiter.consume(limit, key)
+    if not is_allowed:
+        raise build_rate_limit_error(headers)
+    return headers
 
 
 class LimitPlugin:
@@ -33,9 +42,7 @@ class LimitPlugin:
 
         def limited(*args: Any, **kwargs: Any) -> Any:
             key = make_limit_key(find_client_ip(request.environ, trusted))
-            is_allowed, headers = context.limiter.consume(limit, key)
-            if not is_allowed:
-                raise build_rate_limit_error(headers)
+            headers = consume(context, limit, key)
             try:
                 answer = callback(*args, **kwargs)
             except AppError as error:

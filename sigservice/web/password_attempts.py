@@ -18,7 +18,7 @@ from sigservice.services.access import users
 from sigservice.services.access.sessions import MAX_LOGIN
 from sigservice.services.identity import Identity
 from sigservice.web.client_ip import make_limit_key
-from sigservice.web.limits import build_rate_limit_error
+from sigservice.web.limits import build_rate_limit_error, consume
 
 LIMIT, HASHING_LIMIT = "account_login", "own_password"
 
@@ -79,9 +79,7 @@ def limit_hashing(context: Context, key: Hashable) -> Iterator[None]:
     too, otherwise one user could keep all others from signing in. The key isn't the user, so that a
     stolen session can't keep the owner from setting another password. Raises RateLimitError.
     """
-    is_allowed, headers = context.limiter.consume(HASHING_LIMIT, key)
-    if not is_allowed:
-        raise build_rate_limit_error(headers)
+    consume(context, HASHING_LIMIT, key)
     try:
         yield
     except UnavailableError:

@@ -14,7 +14,7 @@ from sigservice.services.access.reset_tokens import Invitation
 from sigservice.services.identity import Identity
 from sigservice.services.system import mails
 from sigservice.web.client_ip import find_client_ip
-from sigservice.web.limits import build_rate_limit_error
+from sigservice.web.limits import consume
 from sigservice.web.links import make_mail_url, make_own_url
 from sigservice.web.password_attempts import (
     limit_hashing,
@@ -36,9 +36,7 @@ def send_reset_link(context: Context, environ: dict[str, Any], email: str) -> No
         return
     email = email.strip()
     key = make_account_key(email)
-    is_allowed, headers = context.limiter.consume("password_reset_account", key)
-    if not is_allowed:
-        raise build_rate_limit_error(headers)
+    consume(context, "password_reset_account", key)
     ip, now = find_client_ip(environ, context.trusted_proxies), context.clock.now()
     base_url = make_mail_url(context, environ)
     with context.database.transaction() as conn:

@@ -28,7 +28,7 @@ from sigservice.web import Context, HTTPResponse, Public, Router, Row, request, 
 from sigservice.web.body import MISSING, read_bytes, read_json
 from sigservice.web.client_ip import find_client_ip
 from sigservice.web.guards import AuthenticationAttempt
-from sigservice.web.limits import build_rate_limit_error
+from sigservice.web.limits import build_rate_limit_error, consume
 from sigservice.web.signal_credentials import make_signal_key, read_caller
 
 # A proxy, because bottle flattens dicts in a route's configuration.
@@ -139,9 +139,7 @@ def _confirm_subscription(
         return False
     # Unlike a signal's statement, no statement checks the token here: it may be deleted by now.
     _, token = _authenticate_again(context, endpoint.name, caller)
-    is_allowed, headers = context.limiter.consume("signal", ("confirm", token.id))
-    if not is_allowed:  # each confirmation is an outgoing request
-        raise build_rate_limit_error(headers)
+    consume(context, "signal", ("confirm", token.id))  # each is an outgoing request
     if reason := context.sns.confirm(message):
         raise BadDataError(reason)
     return True
