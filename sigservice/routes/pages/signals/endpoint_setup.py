@@ -12,6 +12,7 @@ from sigservice.errors import NotFoundError
 from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens
 from sigservice.routes.pages.signals.endpoint_tabs import ONE, PATH, find_endpoint, make_tab_page
+from sigservice.routes.pages.signals.signal_token_form import INSTRUCTIONS, find_kind
 from sigservice.senders import Sender
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signal_storage
@@ -51,12 +52,11 @@ def make_secret_page(
     secret: str,
     *,
     title: str = "",
-    instructions: str = "",
-    grace_ends_at: datetime | None = None,
+    **more: Any,
 ) -> Page:
     """A new token with its secret, as the response to the POST: no URL shows the secret again.
-    `secret` is "" if the sender generated it. `instructions` say how to configure a signing sender.
-    `grace_ends_at` is the time until which the replaced secret is valid."""
+    `secret` is "" if the sender generated it. `grace_ends_at` is the time until which the replaced
+    secret is valid."""
     title = title or f"Token {token['name']} created"
     return _make_setup_page(
         context,
@@ -64,8 +64,8 @@ def make_secret_page(
         title=title,
         notice=f"{title}.",
         secret=secret,
-        instructions=instructions,
-        grace_ends_at=grace_ends_at,
+        instructions=INSTRUCTIONS.get(find_kind(token), ""),
+        **more,
     )
 
 

@@ -1,7 +1,5 @@
 """Tokens of a signal endpoint, pages: create, edit, rotate, end the grace period, delete."""
 
-from typing import Any
-
 from sigservice.repository.signals import signal_endpoint_tokens as token_rows
 from sigservice.repository.signals import signals
 from sigservice.routes.admin.signals.signal_endpoint_tokens import (
@@ -18,7 +16,7 @@ from sigservice.routes.pages.signals.endpoint_tabs import (
     make_breadcrumbs,
     make_tab_page,
 )
-from sigservice.routes.pages.signals.signal_token_form import BEARER, INSTRUCTIONS, KINDS
+from sigservice.routes.pages.signals.signal_token_form import BEARER, KINDS
 from sigservice.routes.pages.signals.signal_token_list import make_token_table
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoint_tokens, signal_endpoints
@@ -114,7 +112,7 @@ def create_token_of_kind(context: Context, identity: Identity, id: int, form: Fo
     with context.database.transaction() as conn:
         fields = body.make_fields()
         token, secret = create_token_of(context, conn, id, fields, identity, body.secret)
-    return _make_secret_page(context, id, token, "" if body.secret else secret)
+    return make_secret_page(context, id, token, "" if body.secret else secret)
 
 
 @router.get(TOKEN_PATH, needs=ADMIN)
@@ -169,7 +167,7 @@ def rotate_token(context: Context, identity: Identity, id: int, token_id: int, f
     body = read(form | {"graceHours": hours}, RotationBody)
     with context.database.transaction() as conn:
         token, secret = rotate_token_of(context, conn, id, token_id, body, identity)
-    return _make_secret_page(
+    return make_secret_page(
         context,
         id,
         token,
@@ -214,8 +212,3 @@ def _find(context: Context, id: int, token_id: int) -> tuple[Row, Row]:
     """The endpoint and the token. Raises NotFoundError."""
     with context.database.transaction() as conn:
         return signal_endpoints.get(conn, id), signal_endpoint_tokens.get(conn, id, token_id)
-
-
-def _make_secret_page(context: Context, id: int, token: Row, secret: str, **more: Any) -> Page:
-    instructions = INSTRUCTIONS.get(signal_token_form.find_kind(token), "")
-    return make_secret_page(context, id, token, secret, instructions=instructions, **more)
