@@ -14,15 +14,15 @@ from sigservice.web import AdminGuard, Connection, Context, HTTPResponse, Json, 
 PATH = "/api/admin/service-account"
 
 
-class ServiceAccountBody(msgspec.Struct):
+class ServiceAccountBody(msgspec.Struct, rename="camel"):
     """Absent fields don't change; the role of a new account is Viewer by default."""
 
     username: str | UnsetType | None = UNSET
     name: str | UnsetType | None = UNSET
-    rootRole: int | str | UnsetType = UNSET
+    root_role: int | str | UnsetType = UNSET
 
     def to_changes(self) -> dict[str, Any]:
-        fields = {"username": self.username, "name": self.name, "root_role": self.rootRole}
+        fields = msgspec.structs.asdict(self)
         return {name: value for name, value in fields.items() if value is not UNSET}
 
 

@@ -42,21 +42,16 @@ class NewUserBody(msgspec.Struct):
         )
 
 
-class UserBody(msgspec.Struct):
+class UserBody(msgspec.Struct, rename="camel"):
     """Absent fields don't change."""
 
     username: str | UnsetType | None = UNSET
     email: str | UnsetType | None = UNSET
     name: str | UnsetType | None = UNSET
-    rootRole: int | str | UnsetType = UNSET
+    root_role: int | str | UnsetType = UNSET
 
     def to_changes(self) -> dict[str, Any]:
-        fields = {
-            "username": self.username,
-            "email": self.email,
-            "name": self.name,
-            "root_role": self.rootRole,
-        }
+        fields = msgspec.structs.asdict(self)
         return {name: value for name, value in fields.items() if value is not UNSET}
 
 

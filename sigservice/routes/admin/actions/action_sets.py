@@ -1,6 +1,7 @@
 """Action sets of a project, JSON: list, create, update, delete, enable, re-enable; the kinds."""
 
 import msgspec
+from msgspec.structs import asdict
 
 from sigservice.services.actions import action_sets, scheduled_sets
 from sigservice.services.actions.action_choices import describe_kinds
@@ -46,16 +47,9 @@ class ActionSetBody(msgspec.Struct):
     def to_fields(self) -> ActionSetFields:
         schedule = self.match if isinstance(self.match, Schedule) else None
         match = Match(NO_SOURCE) if isinstance(self.match, Schedule) else self.match
-        mapped = [
-            Filter(
-                path=path,
-                operator=f.operator,
-                value=f.value,
-                values=f.values if f.values else None,
-                inverted=f.inverted,
-                caseInsensitive=f.caseInsensitive,
-            )
-            for path, f in match.payload.items()
+        filters = [
+            Filter(path=path, **asdict(mapped) | {"values": mapped.values or None})
+            for path, mapped in match.payload.items()
         ]
         paths = [f"match.payload.{path[:MAX_PATH_LENGTH]}" for path in match.payload]
         paths += [f"match.filters[{index}]" for index in range(len(match.filters))]
@@ -65,7 +59,7 @@ class ActionSetBody(msgspec.Struct):
             self.enabled,
             self.actorId,
             match.sourceId,
-            [*mapped, *match.filters],
+            [*filters, *match.filters],
             self.actions,
             self.options,
             paths,
