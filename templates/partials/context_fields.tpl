@@ -1,5 +1,1 @@
-<datalist id="context-fields">
-% for row in values:
-<option value="{{row["name"]}}"></option>
-% end
-</datalist>
+% include("partials/datalist.tpl", id="context-fields", choices=values)

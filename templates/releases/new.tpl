@@ -4,11 +4,7 @@
 % include("partials/problems.tpl")
 <form method="get">
 % include("partials/form_fields.tpl")
-<datalist id="flags">
-% for name in names:
-<option value="{{name}}"></option>
-% end
-</datalist>
+% include("partials/datalist.tpl", id="flags", choices=names)
 <p class="actions">
 <button>Next</button>
 <a href="{{url('/admin/releases')}}">Cancel</a>

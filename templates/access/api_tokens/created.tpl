@@ -2,10 +2,7 @@
 <h1>API token <bdi>{{token["token_name"]}}</bdi> created</h1>
 <p class="notice">Copy this token now. You won't be able to see it again.</p>
 % for field in copy_fields:
-<div class="field">
-<label for="{{field.element_id}}">{{field.label}}</label>
 % include("partials/copy_field.tpl", field=field)
-</div>
 % end
 <h2>Try it</h2>
 <pre tabindex="0"><code>curl -H 'Authorization: {{secret}}' \

@@ -1,8 +1,5 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>Token <bdi>{{token["description"]}}</bdi> created</h1>
 <p class="notice">Copy this token now. You won't be able to see it again.</p>
-<div class="field">
-<label for="{{secret.element_id}}">{{secret.label}}</label>
 % include("partials/copy_field.tpl", field=secret)
-</div>
 <p class="actions"><a class="button" href="{{url(back)}}">Done</a></p>

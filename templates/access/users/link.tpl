@@ -1,10 +1,7 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1><bdi>{{title}}</bdi></h1>
 <p class="notice">Copy this link now. You won't be able to see it again. Anyone with the link can set this user's password, once, within 24 hours.</p>
-<div class="field">
-<label for="{{link.element_id}}">{{link.label}}</label>
 % include("partials/copy_field.tpl", field=link)
-</div>
 % if mail_state:
 <p>{{mail_state}}</p>
 % end

@@ -15,11 +15,7 @@
 % include("partials/form_fields.tpl", fields=row.parameters)
 </div>
 % for id, choices in row.suggestions.items():
-<datalist id="{{id}}">
-% for choice in choices:
-<option value="{{choice}}"></option>
-% end
-</datalist>
+% include("partials/datalist.tpl", id=id, choices=choices)
 % end
 <p class="actions">
 % if number:

@@ -36,10 +36,6 @@ Sample of the template: no signal received yet\\
 % elif source.value:
 <p class="hint">No signal received yet. You can add filters anyway.</p>
 % end
-<datalist id="suggested">
-% for path in suggested:
-<option value="{{path}}"></option>
-% end
-</datalist>
+% include("partials/datalist.tpl", id="suggested", choices=suggested)
 % end
 </fieldset>

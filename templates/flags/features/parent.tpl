@@ -25,11 +25,7 @@
 <form method="post" action="{{url(path, 'parent')}}">
 % include("partials/csrf.tpl")
 % include("partials/form_fields.tpl", fields=parent_fields)
-<datalist id="parents">
-% for candidate in parents:
-<option value="{{candidate}}"></option>
-% end
-</datalist>
+% include("partials/datalist.tpl", id="parents", choices=parents)
 <button class="quiet">Save parent flag</button>
 </form>
 </details>

@@ -16,10 +16,7 @@
 % if instructions:
 <p>{{instructions}}</p>
 % end
-<div class="field">
-<label for="{{call_url.element_id}}">{{call_url.label}}</label>
 % include("partials/copy_field.tpl", field=call_url)
-</div>
 <section>
 <h2>Configure {{sender.title}}</h2>
 <p>{{sender.credentials}}

@@ -88,7 +88,7 @@ def make_constraint_section(form: Form, context_rows: Sequence[Row], hint: str) 
         blank=BLANK,
         summarize=_summarize,
         template="partials/context_fields.tpl",
-        values=context_rows,
+        values=[*legal_values],
     )
 
 

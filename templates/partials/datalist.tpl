@@ -1,0 +1,5 @@
+<datalist id="{{id}}">
+% for choice in choices:
+<option value="{{choice}}"></option>
+% end
+</datalist>
