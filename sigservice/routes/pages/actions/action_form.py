@@ -14,6 +14,7 @@ from sigservice.routes.pages.actions import action_form_values as form_values
 from sigservice.routes.pages.actions import schedule_fields
 from sigservice.routes.pages.actions.action_form_fields import Choices
 from sigservice.routes.pages.actions.action_sets import make_breadcrumbs
+from sigservice.routes.pages.signals.channel_section import make_named_channels
 from sigservice.services.access import service_accounts as account_service
 from sigservice.services.actions import action_choices, action_sets, action_summaries, set_replays
 from sigservice.services.actions.action_sets import read_limits
@@ -95,7 +96,7 @@ def show_action_set(
         actions=form_fields.make_action_rows(texts, kinds, set_names),
         max_actions=limits.actions,
         has_options=form_fields.has_options(texts),
-        recipients=form_fields.make_recipients(texts, integrations),
+        recipients=make_named_channels(texts, integrations, form_fields.RUN_EVENTS),
         notifications=form_fields.make_notification_section(texts),
         replay=replay,
         would=action_summaries.describe_actions(fields.actions, set_names) if fields else "",

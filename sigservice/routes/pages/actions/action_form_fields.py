@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sigservice import senders
-from sigservice.db import Row
 from sigservice.routes.pages.actions.action_form_values import (
     AT,
     BLANK_ACTION,
@@ -20,9 +19,7 @@ from sigservice.routes.pages.actions.schedule_fields import find_trigger
 from sigservice.routes.pages.flags.constraint_fields import make_operator_field
 from sigservice.routes.pages.signals.channel_section import (
     TELL,
-    NamedChannel,
     make_channel_section,
-    make_named_channels,
 )
 from sigservice.services.actions.action_kinds import add_strategy, update_strategy
 from sigservice.services.actions.action_set_options import EVENTS
@@ -42,7 +39,7 @@ ACCOUNT_FIELD = Field(
 )
 UPDATES_REPLAY = {"data-press": "replay-button"}
 EVENT_LABELS = {"success": "succeeded", "failed": "failed", "suppressed": "was skipped"}
-_RUN_EVENTS = {event: f"Run {EVENT_LABELS[event]}" for event in EVENTS}
+RUN_EVENTS = {event: f"Run {EVENT_LABELS[event]}" for event in EVENTS}
 # The form of a strategy plans them.
 PLANNED_KINDS = (add_strategy.NAME, update_strategy.NAME)
 SUGGESTED_PATHS = {"list": "suggested"}
@@ -198,17 +195,12 @@ def make_action_rows(
     ]
 
 
-def make_recipients(form: Form, integrations: Sequence[Row]) -> list[NamedChannel]:
-    """`integrations` are all that have a name."""
-    return make_named_channels(form, integrations, _RUN_EVENTS)
-
-
 def make_notification_section(form: Form) -> GrowingSection:
     return make_channel_section(
         form,
         f"{AT}notifications",
         "Optional. Saved secrets are masked; leave them unchanged to keep them.",
-        _RUN_EVENTS,
+        RUN_EVENTS,
         {"type": "apprise", "on.failed": "on", "on.success": "on"},
     )
 

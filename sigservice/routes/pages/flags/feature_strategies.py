@@ -32,7 +32,7 @@ from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, request
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import (
     Confirmation,
     confirms,
@@ -82,7 +82,6 @@ def show_strategy(
         release=next((row for row in running if _moves(row, strategy_id)), None),
         path=flag_path(name),
         can_schedule=identity.has_permission(ADMIN),
-        action=context.prefix + request.environ["PATH_INFO"],
         **parts,
     )
 

@@ -65,7 +65,6 @@ def list_features(conn: Connection, identity: Identity) -> Page:
         features=[feature_table.make_row(row, columns, page, reasons) for row in rows],
         changes=feature_fields.make_bulk_fields(columns, is_archive=is_archive),
         count=_count(offset, len(rows), total),
-        is_filtered=bool(applied),
         is_empty=not (rows or applied or offset),
         is_archive=is_archive,
         can_edit=can_edit,

@@ -52,7 +52,6 @@ def show_guard_form(
         title=f"Edit guards of release {release_id} of {name} in {environment}",
         breadcrumbs=make_breadcrumbs(name),
         environment=environment,
-        action=context.prefix + request.environ["PATH_INFO"],
         guards=fields.make_guards_section(form, GuardChoices(endpoints, sources)),
         reason=fill([REASON], form),
         hidden={name: form.get(name, "") for name in HIDDEN},

@@ -91,7 +91,6 @@ def show_new_release(
         flag_environment=target,
         path=flag_path(name),
         freeze=frozen,
-        action=context.prefix + request.environ["PATH_INFO"],
         templates=[_describe_template(template) for template in templates],
         strategy=fields.make_strategy_field(
             [(strategy["id"], name_strategy(strategy)) for strategy in rollouts], form
