@@ -7,7 +7,7 @@ are plugins.
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache, partial, update_wrapper
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
 
 from bottle import Bottle, HTTPError, HTTPResponse, Route, request, response
 from bottle import Router as BottleRouter
@@ -21,14 +21,35 @@ from sigservice.web.limits import LimitPlugin
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 _ANSWER = "sigservice.answer"  # of a handler, which bottle still has to convert
-SIZES = ("body_limit", "form_limit")  # bytes, or a function of the configuration
+Size = int | Callable[[dict[str, Any]], int]
+SIZES = ("body_limit", "form_limit")
+
+
+class RouteOptions(TypedDict, total=False):
+    """What guards and plugins read of a route. Sizes are bytes, or a function of the
+    configuration."""
+
+    needs: str  # the permission
+    needs_credentials: bool  # the handler checks the token; a large body isn't read without one
+    while_default_password: bool  # also while the caller has the default password
+    limit: str  # the rate limit by address
+    takes: Any  # the struct of the body
+    optional_body: bool
+    any_content_type: bool
+    body_limit: Size
+    form_limit: Size
+    form_fields: int
+    for_scripts: bool  # scripts may send it too, with any JSON body or none
+    autocommit: bool  # `conn` is in autocommit, for a single statement
+    group_commit: str  # those with the same one wait for it, so the listener runs them together
+    described_as: Mapping[str, Any]  # members of the operation in the OpenAPI document
 
 
 class RouteDeclaration(NamedTuple):
     method: str
     path: str
     handler: Callable[..., Any]
-    options: dict[str, Any]
+    options: RouteOptions
 
 
 class Router:
@@ -36,13 +57,9 @@ class Router:
     callers; where `is_enabled` is false for a configuration, the routes don't exist. `notices` are
     the messages of its pages, by the parameter `done` of the redirects to them.
 
-    The options of a route: `needs` (a permission), `limit` (a rate limit by address), `takes` (the
-    struct of the body), `body_limit` and `form_limit` (bytes); the guards and plugins read them.
-    With `autocommit=True` the `conn` of a handler is in autocommit, for a single statement.
     A handler with the parameter `target` gets the FeatureEnvironment that `<project>`, `<name>` and
     `<environment>` of its path are.
     A path that ends in `/<is_on:switch>` declares two routes, which end in on and off.
-    Routes with the same `group_commit` wait for one, so the listener runs their requests together.
     """
 
     def __init__(
@@ -61,23 +78,23 @@ class Router:
         """Who may call routes that need no permission: `public`, or the types of API tokens."""
         return f"{' or '.join(self._tokens)} token" if self._tokens else "public"
 
-    def get(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+    def get(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[Handler], Handler]:
         return self._declare("GET", path, options)
 
-    def post(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+    def post(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[Handler], Handler]:
         return self._declare("POST", path, options)
 
-    def put(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+    def put(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[Handler], Handler]:
         return self._declare("PUT", path, options)
 
-    def patch(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+    def patch(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[Handler], Handler]:
         return self._declare("PATCH", path, options)
 
-    def delete(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+    def delete(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[Handler], Handler]:
         return self._declare("DELETE", path, options)
 
     def _declare(
-        self, method: str, path: str, options: dict[str, Any]
+        self, method: str, path: str, options: RouteOptions
     ) -> Callable[[Handler], Handler]:
         def declare(handler: Handler) -> Handler:
             parent, _, last = path.rpartition("/")
@@ -169,7 +186,7 @@ class _BoundRoute(Route):  # type: ignore[misc]
         self.app, self._handler = app, declaration.handler
         self.method, self.rule = declaration.method, declaration.path
         self.name, self.plugins, self.skiplist = None, list[Any](), list[Any]()
-        options = declaration.options
+        options: dict[str, Any] = {**declaration.options}
         sizes = {name: options[name] for name in SIZES if callable(options.get(name))}
         self.config = options | {name: size(app.context.config) for name, size in sizes.items()}
 
