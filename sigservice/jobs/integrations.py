@@ -57,14 +57,8 @@ def run_once(context: Context) -> None:
 def _list_next(context: Context, id: int) -> list[Row]:
     now, limit = context.clock.now(), 1 if context.change_burst.lasts else MAX_CLAIMED
     with context.database.autocommit() as conn:
-        return integration_rows.list_next(
-            conn,
-            [id],
-            now=now,
-            until=now + CLAIM_DURATION,
-            owner=context.process_id,
-            limit=limit,
-        )
+        until, owner = now + CLAIM_DURATION, context.process_id
+        return integration_rows.list_next(conn, id, now=now, until=until, owner=owner, limit=limit)
 
 
 def _send_in_order(context: Context, id: int) -> None:

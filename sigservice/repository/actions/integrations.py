@@ -86,11 +86,11 @@ def claim_queues(
 
 
 def list_next(
-    conn: Connection, ids: Sequence[int], *, now: datetime, until: datetime, owner: str, limit: int
+    conn: Connection, id: int, *, now: datetime, until: datetime, owner: str, limit: int
 ) -> list[Row]:
-    """The next deliveries of claimed queues, by integration and in order, with its parameters and
-    `version`. `attempts` counts the next one. Extends the claims; a lost one has no deliveries."""
-    values = {"ids": list(ids), "now": now, "until": until, "owner": owner, "limit": limit}
+    """The next deliveries of a claimed queue, in order, with the parameters and the `version` of
+    the integration. `attempts` counts the next one. Extends the claim; a lost one has none."""
+    values = {"id": id, "now": now, "until": until, "owner": owner, "limit": limit}
     return fetch_all_prepared(conn, _SQL["list_next_deliveries"], **values)
 
 

@@ -128,12 +128,12 @@ WHERE c.claimed_until <= %(now)s OR c.claimed_by = excluded.claimed_by
 RETURNING c.integration_id;
 
 -- name: list_next_deliveries
--- Of the queues that `owner` has claimed: up to `limit` of each, in order, to the last before one that
--- isn't due. A statement of its own: the one that claims a queue could see deliveries that the process
--- before has sent. Extends the claims. LATERAL and LIMIT 1: a join could read all events.
+-- Of a queue that `owner` has claimed: up to `limit`, in order, to the last before one that isn't
+-- due. A statement of its own: the one that claims a queue could see deliveries that the process
+-- before has sent. Extends the claim. LATERAL and LIMIT 1: a join could read all events.
 WITH claims AS (
     UPDATE integration_claims SET claimed_until = %(until)s
-    WHERE integration_id = ANY(%(ids)s) AND claimed_by = %(owner)s
+    WHERE integration_id = %(id)s AND claimed_by = %(owner)s
     RETURNING integration_id
 )
 SELECT d.id, d.message_id, d.subject_id, d.payload, d.attempts + 1 AS attempts, d.due_at, d.expires_at,
@@ -162,7 +162,7 @@ LEFT JOIN LATERAL (
     LIMIT 1
 ) e ON true
 WHERE d.is_next
-ORDER BY i.id, d.id;
+ORDER BY d.id;
 
 -- name: release_queue
 UPDATE integration_claims SET claimed_until = 'epoch'
