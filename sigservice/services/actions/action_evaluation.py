@@ -56,7 +56,7 @@ class CompiledSet:
 
 
 @dataclass
-class _Batch:
+class _Decisions:
     """The decisions of a batch. `run_once_ids` are sets that don't run again until re-enabled."""
 
     alerts: FiringAlerts
@@ -118,7 +118,7 @@ class Evaluator:
         sets: dict[int, list[CompiledSet]] = {}
         for compiled_set in self.compile_sets(conn, rows, logger):
             sets.setdefault(compiled_set.row["source_id"], []).append(compiled_set)
-        batch = _Batch(FiringAlerts(conn, [row["id"] for row in rows]), logger)
+        decisions = _Decisions(FiringAlerts(conn, [row["id"] for row in rows]), logger)
         results: dict[int, list[dict[str, Any]]] = {}
         evaluated_ids: list[int] = []
         copied_bytes = 0
@@ -126,18 +126,18 @@ class Evaluator:
             evaluated_ids.append(signal["signal_id"])
             if signal["payload"] is None:
                 continue
-            payload, count = msgspec.json.decode(signal["payload"]), len(batch.runs)
+            payload, count = msgspec.json.decode(signal["payload"]), len(decisions.runs)
             evaluated.append(EvaluatedSignal(signal["signal_id"], signal["endpoint_id"], payload))
             results[signal["signal_id"]] = [
-                _evaluate_set(compiled_set, signal, payload, batch)
+                _evaluate_set(compiled_set, signal, payload, decisions)
                 for compiled_set in sets.get(signal["endpoint_id"], [])
             ]
-            copied_bytes += (len(batch.runs) - count) * len(signal["payload"])
+            copied_bytes += (len(decisions.runs) - count) * len(signal["payload"])
             if copied_bytes >= BATCH_BYTES:
                 break
-        insert_runs(conn, batch.runs)
-        if batch.run_once_ids:
-            action_sets.set_armed(conn, batch.run_once_ids, False)
+        insert_runs(conn, decisions.runs)
+        if decisions.run_once_ids:
+            action_sets.set_armed(conn, decisions.run_once_ids, False)
         if results:
             signal_queue.insert_results(
                 conn,
@@ -145,7 +145,7 @@ class Evaluator:
                 [msgspec.json.encode(items).decode() for items in results.values()],
             )
         signal_queue.delete(conn, evaluated_ids)
-        return len(evaluated_ids), len(batch.runs)
+        return len(evaluated_ids), len(decisions.runs)
 
     def store_dead_letter(self, conn: Connection, signal_id: int, error_id: str) -> bool:
         """Deletes the signal from the queue without evaluating it. False if another process has
@@ -231,20 +231,20 @@ def _split_portions(runs: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
 
 
 def _evaluate_set(
-    compiled_set: CompiledSet, signal: Row, payload: Any, batch: _Batch
+    compiled_set: CompiledSet, signal: Row, payload: Any, decisions: _Decisions
 ) -> dict[str, Any]:
     """The stored result; adds a run to the batch unless the filters don't match."""
     result = {"actionSetId": compiled_set.row["id"], "name": compiled_set.row["name"]}
     fault = compiled_set.fault
     if compiled_set.matcher is not None:
         try:
-            return result | _decide(compiled_set, compiled_set.matcher, signal, payload, batch)
+            return result | _decide(compiled_set, compiled_set.matcher, signal, payload, decisions)
         except (DatabaseError, DatabaseUnavailable):
             raise  # the transaction has failed
         except Exception as error:  # noqa: BLE001  a bug in a filter must not stop the queue
-            fault = _report(batch.logger, compiled_set.row["id"], error)
+            fault = _report(decisions.logger, compiled_set.row["id"], error)
     run = make_run(compiled_set, signal, cause="signal") | {"state": "failed", "reason": fault}
-    batch.runs.append(run)
+    decisions.runs.append(run)
     return result | {"verdict": "failed", "because": fault}
 
 
@@ -254,11 +254,11 @@ def _report(logger: Logger, set_id: int, error: Exception) -> str:
 
 
 def _decide(
-    compiled_set: CompiledSet, matcher: Matcher, signal: Row, payload: Any, batch: _Batch
+    compiled_set: CompiledSet, matcher: Matcher, signal: Row, payload: Any, decisions: _Decisions
 ) -> dict[str, Any]:
     options, resolved_condition = compiled_set.options, compiled_set.options.restoreWhenResolved
     if resolved_condition is not None and is_resolved(resolved_condition, payload):
-        return _resolve_alert(compiled_set, signal, payload, resolved_condition, batch)
+        return _resolve_alert(compiled_set, signal, payload, resolved_condition, decisions)
     if not matcher.matches(payload):
         failed = next((result for result in matcher.explain(payload) if not result.matched), None)
         reason = {"path": failed.path, "operator": failed.operator} if failed else {}
@@ -266,24 +266,24 @@ def _decide(
     run = make_run(compiled_set, signal, cause="signal")
     if resolved_condition is not None:
         key = find_text(payload, resolved_condition.key)
-        if key is not None and batch.alerts.is_ignored(compiled_set.row["id"], key):
+        if key is not None and decisions.alerts.is_ignored(compiled_set.row["id"], key):
             # Without its key: the alert must not count as one that fires.
-            batch.runs.append(run | {"state": "suppressed", "reason": IS_IGNORED})
+            decisions.runs.append(run | {"state": "suppressed", "reason": IS_IGNORED})
             return {"verdict": "suppressed", "because": IS_IGNORED}
         run["correlation"] = key
         if (
             key is not None and not options.dryRun
         ):  # also when suppressed: it prevents an auto-revert
-            batch.alerts.record(compiled_set.row["id"], key, is_firing=True)
+            decisions.alerts.record(compiled_set.row["id"], key, is_firing=True)
     suppression = find_suppression(compiled_set, signal["now"])
     if suppression:
-        batch.runs.append(run | {"state": "suppressed", "reason": suppression})
+        decisions.runs.append(run | {"state": "suppressed", "reason": suppression})
         return {"verdict": "suppressed", "because": suppression}
     compiled_set.last_at, compiled_set.in_last_hour = signal["now"], compiled_set.in_last_hour + 1
     if options.latch and not options.dryRun:
         compiled_set.armed = False
-        batch.run_once_ids.append(compiled_set.row["id"])
-    batch.runs.append(run)
+        decisions.run_once_ids.append(compiled_set.row["id"])
+    decisions.runs.append(run)
     return {"verdict": "runs"}
 
 
@@ -292,12 +292,12 @@ def _resolve_alert(
     signal: Row,
     payload: Any,
     resolved_condition: ResolvedCondition,
-    batch: _Batch,
+    decisions: _Decisions,
 ) -> dict[str, Any]:
     """The result of a signal that resolves an alert."""
     key = find_text(payload, resolved_condition.key)
-    firing = batch.alerts.list_keys(compiled_set.row["id"])
-    was_ignored = key is not None and batch.alerts.stop_ignoring(compiled_set.row["id"], key)
+    firing = decisions.alerts.list_keys(compiled_set.row["id"])
+    was_ignored = key is not None and decisions.alerts.stop_ignoring(compiled_set.row["id"], key)
     if key is None or key not in firing:
         reason = "The signal resolves an alert, but there is nothing to revert."
         if was_ignored:
@@ -305,17 +305,17 @@ def _resolve_alert(
         return {"verdict": "nothing to restore", "because": reason}
     run = make_run(compiled_set, signal, cause="resolved") | {"correlation": key}
     if not compiled_set.options.dryRun:
-        batch.alerts.record(compiled_set.row["id"], key, is_firing=False)
+        decisions.alerts.record(compiled_set.row["id"], key, is_firing=False)
     others = {
         other
         for other in firing - {key}
-        if not batch.alerts.is_ignored(compiled_set.row["id"], other)
+        if not decisions.alerts.is_ignored(compiled_set.row["id"], other)
     }
     if others:
         reason = f"{OTHER_ALERT_FIRES}: {min(others)[:200]}"
-        batch.runs.append(run | {"state": "suppressed", "reason": reason})
+        decisions.runs.append(run | {"state": "suppressed", "reason": reason})
         return {"verdict": "suppressed", "because": reason}
-    batch.runs.append(run)
+    decisions.runs.append(run)
     return {"verdict": "restores"}
 
 
