@@ -11,6 +11,7 @@ from sigservice.db import (
     Row,
     execute,
     fetch_all,
+    fetch_all_prepared,
     fetch_one,
     fetch_one_prepared,
     fetch_value,
@@ -59,7 +60,8 @@ def lock(conn: Connection, ids: Sequence[int]) -> None:
 
 def list_active(conn: Connection, ids: Sequence[int] | None = None) -> list[Row]:
     """What decisions need of all releases that have not ended; of any state with `ids`."""
-    return fetch_all(conn, _SQL["list_active_releases"], ids=None if ids is None else list(ids))
+    values = None if ids is None else list(ids)
+    return fetch_all_prepared(conn, _SQL["list_active_releases"], ids=values)
 
 
 def find_news(conn: Connection, *, since: datetime | None) -> Row:
