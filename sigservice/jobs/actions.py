@@ -37,10 +37,12 @@ def run_once(context: Context) -> int:
             with context.database.autocommit() as conn:
                 work = action_runs.find_pending_work(conn, context.clock.now())
         evaluated = performed = 0
-        if work["signals"] or work["reverts"] or work["schedules"]:
-            evaluated, performed = _evaluate(context, logger, work)
-        if evaluated or work["runs"]:
-            performed += _perform_all(context, logger)
+        try:
+            if work["signals"] or work["reverts"] or work["schedules"]:
+                evaluated, performed = _evaluate(context, logger, work)
+        finally:  # runs that have started don't wait for signals that can't be evaluated
+            if evaluated or work["runs"]:
+                performed += _perform_all(context, logger)
         if evaluated or performed:
             context.outbox_waiting.set()
         elif work is not _ONLY_SIGNALS:
@@ -58,14 +60,16 @@ def _evaluate(context: Context, logger: Logger, work: Mapping[str, Any]) -> tupl
             action_runs.lock(conn)
             started = run_service.start_due_reverts(conn)
             started += scheduled_runs.start_due_runs(conn, context.evaluator, logger, now)
-    for attempt in (_evaluate_and_perform, _evaluate_batch, _evaluate_singly):
+    for attempt in (_evaluate_and_perform, _evaluate_batch):
         try:
             evaluated, performed = attempt(context, logger)
-            return evaluated + started, performed
-        except Exception as error:
-            if attempt is not _evaluate_and_perform and not is_persistent_error(error):
+            break
+        except Exception as error:  # the next attempt raises it again, and it is logged
+            if attempt is _evaluate_batch and not is_persistent_error(error):
                 raise
-    return started, 0
+    else:
+        evaluated, performed = _evaluate_singly(context, logger)
+    return evaluated + started, performed
 
 
 def _evaluate_and_perform(context: Context, logger: Logger) -> tuple[int, int]:

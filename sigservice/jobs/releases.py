@@ -3,11 +3,10 @@ that have something to do; the rules of guards are evaluated before. Processes t
 locks, so a step happens once; a kill loses a transaction, and the next run decides again."""
 
 from sigservice.context import Context
-from sigservice.db import Row
-from sigservice.log import Logger, log_error
+from sigservice.log import Logger
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services.releases import release_progress, release_rules, release_signals
-from sigservice.services.releases.release_state import Release, load
+from sigservice.services.releases.release_state import load_readable
 
 
 def run_once(context: Context) -> None:
@@ -30,7 +29,7 @@ def _scan(context: Context, logger: Logger) -> int:
     with context.database.autocommit() as conn:
         rows = release_rows.list_active(conn)
     events = 0
-    for release in _load_all(context, rows, logger):
+    for release in load_readable(rows, context.clock, logger):
         if context.stopping.is_set():
             break
         if release_progress.has_work(release):
@@ -38,14 +37,3 @@ def _scan(context: Context, logger: Logger) -> int:
                 events += release_signals.catch_up(conn, logger, context.clock, release.id)
     context.release_watch.remember()
     return events
-
-
-def _load_all(context: Context, rows: list[Row], logger: Logger) -> list[Release]:
-    """Without those that can't be read."""
-    releases = []
-    for row in rows:
-        try:
-            releases.append(load(row, context.clock))
-        except Exception as error:  # noqa: BLE001  one release must not stop the others
-            log_error(logger, f"release {row['id']} can't be read", error)
-    return releases

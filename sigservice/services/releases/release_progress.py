@@ -2,7 +2,8 @@
 transaction that read what was decided on. The caller holds the lock of revisions."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -45,18 +46,25 @@ def progress_safely(conn: Connection, releases: Sequence[Release], logger: Logge
     of the job, and doesn't stop the others. Returns the number of events."""
     count = 0
     for release in releases:
-        journal = Journal()
-        try:
-            with savepoint(conn):
-                progress(conn, release, journal)
-                journal.write(conn)
-        except DatabaseUnavailable:
-            raise
-        except Exception as error:  # noqa: BLE001  one release must not stop the others
-            log_error(logger, f"release {release.id} can't be decided", error)
-        else:
+        with isolate(conn, release, logger):
+            journal = Journal()
+            progress(conn, release, journal)
+            journal.write(conn)
             count += journal.count
     return count
+
+
+@contextmanager
+def isolate(conn: Connection, release: Release, logger: Logger) -> Iterator[None]:
+    """Rolls back the block if it fails, and logs the error: one release must not stop the others.
+    Raises DatabaseUnavailable."""
+    try:
+        with savepoint(conn):
+            yield
+    except DatabaseUnavailable:
+        raise
+    except Exception as error:  # noqa: BLE001  affects this release only
+        log_error(logger, f"release {release.id} can't be decided", error)
 
 
 def progress(conn: Connection, release: Release, journal: Journal) -> None:

@@ -57,7 +57,8 @@ def store_readings(
     release_guards.save_readings(conn, items, until)
     if not changed:
         return 0
-    return release_progress.progress_safely(conn, lock_active(conn, sorted(changed), clock), logger)
+    releases = lock_active(conn, sorted(changed), clock, logger)
+    return release_progress.progress_safely(conn, releases, logger)
 
 
 def make_columns(condition: Condition, reading: Reading, state: RuleState) -> dict[str, Any]:

@@ -24,27 +24,28 @@ MAX_RECENT_SIGNALS = 1000
 
 def evaluate_guards(
     conn: Connection, logger: Logger, clock: Clock, signals: Sequence[EvaluatedSignal]
-) -> int:
-    """Returns how many events of releases this caused. A release that fails keeps its alert: the
-    job decides again."""
+) -> None:
+    """Stores the alerts of the guards and decides about their releases. A release that can't be
+    decided keeps its alert: the job decides again."""
     endpoint_ids = sorted({signal.endpoint_id for signal in signals})
     rows = release_guards.list_of_endpoints(conn, endpoint_ids) if endpoint_ids else []
     changes = _match_all(rows, signals, logger)
     if not changes:
-        return 0
+        return
     revisions.lock(conn)
-    releases = lock_active(conn, sorted(changes), clock)
+    releases = lock_active(conn, sorted(changes), clock, logger)
     for release in releases:
-        _apply_alerts(release, changes[release.id])
-        release_progress.save_guards(conn, release)
-    return release_progress.progress_safely(conn, releases, logger)
+        with release_progress.isolate(conn, release, logger):
+            _apply_alerts(release, changes[release.id])
+            release_progress.save_guards(conn, release)
+    release_progress.progress_safely(conn, releases, logger)
 
 
 def catch_up(conn: Connection, logger: Logger, clock: Clock, release_id: int) -> int:
     """Brings a release up to date, with the alerts that arrived while its guards were stored:
     nothing queued them before the commit. Returns how many events this caused."""
     revisions.lock(conn)
-    releases = lock_active(conn, [release_id], clock)
+    releases = lock_active(conn, [release_id], clock, logger)
     for release in releases:
         new = [guard for guard in release.guards if not guard.is_caught_up]
         for guard in new:

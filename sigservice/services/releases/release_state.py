@@ -1,5 +1,6 @@
 """A release that has not ended, as read for a decision, and what the decision sees of it."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -7,6 +8,7 @@ import msgspec
 
 from sigservice.clock import Clock
 from sigservice.db import Connection, Row
+from sigservice.log import Logger, log_error
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.releases.decision import Situation
@@ -135,9 +137,22 @@ def lock_all(conn: Connection, ids: list[int], clock: Clock) -> list[Release]:
     return [load(row, clock) for row in release_rows.list_active(conn, ids)]
 
 
-def lock_active(conn: Connection, ids: list[int], clock: Clock) -> list[Release]:
-    """Those of `lock_all` that have not ended."""
-    return [release for release in lock_all(conn, ids, clock) if release.is_active]
+def load_readable(rows: Sequence[Row], clock: Clock, logger: Logger) -> list[Release]:
+    """The releases of rows of `list_active`. One that can't be read is logged and left out."""
+    releases = []
+    for row in rows:
+        try:
+            releases.append(load(row, clock))
+        except Exception as error:  # noqa: BLE001  one release must not stop the others
+            log_error(logger, f"release {row['id']} can't be read", error)
+    return releases
+
+
+def lock_active(conn: Connection, ids: list[int], clock: Clock, logger: Logger) -> list[Release]:
+    """The releases of these IDs that can be read and have not ended, locked as by `lock_all`."""
+    release_rows.lock(conn, ids)
+    releases = load_readable(release_rows.list_active(conn, ids), clock, logger)
+    return [release for release in releases if release.is_active]
 
 
 def find_propagation_seconds(conn: Connection, environment: str) -> int:
