@@ -68,7 +68,8 @@ class Field:
     def html_attributes(self) -> Mapping[str, Any]:
         """What `attributes` says, and what this type always has."""
         if self.type == "checkbox":
-            return {"value": "on", **self.attributes}
+            checked = {"checked": "checked"} if self.value else {}
+            return {"type": self.type, "value": "on", **checked, **self.attributes}
         if self.type == "select":
             return self.attributes
         if self.type == "textarea":

@@ -3,14 +3,13 @@
 <input type="hidden" id="{{field.element_id}}" name="{{field.name}}" value="{{field.value}}">
 % elif field.type == "checkbox":
 <div class="check">
-<input type="checkbox" id="{{field.element_id}}" name="{{field.name}}" {{"checked" if field.value else ""}}\\
-% for name, value in field.html_attributes.items():
- {{name}}="{{value}}"\\
-% end
->
+% include("partials/control.tpl", field=field)
 <label for="{{field.element_id}}">{{field.label}}</label>
 % if field.hint:
 <span class="hint" id="{{field.element_id}}-hint">{{field.hint}}</span>
+% end
+% if errors:
+<p class="wrong" id="{{field.element_id}}-problem">{{errors}}</p>
 % end
 </div>
 % elif field.type == "radio":

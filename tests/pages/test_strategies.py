@@ -116,7 +116,7 @@ def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, flags,
     segments = [flags.create_segment(f"s{n}") for n in range(6)]
     before = read_state()
     form = form_to(ada.get(NEW), NEW)
-    for _ in range(3):
+    for _ in range(4):
         form = form_to(form.submit("do", value="add-constraints"), NEW)
     for _ in range(3):
         form = form_to(form.submit("do", value="add-variants"), NEW)
@@ -130,6 +130,8 @@ def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, flags,
         constraints__1__operator="NUM_GT",
         constraints__1__values="1\n2",
         constraints__2__contextName="country",
+        constraints__3__operator="REGEX",
+        constraints__3__inverted="on",
         variants__0__name="a",
         variants__1__name="a",
         variants__1__payload__type="json",
@@ -148,6 +150,7 @@ def test_every_problem_is_shown_beside_its_field_and_the_values_stay(ada, flags,
         ("constraints.0.values", "Line 2: A value must have 1 to 100"),
         ("constraints.1.values", "NUM_GT must be a number"),
         ("constraints.2.values", "at least one value"),
+        ("constraints.3.inverted", "REGEX can't be inverted."),
         ("variants.1.name", "Variant a already exists"),
         ("variants.1.payload.value", "must be valid JSON"),
         ("variants.2.weight", "from 0 to 100, with at most one decimal"),
