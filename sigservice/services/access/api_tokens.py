@@ -88,7 +88,7 @@ def find_valid(conn: Connection, secret: str, *, now: datetime) -> Row | None:
 
 
 def list_scopes(conn: Connection, ids: list[int]) -> dict[int, TokenScope]:
-    """The tokens of these that exist."""
+    """The scopes of the tokens that exist, by token ID."""
     rows = api_tokens.list_scopes(conn, ids)
     return {row["id"]: TokenScope(tuple(row["projects"]), row["expires_at"]) for row in rows}
 
@@ -176,8 +176,8 @@ def delete_from_project(conn: Connection, project: str, token: str, by: Identity
 
 
 def remove_project(conn: Connection, project: str, by: Identity) -> None:
-    """Removes a deleted project from its tokens, and deletes those with no other project, so that
-    they give no access to a later project of the same ID."""
+    """Removes a deleted project from its tokens and deletes tokens without another project, so none
+    of them can access a later project with the same ID."""
     rows = api_tokens.list_of_project(conn, project)
     if rows:
         api_tokens.remove_project(conn, project)

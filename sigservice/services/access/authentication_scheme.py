@@ -23,7 +23,7 @@ class Custom:
 
 
 class AuthenticationScheme:
-    """`custom` is what the handler returned; None before the call, and without a handler."""
+    """`custom` is the result of the handler; None before the call and without a handler."""
 
     def __init__(self, block: Mapping[str, Any]) -> None:
         self.type: AuthenticationType = TYPES[block["type"]]
@@ -58,8 +58,8 @@ class AuthenticationScheme:
         return self.has_passwords or self.is_break_glass(user)
 
     def accepts_session(self, user: Mapping[str, Any]) -> bool:
-        """Whether a session is still valid, by the `issuer` of the provider that opened it, None if
-        none did. `user` has `username` and `email` too."""
+        """Whether a session is still valid. `user` has `username`, `email` and `issuer`, the
+        provider that opened the session, None if no provider did."""
         issuer = user["issuer"]
         if issuer is None:
             return not self.type.has_passwords or self.may_use_password(user)
@@ -78,5 +78,5 @@ class AuthenticationScheme:
 
 
 def _fold(login: str) -> bytes:
-    """Equal for logins that differ in the case of ASCII letters."""
+    """The same for logins that differ only in the case of ASCII letters."""
     return login.encode().lower()

@@ -44,8 +44,8 @@ def find_demo_user(conn: Connection, login: str, *, allow_admin: bool, ip: str) 
 
 
 def find_custom_user(conn: Connection, data: Mapping[str, Any], *, ip: str) -> Row:
-    """The user that a custom handler returned. Looks up the email address, else the username, and
-    creates a Viewer, or a user with the given role, if there is none.
+    """The user that a custom handler returned. Looks up the email address, else the username. If
+    there is none, creates a user with the given role, by default Viewer.
 
     A given role replaces the stored one on each call, except for the last admin. Raises
     BadDataError.

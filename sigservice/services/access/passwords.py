@@ -1,5 +1,5 @@
-"""The password policy: Unleash's rules, and no common passwords. Each rule is the sentence that a
-password is rejected with."""
+"""The password policy: Unleash's rules, and no common passwords. Each rule is the message about a
+password that fails it."""
 
 import gzip
 import re
@@ -55,8 +55,8 @@ def check(password: str, *names: str | None) -> None:
 
 
 def is_common(password: str) -> bool:
-    """Whether the list contains it in any case, also with look-alikes for letters (`P@ssw0rd`) or
-    with digits and symbols before or after it (`Password-123`)."""
+    """Whether the list contains the password. Ignores case, look-alikes for letters (`P@ssw0rd`),
+    and digits and symbols before or after it (`Password-123`)."""
     whole = password.lower()
     after, before = _AFTER.sub("", whole), _BEFORE.sub("", whole)
     cores = {whole, _SPECIAL.sub("", whole), after, before, _BEFORE.sub("", after)}
@@ -68,8 +68,8 @@ def is_common(password: str) -> bool:
 
 
 def contains_name(password: str, names: tuple[str | None, ...]) -> bool:
-    """Whether it contains the service's name or one of `names`, also with look-alikes for letters.
-    `names` are usernames or email addresses; of these the part before the @ counts."""
+    """Whether the password contains the service's name or one of `names`, also with look-alikes for
+    letters. `names` are usernames or email addresses; only the part before the @ counts."""
     words = [(name or "").partition("@")[0].lower() for name in names]
     lower = password.lower()
     spellings = (lower, lower.translate(_LOOKALIKES))
@@ -79,6 +79,7 @@ def contains_name(password: str, names: tuple[str | None, ...]) -> bool:
 
 @cache
 def _load_list() -> str:
-    """One line per password. Text takes a tenth of the memory of a set; a search takes 50 µs."""
+    """The list, one line per password. Text takes a tenth of the memory of a set; a search, 50
+    µs."""
     packed = Path(__file__).with_name("common_passwords.txt.gz").read_bytes()
     return "\n" + gzip.decompress(packed).decode()

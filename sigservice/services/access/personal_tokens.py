@@ -1,7 +1,7 @@
 """Personal tokens: access to the admin API for users and service accounts without a session.
 
-A token has the current role of its owner. Callers check that they may access the owner's tokens.
-"""
+A token has the current role of its owner. Callers check that the user may access the owner's
+tokens."""
 
 import re
 from dataclasses import dataclass
@@ -57,8 +57,8 @@ def is_personal_token(secret: str) -> bool:
 def find_identity(
     conn: Connection, secret: str, *, now: datetime, ip: str, authentication_scope: str = ""
 ) -> tuple[Identity | None, int]:
-    """The token's owner, None if it is unknown in this authentication scope or has expired; and
-    the token's ID."""
+    """The token's owner, None if the token is unknown in this authentication scope or has expired;
+    and the token's ID."""
     user = personal_tokens.find_owner(
         conn, secrets.hash_in_scope(secret, authentication_scope), now
     )

@@ -1,9 +1,8 @@
 """Reset links and invite links, which set a password once: sent by email or shared by an admin.
 
-Several links that were requested by email can be valid together, so that the request of another
-person invalidates none. A link that an admin creates invalidates the earlier ones, and a new
-password invalidates all links of the user.
-"""
+Several links that were requested by email can be valid at the same time, so a request by another
+person invalidates none of them. A link that an admin creates invalidates the earlier ones, and a
+new password invalidates all links of the user."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -72,8 +71,8 @@ def request_link(
     now: datetime,
     may_reset: Callable[[Connection, Row | None], bool] = lambda conn, user: True,
 ) -> bool:
-    """Whether an email will be sent: `may_reset` decides about a known user. The caller must not
-    reveal it; an unknown address takes about the same time."""
+    """Whether an email will be sent, which the caller must not reveal; `may_reset` decides for a
+    known user. An unknown address takes about the same time."""
     user = None
     if "@" in email and len(email) <= MAX_LOGIN:
         user = user_rows.find_by_login(conn, email)

@@ -17,7 +17,7 @@ _BLANK = {"username": None, "email": None, "name": None, "role_id": users.ROLE_I
 
 
 def create(conn: Connection, changes: Mapping[str, Any], by: Identity) -> Row:
-    """`changes` are out of username, name and root_role. Raises BadDataError."""
+    """`changes` may have username, name and root_role. Raises BadDataError."""
     username, name, role_id = _check_changes(_BLANK, changes)
     try:
         id = service_accounts.insert(conn, username=username, name=name, role_id=role_id)

@@ -28,7 +28,7 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 class SessionOrigin(NamedTuple):
     """How a session is opened; `method` is password, oidc, email, custom or link. The other fields
-    are of the provider's ID token. `is_break_glass` is for the audit log."""
+    come from the provider's ID token. `is_break_glass` is for the audit log."""
 
     method: str
     is_break_glass: bool = False
@@ -45,8 +45,8 @@ def verify_password(
     password: str,
     may_use_password: Callable[[Row], bool] = lambda user: True,
 ) -> Row:
-    """The user, with the hash that was verified. A user who may not use a password gets
-    the answer to a wrong password, after the same time. Raises UnavailableError, and SignInError,
+    """The user, with the hash that was verified. A user who may not use a password gets the same
+    answer as for a wrong password, after the same time. Raises UnavailableError, and SignInError,
     with the same message for an unknown login and a wrong password.
 
     Holds no connection during the hashing.
@@ -78,9 +78,10 @@ def sign_in(
     open_session: Callable[[Connection, Row], str | None],
     may_use_password: Callable[[Row], bool] = lambda user: True,
 ) -> tuple[Row, str]:
-    """The user and the ID of the session that `open_session` opens in its own transaction; it
-    returns None if the verified hash is no longer stored. Tries twice, because a new hash of the
-    same password may have replaced it. Raises what `verify_password` and `open_session` raise.
+    """The user and the ID of the session that `open_session` opens in its own transaction;
+    `open_session` returns None if the verified hash is no longer stored. Tries twice, because a new
+    hash of the same password may have replaced it. Raises what `verify_password` and `open_session`
+    raise.
     """
     user = None
     for _ in range(MAX_SIGN_IN_TRIES):
@@ -110,7 +111,7 @@ def open_session(
     origin: SessionOrigin,
     verified_hash: str | None = None,
 ) -> str | None:
-    """The ID of a new session, for the cookie. Ends the session `replaces` of the browser.
+    """The ID of a new session, for the cookie. Ends `replaces`, the browser's earlier session.
 
     Returns None, and the caller must not commit, if the user or the identity is deleted, or
     `verified_hash` is no longer stored.
@@ -178,14 +179,14 @@ def find_identity(
 
 
 def derive_csrf_token(session_id: str) -> str:
-    """Follows from the session id, so that nothing more need be stored."""
+    """Derives the token from the session ID, so it needn't be stored."""
     return secrets.derive(session_id, "csrf")
 
 
 def list_own_sessions(
     conn: Connection, identity: Identity, *, now: datetime, idle: timedelta | None
 ) -> list[Row]:
-    """The user's sessions: the current one, then those that were used last."""
+    """The user's sessions: the current one first, then by last use, newest first."""
     return sessions.list_of_user(
         conn,
         identity.user_id,

@@ -31,7 +31,7 @@ from sigservice.services.system import events
 ROLE_IDS = {"admin": 1, "editor": 2, "viewer": 3}
 ADMIN_ROLE = 1
 MAX_PASSWORD = 1024
-FORMER_PASSWORDS = 4  # beside the current one
+FORMER_PASSWORDS = 4  # besides the current one
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 _USERNAME = re.compile(r"[^\s@]{1,200}")
 
@@ -79,8 +79,8 @@ def parse_login(login: str) -> dict[str, str | None]:
 
 
 def is_same_login(stored_login: str | None, login: str | None) -> bool:
-    """Ignores the case of ASCII letters only. A database with a locale lower-cases other letters
-    to these (the Kelvin sign to k), and such an address belongs to someone else."""
+    """Ignores the case of ASCII letters only. A database with a locale lower-cases other letters to
+    ASCII ones (the Kelvin sign to k), but such an address belongs to someone else."""
     return (stored_login or "").encode().lower() == (login or "").encode().lower()
 
 
@@ -111,7 +111,7 @@ def find(conn: Connection, login: str | int) -> Row:
 
 
 def apply_changes(row: Mapping[str, Any], changes: Mapping[str, Any]) -> Profile:
-    """The profile of `row` with `changes`, out of username, email, name and root_role.
+    """The profile of `row` with `changes`, which may have username, email, name and root_role.
 
     Raises BadDataError.
     """
@@ -189,7 +189,7 @@ def set_password(
 def verify_own_password(
     database: Database, hasher: Passwords, identity: Identity, password: str, path: str
 ) -> str:
-    """The stored hash, which the password matches. Raises PasswordMismatch with `path`,
+    """Checks the user's password; returns the stored hash. Raises PasswordMismatch with `path`,
     NotFoundError, UnavailableError, and ForbiddenError for a token, which has no password."""
     if not identity.session_hash:
         raise ForbiddenError("A token has no password.")

@@ -1,4 +1,4 @@
-"""The firing alerts of action sets: a set reverts its changes when the last one is resolved.
+"""The firing alerts of action sets: a set reverts its changes when the last one resolves.
 
 They are stored with the runs: each run that an alert caused has the alert's key as `correlation`.
 """
@@ -26,7 +26,7 @@ class FiringAlerts:
         return key in self._ignored_keys.get(set_id, ())
 
     def stop_ignoring(self, set_id: int, key: str) -> bool:
-        """Of an alert that has resolved. False if it isn't ignored."""
+        """Deletes the decision to ignore an alert, which has resolved; False if there is none."""
         if not self.is_ignored(set_id, key):
             return False
         ignored_alerts.delete(self._conn, set_id, key)

@@ -93,8 +93,8 @@ class Evaluator:
         *,
         evaluated: list[EvaluatedSignal] | None = None,
     ) -> tuple[int, int]:
-        """(evaluated signals, inserted runs). Adds the signals to `evaluated`, for others that
-        watch them. Call under action_runs.lock. Raises EvaluationError if a signal fails alone
+        """(evaluated signals, inserted runs). Adds the signals to `evaluated`, for the guards of
+        releases. Call under action_runs.lock. Raises EvaluationError if a signal fails alone
         (`limit` 1)."""
         signals = signal_queue.list_oldest(conn, limit=limit, max_bytes=BATCH_BYTES)
         if not signals:
@@ -210,7 +210,7 @@ def is_resolved(resolved_condition: ResolvedCondition, payload: Any) -> bool:
 
 
 def insert_runs(conn: Connection, runs: list[dict[str, Any]]) -> None:
-    """In several statements if the copies are large, because of the statement timeout."""
+    """Uses several statements if the copies are large, because of the statement timeout."""
     for portion in _split_portions(runs):
         ids = action_runs.insert_many(conn, msgspec.json.encode(portion).decode())
         if any(run["state"] != "started" for run in portion):
@@ -233,7 +233,7 @@ def _split_portions(runs: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
 def _evaluate_set(
     compiled_set: CompiledSet, signal: Row, payload: Any, decisions: _Decisions
 ) -> dict[str, Any]:
-    """The stored result; adds a run to the batch unless the filters don't match."""
+    """The result to store. Adds a run to the batch, but none if the filters don't match."""
     result = {"actionSetId": compiled_set.row["id"], "name": compiled_set.row["name"]}
     fault = compiled_set.fault
     if compiled_set.matcher is not None:
@@ -267,7 +267,7 @@ def _decide(
     if resolved_condition is not None:
         key = find_text(payload, resolved_condition.key)
         if key is not None and decisions.alerts.is_ignored(compiled_set.row["id"], key):
-            # Without its key: the alert must not count as one that fires.
+            # The run gets no key: an ignored alert must not count as firing.
             decisions.runs.append(run | {"state": "suppressed", "reason": IS_IGNORED})
             return {"verdict": "suppressed", "because": IS_IGNORED}
         run["correlation"] = key
@@ -333,8 +333,8 @@ def find_suppression(compiled_set: CompiledSet, now: datetime) -> str:
 
 
 def make_run(compiled_set: CompiledSet, signal: Row | None, *, cause: str) -> dict[str, Any]:
-    """The columns of a run whose actions have not started. The run of a schedule has no signal, but
-    the cause `signal` too."""
+    """The columns of a run whose actions have not started. A scheduled run has no signal, but its
+    cause is `signal` too."""
     return {
         "action_set_id": compiled_set.row["id"],
         "project": compiled_set.row["project"],
@@ -373,7 +373,7 @@ def add_states(action_set: dict[str, Any], cause: str) -> dict[str, Any]:
 
 
 def find_text(payload: Any, path: str) -> str | None:
-    """The first scalar value at the path, None without one."""
+    """The first scalar value at the path as text, None if there is none."""
     values = find_values(payload, path)
     scalars = [value for value in values if not isinstance(value, dict | list)]
     return to_text(scalars[0]) if scalars else None

@@ -33,7 +33,7 @@ _FOLDING = "(?i)"
 
 
 class Filter(msgspec.Struct, omit_defaults=True):
-    """A condition on one path. `values` is for operators that compare with several."""
+    """A condition on one path. `values` is for operators that compare with several values."""
 
     path: str = ""
     operator: str = ""
@@ -45,8 +45,8 @@ class Filter(msgspec.Struct, omit_defaults=True):
 
 
 class FilterResult(msgspec.Struct, frozen=True, omit_defaults=True, rename={"value": "found"}):
-    """The result of one filter (or one of an `any` group). `value` is the text, None if it
-    is missing."""
+    """The result of one filter (or one of an `any` group). `value` is the payload's value as text,
+    None if it is missing."""
 
     path: str
     operator: str
@@ -124,8 +124,8 @@ def check_filters(
     path: str = "match.filters",
     paths: Sequence[str] | None = None,
 ) -> None:
-    """Adds to `problems`, with paths such as match.filters[0].operator below `path`, or below the
-    paths of `paths`."""
+    """Adds to `problems`, with paths such as match.filters[0].operator; `paths` replace the path of
+    each filter."""
     leaves = sum(len(f.any) if f.any is not None else 1 for f in filters)
     if leaves > max_filters:
         problems.add(path, f"The maximum is {plural(max_filters, 'filter')}.")
@@ -241,7 +241,7 @@ def _parse_pattern(value: Any, prefix: str = "") -> str | None:
 
 
 def _parse_folding_pattern(value: Any) -> str | None:
-    """A case-insensitive pattern needs more memory of RE2."""
+    """A case-insensitive pattern, for which RE2 needs more memory."""
     return _parse_pattern(value, _FOLDING)
 
 

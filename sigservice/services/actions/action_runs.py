@@ -15,7 +15,7 @@ from sigservice.services.actions.schedules import read_cause
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.system import events
 
-# What users who aren't admins read of a run's copies of its signal and set.
+# The members of a run's copies of its signal and set that users other than admins may read.
 SIGNAL_MEMBERS = ("id", "source", "sourceId", "createdAt")
 SET_MEMBERS = ("id", "name", "project", "actions")
 
@@ -67,7 +67,7 @@ def get(conn: Connection, project: str, set_id: int, run_id: int) -> Row:
 
 
 def can_repeat(conn: Connection, run: Row) -> bool:
-    """Whether the alert of the run still fires, so that its set runs again when it repeats."""
+    """Whether the alert of the run still fires; then the set runs again when the alert repeats."""
     action_set = action_sets.find(conn, run["project"], run["action_set_id"])
     alerts = action_runs.list_firing_alerts(conn, [run["action_set_id"]])
     return (
@@ -79,14 +79,14 @@ def can_repeat(conn: Connection, run: Row) -> bool:
 
 
 def is_reverted_by_action(run: Row) -> bool:
-    """Whether an action of another set reverted the run: then it refers to itself as the run that
-    reverted it (`mark_reverted_by_action` of action_runs.sql)."""
+    """Whether an action of another set reverted the run: such a run refers to itself as the run
+    that reverted it (`mark_reverted_by_action` of action_runs.sql)."""
     return bool(run["restored_by_run_id"] == run["id"])
 
 
 def find_reason(row: Row, by: Identity) -> str | None:
-    """Why the run failed or was suppressed. Only admins read the key of another alert in it, which
-    is a value of a payload."""
+    """Why the run failed or was suppressed. Only admins see the key of another alert in the text,
+    because it is a value of a payload."""
     reason: str | None = row["reason"]
     if reason and reason.startswith(OTHER_ALERT_FIRES) and not by.has_permission(ADMIN):
         return f"{OTHER_ALERT_FIRES}."

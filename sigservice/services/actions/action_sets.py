@@ -330,7 +330,7 @@ def _insert_actions(conn: Connection, id: int, new: ActionSetFields, by: Identit
 
 
 def _to_texts(params: dict[str, Any]) -> dict[str, Any]:
-    """Converts numbers to text, which forms send too."""
+    """Converts numbers to text, as forms send them."""
     return {
         name: str(value) if isinstance(value, int | float) else value
         for name, value in params.items()

@@ -41,8 +41,8 @@ def perform_dry_run(conn: Connection, row: Row, payload: Any) -> dict[str, Any]:
 
 
 def _perform_all(conn: Connection, row: Row, *, continues: bool) -> list[dict[str, Any]]:
-    """Each action sees the changes of those before it; all are rolled back. Stops at a failure
-    as a run does."""
+    """Each action sees the changes of the actions before it; all are rolled back. Stops at a
+    failure as a run does."""
     results: list[dict[str, Any]] = []
     try:
         with savepoint(conn):

@@ -1,5 +1,5 @@
-"""The flags that alerts hold on or off, with what a user may read of each alert: all users when and
-by which run, only admins what the signal says."""
+"""The flags that alerts hold on or off. All users see since when and by which run; only admins see
+what the signal says."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from sigservice.services.signals.signal_summaries import (
     summarize_row,
 )
 
-STATE_LABELS = ("status", "state", "severity")  # said in words elsewhere
+STATE_LABELS = ("status", "state", "severity")  # shown as words elsewhere
 
 
 def list_held_flags(
@@ -53,7 +53,7 @@ def list_held_flags(
 
 
 def name_alert(summary: SignalSummary | None) -> tuple[str, str]:
-    """(its name, what it says): the first values of the summary, or ""."""
+    """(name, text) of the alert: the first values of the summary, or ""."""
     fields = summary.fields if summary else []
     others = [field.text for field in fields[1:] if field.label.lower() not in STATE_LABELS]
     return fields[0].text if fields else "", others[0] if others else ""

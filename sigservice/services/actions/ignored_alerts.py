@@ -19,7 +19,7 @@ MAX_ALERTS = 1000  # of one set
 
 
 def find(conn: Connection, run: Row) -> Row | None:
-    """The row of the run's alert if it is ignored, with its `creator` as sentences name it."""
+    """The row of the run's alert if it is ignored, with its `creator` as written in sentences."""
     rows = ignored_alerts.list_all(conn, [run["action_set_id"]])
     row = next((row for row in rows if row["correlation"] == run["correlation"]), None)
     if row is None:

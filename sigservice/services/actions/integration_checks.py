@@ -44,7 +44,7 @@ def check_parameter(
 
 
 def find_header_problem(text: str) -> str:
-    """What is wrong with a text of further headers, "" for nothing."""
+    """The problem of a text of additional headers, "" if there is none."""
     try:
         headers = msgspec.json.decode(text, type=dict[str, str])
     except msgspec.DecodeError:
@@ -88,5 +88,5 @@ def _find_origin(url: str) -> tuple[str, str, int]:
 
 
 def _is_header_value(text: str) -> bool:
-    """urllib3 sends Latin-1."""
+    """Whether the text is printable Latin-1, the encoding of urllib3."""
     return text.isprintable() and all(ord(letter) < 256 for letter in text)

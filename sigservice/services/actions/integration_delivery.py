@@ -1,4 +1,4 @@
-"""Sends one event to the receiver of an integration, and its test."""
+"""Sends one event or a test to the receiver of an integration."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -38,7 +38,8 @@ _FINAL_SLACK_ERRORS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """The operator's configuration. `parameters` are those of the integrations that were read."""
+    """The operator's configuration. `parameters` caches the decrypted parameters of
+    integrations."""
 
     delivery: DeliverySettings
     encryption: Encryption
@@ -51,7 +52,7 @@ class Settings:
         return cls(delivery, encryption, config["integrations"]["slackApiUrl"])
 
     def read_parameters(self, row: Row) -> dict[str, str]:
-        """Decrypts them once. Raises EncryptionError."""
+        """The decrypted parameters of an integration. Raises EncryptionError."""
         key = row["parameters"], bytes(row["secrets"] or b"")
         if key not in self.parameters:
             self.parameters[key] = integrations.read_parameters(row, self.encryption)
@@ -60,8 +61,8 @@ class Settings:
 
 @dataclass(frozen=True)
 class Outcome:
-    """`channels` are those that are settled: "" if sent, else why they were given up. With
-    `is_gone` the receiver wants no further events; an unfinished one has more channels."""
+    """`channels` are the settled channels: "" if sent, else the reason for giving up. With
+    `is_gone` the receiver wants no further events; an unfinished delivery has more channels."""
 
     result: DeliveryResult
     channels: dict[str, str] = field(default_factory=dict)
@@ -70,8 +71,8 @@ class Outcome:
 
 
 class Settlement:
-    """The result of an attempt, to be stored: `state` is sent, waiting or given up; or unfinished:
-    the claim goes on."""
+    """The result of an attempt, to be stored: `state` is sent, waiting, given up or unfinished,
+    which keeps the claim."""
 
     def __init__(self, row: Row, outcome: Outcome, now: datetime) -> None:
         self.id = row["id"]
@@ -96,8 +97,8 @@ class Settlement:
 
 
 def settle(conn: Connection, settlements: Sequence[Settlement]) -> list[str | None]:
-    """The version of the integration of each; None if it or the delivery was deleted, or a later
-    attempt was stored."""
+    """Stores the results; returns the version of each integration, None if it or the delivery was
+    deleted, or a later attempt was stored."""
     items = b"[%s]" % b",".join(one.json for one in settlements)
     versions = integration_rows.settle(conn, items.decode(), count=len(settlements))
     return [versions.get(one.id) for one in settlements]
@@ -110,9 +111,9 @@ def deliver(
     connection: post.HttpConnection,
     save: Callable[[Outcome], bool] = lambda outcome: True,
 ) -> Outcome:
-    """Sends a claimed delivery to the channels that aren't settled. Calls `save` before another
-    channel follows, so that a kill repeats only one; False ends it. Takes up to 30 seconds, so call
-    it without a transaction."""
+    """Sends a claimed delivery to the channels that aren't settled. Calls `save` between two
+    channels, so a kill repeats only one; if `save` returns False, the delivery ends. Takes up to 30
+    seconds, so call it outside of transactions."""
     settled: dict[str, str] = msgspec.json.decode(row["payload"]).get("channels", {})
     if row["event_id"] is None:
         return _refuse("The event was deleted.", settled)
@@ -193,7 +194,7 @@ def _send_all(
     send: Callable[[Request], tuple[DeliveryResult, bool]],
     save: Callable[[Outcome], bool],
 ) -> Outcome:
-    """One that is given up doesn't stop the others."""
+    """Sends all requests; one that is given up doesn't stop the others."""
     started_at, failure, settled = time.monotonic(), DeliveryResult(), dict(settled)
     for position, request in enumerate(requests):
         if position:
@@ -262,7 +263,7 @@ def _read_response(response: post.Response, provider: str, now: datetime) -> Del
 
 
 def _read_slack_answer(body: bytes) -> DeliveryResult:
-    """Slack answers 200 to messages that it refuses."""
+    """The result of an answer with status 200, which Slack also sends for refused messages."""
     try:
         answer = msgspec.json.decode(body, type=dict[str, Any])
     except msgspec.DecodeError:

@@ -1,9 +1,9 @@
-"""The types of events that integrations can be sent."""
+"""The types of events that can be sent to integrations."""
 
 _CHANGES = ("created", "updated", "deleted")
 ANY = "*"
 
-# What the service records, by heading of the form.
+# The types that the service records, by heading of the form.
 RECORDED: dict[str, tuple[str, ...]] = {
     "Flags": (
         "feature-created", "feature-archived", "feature-revived", "feature-deleted",

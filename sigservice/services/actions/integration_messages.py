@@ -40,13 +40,13 @@ class Message(NamedTuple):
 
     @property
     def notification(self) -> Notification | None:
-        """Of an action set, an endpoint or a release; None for an event."""
+        """The notification of an action set, an endpoint or a release; None for an event."""
         notification: Notification | None = self.row.get("notification")
         return notification
 
     @property
     def page(self) -> str:
-        """The URL of what it is about, "" without a public URL."""
+        """The URL of the page about it, "" without a public URL."""
         if self.notification:
             return str(self.notification.payload["data"].get("url") or "")
         return find_page(self.row, self.public_url)
@@ -71,13 +71,13 @@ class Request(NamedTuple):
 
 
 def build_requests(provider: str, message: Message) -> list[Request]:
-    """One, or one for each channel. Raises mustache.TemplateError."""
+    """One request, or one for each channel. Raises mustache.TemplateError."""
     requests = _BUILDERS[provider](message)
     return [one._replace(headers=_add_headers(one, message)) for one in requests]
 
 
 def build_event(row: Row) -> dict[str, Any]:
-    """The event that webhooks get: never an address."""
+    """The event that webhooks get, without the IP address."""
     return {
         "id": row["event_id"],
         "type": row["type"],
@@ -106,7 +106,7 @@ def render_template(message: Message, content_type: str) -> str:
 
 
 def _add_headers(request: Request, message: Message) -> dict[str, str]:
-    """A header that the integration configures replaces the one of the same name."""
+    """Adds the configured headers, which replace headers of the same name."""
     text = message.parameters.get("customHeaders")
     custom = msgspec.json.decode(text, type=dict[str, str]) if text else {}
     names = {name.lower() for name in custom}

@@ -1,6 +1,6 @@
 """Integrations: which events other systems get. The API calls them addons, their kinds providers.
 
-The column `parameters` has masks in the place of sensitive values; `secrets` has these, encrypted.
+The column `parameters` has masks instead of sensitive values; `secrets` has the values, encrypted.
 """
 
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ class Integration(msgspec.Struct):
 
 
 class Rules(NamedTuple):
-    """What the configuration says about integrations."""
+    """The part of the configuration about integrations."""
 
     encryption: Encryption
     policy: AddressPolicy
@@ -70,7 +70,7 @@ def get(conn: Connection, id: int) -> Row:
 def create(
     conn: Connection, new: Integration, by: Identity, rules: Rules, source: str | None = None
 ) -> Row:
-    """One with a `source`, the place that an import took it from, may lack parameters while it is
+    """An integration with a `source`, where an import took it from, may lack parameters while it is
     disabled. Raises BadDataError, ExceedsLimitError, NoPermissionError."""
     integration_rows.lock(conn)
     if len(integration_rows.list_all(conn)) >= rules.limit:
@@ -92,7 +92,7 @@ def create(
 
 def update(conn: Connection, id: int, new: Integration, by: Identity, rules: Rules) -> Row:
     """Replaces all but an absent description and name. Raises NotFoundError, BadDataError,
-    NoPermissionError, ConflictError if what notifies it by its name would not find it."""
+    NoPermissionError, and ConflictError for a new name if something notifies it by the old one."""
     integration_rows.lock(conn)
     before = get(conn, id)
     _check_permission(by, [*before["events"], *new.events])
@@ -109,8 +109,8 @@ def update(conn: Connection, id: int, new: Integration, by: Identity, rules: Rul
 
 
 def delete(conn: Connection, id: int, by: Identity) -> None:
-    """With its deliveries. Raises NotFoundError, NoPermissionError, ConflictError if something
-    notifies it by its name."""
+    """Deletes its deliveries too. Raises NotFoundError, NoPermissionError, ConflictError if
+    something notifies it by its name."""
     integration_rows.lock(conn)
     before = get(conn, id)
     _check_permission(by, before["events"])
@@ -120,7 +120,7 @@ def delete(conn: Connection, id: int, by: Identity) -> None:
 
 
 def disable(conn: Connection, id: int, reason: str) -> None:
-    """Done by the service: drops what waits."""
+    """Disables it for the service itself, and deletes its waiting deliveries."""
     integration_rows.lock(conn)
     before = integration_rows.find(conn, id)
     if before is None or not integration_rows.disable(conn, id, reason):
@@ -138,7 +138,7 @@ def check_permission(conn: Connection, id: int, by: Identity) -> Row:
 
 
 def read_parameters(row: Row, encryption: Encryption) -> dict[str, str]:
-    """All parameters in clear. Raises EncryptionError."""
+    """All parameters, decrypted. Raises EncryptionError."""
     parameters: dict[str, str] = msgspec.json.decode(row["parameters"])
     if row["secrets"]:
         parameters |= msgspec.json.decode(encryption.decrypt(bytes(row["secrets"])))
@@ -157,7 +157,7 @@ def rotate_secrets(conn: Connection, encryption: Encryption) -> int:
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """With masks in the place of secrets."""
+    """The integration in the API, with masked secrets."""
     last_sent_at = row["last_sent_at"]
     return {
         **_to_event(row),
@@ -172,7 +172,7 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def list_missing(row: Row) -> list[Parameter]:
-    """The required parameters that it lacks."""
+    """The required parameters that the integration lacks."""
     parameters = msgspec.json.decode(row["parameters"])
     return [
         one
@@ -182,7 +182,7 @@ def list_missing(row: Row) -> list[Parameter]:
 
 
 def _to_event(row: Row) -> dict[str, Any]:
-    """Without parameters."""
+    """The integration in events, without parameters."""
     return {
         "id": row["id"],
         "name": row["name"],
@@ -253,8 +253,8 @@ def _check(
 def _unmask(
     provider: Provider, entries: dict[str, str], previous: dict[str, str], problems: Problems
 ) -> dict[str, str]:
-    """The parameters with the stored values of masked ones. A secret is never sent to a server that
-    it wasn't entered for."""
+    """The parameters, with stored values instead of masks. A secret is only ever sent to the server
+    that it was entered for."""
     masked = [n for n, text in entries.items() if text == MASK and provider.by_name[n].is_sensitive]
     values = {
         name: previous.get(name) if name in masked else text for name, text in entries.items()
@@ -304,7 +304,7 @@ def _check_unused(conn: Connection, row: Row) -> None:
 
 
 def _check_permission(by: Identity, types: Sequence[str]) -> None:
-    """Some events are for admins only, so an editor can't send them elsewhere."""
+    """Raises NoPermissionError if one of the types is for admins only and the user is no admin."""
     if by.has_permission(ADMIN):
         return
     if any(type.partition("-")[0] not in events.OPEN_FAMILIES for type in types):

@@ -1,7 +1,7 @@
 """Templates of bodies: the part of Mustache that needs no code or files.
 
-Values, unescaped values, sections over lists and values, inverted sections, `{{.}}`, dotted names
-and comments. Unknown names and partials are empty.
+It supports values, unescaped values, sections over lists and values, inverted sections, `{{.}}`,
+dotted names and comments. Unknown names and partials are empty.
 """
 
 import re
@@ -51,7 +51,7 @@ def render(nodes: Sequence[Node], values: Any, escape: Callable[[str], str]) -> 
 
 
 class _Budget:
-    """Counts each node too: nested sections over lists may print nothing many times."""
+    """Counts nodes besides characters: nested sections over lists may print nothing many times."""
 
     size = 0
 
@@ -115,7 +115,7 @@ def _render(
 
 
 def _find(name: str, stack: list[Any]) -> Any:
-    """The innermost value of that name, None if there is none."""
+    """The innermost value with the name, None if there is none."""
     if name == ".":
         return stack[-1]
     first, *rest = name.split(".")

@@ -22,8 +22,8 @@ _CAUSES = {
 
 
 def render_text(run: Row, public_url: str) -> Text:
-    """For chats and emails. Contains links only if SERVICE_URL is configured; others can't open
-    local URLs."""
+    """The text for chats and emails. It has links only if SERVICE_URL is configured, because
+    recipients can't open local URLs."""
     copy = msgspec.json.decode(run["action_set"])
     lines = [_describe_origin(run)]
     if run["reason"]:

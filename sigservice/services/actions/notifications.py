@@ -22,13 +22,13 @@ MAX_LISTED = 50
 
 
 def enqueue(conn: Connection, run_ids: list[int]) -> None:
-    """For runs that ended or were suppressed."""
+    """Queues the notifications of runs that ended or were suppressed."""
     if run_ids:
         notifications.insert_of_runs(conn, run_ids)
 
 
 def make_message(message: Row, run: Row, public_url: str) -> Message:
-    """What a message of the outbox sends."""
+    """The message that a row of the outbox sends."""
     payload, text = build_payload(run, public_url), render_text(run, public_url)
     return Message(message["message_id"], payload, text)
 

@@ -38,9 +38,9 @@ MAX_SECONDS = 0.025
 
 @dataclass(frozen=True)
 class ActionStep:
-    """One performed action: `is_failed` is for the action, `state` for the run. `reaction_seconds`
-    is the time from the signal's commit to the end of the run, None until then and for runs
-    without a signal."""
+    """One performed action: `is_failed` is about the action, `state` about the run.
+    `reaction_seconds` is the time from the signal's commit to the end of the run, None until then
+    and for runs without a signal."""
 
     run_id: int
     project: str
@@ -152,7 +152,7 @@ class _Batch:
         self._write()
 
     def _is_full(self) -> bool:
-        """False before the first action."""
+        """Whether the batch is at a limit; False before the first action."""
         return bool(self._steps) and (
             self._is_alone
             or self._change_count >= MAX_CHANGES
@@ -189,7 +189,8 @@ class _Batch:
         )
 
     def _can_store(self, error: Exception) -> bool:
-        """Whether the run can store the error: the transaction is intact, and a retry fails too."""
+        """Whether the run can store the error: the transaction is intact, and a retry would fail
+        too."""
         if self._is_alone:
             return not isinstance(error, DatabaseUnavailable) or error.is_timeout
         return isinstance(error, AppError) and not isinstance(error, UnavailableError)
@@ -206,7 +207,7 @@ class _Batch:
     ) -> ActionResult:
         """Rolls back the action of a dry run, so that its result is exact."""
         self._write()
-        self._switches = SwitchBatch(self._conn)  # the action may change what the other has read
+        self._switches = SwitchBatch(self._conn)  # the action may change what the old one has read
         try:
             with savepoint(self._conn):
                 result = _perform_alone(self._conn, run, action, kind)
@@ -267,14 +268,15 @@ def _list_targets(runs: list[_Run]) -> list[FeatureEnvironment]:
         for action in run.actions[run.next_action :]:
             kind = KINDS.get(action["action"])
             params = action.get("executionParams") or {}
-            with suppress(KeyError):  # of a missing parameter: the action fails
+            with suppress(KeyError):  # a parameter is missing: the action will fail
                 if kind is not None:
                     targets |= dict.fromkeys(kind.list_targets(run.row["project"], params))
     return list(targets)
 
 
 def _describe_error(action: dict[str, Any], error: Exception, logger: Logger) -> str:
-    """For the run. A bug in a kind of action fails its run, not the actions job."""
+    """The error as the run stores it. A bug in a kind of action fails its run, not the actions
+    job."""
     if isinstance(error, DatabaseUnavailable):
         return "The database timed out twice."
     if isinstance(error, AppError):

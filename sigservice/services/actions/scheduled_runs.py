@@ -1,7 +1,7 @@
 """Starts the runs of sets whose schedule is due.
 
-The run and the next time of the set are stored in one transaction, so each time has one run at
-most. The times of `cron` that passed while no process ran have one run together.
+The run and the next time of the set are stored in one transaction, so each time has at most one
+run. The times of `cron` that passed while no process ran share one run.
 """
 
 from datetime import datetime, timedelta
@@ -45,7 +45,7 @@ def start_due_runs(conn: Connection, evaluator: Evaluator, logger: Logger, now: 
 
 
 def _make_run(compiled_set: CompiledSet, now: datetime) -> dict[str, Any]:
-    """The columns of the run; a suppressed one if an option holds it back."""
+    """The columns of the run, which is suppressed if an option prevents it."""
     run, options = make_run(compiled_set, None, cause="signal"), compiled_set.options
     if compiled_set.fault:
         return run | {"state": "failed", "reason": compiled_set.fault}
@@ -64,8 +64,8 @@ def _make_run(compiled_set: CompiledSet, now: datetime) -> dict[str, Any]:
 
 
 def _find_next_due_time(compiled_set: CompiledSet, now: datetime) -> datetime | None:
-    """None for `at`, and for an unreadable schedule. Later than the time that is due, in case the
-    clock of another process was ahead."""
+    """The next time, None for `at` and for an unreadable schedule. It is later than the time that
+    is due, in case the clock of another process was ahead."""
     due_at = compiled_set.row["due_at"]
     try:
         schedule = read_schedule(compiled_set.row)
@@ -76,7 +76,7 @@ def _find_next_due_time(compiled_set: CompiledSet, now: datetime) -> datetime | 
 
 
 def _describe(delay: timedelta) -> str:
-    """Such as 5 s or 3 min."""
+    """The delay as text, such as 5 s or 3 min."""
     seconds = round(delay.total_seconds())
     for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * size:

@@ -1,4 +1,4 @@
-"""What is scheduled: the action sets that a clock will run, next first."""
+"""The action sets that a schedule will run, the next one first."""
 
 from collections.abc import Collection
 from typing import Any
@@ -36,7 +36,7 @@ def to_json(row: Row) -> dict[str, Any]:
 
 def list_views(conn: Connection, project: str | None, *, limit: int | None = None) -> list[Row]:
     """{id, project, name, due_at, creator, action_texts, schedule_text, is_once, environments,
-    disturbs, plan_text} of what pages list; `project` is None for all."""
+    disturbs, plan_text} of each set that pages list; `project` is None for all projects."""
     return [_make_view(row) for row in action_sets.list_scheduled(conn, project, limit=limit)]
 
 

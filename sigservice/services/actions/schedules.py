@@ -47,8 +47,8 @@ def describe_state(row: Row) -> dict[str, Any]:
 
 
 def read_cause(run: Row) -> str:
-    """Runs of a schedule are stored as runs without a signal, so that the previous version of the
-    service reverts and undoes them."""
+    """The cause of the run. Scheduled runs are stored with the cause `signal` but no signal, so
+    that the previous version of the service reverts and undoes them."""
     is_scheduled = run["cause"] == "signal" and run["signal_id"] is None
     return "schedule" if is_scheduled else str(run["cause"])
 
@@ -78,7 +78,7 @@ def find_due_time(schedule: Schedule, after: datetime) -> datetime | None:
 
 
 def _parse_at(text: str, timezone: str | None) -> datetime:
-    """In UTC. Raises ValueError with a text for the user."""
+    """The time in UTC. Raises ValueError with a text for the user."""
     try:
         moment = datetime.fromisoformat(text if "T" in text else "")
         zone = moment.tzinfo or (ZoneInfo(timezone) if timezone else None)

@@ -1,4 +1,4 @@
-"""Which of the latest signals of its endpoint an action set matches, without running it."""
+"""Finds the latest signals of its endpoint that an action set matches, without running the set."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class MatchingSignal(NamedTuple):
 
 
 class SetReplay(NamedTuple):
-    """`signals` is how many were evaluated, `resolving` how many of them resolve an alert, and
+    """`signals` is the number of evaluated signals, `resolving` the number that resolve an alert;
     `examples` are the newest of `matches`."""
 
     endpoint_id: int

@@ -20,8 +20,9 @@ DEAD_LETTER = "Dead letter"
 
 @dataclass(frozen=True)
 class SetOutcome:
-    """The outcome of one signal for one set. `state` is a run's, or "not matched". `project` and
-    `run_id` are None where there is no page to link to; `set_id` too for a dead letter."""
+    """The outcome of one signal for one set. `state` is the state of the run, or "not matched".
+    `project` and `run_id` are None if there is no page to link to; for a dead letter, `set_id` is
+    None too."""
 
     set_id: int | None
     name: str
@@ -44,7 +45,7 @@ class SignalEvaluation:
 def list_evaluations(
     conn: Connection, endpoint_id: int, signal_ids: list[int]
 ) -> dict[int, SignalEvaluation]:
-    """By the IDs of the signals, which belong to one endpoint."""
+    """The evaluations by the IDs of the signals, which belong to one endpoint."""
     rows = {row["signal_id"]: row for row in signal_queue.list_results(conn, signal_ids)}
     runs = {
         (run["signal_id"], run["action_set_id"]): run

@@ -1,1 +1,1 @@
-"""Single sign-on with an OpenID provider: pure of HTTP."""
+"""Single sign-on with an OpenID provider, without the service's own requests and responses."""

@@ -13,8 +13,8 @@ Value = TypeVar("Value")
 
 
 class CachedDocument(Generic[Value]):
-    """`fetch(deadline)` raises ProviderError. Its value is fresh for an hour and used for a day
-    while it can't be fetched again; an error lasts five seconds. Thread-safe."""
+    """`fetch(deadline)` raises ProviderError. The value is fresh for an hour, and is used for a day
+    if it can't be fetched again; an error is kept for five seconds. Thread-safe."""
 
     def __init__(self, fetch: Callable[[float], Value], monotonic: Callable[[], float]) -> None:
         self._fetch, self._monotonic = fetch, monotonic
@@ -43,15 +43,15 @@ class CachedDocument(Generic[Value]):
         return usable
 
     def fetch_newer(self, deadline: float, min_age_seconds: float) -> Value:
-        """Fetches the document although it is fresh, unless it was fetched or failed to be within
-        `min_age_seconds`. Raises like `get`."""
+        """Fetches the document even if it is fresh, unless the last attempt is less than
+        `min_age_seconds` old. Raises like `get`."""
         with self._lock:
             last_at = max(self._fetched_at, self._failed_at)
             is_due = self._monotonic() - last_at >= min_age_seconds
         return self._refresh(deadline) if is_due else self.get(deadline)
 
     def _refresh(self, deadline: float) -> Value:
-        """One thread fetches and a few wait for it, so that a slow provider never takes the
+        """One thread fetches and a few wait for it, so a slow provider never occupies all
         workers."""
         if not self._slots.acquire(blocking=False):
             raise ProviderError("Too many requests wait for the provider.")

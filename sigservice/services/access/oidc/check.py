@@ -1,4 +1,4 @@
-"""What the provider announces, compared with the configuration and the clock."""
+"""Compares the provider's metadata with the configuration and the clock."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,8 @@ MAX_SECONDS = 20.0
 
 
 def find_problems(settings: Mapping[str, Any], client: ProviderClient) -> list[str]:
-    """One sentence each, with the variable that solves it. `settings` is `authentication.oidc`."""
+    """The problems, one sentence each, with the variable that solves it. `settings` is
+    `authentication.oidc`."""
     try:
         return list(_ask(settings, client))
     except ProviderError as error:
@@ -44,7 +45,7 @@ def _compare_clocks(date: str) -> Iterator[str]:
 
 
 def _compare_lists(settings: Mapping[str, Any], content: dict[str, Any]) -> Iterator[str]:
-    """What the provider announces is optional, so a list that is missing is no problem."""
+    """The lists in the metadata are optional, so a missing one is no problem."""
     algorithms = content.get("id_token_signing_alg_values_supported")
     if isinstance(algorithms, list) and not set(map(str, algorithms)) & set(id_token.ALGORITHMS):
         yield "The provider announces no supported algorithm: choose a signing key there."

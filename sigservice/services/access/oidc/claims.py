@@ -11,7 +11,7 @@ _ROLE_GROUPS = (("Admin", "adminGroups"), ("Editor", "editorGroups"), ("Viewer",
 
 
 class Claims(NamedTuple):
-    """The claims of a verified ID token and of userinfo, {} if it wasn't asked."""
+    """The claims of a verified ID token and of userinfo, {} if it wasn't requested."""
 
     token: dict[str, Any]
     userinfo: dict[str, Any]
@@ -24,7 +24,7 @@ class Claims(NamedTuple):
 
 class Person(NamedTuple):
     """`email` is "" without a valid address. `role` is "" if roles are managed here; `failure` is
-    the code why this account may not use the service, or ""."""
+    the code of the reason why this account may not use the service, or ""."""
 
     issuer: str
     subject: str
@@ -96,7 +96,7 @@ def _find_email(claims: Claims, settings: dict[str, Any]) -> tuple[str, bool]:
 
 
 def _find_domain(email: str) -> str:
-    """In lower case, of ASCII letters only: the Kelvin sign is no k."""
+    """The domain. Only ASCII letters become lower case: the Kelvin sign is no k."""
     return email.rpartition("@")[2].encode().lower().decode()
 
 
@@ -121,7 +121,8 @@ def _to_text(value: Any) -> str | None:
 
 
 def _find_role(claims: Claims, settings: dict[str, Any]) -> str:
-    """The highest role of the groups, `none` if no group has one; "" without groups configured."""
+    """The highest role of the groups, or the default role (maybe `none`); "" without configured
+    groups."""
     if not has_groups(settings):
         return ""
     groups = find_groups(claims, settings["groupsClaim"])
@@ -135,8 +136,8 @@ def _find_role(claims: Claims, settings: dict[str, Any]) -> str:
 def find_groups(claims: Claims, path: str) -> set[str]:
     """The groups of the claim. Providers omit the claim for users without groups.
 
-    Raises OidcError if the user has too many groups for a token, so that the token only names
-    another source, and for a claim that isn't a list of texts."""
+    Raises OidcError for a claim that isn't a list of texts, and for a user with too many groups for
+    a token, which then only names another source."""
     value = claims.find(path)
     if value is MISSING:
         for source in (claims.token, claims.userinfo):

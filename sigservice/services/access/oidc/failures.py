@@ -1,4 +1,4 @@
-"""Why a sign-in with the provider fails: the codes that pages show, and what their readers can do.
+"""Why a sign-in with the provider fails: the codes that pages show, and what users can do.
 
 `{name}` is the provider's name, `{url}` the URL of the service, `{address}` the user's address.
 """

@@ -1,8 +1,7 @@
 """Verifies ID tokens and logout tokens (OpenID Connect Core 1.0, 3.1.3.7).
 
-joserfc checks the signatures alone. The texts of its errors may contain parts of a token, so they
-are never shown or logged.
-"""
+joserfc checks only the signatures. The texts of its errors may contain parts of a token, so they
+are never shown or logged."""
 
 import base64
 import hashlib
@@ -46,7 +45,7 @@ class Token(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What the claims must be; `now` is in seconds since 1970."""
+    """The expected values of the claims; `now` is in seconds since 1970."""
 
     issuer: str
     client_id: str
@@ -54,7 +53,7 @@ class Expected(NamedTuple):
 
 
 def import_keys(key_set: dict[str, Any]) -> list[Key]:
-    """The usable keys for signatures of a JWK set; others are skipped one by one."""
+    """The keys of a JWK set that can verify signatures, without the others."""
     keys = key_set.get("keys")
     return [
         key
@@ -66,7 +65,7 @@ def import_keys(key_set: dict[str, Any]) -> list[Key]:
 def _import_key(content: Any) -> Key | None:
     if not isinstance(content, dict) or content.get("use", "sig") != "sig":
         return None
-    # Of a private or a huge number, the library would compute for seconds.
+    # With a private or a huge number, the library would compute for seconds.
     public = {name: value for name, value in content.items() if name in PUBLIC_MEMBERS}
     if any(isinstance(value, str) and len(value) > MAX_MEMBER_LENGTH for value in public.values()):
         return None
@@ -114,8 +113,7 @@ def _parse_part(part: str) -> dict[str, Any]:
 
 
 def is_signed_by(token: Token, keys: Sequence[Key]) -> bool:
-    """Whether one of the keys verifies the signature. Keys in the header of the token don't
-    count."""
+    """Whether one of the keys verifies the signature. Ignores keys in the header of the token."""
     registry = jws.JWSRegistry(algorithms=[token.header["alg"]], strict_check_header=False)
     registry.max_header_length = registry.max_payload_length = MAX_TOKEN_BYTES
     return any(_verifies(key, token, registry) for key in keys)
@@ -135,7 +133,7 @@ def _verifies(key: Key, token: Token, registry: jws.JWSRegistry) -> bool:
 
 
 def check_claims(claims: dict[str, Any], expected: Expected) -> None:
-    """The rules that ID tokens and logout tokens share. Raises OidcError."""
+    """Checks the rules that ID tokens and logout tokens share. Raises OidcError."""
     if claims.get("iss") != expected.issuer:
         raise _make_error("iss: the token is of another issuer.")
     audience = claims.get("aud")
@@ -177,7 +175,7 @@ def check_id_token(
 
 
 def check_logout_claims(claims: dict[str, Any]) -> None:
-    """What a logout token has besides the shared claims. Raises OidcError."""
+    """Checks the claims that only a logout token has. Raises OidcError."""
     events = claims.get("events")
     if not isinstance(events, dict) or not isinstance(events.get(LOGOUT_EVENT), dict):
         raise _make_error("events: it is not a logout token.")

@@ -10,7 +10,7 @@ OPTIONAL = ("userinfo_endpoint", "end_session_endpoint")
 
 
 class Metadata(NamedTuple):
-    """`issuer` has the provider's spelling; optional endpoints are "" if there are none."""
+    """`issuer` has the provider's spelling; a missing optional endpoint is ""."""
 
     issuer: str
     endpoints: dict[str, str]

@@ -66,7 +66,7 @@ class Provider:
         return issuer.removesuffix("/") == self.settings["issuer"]
 
     def find_problems(self) -> list[str]:
-        """What the provider announces against the settings, one sentence each."""
+        """How the provider's metadata contradict the settings, one sentence each."""
         return find_problems(self.settings, self._client)
 
     @_as_failures()
@@ -93,7 +93,7 @@ class Provider:
 
     @_as_failures()
     def fetch_claims(self, query: Mapping[str, str], flow: Flow) -> tuple[Claims, str]:
-        """The claims of the user that an answer to the authorization request is about, and the ID
+        """Redeems the answer to an authorization request; returns the user's claims and the ID
         token."""
         deadline = time.monotonic() + FLOW_SECONDS
         details = self._metadata.get(deadline)
@@ -222,8 +222,8 @@ class Provider:
     def _check_signature(
         self, token: id_token.Token, deadline: float, *, key_age_seconds: float
     ) -> None:
-        """Fetches the keys again if none of the cached ones fits: the provider may have new ones,
-        also under an old name."""
+        """Fetches the keys again if no cached key fits: the provider may have new keys, even under
+        an old ID."""
         if id_token.is_signed_by(token, self._keys.get(deadline)):
             return
         if not id_token.is_signed_by(token, self._keys.fetch_newer(deadline, key_age_seconds)):
@@ -250,7 +250,7 @@ class Provider:
 
 
 def add_query(url: str, parameters: Mapping[str, str]) -> str:
-    """The URL with its own query and these parameters, which replace its own of the same name."""
+    """The URL with `parameters` added to its query; they replace those of the same name."""
     parts = urlsplit(url)
     own = [(k, v) for k, v in parse_qsl(parts.query, keep_blank_values=True) if k not in parameters]
     return parts._replace(query=urlencode([*own, *parameters.items()]), fragment="").geturl()

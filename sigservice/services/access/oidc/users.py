@@ -1,4 +1,4 @@
-"""Which user an identity of the provider is: known, connected by its address, created or refused.
+"""Finds the user of an identity of the provider: known, connected by address, created or refused.
 
 A user is found by issuer and subject. The address decides at the first sign-in only.
 """
@@ -22,8 +22,8 @@ from sigservice.services.system import events
 
 
 class Rules(NamedTuple):
-    """`settings` is `authentication.oidc`; `by` is who changes users: the system, with the address
-    of the browser."""
+    """`settings` is `authentication.oidc`; `by` is the actor of changes to users: the system, with
+    the address of the browser."""
 
     settings: Mapping[str, Any]
     is_break_glass: Callable[[Mapping[str, Any]], bool]
@@ -33,7 +33,7 @@ class Rules(NamedTuple):
 
 
 def end_refused_sessions(conn: Connection, person: Person, rules: Rules) -> None:
-    """Ends the sessions of a known identity that may not use the service: the provider says so."""
+    """Ends the sessions of a known identity that, by its claims, may not use the service."""
     existing = identities.find(conn, person.issuer, person.subject)
     if existing and (count := identities.end_sessions(conn, existing["id"])):
         data = {"id": existing["user_id"], "reason": person.failure, "count": count}
@@ -70,8 +70,8 @@ def link(
 
 
 def connect(conn: Connection, user_id: int, person: Person, rules: Rules) -> int:
-    """Connects the identity to a signed-in user, who has proved to own both; the address plays no
-    role. Raises OidcError."""
+    """Connects the identity to a signed-in user, who has proved ownership of both; the address
+    doesn't matter. Raises OidcError."""
     user_rows.lock(conn)
     user = users.get(conn, user_id)
     if rules.is_break_glass(user):
@@ -92,8 +92,8 @@ def unlink(conn: Connection, user_id: int, identity_id: int, by: Identity, *, ho
 
 
 def unlink_all(conn: Connection, login: str, by: Identity) -> int:
-    """Disconnects the user with this login, or all users if it is ""; returns how many identities
-    there were. Raises NotFoundError."""
+    """Disconnects the user with this login, or all users if it is ""; returns the number of deleted
+    identities. Raises NotFoundError."""
     rows = identities.delete_all(conn, users.find(conn, login)["id"] if login else None)
     for row in rows:
         _record_unlinked(conn, row | {"id": row["user_id"]}, row, by, "command")
@@ -161,7 +161,7 @@ def _check_address(person: Person) -> None:
 
 
 def _is_similar_to_another(conn: Connection, email: str, user: Row | None) -> bool:
-    """Whether a user has an address that looks or folds like this one and is another."""
+    """Whether a user has a different address that looks or folds like this one."""
     if user is not None and not users.is_same_login(user["email"], email):
         return True
     folded = _fold(email)
@@ -193,7 +193,7 @@ def _create(conn: Connection, person: Person, rules: Rules) -> Row:
 
 def _adopt_changes(conn: Connection, user: Row, person: Person, rules: Rules) -> Row:
     """Stores the name, the verified address if no other user has it, and the role of the groups.
-    Takes no lock without a change."""
+    Takes no lock if nothing changes."""
     changes: dict[str, Any] = {}
     if person.name and person.name != user["name"]:
         changes["name"] = person.name

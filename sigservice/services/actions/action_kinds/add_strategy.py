@@ -64,9 +64,9 @@ class AddStrategy(FlagKind):
 
 
 def find_import_obstacle(_conn: Connection, _project: str, params: Params) -> str:
-    """Why these parameters of another server mean something else here, or ""."""
+    """Why these parameters, from another server, mean something else here; "" if they don't."""
     try:
         has_segments = bool(read_strategy(params["strategy"]).segments)
     except (AppError, msgspec.ValidationError, LookupError, TypeError, AttributeError):
-        return ""  # the check of the action names the problem
+        return ""  # the check of the action reports the problem
     return "it adds a strategy with segments, whose IDs are others here" if has_segments else ""

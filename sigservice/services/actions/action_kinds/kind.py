@@ -80,7 +80,8 @@ class Kind(ABC):
         self, switches: SwitchBatch, project: str, params: Params, by: Identity
     ) -> ActionResult:
         """Performs the action in the caller's transaction. The caller writes the switches before
-        and after one that isn't batched. A batched one raises AppError without any change."""
+        and after a kind that isn't batched. A batched kind that raises AppError has changed
+        nothing."""
 
 
 class FlagKind(Kind):

@@ -65,7 +65,7 @@ class SetRollout(FlagKind):
 def set_rollout(
     conn: Connection, flag_environment: FeatureEnvironment, id: str, rollout: str, by: Identity
 ) -> RevertibleChange | None:
-    """None if it has that percentage already. Raises NotFoundError."""
+    """None if the strategy already has that percentage. Raises NotFoundError."""
     parameters = strategies.set_parameters(conn, flag_environment, id, {"rollout": rollout}, by)
     if parameters is None:
         return None

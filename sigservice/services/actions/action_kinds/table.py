@@ -1,5 +1,5 @@
-"""The kinds of actions by name. Other tools have the same names, except for the last two here and
-for those that `add_kinds` adds."""
+"""The kinds of actions by name. Other tools use the same names, except for the last two here and
+the kinds that `add_kinds` adds."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -29,7 +29,7 @@ from sigservice.services.problems import Problems
 
 NAME = "UPDATE_FEATURE_STRATEGY"
 CHANGES = {"feature-strategy-update": "changed", "feature-strategy-remove": "removed"}
-MAX_EVENTS = 50  # that are searched for who changed it
+MAX_EVENTS = 50  # searched for the user who changed the strategy
 
 
 class UpdateStrategy(FlagKind):
@@ -116,18 +116,18 @@ class UpdateStrategy(FlagKind):
 
 
 def encode(strategy: Strategy) -> str:
-    """The parameter of a strategy."""
+    """The strategy as the text of a parameter."""
     return msgspec.json.encode(strategy).decode()
 
 
 def find_import_obstacle(conn: Connection, project: str, params: Params) -> str:
-    """Why these parameters of another server mean something else here, or ""."""
+    """Why these parameters, from another server, mean something else here; "" if they don't."""
     try:
         planned = [read_strategy(params[name]) for name in ("before", "strategy")]
         target = FeatureEnvironment(project, params["featureName"], params["environment"])
         ids = [one["id"] for one in strategies.list_strategies(conn, target)]
     except (AppError, msgspec.ValidationError, LookupError, TypeError, AttributeError):
-        return ""  # the check of the action names the problem
+        return ""  # the check of the action reports the problem
     if any(strategy.segments for strategy in planned):
         return "it changes a strategy with segments, whose IDs are others here"
     return "" if params.get("strategyId") in ids else "the strategy that it changes isn't here"
