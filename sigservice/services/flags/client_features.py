@@ -59,9 +59,9 @@ class Flag:
 
 @dataclass(frozen=True)
 class FlagReading:
-    """All flags of an environment with their segments, or only what changes have touched: `touched`
-    has the names of these flags, and `flags` those that still exist. All of it is of one snapshot,
-    whose revisions are `revisions`."""
+    """All flags of an environment with their segments, or only the flags that changes touched:
+    `touched` has their names, `flags` those that still exist. Everything was read in one snapshot,
+    at these `revisions`."""
 
     revisions: Revisions
     flags: Mapping[str, Flag]
@@ -84,7 +84,7 @@ def read_all(conn: Connection, environment: str, *, digests: bool = False) -> Fl
 
 
 def read_changes(conn: Connection, environment: str, since: Revisions) -> FlagReading:
-    """What has changed after `since`; all flags if that isn't recorded."""
+    """The flags that changed after `since`; all flags if the changes aren't recorded."""
     rows = client_features.list_items(conn, environment, since=since.generation)
     reading = _build_reading(rows)
     changes = sorted(
@@ -104,9 +104,9 @@ def read_changes(conn: Connection, environment: str, since: Revisions) -> FlagRe
 def _find_touched(
     environment: str, since: Revisions, current: Revisions, changes: Sequence[_Change]
 ) -> frozenset[str] | None:
-    """The flags that the changes touched. None if they may be any, or if there is a gap between
-    `since` and `current`: a version that records nothing runs beside this one, the records are
-    deleted, or the database went back."""
+    """The flags that the changes touched. None if these may be any flags, or if there is a gap
+    between `since` and `current`: a version that records nothing runs beside this one, the records
+    are deleted, or the database went back."""
     generation = since.generation
     names: set[str] = set()
     for change in changes:

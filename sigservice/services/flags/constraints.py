@@ -35,7 +35,7 @@ _UNSUPPORTED = re.compile(r"\(\?P?<\d|\{\d{4}")
 
 
 class Constraint(msgspec.Struct, omit_defaults=True):
-    """`values` for operators that compare with several, `value` for the others."""
+    """`values` is for operators that compare with several values, `value` for the others."""
 
     contextName: str
     operator: str

@@ -62,7 +62,7 @@ def check(naming: FeatureNaming, problems: Problems, path: str = "featureNaming"
 
 
 def find_mismatch(naming: FeatureNaming, name: str) -> str | None:
-    """Why the project allows no flag of this name, None if it allows it."""
+    """Why the project allows no flag with this name, None if it does."""
     pattern = compile_pattern(naming.pattern) if naming.pattern else None
     if pattern is None or pattern.fullmatch(name) is not None:
         return None

@@ -78,8 +78,8 @@ def set_enabled(conn: Connection, target: FeatureEnvironment, enabled: bool, by:
 
 
 def write_changes(conn: Connection, changes: Sequence[StateChange]) -> None:
-    """Writes changes to the other state, in order, with an event each. The last change of a flag
-    decides its state."""
+    """Writes changes, each to the other state, in order, with one event for each. The last change
+    of a flag decides its state."""
     if not changes:
         return
     states = {(c.target.feature, c.target.environment): c.enabled for c in changes}

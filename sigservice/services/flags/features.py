@@ -27,7 +27,7 @@ MAX_FEATURES = 20_000
 
 
 class Metadata(msgspec.Struct, rename="camel"):
-    """What describes a flag, without effect on its evaluation."""
+    """The fields that describe a flag and don't affect its evaluation."""
 
     type: str = "release"
     description: str | None = None
@@ -253,7 +253,7 @@ def _check_complete(names: Sequence[str], rows: Sequence[Row], where: str) -> No
 
 
 def _record_each(conn: Connection, type: str, rows: Sequence[Row], by: Identity) -> None:
-    """`rows` are the flags before the change, which has been made."""
+    """Records an event for each flag after a change; `rows` are the flags before it."""
     after = {row["name"]: row for row in features.list_by_name(conn, [r["name"] for r in rows])}
     items = []
     for row in rows:

@@ -66,7 +66,7 @@ def add_to_all(
     *,
     max_segments: int,
 ) -> list[dict[str, Any]]:
-    """Adds the strategy to each flag of `existing`, which has the strategies of flags by name; the
+    """Adds the strategy to each flag of `existing`, the strategies of flags by the flag's name; the
     flags must be in the project. Returns the strategies in the format of the API. Raises
     NotFoundError, BadDataError, ExceedsLimitError."""
     types = _list_known_types(conn, new)
@@ -134,7 +134,7 @@ def set_parameters(
     parameters: Mapping[str, str],
     by: Identity,
 ) -> Mapping[str, str] | None:
-    """Sets some parameters and leaves everything else as it is. Returns all parameters from before,
+    """Sets some parameters and leaves everything else as it is. Returns all previous parameters,
     None if nothing changed. `parameters` must be valid. Raises NotFoundError."""
     revisions.lock(conn)
     before = to_json(_find_row(_list_rows(conn, target), id))
@@ -177,7 +177,7 @@ def sort(
 
 
 def move(conn: Connection, target: FeatureEnvironment, id: str, step: int, by: Identity) -> None:
-    """One place up (-1) or down (1), unless there is none. Raises NotFoundError."""
+    """Moves it one place up (-1) or down (1) if possible. Raises NotFoundError."""
     revisions.lock(conn)
     ids = [row["id"] for row in _list_rows(conn, target)]
     if id not in ids:

@@ -64,7 +64,7 @@ def check(
 
 
 def _distribute_weights(variants: Sequence[Variant], remainder: int) -> list[dict[str, Any]]:
-    """Distributes `remainder` equally; the first variable variants get what can't be divided."""
+    """Distributes `remainder` equally; the first variable variants get the rest."""
     variable = sum(variant.weightType == "variable" for variant in variants)
     result, position = [], 0
     for variant in variants:

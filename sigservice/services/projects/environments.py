@@ -31,7 +31,7 @@ class Environment(msgspec.Struct, rename="camel"):
 
 
 class NewEnvironment(msgspec.Struct, rename="camel"):
-    """By default after the environments of its type and of later stages."""
+    """Its default place is after the environments of its type and of later stages."""
 
     name: str
     type: str
@@ -69,7 +69,8 @@ get, build_event_data = KIND.get, KIND.build_event_data
 
 
 def create(conn: Connection, new: NewEnvironment, by: Identity) -> Row:
-    """No project uses it yet. Raises BadDataError, NameExistsError, ExceedsLimitError."""
+    """Creates an environment, which no project uses yet. Raises BadDataError, NameExistsError,
+    ExceedsLimitError."""
     problems = Problems()
     KIND.check_key(new.name, problems)
     problems.check_choice(new.type, "type", TYPES).raise_if_any()

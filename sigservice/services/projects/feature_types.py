@@ -12,7 +12,7 @@ MAX_DAYS = 100_000
 
 
 class Lifetime(msgspec.Struct, rename="camel"):
-    """0 and null: flags of this type never become stale by age."""
+    """With 0 or null, flags of this type never become stale by age."""
 
     lifetime_days: int | None
 

@@ -28,7 +28,8 @@ def link(conn: Connection, project: str, environment: str, by: Identity) -> None
 
 
 def unlink(conn: Connection, project: str, environment: str, by: Identity) -> None:
-    """Disables the project's flags there, keeps strategies. Raises NotFoundError (project)."""
+    """Disables the project's flags there and keeps their strategies. Raises NotFoundError
+    (project)."""
     revisions.lock(conn)
     projects.get(conn, project)
     if project_environments.unlink(conn, project, environment):

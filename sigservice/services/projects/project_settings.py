@@ -81,7 +81,7 @@ def must_confirm(conn: Connection, environment: str, project_ids: Sequence[str])
 
 
 def set_confirmation(conn: Connection, id: str, confirms: bool, by: Identity) -> None:
-    """Whether pages ask before they switch a flag of the project in an environment of the type
+    """Sets whether pages ask before they switch a flag of the project in an environment of the type
     production. Raises NotFoundError."""
     before = projects.get(conn, id)
     if confirms == before["confirms_production"]:

@@ -25,7 +25,7 @@ class ParameterDefinition(msgspec.Struct):
 
 
 class StrategyTypeChanges(msgspec.Struct):
-    """All of them are replaced."""
+    """All members are replaced."""
 
     parameters: list[ParameterDefinition]
     title: str | None = None

@@ -17,8 +17,9 @@ The rules, in their order; the first that applies decides:
 8. The step waits for a person: hold.
 9. Go on to the next step. After the last one, the release is finished.
 
-A scheduled release has given nobody the flag, so it only waits: for its time, the window, a freeze
-and firing guards. Guards of a dry run, and those that a person ignores for a while, decide nothing.
+A scheduled release hasn't enabled the flag for any user, so it only waits: for its time, the
+window, a freeze and firing guards. Guards of a dry run, and those that a person ignores for a
+while, decide nothing.
 """
 
 from collections.abc import Sequence
@@ -35,10 +36,10 @@ HeldBy = Literal["person", "guard", "noData", "edit", "step"]
 
 
 class GuardResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The last result of a guard. `reason` is a sentence for people. A guard with a number also
-    says from when on its value covers (`covers_from`) and how old a value is when it arrives
-    (`delay`); `covers_from` is None for the others, which notice an event at once. A result that
-    isn't current is overdue: its evaluation is behind."""
+    """The last result of a guard. `reason` is a sentence for people. For a guard with a number,
+    `covers_from` is the start of the time that the value covers, and `delay` the age of a value
+    when it arrives; `covers_from` is None for the others, which notice an event at once. A result
+    that isn't current is overdue: its evaluation is behind."""
 
     id: int
     effect: Literal["hold", "rollBack"]
@@ -55,9 +56,9 @@ class GuardResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
-    """A release and what surrounds it. `due_at` is when the step ends, or a scheduled release
-    starts. `watched_from` is the time after which guards must have watched: SDKs have the step.
-    `end` and `edit` are sentences about what happened to the flag, "" if nothing did."""
+    """A release and its surroundings. `due_at` is the time when the step ends, or when a scheduled
+    release starts. From `watched_from` on, SDKs have the step, so guards must have watched after
+    it. `end` and `edit` are sentences about what happened to the flag, "" if nothing happened."""
 
     state: Literal["scheduled", "running", "held"]
     held_by: HeldBy | None = None
@@ -104,8 +105,8 @@ def decide(release: Situation, guards: Sequence[GuardResult], now: datetime) -> 
 
 
 def find_obstacle(release: Situation, guards: Sequence[GuardResult], now: datetime) -> str:
-    """Why the release can't go on even if a person says so, "" if it can. It leaves out the rules
-    that only wait: for the time of the step, the window and a person."""
+    """Why the release can't go on even if a person wants it, "" if it can. Ignores the rules that
+    only wait: for the time of the step, the window and a person."""
     active = list_active(guards, now)
     problem = next((g for g in active if g.state != "ok"), None)
     if release.end or release.edit:
@@ -134,8 +135,8 @@ def _decide_start(release: Situation, guards: Sequence[GuardResult], now: dateti
 
 
 def _decide_held(release: Situation, guards: Sequence[GuardResult]) -> Decision:
-    """For a release that a guard, missing data or a step holds. Nothing goes on without a person,
-    except after a guard that resumes: once all guards are ok, and a few times only."""
+    """For a release that a guard, missing data or a step holds. It goes on only by a person or, a
+    few times and once all guards are ok, after a guard that resumes."""
     firing = [guard for guard in guards if guard.state == "firing"]
     strict = next((g for g in firing if not g.auto_resume), None) or next(iter(firing), None)
     holder = next((g for g in guards if g.id == release.held_guard_id), None)

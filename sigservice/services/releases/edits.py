@@ -1,8 +1,8 @@
-"""What another user changed of a flag that a release moves.
+"""Changes by other users to a flag that a release moves.
 
 A release stores the content that it left: the strategies of the flag in the environment, and
-whether the flag is enabled there. Another content later is a change by a person, an action or an
-import.
+whether the flag is enabled there. If the content differs later, a person, an action or an import
+has changed it.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class ContentChange(NamedTuple):
 def compare_contents(
     expected: Mapping[str, Any], present: Mapping[str, Any], strategy_id: str
 ) -> ContentChange:
-    """Ignores what harms no release: an enabled flag, and another strategy that was removed."""
+    """Ignores changes that harm no release: the flag was enabled, or another strategy removed."""
     own = present["strategies"].get(strategy_id)
     if own is None:
         return ContentChange(end="The strategy was deleted.")

@@ -1,7 +1,7 @@
 """Changes of the guards of a release that has not ended.
 
-A guard that stays as it is keeps its ID and its state. A changed one is a new guard, because what
-was evaluated with the old condition says nothing about it. So the IDs tell whether guards changed.
+An unchanged guard keeps its ID and its state. A changed one is a new guard, because results of the
+old condition say nothing about the new one. So the IDs show whether guards changed.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -28,8 +28,8 @@ from sigservice.services.signals.payload_paths import to_text
 
 
 class GuardChanges(msgspec.Struct):
-    """`guards` replace the guards of the release. `guardIds` and `step` are the guards and the
-    step that the caller believes to be present."""
+    """`guards` replace the guards of the release. `guardIds` and `step` are the guards and the step
+    that the caller expects to be present."""
 
     read_only: ClassVar = ()
 
@@ -48,7 +48,7 @@ def edit_guards(
     surroundings: Surroundings,
 ) -> Row:
     """Returns the release. Raises NotFoundError, BadDataError with all problems, ConflictError if
-    it has ended or isn't what the caller believes."""
+    it has ended or isn't as the caller expects."""
     Problems().check_text(body.reason, "reason", max_length=500).raise_if_any()
     release, journal = lock_current(conn, target, id, body.step, surroundings.clock)
     if not release.is_active:
@@ -69,7 +69,7 @@ def edit_guards(
         release.now,
         skipped=same,
     )
-    # Those that are as before once the template of the sender has filled them.
+    # Guards that equal the stored ones once the sender's template has filled them.
     definitions = {guard.position: guard.definition for guard in prepared}
     same |= _pair(removed, definitions, _make_key)
     new = {guard.position: guard for guard in prepared if guard.position not in same}
@@ -96,7 +96,7 @@ def _pair(
     definitions: Mapping[int, Guard],
     make_key: Callable[[Guard], Hashable],
 ) -> dict[int, GuardRecord]:
-    """The record with the same key for each definition that has one, which leaves `records`."""
+    """Pairs definitions with the records of the same key, and removes these from `records`."""
     pairs = {}
     for position, definition in definitions.items():
         key = make_key(definition)
@@ -114,7 +114,7 @@ def _make_key(guard: Guard) -> Hashable:
 
 
 def _to_texts(value: Any) -> Any:
-    """With all values as text, as filters compare them."""
+    """Converts all values to text, as filters compare them."""
     if isinstance(value, list):
         return [_to_texts(item) for item in value]
     if isinstance(value, dict):
@@ -123,7 +123,7 @@ def _to_texts(value: Any) -> Any:
 
 
 def _find_subject(guard: Guard) -> Hashable:
-    """What it watches: with another limit or effect, it is a changed guard."""
+    """The subject that a guard watches; another limit or effect makes it a changed guard."""
     if not isinstance(guard, RuleGuard):
         return guard.__struct_config__.tag, guard.endpointId
     source = guard.rule.source

@@ -1,5 +1,5 @@
-"""What guards were in the last hour, for the charts of pages: values of impact metrics, else the
-states that events recorded."""
+"""The last hour of guards, for the charts of pages: the values of impact metrics, else the states
+that events recorded."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ History = Mapping[int, Sequence[GuardPoint]]  # by the ID of the guard, oldest f
 
 
 def read_last_hour(conn: Connection, rows: Sequence[Row], now: datetime) -> History:
-    """Of the guards of releases under way: two statements, however many there are."""
+    """The history of the guards of active releases, read in two statements."""
     active = [row for row in rows if row["state"] in releases.ACTIVE]
     guards = [guard for row in active for guard in releases.list_guards(row)]
     times = [now - SLOT * ago for ago in reversed(range(SLOTS))]

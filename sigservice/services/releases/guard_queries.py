@@ -1,5 +1,5 @@
-"""Guards whose rule is a query of a metric source. A query is sent outside of transactions; what
-its answer causes (a rollback, a hold) is in the same commit, as with other rules."""
+"""Guards whose rule is a query of a metric source. A query is sent outside of transactions; the
+answer and its consequences (a rollback, a hold) are in one commit, as with other rules."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -24,8 +24,9 @@ from sigservice.services.rules.rule_readings import Reading, read_answer
 
 
 class GuardLease(NamedTuple):
-    """A guard whose query this process may send until then, with the names of its release in the
-    query. `asked_at` is the time that its answer covers, by the clock of the database."""
+    """A guard whose query this process may send before the lease ends, with the names of its
+    release in the query. `asked_at` is the time that its answer covers, by the clock of the
+    database."""
 
     id: int
     condition: Condition
@@ -85,8 +86,8 @@ def ask_queries(
     conditions: Mapping[int, Condition],
     now: datetime,
 ) -> dict[int, Answer]:
-    """The answers of sources that exist: each query once, one after the other. A source that
-    doesn't answer isn't asked again."""
+    """The answers of sources that exist. Sends each query once, one after the other, and no further
+    ones to a source that doesn't answer."""
     answers: dict[tuple[str, str], Answer] = {}
     refused: dict[str, Answer] = {}
     for source, query in map(_get_query, conditions.values()):
@@ -114,7 +115,7 @@ def preview_queries(
 
 
 def fill_query(condition: Condition, target: FeatureEnvironment) -> Condition:
-    """With the names of the release and the window in the query."""
+    """The condition with the names of the release and the window in its query."""
     source, query = _get_query(condition)
     names: Mapping[str, str] = {
         "environment": target.environment,

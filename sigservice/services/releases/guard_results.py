@@ -21,7 +21,7 @@ MAX_KEYS = 1000  # alerts that fire a guard at the same time
 class GuardRecord(msgspec.Struct, kw_only=True):
     """A row of release_guards. `keys` are the alerts that fire, with the sentence of each, and
     `signal_ids` their signals.
-    `endpoint`, its state and its `silence` are None where the guard has none. `is_behind`: its
+    `endpoint`, its state and its `silence` are None where the guard has none. If `is_behind`, its
     signals have waited for their evaluation for some seconds."""
 
     id: int
@@ -50,7 +50,7 @@ class GuardRecord(msgspec.Struct, kw_only=True):
 
     @property
     def signal_id(self) -> int | None:
-        """Of the signal in the reason of a guard that fires."""
+        """The ID of the signal in the reason of a firing guard."""
         return self.signal_ids.get(next(iter(self.keys), ""))
 
     @property
@@ -58,7 +58,7 @@ class GuardRecord(msgspec.Struct, kw_only=True):
         return self.definition.dryRun
 
     def to_result(self, now: datetime) -> GuardResult:
-        """What decisions need."""
+        """The result, as `decide` takes it."""
         definition = self.definition
         is_rule = isinstance(definition, RuleGuard)
         return GuardResult(
@@ -84,8 +84,8 @@ class GuardRecord(msgspec.Struct, kw_only=True):
 
 
 def find_delay(definition: Guard) -> timedelta:
-    """From an error until a value that covers it has decided the state: the reports of programs,
-    which Prometheus doesn't wait for, and the evaluations that a breach needs."""
+    """The time from an error until a value that covers it has decided the state: for the reports of
+    programs, which Prometheus doesn't wait for, and the evaluations that a breach needs."""
     if not isinstance(definition, RuleGuard):
         return timedelta(0)
     rule = definition.rule
@@ -150,8 +150,8 @@ class AlertChange(msgspec.Struct, frozen=True):
 def match_signal(
     guard_id: int, definition: SignalGuard, matcher: Matcher, signal: dict[str, Any]
 ) -> AlertChange | None:
-    """`signal` is {id, endpoint, payload}. A guard that nothing resolves has one key for each
-    signal, which a person clears."""
+    """`signal` is {id, endpoint, payload}. If nothing resolves the alerts of a guard, each signal
+    has its own key, which a person clears."""
     payload, resolved = signal["payload"], definition.resolved
     if resolved is not None and is_resolved(resolved, payload):
         key = find_text(payload, resolved.key)
@@ -174,7 +174,7 @@ def apply_alert(record: GuardRecord, change: AlertChange) -> None:
 
 
 def clear_unresolvable(record: GuardRecord) -> None:
-    """Forgets alerts that no signal resolves, because a person resumes."""
+    """Removes alerts that no signal resolves, when a person resumes."""
     definition = record.definition
     if isinstance(definition, SignalGuard) and definition.resolved is None:
         record.keys.clear()

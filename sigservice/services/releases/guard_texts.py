@@ -1,4 +1,4 @@
-"""What guards are called, and the sentence about a change of them."""
+"""The names of guards, and the sentence about changes to them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -23,7 +23,7 @@ DEFAULT_WATCH_MINUTES = 60
 
 
 class Step(msgspec.Struct, omit_defaults=True):
-    """A percentage, and how long it is kept at least: None for the last step."""
+    """A percentage, and the minimum time that it is kept: None for the last step."""
 
     rollout: int
     minutes: int | None = None
@@ -53,8 +53,8 @@ class _Guard(msgspec.Struct, omit_defaults=True, kw_only=True):
 
 
 class SignalGuard(_Guard, kw_only=True, tag_field="kind", tag="signal"):
-    """Fires from a signal that matches `filters` to the one that resolves its alert. Where
-    they are absent, the sender's template has both."""
+    """Fires from a signal that matches `filters` to the one that resolves its alert. If either
+    condition is absent, the sender's template has it."""
 
     endpointId: int
     filters: list[Filter] | None = None

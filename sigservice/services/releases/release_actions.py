@@ -22,8 +22,8 @@ from sigservice.services.releases.release_state import Release, lock_all
 
 
 class ReleaseAction(FlagKind):
-    """Without a release that runs or is held, there is nothing to do, which is a success. An
-    auto-revert doesn't start a release again."""
+    """Succeeds without a change if no release runs or is held. An auto-revert doesn't start a
+    release again."""
 
     category = "Releases"
     parameters = (PROJECT, ENVIRONMENT, FLAG)

@@ -1,4 +1,5 @@
-"""Who caused the events of releases: they store a name, which an API token and a user may share."""
+"""The actors of events of releases. An event stores a name, which an API token and a user may
+share."""
 
 from collections.abc import Collection
 
@@ -9,7 +10,7 @@ from sigservice.services.system import events
 
 
 class Actors:
-    """Of the releases of these flags."""
+    """The actors of the releases of these flags."""
 
     def __init__(self, conn: Connection, features: Collection[str]) -> None:
         event_filter = EventFilter(features=[*features], families=["release"])
@@ -17,7 +18,7 @@ class Actors:
         self._token_events = {(item["releaseId"], item["text"]) for item in items}
 
     def name(self, actor: str, release_id: int, text: str) -> str:
-        """As sentences name the actor of the event with this text."""
+        """The name, in sentences, of the actor of the event with this text."""
         is_token = (release_id, text) in self._token_events
         return name_actor(actor, ADMIN_TOKEN_ID if is_token else None)
 

@@ -2,7 +2,8 @@
 dismiss.
 
 Each brings the release up to date first, then checks that its state allows the command. A command
-that names a step is refused when that is not the present one: a double click, or two people.
+that names another step than the present one is refused: it may be a double click, or the command of
+a second person.
 """
 
 from collections.abc import Callable
@@ -29,7 +30,7 @@ MAX_IGNORE_MINUTES = 1440
 
 
 class CommandBody(msgspec.Struct):
-    """`step` is the one that the caller believes to be present. `adopt` and `ignoreMinutes` are for
+    """`step` is the step that the caller expects to be present. `adopt` and `ignoreMinutes` are for
     resume."""
 
     read_only: ClassVar = ()
@@ -84,8 +85,8 @@ def run_command(
 def lock_current(
     conn: Connection, target: FeatureEnvironment, id: int, step: int | None, clock: Clock
 ) -> tuple[Release, Journal]:
-    """The release, up to date, with the events that this caused. `step` is the one that the caller
-    believes to be present. Raises NotFoundError, ConflictError."""
+    """Brings the release up to date; returns it and the events of that. `step` is the step that the
+    caller expects to be present. Raises NotFoundError, ConflictError."""
     revisions.lock(conn)
     releases.get(conn, target, id)
     (release,) = lock_all(conn, [id], clock)
@@ -155,7 +156,8 @@ def _ignore_guards(command: _Command, minutes: int) -> str:
 
 
 def _settle_edit(command: _Command, *, adopt: bool) -> None:
-    """Goes on from the present content, or restores what decides which users have the flag."""
+    """Goes on from the present content, or restores the part that decides which users have the
+    flag."""
     release = command.release
     if adopt:
         _adopt(release)
@@ -254,7 +256,7 @@ def _require_thawed(release: Release) -> None:
 
 
 def _require_quiet(release: Release) -> None:
-    """No guard fires, except ignored guards and dry runs."""
+    """Raises ConflictError if a guard fires, except ignored guards and dry runs."""
     results = [guard.to_result(release.now) for guard in release.guards]
     for guard in list_active(results, release.now):
         if guard.state == "firing":

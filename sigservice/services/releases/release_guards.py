@@ -47,16 +47,16 @@ FindDefaults = Callable[[str], SenderDefaults | None]  # by the name of a sender
 
 
 class SourceReadings(NamedTuple):
-    """What metric sources answered before the transaction, by the position of the guard: the values
-    now, or previews. A guard without an answer is evaluated soon."""
+    """The answers of metric sources before the transaction, by the position of the guard: present
+    values, or previews. A guard without an answer is evaluated soon."""
 
     answers: Mapping[int, Answer] = MappingProxyType({})
     replays: Mapping[int, dict[str, Any]] = MappingProxyType({})
 
 
 class PreparedGuard(NamedTuple):
-    """A valid guard with its result now. `endpoint` is None for a rule; `columns` are what is
-    stored of its evaluation. `replay` is the preview of a query."""
+    """A valid guard with its result now. `endpoint` is None for a rule; `columns` are the columns
+    of its evaluation. `replay` is the preview of a query."""
 
     definition: Guard
     endpoint: Row | None
@@ -67,7 +67,7 @@ class PreparedGuard(NamedTuple):
     replay: dict[str, Any] | None = None
 
     def to_item(self) -> dict[str, Any]:
-        """What is stored of it."""
+        """The columns of the guard."""
         return {
             "position": self.position,
             "kind": self.definition.__struct_config__.tag,
@@ -119,14 +119,14 @@ def prepare(
 
 
 def check_firing(guards: Sequence[PreparedGuard], problems: Problems) -> None:
-    """Adds the guards that fire now; guards of a dry run may fire."""
+    """Adds the guards that fire now to `problems`; guards of a dry run may fire."""
     for guard in guards:
         if guard.state == "firing" and not guard.definition.dryRun:
             problems.add(f"guards[{guard.position}]", f"The guard fires now: {guard.reason}")
 
 
 def find_shortest_minutes(guards: Sequence[Guard], propagation_seconds: int) -> int:
-    """The shortest step in which every guard can notice something."""
+    """The minutes of the shortest step in which every guard can notice something."""
     if not guards:
         return 1
     seconds = max((find_delay(guard) + find_window(guard)).total_seconds() for guard in guards)
@@ -140,7 +140,7 @@ def check_minutes(
     problems: Problems,
     first: int = 0,
 ) -> None:
-    """Adds the steps that are shorter than the guards need, from the step `first` on."""
+    """Adds to `problems` the steps from `first` on that are shorter than the guards need."""
     shortest = find_shortest_minutes(guards, propagation_seconds)
     for index, step in enumerate(steps):
         if index >= first and step.minutes is not None and step.minutes < shortest:
@@ -205,7 +205,7 @@ def _preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str,
 def _add_defaults(
     guard: SignalGuard | SilenceGuard, endpoint: Row, find_defaults: FindDefaults
 ) -> SignalGuard | SilenceGuard:
-    """Where the guard doesn't say what fires and resolves it, the template of its sender does."""
+    """The guard, with the conditions of its sender's template where it has none of its own."""
     if not isinstance(guard, SignalGuard):
         return guard
     defaults = find_defaults(endpoint["template"]) if endpoint["template"] else None

@@ -1,5 +1,5 @@
-"""Events of releases, with their entries in the audit log and their notifications: what happened in
-a transaction is collected and stored in one statement each."""
+"""Events of releases, with their entries in the audit log and their notifications: all of a
+transaction are collected and stored in one statement each."""
 
 import re
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from sigservice.services.system import events
 from sigservice.services.system.events import Event
 
 KIND = "release"  # in the outbox
-_DRY_RUN_TYPES = {"held": "wouldHold", "rolledBack": "wouldRollBack"}  # in a release that is one
+_DRY_RUN_TYPES = {"held": "wouldHold", "rolledBack": "wouldRollBack"}  # in a dry-run release
 
 
 class ReleaseEventNote(NamedTuple):
@@ -103,7 +103,7 @@ def name_audit_event(type: str) -> str:
 
 
 def describe_guard(guard: GuardRecord) -> dict[str, Any]:
-    """`guard` of an event."""
+    """The member `guard` of an event."""
     return {
         **({"signalId": guard.signal_id} if guard.kind == "signal" else {}),
         "id": guard.id,
@@ -117,7 +117,7 @@ def describe_guard(guard: GuardRecord) -> dict[str, Any]:
 
 
 def make_message(row: Row, public_url: str) -> Message:
-    """What a message of the outbox sends."""
+    """The message that a row of the outbox sends."""
     content = msgspec.json.decode(row["payload"])
     content.pop("channels", None)  # what the outbox adds: who has it
     data = content["data"]

@@ -1,5 +1,5 @@
 """Applies decisions to a release: the percentage, the row, its events and notifications, in the
-transaction that read what was decided on. The caller holds the lock of revisions."""
+transaction that read the release. The caller holds the lock of revisions."""
 
 import copy
 from collections.abc import Iterator, Sequence
@@ -42,8 +42,8 @@ def has_work(release: Release) -> bool:
 
 
 def progress_safely(conn: Connection, releases: Sequence[Release], logger: Logger) -> int:
-    """Progresses releases that `lock_active` found. One that fails stays as it is, for the next run
-    of the job, and doesn't stop the others. Returns the number of events."""
+    """Progresses releases that `lock_active` found. A release that fails stays as it is until the
+    next run of the job, and doesn't stop the others. Returns the number of events."""
     count = 0
     for release in releases:
         with isolate(conn, release, logger):
@@ -117,7 +117,8 @@ def set_rollout(
     conn: Connection, release: Release, rollout: int, by: Identity, **parameters: str
 ) -> None:
     """Changes the strategy in place: its ID, stickiness and group stay, so that a higher percentage
-    only adds users. `parameters` are others to restore. A dry run leaves the strategy alone."""
+    only adds users. `parameters` are other parameters to restore. A dry run leaves the strategy
+    alone."""
     if release.plan.dryRun:
         release.rollout = rollout
         return
@@ -134,7 +135,7 @@ def hold(release: Release, held_by: str, reason: str, guard_id: int | None = Non
 
 
 def resume(release: Release) -> None:
-    """A release that is due needs evidence from now on."""
+    """Resumes the release; if it is due, it needs evidence from now on."""
     release.state = "running"
     _clear_hold(release)
     release.resumed_at = release.now
@@ -143,7 +144,7 @@ def resume(release: Release) -> None:
 
 
 def roll_back(conn: Connection, release: Release, rollout: int, by: Identity) -> int:
-    """Returns the percentage from before."""
+    """Returns the previous percentage."""
     before = release.rolled_back_from = release.present_rollout
     set_rollout(conn, release, rollout, by)
     end(release, "rolledBack")
@@ -183,7 +184,7 @@ def _decide(release: Release) -> Decision:
 
 
 def _accept_harmless_changes(release: Release) -> None:
-    """Expects from now on what another user changed without harm to the release."""
+    """Accepts changes by other users that don't harm the release as its content."""
     change = release.find_change()
     if not change.end and not change.edit:
         release.content = copy.deepcopy(release.present)
@@ -200,7 +201,8 @@ def _apply(conn: Connection, release: Release, decision: Decision, journal: Jour
         end(release, "finished")
         journal.add(release, "finished")
     elif decision.action == "rollBack":
-        # A person may have set less than the release started with: that counts.
+        # A person may have set a lower percentage than at the start of the release: that one
+        # counts.
         rollout = min(release.present_rollout, release.start_rollout)
         before = roll_back(conn, release, rollout, SYSTEM)
         journal.add(release, "rolledBack", before=before, **record)
@@ -233,8 +235,8 @@ def _hold_for(
 
 
 def start(conn: Connection, release: Release, by: Identity, journal: Journal) -> None:
-    """Enters the first step. A percentage that is higher by now needs a person, as does a strategy
-    that chooses users at random by now, which keeps its percentage."""
+    """Enters the first step. Holds the release if the percentage is higher by now, or if the
+    strategy chooses users at random by now; then it keeps its percentage."""
     present, first = release.present_rollout, release.plan.steps[0].rollout
     is_unfit = is_random(release.present, release.strategy_id)
     release.start_rollout = present

@@ -30,8 +30,8 @@ class ReplayGuard(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Of a release that starts at a time: how it ends, at which step (from 0), when, and by which
-    guard (0 for none)."""
+    """How a release that starts at a given time ends: its state, at which step (from 0), when, and
+    by which guard (0 for none)."""
 
     state: Literal["finished", "rolledBack", "held", "running"]
     step: int
@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
 def list_guards(
     guards: Sequence[Guard], previews: Sequence[Mapping[str, Any]], now: datetime
 ) -> list[ReplayGuard]:
-    """Those that act. `previews` are the results of a preview, one for each guard."""
+    """The guards that act. `previews` are the results of a preview, one for each guard."""
     return [
         ReplayGuard(number, guard.effect == "rollBack", _list_periods(preview["series"], now))
         for number, (guard, preview) in enumerate(zip(guards, previews, strict=True), 1)

@@ -43,7 +43,7 @@ def store_readings(
     readings: Sequence[Reading],
     until: datetime | None = None,
 ) -> int:
-    """Stores the readings of guards, those of queries under their lease `until`, and decides about
+    """Stores the readings of guards, of queries only under their lease `until`, and decides about
     the releases whose guards changed. Returns how many events this caused."""
     items, changed = [], set()
     for row, condition, reading in zip(rows, conditions, readings, strict=True):
@@ -62,7 +62,7 @@ def store_readings(
 
 
 def make_columns(condition: Condition, reading: Reading, state: RuleState) -> dict[str, Any]:
-    """What is stored of an evaluation."""
+    """The columns of an evaluation."""
     is_query = isinstance(condition.source, PrometheusQuery)
     next_at = condition.find_due_at(reading.stop)
     return {

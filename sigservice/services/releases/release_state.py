@@ -1,4 +1,4 @@
-"""A release that has not ended, as read for a decision, and what the decision sees of it."""
+"""A release that has not ended, as read for a decision, and its values for the decision."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -77,7 +77,8 @@ class Release(msgspec.Struct, kw_only=True):
 
     @property
     def present_rollout(self) -> int:
-        """Of a dry run, the one that it would be. 0 if the strategy was deleted."""
+        """The percentage now; in a dry run, the one that it would be. 0 if the strategy was
+        deleted."""
         if self.plan.dryRun and self.state != "scheduled":
             return self.rollout
         if self.strategy_id not in self.present["strategies"]:
@@ -85,7 +86,7 @@ class Release(msgspec.Struct, kw_only=True):
         return read_rollout(self.present, self.strategy_id)
 
     def find_change(self) -> ContentChange:
-        """What another user changed. Before the start, only an end counts."""
+        """The change by another user. Before the start, only an end counts."""
         if self.is_archived:
             return ContentChange(end="The flag was archived.")
         if self.content == self.present:
@@ -95,7 +96,7 @@ class Release(msgspec.Struct, kw_only=True):
         return ContentChange(end=change.end) if ignores_edits else change
 
     def to_situation(self) -> Situation:
-        """What decisions need."""
+        """The release, as `decide` takes it."""
         change = self.find_change()
         watched_from = self.evidence_at or self.created_at
         return Situation(
@@ -117,7 +118,7 @@ class Release(msgspec.Struct, kw_only=True):
 
 
 def load(row: Row, clock: Clock) -> Release:
-    """Of a row of `list_active`."""
+    """The release of a row of `list_active`."""
     freeze = msgspec.json.decode(row["freeze"]) if row["freeze"] else {"frozen": False}
     values = row | {
         "plan": msgspec.json.decode(row["plan"], type=Plan),
@@ -156,6 +157,6 @@ def lock_active(conn: Connection, ids: list[int], clock: Clock, logger: Logger) 
 
 
 def find_propagation_seconds(conn: Connection, environment: str) -> int:
-    """How long it takes until every SDK of the environment has a change."""
+    """The seconds until every SDK of the environment has a change."""
     seconds = release_rows.find_poll_interval(conn, environment)
     return DEFAULT_POLL_SECONDS if seconds is None else seconds

@@ -73,7 +73,7 @@ def find(conn: Connection, name: str) -> NewTemplate:
 
 
 def read_all(conn: Connection) -> list[NewTemplate]:
-    """Those that users made, by name."""
+    """The templates that users created, by name."""
     return [_read(row) for row in release_templates.list_all(conn)]
 
 
@@ -83,7 +83,7 @@ def put_many(conn: Connection, templates: Sequence[NewTemplate], by: Identity) -
 
 
 def check(new: NewTemplate, path: str, problems: Problems) -> NewTemplate:
-    """Adds to `problems`, with the path before it."""
+    """Adds to `problems`, with paths that begin with `path`."""
     own = Problems().check_name(new.name)
     if new.name in BUILT_IN:
         own.add("name", f"{new.name} is built in and can't be changed.")

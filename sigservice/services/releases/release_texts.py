@@ -58,18 +58,18 @@ def make_text(
 
 
 def end_sentence(text: str, reason: str) -> str:
-    """With the reason after a colon, if there is one."""
+    """The text with the reason after a colon, if there is one."""
     if not reason:
         return f"{text}."
     return f"{text}: {reason if reason.endswith(('.', '!', '?')) else reason + '.'}"
 
 
 def choose_severity(type: str) -> str:
-    """Of a notification."""
+    """The severity of a notification."""
     return _SEVERITIES.get(type, "info")
 
 
 def make_path(release: Release) -> str:
-    """Of the page of the release."""
+    """The path of the page of the release."""
     place = f"{quote(release.feature)}/environments/{quote(release.environment)}"
     return f"/admin/features/{place}/releases/{release.id}"

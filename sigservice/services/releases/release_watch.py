@@ -1,6 +1,6 @@
-"""When the job has something to do. It reads all releases at once after a change of a flag or of
-the freeze, and when a step is due; otherwise every few seconds, which is enough for windows and
-missing data. Rules of guards that are due are evaluated together, as often."""
+"""Decides when the job has something to do. The job reads all releases at once after a change of a
+flag or of the freeze, and when a step is due; otherwise every few seconds, which is enough for
+windows and missing data. The due rules of guards are evaluated together, equally often."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -34,7 +34,7 @@ class ReleaseWatch:
         self.counts = ReleaseCounts()
 
     def find_work(self, conn: Connection, clock: Clock) -> Work:
-        """Call `remember` when a scan is complete."""
+        """What the job must do now. Call `remember` when a scan is complete."""
         last, monotonic = self._scanned, clock.monotonic()
         row = releases.find_news(conn, since=last[1] if last else None)
         self.counts = ReleaseCounts(row["running_count"], row["held_count"])

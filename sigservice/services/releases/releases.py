@@ -91,8 +91,8 @@ def create(
     by: Identity,
     surroundings: Surroundings,
 ) -> Row:
-    """Starts it unless it is scheduled. Raises NotFoundError, ConflictError if
-    one is active, BadDataError with all problems."""
+    """Starts the release unless it is scheduled. Raises NotFoundError, ConflictError if one is
+    active, BadDataError with all problems."""
     revisions.lock(conn)
     if list_of_flag(conn, target, ACTIVE):
         raise ConflictError(f"{target.feature} has a release in {target.environment} already.")
@@ -127,8 +127,8 @@ def create(
 def preview(
     conn: Connection, target: FeatureEnvironment, new: NewRelease, surroundings: Surroundings
 ) -> dict[str, Any]:
-    """What its guards would have done, and what else is known before it is created. Raises
-    NotFoundError, BadDataError."""
+    """What the guards of a release would have done, and what else is known before its creation.
+    Raises NotFoundError, BadDataError."""
     prepared, problems = _prepare(conn, target, new, surroundings, checks_minutes=False)
     problems.raise_if_any()
     now = surroundings.clock.choose_now(release_rows.read_time(conn))
@@ -150,7 +150,7 @@ def get(conn: Connection, target: FeatureEnvironment, id: int) -> Row:
 def list_of_flag(
     conn: Connection, target: FeatureEnvironment, states: Sequence[str] | None = None
 ) -> list[Row]:
-    """Newest first. Raises NotFoundError."""
+    """The releases of a flag, newest first. Raises NotFoundError."""
     get_state(conn, target)
     return release_rows.list_newest(
         conn, feature=target.feature, environment=target.environment, states=states
@@ -158,7 +158,8 @@ def list_of_flag(
 
 
 def list_all(conn: Connection, *, state: str | None, project: str | None) -> list[Row]:
-    """Of all projects, newest first. Raises BadDataError for an unknown state."""
+    """The releases of all projects or of one, newest first. Raises BadDataError for an unknown
+    state."""
     if state is not None:
         Problems().check_choice(state, "state", STATES).raise_if_any()
     return release_rows.list_newest(conn, states=[state] if state else None, project=project)

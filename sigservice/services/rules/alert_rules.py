@@ -32,7 +32,8 @@ NOT_EVALUATED = "The rule was not evaluated yet."
 
 
 class AlertRule(Condition, kw_only=True):
-    """The body of the admin API. Without `enabled` it stays as it is; a new rule is enabled."""
+    """The body of the admin API. Without `enabled`, a stored rule stays as it is, and a new one is
+    enabled."""
 
     name: str
     endpointId: int
@@ -147,7 +148,8 @@ def build_signal(row: Row, status: Status, state: str, reading: Reading) -> Stat
 
 
 def build_state_item(row: Row, state: RuleState, reading: Reading | None) -> dict[str, Any]:
-    """The columns of a state. Without a reading the rule was not evaluated since its change."""
+    """The columns of a state. Without a reading, the rule has not been evaluated since its
+    change."""
     return {
         "id": row["id"],
         **msgspec.structs.asdict(state),

@@ -40,7 +40,8 @@ class SourceAuth(msgspec.Struct):
 
 
 class MetricSource(msgspec.Struct):
-    """The body of the admin API. A PUT needs no name, and without a secret the stored one stays."""
+    """The body of the admin API. A PUT needs no name and, without a secret, keeps the stored
+    one."""
 
     read_only: ClassVar = ()
 
@@ -179,7 +180,7 @@ def _put(conn: Connection, new: MetricSource, encrypted_secret: bytes | None) ->
 
 
 def _check(new: MetricSource, policy: AddressPolicy, *, has_secret: bool) -> None:
-    """`has_secret`: the source needs none in `new`."""
+    """With `has_secret`, `new` needs no secret."""
     problems = Problems()
     problems.check_name(new.name)
     problems.check_text(new.url, "url", min_length=1, max_length=MAX_TEXT)

@@ -28,8 +28,8 @@ BUSY = "The source is busy with other queries."
 
 class Answer(NamedTuple):
     """`reason` says why there is no value. `labels` are the labels of several series.
-    `is_available` is false if the source didn't answer, so that further queries would fail too.
-    `is_wrong`: the source refused the query, or its result isn't one number."""
+    `is_available` is false if the source didn't answer, so further queries would fail too.
+    `is_wrong` is true if the source refused the query, or the result isn't one number."""
 
     value: float | None = None
     reason: str | None = None
@@ -41,7 +41,8 @@ class Answer(NamedTuple):
 
 class PrometheusClient:
     """Sends queries with the secrets of sources. `hold` keeps others from querying a source
-    meanwhile; it returns False if they don't stop. A caller without it has claimed the source."""
+    meanwhile; it yields False if they don't stop. A caller without `hold` has claimed the
+    source."""
 
     def __init__(
         self,

@@ -32,7 +32,8 @@ class ImpactMetric(msgspec.Struct, tag_field="kind", tag="impactMetric"):
 
 
 class PrometheusQuery(msgspec.Struct, tag_field="kind", tag="prometheus"):
-    """`source` is the name of a metric source, `query` an instant query, whose window counts."""
+    """`source` is the name of a metric source, `query` an instant query with a window of its
+    own."""
 
     source: str
     query: str
@@ -61,8 +62,8 @@ class Condition(msgspec.Struct):
         return self.above if self.above is not None else (self.below or 0.0)
 
     def find_due_at(self, now: datetime) -> datetime:
-        """When it is evaluated again. Queries are due at multiples of their interval, so that equal
-        ones are sent once."""
+        """The time of the next evaluation. Queries are due at multiples of their interval, so equal
+        queries are sent once."""
         period = timedelta(seconds=self.everySeconds)
         if isinstance(self.source, ImpactMetric):
             return now + period
@@ -74,13 +75,13 @@ class Condition(msgspec.Struct):
         return self.below is not None and value < self.below
 
     def get_condition(self) -> "Condition":
-        """Only the condition of a rule, whose struct has more members."""
+        """The condition alone: the struct of a rule has more members."""
         return Condition(*(getattr(self, name) for name in Condition.__struct_fields__))
 
 
 def check(condition: Condition, problems: Problems, path: str = "") -> None:
-    """Adds to `problems`; what it refers to is checked by `check_references`. `path` is empty or
-    ends with a dot."""
+    """Adds to `problems`; `check_references` checks what the condition refers to. `path` is empty
+    or ends with a dot."""
     if isinstance(condition.source, ImpactMetric):
         _check_metric(condition.source, problems, f"{path}source")
     else:

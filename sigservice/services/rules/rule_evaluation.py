@@ -34,7 +34,7 @@ class Evaluation(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """A rule that this process may evaluate until then."""
+    """A rule that this process may evaluate before the lease ends."""
 
     id: int
     condition: Condition

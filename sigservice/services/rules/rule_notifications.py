@@ -39,7 +39,7 @@ def check(conn: Connection, channels: Sequence[RuleChannel], problems: Problems)
 
 
 def queue(conn: Connection, changes: Sequence[tuple[Row, StateSignal]]) -> None:
-    """Queues what the rules of the rows tell of their signals."""
+    """Queues the notifications of the rules about their signals."""
     items = [
         {
             "kind": KIND,
@@ -56,7 +56,7 @@ def queue(conn: Connection, changes: Sequence[tuple[Row, StateSignal]]) -> None:
 
 
 def make_message(row: Row, public_url: str) -> Message:
-    """What a message of the outbox sends."""
+    """The message that a row of the outbox sends."""
     content = msgspec.json.decode(row["payload"])
     data, status = content["data"], content["state"]
     title = f"Alert rule {data['rule']} {TITLES[status]}"
@@ -71,6 +71,6 @@ def make_message(row: Row, public_url: str) -> Message:
 
 
 def _build_content(row: Row, signal: StateSignal) -> dict[str, Any]:
-    """All that is sent, because the rule may be deleted."""
+    """Everything that is sent, because the rule may be deleted before."""
     data = {"id": row["id"], "status": signal.status, "state": signal.state, **signal.data}
     return {"state": signal.status, "timestamp": signal.data["to"], "data": data}

@@ -1,5 +1,5 @@
-"""What would have happened: a condition, evaluated over the last 48 hours as they are stored: by
-minute for the last two hours, by hour before."""
+"""Previews: a condition, evaluated over the stored values of the last 48 hours, by minute for the
+last two hours and by hour before."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -42,7 +42,7 @@ def preview_metric(conn: Connection, condition: Condition, now: datetime) -> dic
 def preview_query(
     client: PrometheusClient, source: Row, condition: Condition, now: datetime
 ) -> dict[str, Any]:
-    """Like `preview_metric` of a query of a metric source."""
+    """Like `preview_metric`, for a query of a metric source."""
     assert isinstance(condition.source, PrometheusQuery)
     text, start = condition.source.query, now - timedelta(hours=HOURS)
     values, answer = client.query_range(source, text, start, now, QUERY_STEP)

@@ -1,4 +1,4 @@
-"""What the source of an alert rule says at a time: a value, or why there is none."""
+"""The readings of the sources of alert rules: a value, or why there is none."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ class Reading(NamedTuple):
 
 
 class Slices(NamedTuple):
-    """Of the metric of a rule, and of the counter that it is divided by."""
+    """The slices of a rule's metric, and of the counter that it is divided by."""
 
     metric: list[Slice]
     per: list[Slice]
@@ -124,8 +124,8 @@ def _find_value(condition: Condition, metric: Sums, per: Sums) -> tuple[float | 
 def _find_percentile(
     buckets: Mapping[float, float], count: float, part: float, limit: float
 ) -> tuple[float | None, str]:
-    """Interpolated in its bucket as Prometheus does. Above the highest bound, this bound counts if
-    it exceeds the limit. Otherwise nobody knows on which side of the limit the value is."""
+    """The percentile, interpolated in its bucket as Prometheus does. Above the highest bound, the
+    bound counts if it exceeds the limit; otherwise the value can be on either side of the limit."""
     if not buckets:
         return None, "The histogram has no buckets."
     rank, below, lower = part * count, 0.0, None

@@ -1,4 +1,4 @@
-"""The state of an alert rule: a function of the state before and of what its source says now.
+"""The state of an alert rule: a function of its previous state and the reading of its source.
 
 `unknown` is neither `ok` nor `firing`. A rule that was never evaluated is `unknown`, then `ok` from
 the first value on. A firing rule without a value stays firing for the time of its window.
@@ -17,7 +17,7 @@ Status = Literal["firing", "resolved", "unknown"]
 
 
 class RuleState(msgspec.Struct, frozen=True):
-    """The columns of a state. `streak` is the number of evaluations in a row that speak for the
+    """The columns of a state. `streak` is the number of evaluations in a row that point to the
     other state; `has_fired` is true from `firing` until the alert is resolved."""
 
     state: State
@@ -60,7 +60,7 @@ def advance(
 
 
 def _lose(before: RuleState, condition: Condition, now: datetime) -> Step:
-    """The state without a value."""
+    """The state after an evaluation without a value."""
     current = msgspec.structs.replace(before, streak=0, unknown_since=before.unknown_since or now)
     if before.state == "unknown":
         return Step(current, None)

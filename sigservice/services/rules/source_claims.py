@@ -1,6 +1,6 @@
-"""Claims of metric sources: of all processes, one at a time queries a source. A claim is renewed
-before each query and ends a few seconds after the timeout of the source, in case the process is
-killed. The clock of the database counts."""
+"""Claims of metric sources: only one process at a time queries a source. A claim is renewed before
+each query and ends a few seconds after the timeout of the source, in case the process is killed.
+The clock of the database counts."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ class SourceClaim:
 
 
 class SourceClaims:
-    """The claims of one process. `places` bounds, by source, who holds a source or waits for it."""
+    """The claims of one process. `places` limits how many callers hold or await a source."""
 
     def __init__(self, database: Database, clock: Clock, places: Quotas | None = None) -> None:
         self.database, self._clock, self._places = database, clock, places or Quotas()
@@ -51,14 +51,14 @@ class SourceClaims:
     def claim(
         self, conn: Connection, names: Sequence[str], now: datetime
     ) -> dict[str, SourceClaim]:
-        """Those of the sources that are free."""
+        """Claims the sources that are free; returns the claims by name."""
         ends = metric_sources.claim(conn, names, now, margin=MARGIN_SECONDS)
         return {name: SourceClaim(self, name, until) for name, until in ends.items()}
 
     @contextmanager
     def hold(self, source: Row) -> Iterator[bool]:
-        """Waits for the source, at most as long as a claim lasts, and not longer than a request may
-        wait; False if it isn't free then, or at once without a place."""
+        """Waits for the source, at most as long as a claim lasts and as the request may wait.
+        Yields whether it is claimed; False at once if there is no place."""
         name = source["name"]
         if not self._places.acquire(name):
             yield False

@@ -11,7 +11,8 @@ MAX_LINES_PER_MINUTE = 60
 
 
 class CappedLog:
-    """Writes at most `MAX_LINES_PER_MINUTE`; the next line after that has the number omitted."""
+    """Writes at most `MAX_LINES_PER_MINUTE`; the next line after that has the number of omitted
+    lines."""
 
     def __init__(self, logger: Logger, monotonic: Callable[[], float]) -> None:
         self._logger = logger

@@ -48,7 +48,7 @@ class Style(NamedTuple):
         return _MARKDOWN.sub(r"\\\1", text)
 
     def format(self, text: str, url: str = "") -> str:
-        """Bold, and a link if there is a URL."""
+        """The text in bold, as a link if there is a URL."""
         text, bold = self.escape(text), "*" if self.is_slack else "**"
         if url:
             text = f"<{url}|{text}>" if self.is_slack else f"[{text}]({url})"
@@ -79,7 +79,7 @@ def render_sentence(row: Row, style: Style, public_url: str) -> str:
 
 
 def find_page(row: Row, public_url: str) -> str:
-    """The URL of what the event is about, "" without a `public_url`."""
+    """The URL of the page about the event, "" without a `public_url`."""
     if row["feature_name"] and row["type"] != "feature-deleted":
         return _link(public_url, "flag", row["feature_name"])
     if row["project"] and row["type"] != "project-deleted":

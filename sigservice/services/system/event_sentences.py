@@ -1,4 +1,4 @@
-"""What an event says: a sentence without its subject, and the lines that differ."""
+"""The texts of an event: a sentence without its subject, and the lines that differ."""
 
 import difflib
 import re
@@ -78,8 +78,8 @@ _NOUNS = {
 
 
 def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
-    """Such as "changed the rollout of checkout from 25% to 50% in production": what the user, who
-    is the subject, did. `mark(part, text)` formats what comes from users, such as links."""
+    """Such as "changed the rollout of checkout from 25% to 50% in production": the sentence without
+    its subject, the user. `mark(part, text)` formats what comes from users, such as links."""
     data, before = _decode(row["data"]), _decode(row["pre_data"])
     values = data or before
     environment = row["environment"] and mark("environment", row["environment"])
@@ -111,8 +111,8 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
 
 
 def compare_lines(row: Row) -> list[tuple[str, str]]:
-    """(mark, line) of the event's data as indented JSON: "-" and "+" for lines that went and came,
-    " " for those around them. All lines are "+" where there is no state before. At most
+    """(mark, line) of the event's data as indented JSON: "-" and "+" for removed and added lines, "
+    " for the lines around them. All lines are "+" where there is no state before. At most
     MAX_LINES."""
     before, after = (_format(row[name]) for name in ("pre_data", "data"))
     lines = [

@@ -23,7 +23,7 @@ OPEN_FAMILIES = (
 )  # fmt: skip
 
 
-# They say why a flag changed, beside the event of the change.
+# Events with the reason of a change of a flag, beside the event of the change.
 RELEASE_EVENTS = ("release-", "safeguard-")
 
 MAX_TOKEN_EVENTS = 1000

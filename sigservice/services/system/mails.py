@@ -31,7 +31,7 @@ _POLICY = policy.SMTP.clone(max_line_length=900, cte_type="7bit")
 
 @dataclass(frozen=True)
 class Mail:
-    """With the secret of its link; `message_id` is the same at each attempt."""
+    """A mail with the secret of its link; `message_id` is the same at each attempt."""
 
     kind: str
     message_id: str
@@ -45,8 +45,8 @@ class Mail:
 def enqueue(
     conn: Connection, kind: str, user_id: int | None, *, base_url: str, now: datetime
 ) -> bool:
-    """Whether a mail will be sent: not without a user, nor above the limits MIN_INTERVAL and
-    MAX_PER_HOUR. The same statements run in each case, so that response times reveal nothing."""
+    """Whether a mail will be sent, which needs a user and respects MIN_INTERVAL and MAX_PER_HOUR.
+    The same statements run in each case, so that response times reveal nothing."""
     before = now - MIN_INTERVAL
     mails.delete_waiting(conn, user_id, before=before)
     return mails.insert(
@@ -104,7 +104,8 @@ def format_lifetime(lifetime: timedelta) -> str:
 
 
 def clean_name(name: str) -> str:
-    """Only letters, digits and blanks, which no mail program takes for a link or markup."""
+    """The letters, digits and blanks of a name, which no mail program takes for a link or
+    markup."""
     return " ".join(_UNSAFE.sub(" ", name).split())[:100]
 
 

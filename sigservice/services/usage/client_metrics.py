@@ -59,14 +59,14 @@ def parse_time(value: int | float | str) -> datetime:
 
 
 def find_hour(at: datetime, now: datetime) -> datetime:
-    """The start of the hour that counts until `at` belong to: of the current hour if the clock of
+    """The start of the hour to which counts up to `at` belong; of the current hour if the clock of
     the client is wrong."""
     return truncate_time(at if now - MAX_PAST <= at <= now + MAX_FUTURE else now, HOUR)
 
 
 def list_raw(conn: Connection, feature: str, hours: int, now: datetime) -> list[dict[str, Any]]:
-    """The JSON of every hour of each application and environment with metrics, at most MAX_PAIRS
-    pairs of these: frontend tokens are public, so anyone can invent application names."""
+    """The JSON of each hour with metrics, by application and environment, at most MAX_PAIRS such
+    pairs: frontend tokens are public, so anyone can invent application names."""
     rows = {
         (row["environment"], row["app_name"], row["hour"]): row
         for row in client_metrics.list_for_feature(conn, feature, hours)

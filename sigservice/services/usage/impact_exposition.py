@@ -54,7 +54,7 @@ def _clean(text: str) -> str:
 
 
 def _claim(name: str, kind: str, names: set[str]) -> str:
-    """A name of which no line has the name of another metric."""
+    """The name, extended until none of its lines has the name of another metric's line."""
     while names & (lines := {name + suffix for suffix in _SUFFIXES[kind]}):
         name = f"{name}_{kind}"
     names |= lines
@@ -96,8 +96,8 @@ def _write_gauge(metric: Metric, labels: dict[str, str], rows: Sequence[Row]) ->
 
 
 def _write_histogram(metric: Metric, labels: dict[str, str], rows: Sequence[Row]) -> None:
-    """Series with other bounds count from their next lower bound on; so counts are cumulative and
-    never decrease."""
+    """A series without a bound has the count of its next lower bound there, so counts are
+    cumulative and never decrease."""
     for bound in sorted({bound for row in rows for bound in row["bounds"]}):
         count = 0.0
         for row in rows:

@@ -34,7 +34,7 @@ _Gauge = Annotated[float, msgspec.Meta(ge=-MAX_GAUGE, le=MAX_GAUGE)]
 
 @dataclass(frozen=True)
 class Values:
-    """As in SeriesRow."""
+    """The values of a series, as in SeriesRow."""
 
     value: float
     count: float = 0.0
@@ -137,8 +137,8 @@ def parse_metrics(
     period: Period,
     max_samples: int = MAX_SAMPLES,
 ) -> ParsedMetrics:
-    """Each metric on its own, and none that would lead to more than `max_samples`. `period` is the
-    time of the report.
+    """Parses each metric on its own, but none that would exceed `max_samples`. `period` is the time
+    of the report.
 
     Samples without the label `appName` get `app_name`. `find_environment` gets the label
     `environment`, or an empty text, and returns the environment, or an empty text for samples that
@@ -222,7 +222,7 @@ class ImpactSeries:
         self._add_windows(key, sample, is_gauge)
 
     def list_rows(self, names: set[Name]) -> list[SeriesRow]:
-        """Of these applications."""
+        """The rows of these applications."""
         rows = [(key, row) for key, row in self._rows.items() if key[0] in names]
         for key, row in rows:
             row.windows = [*self._windows[key].values()]

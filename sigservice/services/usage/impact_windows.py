@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
 
 def find_period(start: datetime | None, stop: datetime | None, now: datetime) -> Period:
-    """The time that a bucket counts for. Without one, or by a clock that is wrong, it is the minute
+    """The time that a bucket counts for. If it is missing or from a wrong clock, it is the minute
     before `now`."""
     if start is None or stop is None or not now - MAX_AGE <= stop <= now + MAX_AHEAD:
         return Period(now - USUAL_REPORT, now)
@@ -54,7 +54,7 @@ def find_period(start: datetime | None, stop: datetime | None, now: datetime) ->
 
 def split(period: Period) -> Iterator[Part]:
     """The parts by minute, then by hour. Minutes begin when the report begins, so that the minutes
-    of an instance are not mixed: what ended before a time counts for nothing after it."""
+    of an instance are not mixed: what ended before a time doesn't count after it."""
     length = period.stop - period.start
     count = max(1, round(length.total_seconds() / MINUTE))
     times = [period.start + length * number / count for number in range(count + 1)]
@@ -87,7 +87,7 @@ class Slice:
     is_frontend: bool = False
 
     def from_time(self, start: datetime) -> Slice:
-        """The share from this time on, which is before the end."""
+        """The share of the slice from `start` on, which is before its end."""
         if start <= self.start:
             return self
         share = (self.stop - start) / (self.stop - self.start)
@@ -115,7 +115,7 @@ class Sums:
 
 
 class Query(NamedTuple):
-    """A metric of a rule, in a time."""
+    """A metric of a rule, and the time to read."""
 
     metric: str
     environment: str
@@ -163,8 +163,8 @@ def read_slices(conn: Connection, queries: Sequence[Query], now: datetime) -> li
 
 
 def sum_slices(slices: Iterable[Slice], start: datetime, stop: datetime) -> Sums:
-    """What was reported from `start` to `stop`; of a slice that exceeds them, its share. `slices`
-    are in the order of their starts."""
+    """The sums of the reports from `start` to `stop`; a slice that exceeds them counts by its
+    share. `slices` are in the order of their starts."""
     total = samples = seconds = 0.0
     newest: datetime | None = None
     buckets: dict[float, float] = {}

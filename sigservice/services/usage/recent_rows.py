@@ -14,9 +14,9 @@ Value = TypeVar("Value", bound=Hashable)
 
 
 class RecentRows:
-    """The rows, by key, that were stored in the last `seconds`, at most twice as long ago.
+    """The rows, by key, that were stored in the last `seconds`, or at most twice as long ago.
 
-    A row that an admin or another process deletes stays missing for as long, although it is
+    A row that an admin or another process deletes stays missing for that time, even if it is
     reported.
     """
 
@@ -28,7 +28,7 @@ class RecentRows:
         self._old: dict[int, int] = {}
 
     def list_others(self, rows: Iterable[tuple[Key, Value]]) -> list[tuple[Key, Value]]:
-        """The rows that were not stored with this value. None matches any value."""
+        """The rows that were not stored with this value recently; the value None matches any."""
         periods = (self._monotonic() - self._started_at) // self._seconds
         if periods or len(self._new) >= MAX_ROWS:
             self._old, self._new = (self._new if periods <= 1 else {}), {}

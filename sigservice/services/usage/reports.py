@@ -116,8 +116,8 @@ class ReportWriter:
         self._instance_counts = InstanceCounts(monotonic)
 
     def store(self, conn: Connection, group: Sequence[Report]) -> StoredReports:
-        """Counts are summed, and the last report of an instance decides. Counts are stored last, in
-        one transaction: when a statement fails, the caller repeats all of them, and the others
+        """Sums counts, and takes the last report of an instance. Counts are stored last, in one
+        transaction: when a statement fails, the caller repeats all statements, and the other ones
         change nothing."""
         rows = _Rows()
         group = _drop_foreign_flags(conn, group)
@@ -159,7 +159,7 @@ class ReportWriter:
         )
 
     def _store_names(self, conn: Connection, names: set[Name]) -> set[Name]:
-        """Returns the accepted ones."""
+        """Returns the accepted names."""
         others = {name for name, _ in self._recent.list_others((name, None) for name in names)}
         if not others:
             return names
@@ -185,7 +185,7 @@ class ReportWriter:
     def _store_instances(
         self, conn: Connection, rows: _Rows, names: set[Name]
     ) -> set[tuple[str, str, str]]:
-        """Returns the dropped ones: (application, instance, environment)."""
+        """Returns the dropped instances: (application, instance, environment)."""
         # The last one, if an instance reports with tokens of both types.
         instances = {row[:3]: row[3:] for key, row in rows.instances.items() if key[0] in names}
         others = self._recent.list_others(instances.items())
@@ -323,7 +323,7 @@ def _count_dropped(
     dropped_instances: set[tuple[str, str, str]],
     dropped_variants: set[tuple[str, str, str]],
 ) -> dict[str, int]:
-    """For each report on its own, although rows that they share were dropped together."""
+    """The numbers by kind, for each report on its own although reports share dropped rows."""
     dropped = {
         "flags": sum(report.dropped_flags for report in group),
         "strategies": sum(report.dropped_strategies for report in group),
