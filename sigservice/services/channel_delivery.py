@@ -44,7 +44,7 @@ class DeliverySettings:
 @dataclass(frozen=True)
 class DeliveryResult:
     """`error` is "" after a delivery; `is_final` means that a retry is useless, `is_unavailable`
-    that other messages to this target would fail too at the moment."""
+    that other messages to this target would fail at the moment too."""
 
     error: str = ""
     is_final: bool = False
@@ -87,7 +87,7 @@ def find_problems(type: str, url: str, secret: str, policy: AddressPolicy) -> li
 def deliver(
     channel_json: str, message: Message, settings: DeliverySettings, sender: Sender, now: datetime
 ) -> DeliveryResult:
-    """Sends one notification. Takes long, so call it without a transaction."""
+    """Sends one notification. Takes long, so call it outside of transactions."""
     channel = msgspec.json.decode(channel_json)
     try:
         if channel["type"] == "webhook":

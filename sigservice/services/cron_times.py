@@ -15,7 +15,7 @@ def check_cron(cron: str, timezone: str, path: str, problems: Problems) -> None:
     """Adds to `problems`. `path` is the path of the object that has both fields."""
     if not check_timezone(timezone, path, problems):
         return
-    # cronsim also accepts a sixth field, of seconds, which nothing here is as precise as.
+    # cronsim also accepts a sixth field, of seconds, but no check here is that precise.
     has_form = len(cron) <= MAX_CRON_LENGTH and len(cron.split()) == 5 and cron.isascii()
     if not has_form or find_next_time(cron, timezone, datetime.now(UTC)) is None:
         text = "Must be five fields of a cron expression, e.g. 30 2 * * *."
@@ -31,8 +31,8 @@ def check_timezone(timezone: str, path: str, problems: Problems) -> bool:
 
 
 def find_next_time(cron: str, timezone: str, after: datetime) -> datetime | None:
-    """In UTC; None without one in the next 50 years, and for an expression or zone that this
-    version doesn't know."""
+    """The next time in UTC; None if there is none in the next 50 years, and for an expression or
+    zone that this version doesn't know."""
     try:
         return next(CronSim(cron, after.astimezone(ZoneInfo(timezone)))).astimezone(UTC)
     except (CronSimError, StopIteration, ZoneInfoNotFoundError, ValueError):

@@ -12,7 +12,7 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 
 
 def encode_csv(rows: Iterable[Iterable[Any]]) -> bytes:
-    """RFC 4180, UTF-8. None is an empty cell."""
+    """The rows as CSV (RFC 4180, UTF-8); None becomes an empty cell."""
     output = io.StringIO(newline="")
     csv.writer(output, quoting=csv.QUOTE_NONNUMERIC).writerows(
         [_defuse(cell) for cell in row] for row in rows

@@ -81,7 +81,8 @@ def _find_ignored_tokens(
 
 
 def _find_tight_limits(conn: Connection, rate: float, burst: float | None) -> list[Risk]:
-    """A 503 above the limit loses nothing: the senders that it is for repeat the signal."""
+    """Rate limits that lose alerts. An endpoint that answers 503 above the limit loses none: its
+    senders repeat the signal."""
     names = action_sets.list_limited_triggers(
         conn, default_burst=rate if burst is None else burst, min_burst=MIN_BURST
     )

@@ -1,5 +1,5 @@
-"""What the kinds of definitions share: one struct for body, rules, row and file, and the ways to
-create, change and delete one with its event.
+"""The common parts of the kinds of definitions: one struct for body, rules, row and file, and the
+functions that create and change a definition with its event.
 
 All writes hold the lock of revisions, so a name that is free stays free.
 """
@@ -50,7 +50,8 @@ def read_row(struct: type[Definition], row: Row) -> Definition:
 
 
 def merge(existing: Definition, changes: msgspec.Struct) -> Definition:
-    """`existing` with the members of `changes` that both have and that aren't their defaults."""
+    """`existing` with the members of `changes` that `existing` has too and that aren't their
+    defaults."""
     names = existing.__struct_fields__
     values = {
         field.name: value
@@ -61,7 +62,7 @@ def merge(existing: Definition, changes: msgspec.Struct) -> Definition:
 
 
 def clean_text(text: str | None) -> str | None:
-    """Without surrounding blanks; None for an empty text."""
+    """The text without surrounding blanks; None for an empty one."""
     return (text or "").strip() or None
 
 
@@ -87,7 +88,7 @@ class DefinitionKind(Generic[Definition]):
     event_scope: str | None = None
 
     def build_event_data(self, row: Row) -> Any:
-        """What events of a definition say about it."""
+        """The data of a definition in its events."""
         return self.to_json(row) if self.to_json else msgspec.to_builtins(self.read_row(row))
 
     def read_row(self, row: Row) -> Definition:

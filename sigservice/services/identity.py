@@ -72,5 +72,5 @@ UNKNOWN = Identity(UNKNOWN_ID, "unknown", PERMISSIONS["Admin"], role="Admin")
 
 
 def name_actor(name: str | None, user_id: int | None) -> str:
-    """Who made a change, for sentences: an API token may have the name of a user."""
+    """The actor of a change, for sentences: an API token may have the name of a user."""
     return f"API token {name or ''}".strip() if user_id == ADMIN_TOKEN_ID else name or ""

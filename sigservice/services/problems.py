@@ -1,4 +1,4 @@
-"""Collects what is wrong with an input, so that one answer reports all of it."""
+"""Collects the problems of an input, so that one answer reports all of them."""
 
 import re
 from collections.abc import Sequence
@@ -65,7 +65,8 @@ def build_duplicate_error(value: str, path: str = "name") -> NameExistsError:
 
 
 def build_limit_error(limit: int, noun: str, resource: str, place: str = "") -> ExceedsLimitError:
-    """For one more `noun` than the limit allows, with a `place` such as " in a project"."""
+    """The error for one more `noun` than the limit allows; `place` is, for example, " in a
+    project"."""
     text = f"There can't be more than {plural(limit, noun)}{place}."
     return ExceedsLimitError(text, resource=resource, limit=limit)
 

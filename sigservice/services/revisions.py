@@ -3,7 +3,7 @@
 Every change that an SDK can see begins with `lock`, so only one runs at a time, and ends with
 `bump`, which records what it touched. A reader of a revision sees everything that was committed
 before it. Revisions follow the clock, so a restored database never gives the revision of a lost
-state to other content. Event IDs can't follow it as closely: see `replace_lost`.
+state to other content. Event IDs can't follow the clock as closely: see `replace_lost`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ def bump(
 def build_bump(
     *environments: str, flags: Iterable[str] | None, segments: Sequence[int] = ()
 ) -> RevisionBump:
-    """What `bump` records, for a statement that records it itself."""
+    """The values that `bump` records, for a statement that records them itself."""
     topics = ["", *(f"in/{name}" for name in environments)] if environments else ["", "all"]
     names = None if flags is None else sorted(set(flags))
     if names is not None and len(names) > MAX_RECORDED_FLAGS:
@@ -68,11 +68,12 @@ class Revisions:
 
     @property
     def history(self) -> int:
-        """Differs after the database went back: event IDs from before may name lost states."""
+        """A number that differs after the database went back: earlier event IDs may name lost
+        states."""
         return self.topics.get(_HISTORY, 0)
 
     def is_after(self, earlier: Self) -> bool:
-        """Whether this has all changes of `earlier`. If not, the database went back:
+        """Whether these revisions include all changes of `earlier`. If not, the database went back:
         a backup was restored, or a standby without the last commits took over."""
         for topic, before in earlier.topics.items():
             grown_by = self.topics.get(topic, 0) - before
@@ -87,7 +88,8 @@ def replace_lost(conn: Connection, lost: Revisions) -> Revisions:
     returns them. Otherwise the same event IDs could come back soon, because they count seconds
     and are ahead of the clock after many changes in a short time."""
     with single_transaction(conn):
-        # Readers must not wait for a standby. If this is lost too, it is replaced again.
+        # Readers must not wait for a standby. If this commit is lost too, the numbers are replaced
+        # again.
         revisions.commit_locally(conn)
         revisions.bump(
             conn,

@@ -115,7 +115,7 @@ def _list_rollout_chips(name: str, parameters: Mapping[str, str]) -> list[str]:
 
 
 def _find_percentage(name: str, parameters: Mapping[str, str]) -> str | None:
-    """None for a strategy without one. A missing percentage counts as 0."""
+    """The percentage of a rollout, None for other strategies. A missing one counts as 0."""
     if name == "default":
         return "100"
     if name == "flexibleRollout":

@@ -1,5 +1,5 @@
-"""What is shown of a signal whose endpoint has no summary: the members that matter of common
-senders, else its type, its title and the first values of its payload."""
+"""Summaries of signals whose endpoint has none: the members that matter of common senders, else the
+type, the title and the first values of the payload."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -20,15 +20,15 @@ LabeledValues = tuple[str, list[Any]]
 
 
 class _Sender(NamedTuple):
-    """Payloads with `member` in an object or, at the top level, with `data.member` are of this
-    sender. Of the paths of a field the first one that is present counts."""
+    """A sender, recognized by `member` in an object or, at the top level, by `data.member`. Each
+    field has the value of its first path that is present."""
 
     member: str
     fields: tuple[tuple[str, tuple[Path, ...]], ...]
 
 
 def _describe(member: str, **fields: str) -> _Sender:
-    """`fields` have paths separated by spaces."""
+    """Makes a sender; `fields` have paths separated by spaces."""
     return _Sender(
         member,
         tuple((name.capitalize(), split_paths(*paths.split())) for name, paths in fields.items()),
@@ -123,7 +123,8 @@ def _summarize_known(payload: Any) -> list[LabeledValues]:
 
 
 def _summarize_unknown(payload: Any) -> Iterator[LabeledValues]:
-    """The type, a title, then the first values of the payload; of its `data` if it has a type."""
+    """The type, a title, then the first values of the payload, or of its `data` if it has a
+    type."""
     roots, names = list_roots(payload), set()
     if roots and (types := find_scalars(roots[0], _TYPE)):
         names.add("type")

@@ -54,7 +54,7 @@ class InvalidCredentialsError(UnauthorizedError):
 def authenticate(
     endpoint: EndpointSettings | None, caller: Caller, now: datetime, sns: SnsVerifier
 ) -> TokenSettings:
-    """The token of the caller: the one that it sends, otherwise the one that it signs with.
+    """The token that the caller sends, otherwise the one that it signs with.
 
     Raises InvalidCredentialsError, what reading the body raises, and UnavailableError if the
     certificate of Amazon SNS can't be fetched, for which it waits.
@@ -90,8 +90,8 @@ def _find_restriction(token: TokenSettings, address: str, now: datetime) -> str:
 def _verify_signature(
     endpoint: EndpointSettings, caller: Caller, now: datetime, sns: SnsVerifier
 ) -> TokenSettings:
-    """The first token that verifies and isn't restricted. Several tokens can have one scheme, even
-    one secret, so a token that doesn't fit says nothing about the others."""
+    """The first token that verifies and isn't restricted. Several tokens can share a scheme, even a
+    secret, so all are tried."""
     failures: list[_Failure] = []
     for token in endpoint.tokens:
         if token.signature is None or not signatures.has_signature(token.signature, caller.headers):
@@ -109,8 +109,8 @@ def _verify_signature(
 
 
 class _Failure(NamedTuple):
-    """The higher `clarity`, the more likely it is that the sender means this token. `reason` is ""
-    if the call is valid."""
+    """The higher `clarity` is, the more likely the sender means this token. `reason` is "" if the
+    call is valid."""
 
     clarity: int
     reason: str
@@ -142,7 +142,8 @@ def _verify_hmac(
     body: bytes,
     now: datetime,
 ) -> _Failure:
-    """A restriction is the reason only if the signature is valid: only then it is this token's."""
+    """A restriction is the reason only if the signature is valid, which shows that the token is
+    meant."""
     assert token.signature is not None
     try:
         signing_secrets = endpoint.find_signing_secrets(token)

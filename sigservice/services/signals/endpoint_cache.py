@@ -61,8 +61,8 @@ class EndpointSettings:
     _signing_secrets: dict[int, list[SigningSecret]] = field(default_factory=dict)
 
     def find_signing_secrets(self, token: TokenSettings) -> Sequence[SigningSecret]:
-        """The secrets of a signature token that the keys decrypt. A lost key makes only the secrets
-        unusable that it has encrypted. Raises EncryptionError if the keys decrypt none."""
+        """The secrets of a signature token that the keys decrypt. A lost key makes only its own
+        secrets unusable. Raises EncryptionError if the keys decrypt none."""
         if token.id in self._signing_secrets:
             return self._signing_secrets[token.id]
         signing_secrets: list[SigningSecret] = []
@@ -96,7 +96,7 @@ class EndpointSettings:
 
 
 class EndpointCache:
-    """`get_cached(name)` needs no database; `read_current()` returns what is stored now."""
+    """`get_cached(name)` needs no database; `read_current()` returns the stored settings."""
 
     def __init__(self, database: Database, encryption: Encryption) -> None:
         self._database, self._encryption = database, encryption

@@ -16,9 +16,9 @@ MAX_LABEL_LENGTH = 50
 
 
 class RateLimit(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Signals per second and at once, for each token. Without a rate the configured one applies;
-    without a burst it is the rate, or the configured one. `status` is the status of the response
-    above the limit: some senders retry a 503 but no 429."""
+    """Signals per second and at once, for each token. Without a rate, the configured one applies;
+    without a burst, the rate or the configured burst. `status` is the status of the response above
+    the limit: some senders retry a 503 but no 429."""
 
     perSecond: float | None = None
     burst: int | None = None
@@ -32,7 +32,8 @@ class RateLimit(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Idempotency(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The values at `paths` of the payload are the key of a signal; without paths a header is."""
+    """The values at `paths` of the payload are the key of a signal; without paths, a header has
+    it."""
 
     paths: list[str] = []
     windowHours: int = 24

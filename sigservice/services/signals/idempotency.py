@@ -22,8 +22,9 @@ _SCALARS = (str, int, float)
 def find_key(
     options: Idempotency, headers: Mapping[str, str], payload: Any, signed_header: str = ""
 ) -> uuid.UUID | None:
-    """None for a signal without a key. `headers` have lower-case names. `signed_header` is the one
-    whose ID the sender has signed, because a repeat of its call could add any other.
+    """None for a signal without a key. `headers` have lower-case names. `signed_header` is the
+    header with the ID that the sender has signed, because a repeat of its call could add any other
+    one.
 
     Raises BadDataError for a header that is too long or not printable ASCII.
     """
@@ -52,7 +53,7 @@ def _find_at_paths(paths: list[str], payload: Any) -> list[Any]:
 
 
 def _hash(source: str, values: list[Any]) -> uuid.UUID:
-    """The same text from another source is another key. Lengths separate the values."""
+    """The key; the same text from another source makes another one. Lengths separate the values."""
     texts = [source, *map(str, values)]
     digest = hashlib.sha256("".join(f"{len(text)}:{text}" for text in texts).encode()).digest()
     return uuid.UUID(bytes=digest[:16])

@@ -14,7 +14,7 @@ def split_paths(*paths: str) -> tuple[Path, ...]:
 
 
 def find_scalars(value: Any, path: Sequence[str]) -> list[str | int | float | bool]:
-    """The values at the path that are neither null nor objects or lists."""
+    """The values at the path, without nulls, objects and lists."""
     for position, name in enumerate(path):
         if name == "*":
             items, rest = value if isinstance(value, list) else [], path[position + 1 :]
@@ -35,7 +35,7 @@ def find_members(
 
 
 def list_roots(payload: Any) -> list[dict[str, Any]]:
-    """The payload and its `data`, where many senders and templates wrap what they report."""
+    """The payload and its `data`, in which many senders and templates wrap their report."""
     if not isinstance(payload, dict):
         return []
     data = payload.get("data")

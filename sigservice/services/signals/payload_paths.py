@@ -86,8 +86,8 @@ def _walk_dotted(payload: Any, steps: Sequence[Step]) -> Iterator[Any]:
 
 
 def _join_keys(steps: Sequence[Step], at: int, value: dict[str, Any]) -> Iterator[tuple[str, int]]:
-    """The keys of `value` that the steps from `at` on form, with the number of the step after
-    each."""
+    """The keys of `value` that the steps from `at` on form, each with the number of the next
+    step."""
     key = ""
     max_steps = MAX_KEY_STEPS if any("." in name for name in value) else 1
     for to in range(at, min(at + max_steps, len(steps))):
@@ -121,7 +121,7 @@ def flatten_payload(payload: Any, limit: int = 500) -> dict[str, Any]:
 
 
 def walk_payload(payload: Any) -> Iterator[tuple[str, Any]]:
-    """Each value with its path, a container before its members. Lazy, so that the first ones of a
+    """Each value with its path, a container before its members. Lazy, so the first values of a
     large payload cost little. Omits keys that a path can't express."""
     levels: list[Iterator[tuple[str, Any]]] = [iter([("", payload)])]
     while levels:

@@ -24,7 +24,7 @@ class Node:
 
 
 def build_tree(payload: Any) -> Node:
-    """At most MAX_NODES nodes; what is left out is a child without a key that says how many."""
+    """At most MAX_NODES nodes; a child without a key gives the number of omitted ones."""
     return _TreeBuilder().build("", "", payload, 0)
 
 

@@ -53,9 +53,9 @@ class RefusedCallBuffer:
 
     def record(self, call: RefusedCall, user_agent: str, now: datetime) -> None:
         name = call.endpoint_name
-        if name.startswith(TOKEN_PREFIX):  # a token in the place of the name
+        if name.startswith(TOKEN_PREFIX):  # a token in place of the name
             name = make_prefix(name)
-        name = hide_secrets(name)  # one beside the name
+        name = hide_secrets(name)  # a token beside the name
         call = call._replace(
             endpoint_name=_clean(name, MAX_NAME_LENGTH),
             reason=_clean(call.reason, MAX_REASON_LENGTH),

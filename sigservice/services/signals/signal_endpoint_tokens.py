@@ -40,8 +40,8 @@ DEFAULT_GRACE_HOURS, MAX_GRACE_HOURS = 24, 30 * 24
 
 @dataclass(frozen=True)
 class TokenFields:
-    """What users can change. `signature` is None for a bearer token; addresses are networks too,
-    and without any every address is allowed."""
+    """The fields that users can change. `signature` is None for a bearer token. Addresses may be
+    networks; if there are none, every address is allowed."""
 
     name: str
     expires_at: datetime | None = None
@@ -50,7 +50,7 @@ class TokenFields:
 
 
 def parse_expiry(text: str | None) -> datetime | None:
-    """The time of a date or date-time in ISO 8601; None for none. Raises BadDataError."""
+    """The time of a date or date-time in ISO 8601; None without a text. Raises BadDataError."""
     if not text:
         return None
     moment = parse_iso(text)
@@ -89,8 +89,8 @@ def create(
     encryption: Encryption,
     secret: str = "",
 ) -> tuple[Row, str]:
-    """Returns the token and its secret: a new one unless the sender has one already, `secret`. Of
-    a bearer token only a hash is stored, a signing secret is encrypted.
+    """Returns the token and its secret: `secret` if the sender has one already, else a new one. A
+    bearer token is stored as a hash, a signing secret encrypted.
 
     Raises NotFoundError, BadDataError, ExceedsLimitError, NameExistsError, EncryptionError.
     """
@@ -186,8 +186,8 @@ def rotate_secrets(conn: Connection, encryption: Encryption) -> int:
     """Encrypts the signing secrets of all tokens with the first key, when the key changes. Returns
     their number. Raises EncryptionError if one can't be decrypted.
 
-    New secrets are encrypted under the lock of their endpoint, so those that this waits for are
-    encrypted again, and later ones have the new key.
+    New secrets are encrypted under the lock of their endpoint: this waits for the ones in progress
+    and encrypts them again, and later ones have the new key.
     """
     signal_endpoints.lock_all(conn)
     signal_endpoints.lock_each(conn)
@@ -212,7 +212,8 @@ def rotate_secrets(conn: Connection, encryption: Encryption) -> int:
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """Of the secret it has the first characters, `secretPrefix`; none of a signing secret."""
+    """The token in the API. `secretPrefix` is the beginning of the secret, but not of a signing
+    secret."""
     return to_event(row) | {
         "lastUsedAt": format_optional(row["used_at"]),
         "lastUsedFrom": row["used_from"] or None,
@@ -264,7 +265,7 @@ def _check(
 
 
 def _check_secret(signature: SignatureSettings | None, secret: str, problems: Problems) -> None:
-    """Checks the settings too. A sender that has a secret of its own needs it here."""
+    """Checks the settings too. A sender with a secret of its own needs `secret`."""
     if signature is None:
         if secret:
             problems.add("secret", "The service generates the secret of a bearer token.")
@@ -336,7 +337,7 @@ def _make_secret(
 def _record_update(
     conn: Connection, endpoint_id: int, before: Row, by: Identity, change: str = ""
 ) -> Row:
-    """The token after a change. `change` is recorded where the fields don't show it."""
+    """The token after a change. The event has `change` if the fields don't show it."""
     row = get(conn, endpoint_id, before["id"])
     if change or to_event(row) != to_event(before):
         signal_endpoints.bump_version(conn, endpoint_id)

@@ -34,8 +34,8 @@ _NAME = re.compile(r"[a-z0-9_-]{1,100}")
 
 
 class Endpoint(msgspec.Struct):
-    """Without `enabled`, `options` and `template` they stay as they are. A new endpoint is enabled
-    and has default options. `template` is the sender that the endpoint is for."""
+    """Absent `enabled`, `options` and `template` stay as they are. A new endpoint is enabled and
+    has default options. `template` is the sender that the endpoint is for."""
 
     name: str
     enabled: bool | None = None
@@ -107,8 +107,9 @@ def lock(conn: Connection, id: int) -> Row:
 def update(
     conn: Connection, id: int, fields: Endpoint, by: Identity, *, policy: AddressPolicy
 ) -> Row:
-    """Replaces name, description and what `fields` has. `policy` is the policy of notifications;
-    masked channels keep their secrets. Raises NotFoundError, NameExistsError, BadDataError."""
+    """Replaces name, description and the other members that `fields` has. `policy` is the policy of
+    notifications; masked channels keep their secrets. Raises NotFoundError, NameExistsError,
+    BadDataError."""
     before = lock(conn, id)
     old_rule = parse_options(before["options"]).silence
     _check_channels(conn, _find_rule(fields), old_rule, policy, Problems())

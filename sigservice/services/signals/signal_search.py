@@ -20,7 +20,7 @@ CHUNK = 1000
 
 @dataclass(frozen=True)
 class SignalFilter:
-    """What is empty or None does not restrict. Without a `value` the `path` must exist; a value is
+    """Empty and None members don't restrict. Without a `value` the `path` must exist; a value is
     compared as the operator IN of action sets does."""
 
     token_id: int | None = None
@@ -34,7 +34,7 @@ class SignalFilter:
 
     @property
     def is_search(self) -> bool:
-        """Whether payloads or times are searched; the tokens of signals have an index."""
+        """Whether payloads or times are searched, unlike tokens, which have an index."""
         return self != SignalFilter(token_id=self.token_id)
 
     def check(self) -> None:
@@ -120,7 +120,7 @@ def search(
 
 
 def _compile(filter: SignalFilter, summarizer: Summarizer) -> Callable[[Row], bool] | None:
-    """The test of a stored signal; None if the database does it all."""
+    """The test of a stored signal; None if the database does all tests."""
     tests: list[Callable[[Any], bool]] = []
     if filter.path:
         tests.append(lambda payload: _matches_path(filter, payload))

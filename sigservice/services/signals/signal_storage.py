@@ -19,13 +19,13 @@ from sigservice.services.system import events
 
 
 class NotStored(enum.Enum):
-    ENDPOINT_CHANGED = enum.auto()  # meanwhile, or its tokens: authenticate the sender again
+    ENDPOINT_CHANGED = enum.auto()  # or its tokens changed: authenticate the sender again
     KEY_EXISTS = enum.auto()  # another signal has the key: see `find_first`
 
 
 def store_all(conn: Connection, group: Sequence[NewSignal]) -> list[Row | NotStored]:
-    """Stores the signals of concurrent senders in one statement; returns them in the same order, or
-    why one is not stored.
+    """Stores the signals of concurrent senders in one statement; returns their rows in the same
+    order, or the reasons why they are not stored.
 
     The payloads are JSON that payload.parse has accepted. On a connection in autocommit the signals
     are committed when this returns.
@@ -44,7 +44,7 @@ def _describe_stored(row: Row | None, signal: NewSignal) -> Row | NotStored:
 
 def find_first(conn: Connection, signal: NewSignal, options: Idempotency) -> Row | None:
     """The stored signal with the key of `signal`, which repeats it. None if the key is free now:
-    its window is over, or that signal was deleted. Its payload is null if it differs and another
+    its window is over, or the signal was deleted. The payload is null if it differs and another
     token sent it.
 
     Raises ConflictError if the payloads differ and the endpoint rejects that.
@@ -61,7 +61,7 @@ def find_first(conn: Connection, signal: NewSignal, options: Idempotency) -> Row
             raise ConflictError(
                 f"Signal {row['id']} has the same idempotency key and another payload.", path="key"
             )
-        if row["token_id"] != signal.token_id:  # a guess of the key must not show it
+        if row["token_id"] != signal.token_id:  # a guessed key must not reveal the payload
             row["payload"] = "null"
     return row
 
@@ -90,7 +90,7 @@ def replay(conn: Connection, endpoint_id: int, id: int, by: Identity) -> Row:
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """What all three JSON forms of a signal share."""
+    """The members that all three JSON forms of a signal share."""
     return {
         "id": row["id"],
         "source": "signal-endpoint",

@@ -1,4 +1,4 @@
-"""What lists show of a signal: a few values of its payload, its status and its severity.
+"""The summaries of signals in lists: a few values of the payload, the status and the severity.
 
 They are computed when a list is read, so that a new summary of an endpoint applies to its old
 signals too.
@@ -21,8 +21,8 @@ MAX_TEXT_LENGTH = 200
 MAX_VALUES = 5
 MAX_VISITED = 50
 _CUT = "…"
-# Control characters and line breaks, and what changes the direction of the text around it or is
-# invisible. Joiners stay: emojis and some scripts need them.
+# Control characters, line breaks, and characters that are invisible or change the direction of the
+# text around them. Joiners stay: emojis and some scripts need them.
 _UNREADABLE = re.compile(
     r"[\s\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]+"
 )
@@ -103,7 +103,7 @@ def make_summarizer(endpoint: Row) -> Summarizer:
 
 
 def make_summarizers(endpoints: Iterable[Row]) -> dict[int, Summarizer]:
-    """By the ID of the endpoint."""
+    """The summarizers by the ID of the endpoint."""
     return {endpoint["id"]: make_summarizer(endpoint) for endpoint in endpoints}
 
 

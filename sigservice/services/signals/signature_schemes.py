@@ -85,7 +85,7 @@ SNS_HEADER = "x-amz-sns-message-type"
 
 
 def find_scheme(settings: SignatureSettings) -> Scheme:
-    """Not for aws-sns, which has certificates (sns.py)."""
+    """The scheme of the settings. Not for aws-sns, which has certificates (sns.py)."""
     if settings.scheme == "grafana":
         return Scheme(
             settings.header or "X-Grafana-Alerting-Signature",

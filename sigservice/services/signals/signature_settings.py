@@ -28,7 +28,7 @@ _MEMBERS = {
 
 def check_settings(settings: SignatureSettings, secret: str, problems: Problems) -> None:
     """Adds to `problems`, with paths below `signature`; problems of the secret have the path
-    `secret`, which is "" if it is not part of the change."""
+    `secret`. `secret` is "" if the change has none."""
     members = _MEMBERS.get(settings.scheme, set())
     for name in sorted(set().union(*_MEMBERS.values()) - members):
         if getattr(settings, name) != getattr(_GENERIC, name):

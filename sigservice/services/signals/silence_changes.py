@@ -35,7 +35,7 @@ class Change:
     channels: list[SilenceChannel]
 
     def list_channels(self) -> list[SilenceChannel]:
-        """Those that are notified: of `up` only those that were notified of the old state."""
+        """The channels to notify: for `up`, only channels that were notified of the old state."""
         expected = {self.state, self.old_state} if self.state == "up" else {self.state}
         return [channel for channel in self.channels if expected <= {*channel.on}]
 
@@ -47,7 +47,7 @@ def build_signal(change: Change) -> StateSignal:
 
 
 def build_content(change: Change, signal_id: int) -> dict[str, Any]:
-    """What is stored of a notification: all that is sent, because the endpoint may be deleted."""
+    """The stored content of a notification: all of it, because the endpoint may be deleted."""
     return {
         "state": change.state,
         "timestamp": format_iso(change.at),
@@ -62,7 +62,7 @@ def build_content(change: Change, signal_id: int) -> dict[str, Any]:
 
 
 def make_message(row: Row, public_url: str) -> Message:
-    """What a message of the outbox sends."""
+    """The message that a row of the outbox sends."""
     content = msgspec.json.decode(row["payload"])
     payload, text = build_payload(content, public_url), render_text(content, public_url)
     return Message(row["message_id"], payload, text)
@@ -79,7 +79,7 @@ def build_payload(message: Mapping[str, Any], public_url: str) -> dict[str, Any]
 
 
 def render_text(message: Mapping[str, Any], public_url: str) -> Text:
-    """For chats and emails. Contains a link only if SERVICE_URL is configured."""
+    """The text for chats and emails. It has a link only if SERVICE_URL is configured."""
     data = message["data"]
     lines = []
     if data["lastSignalAt"]:

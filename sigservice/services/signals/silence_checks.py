@@ -62,7 +62,7 @@ def _advance(row: Row, moment: Moment) -> _Step:
 
 
 def _find_change(step: _Step, moment: Moment) -> Change | None:
-    """None if the state is the same, and for the first signal of an endpoint."""
+    """The change of a state; None if it is the same, and for the first signal of an endpoint."""
     before, after = step.before, step.after
     if before is None or before.state == after.state:
         return None
@@ -85,7 +85,7 @@ def _find_change(step: _Step, moment: Moment) -> Change | None:
 
 
 def _end_alert(row: Row, moment: Moment) -> Change:
-    """For a rule that was removed, so that action sets revert what the alert changed."""
+    """The end of the alert of a removed rule, so that action sets revert their changes."""
     return Change(
         endpoint_id=row["endpoint_id"],
         endpoint_name=row["endpoint_name"],

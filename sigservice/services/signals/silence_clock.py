@@ -1,6 +1,5 @@
-"""How long the service was observed running: seconds that all its processes count together.
-
-Silence is measured with it, so that neither a stop nor a step of the clock on the wall counts.
+"""How long the service was observed running: seconds that all its processes count together. Silence
+is measured with it, so that neither a stop nor a step of the clock on the wall counts.
 """
 
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from datetime import datetime, timedelta
 from sigservice.db import Connection
 from sigservice.repository.signals import silence_checks
 
-MAX_SECONDS = 30.0  # that a stalled process counts at once; several times the interval of the job
+MAX_SECONDS = 30.0  # the most that a stall adds; several times the interval of the job
 
 
 @dataclass(frozen=True)
@@ -48,11 +47,11 @@ class SilenceClock:
         self._last, self._has_failed = (monotonic, moment.seconds), False
 
     def note_failure(self) -> None:
-        """For a look that raised: the service may have refused signals meanwhile."""
+        """To call after a look that raised: the service may have refused signals meanwhile."""
         self._has_failed = True
 
     def _count(self, row_seconds: float, monotonic: float) -> tuple[float, bool]:
-        """(seconds, has_gap). The row has less seconds than the last look only if the database is
+        """(seconds, has_gap). The row has fewer seconds than the last look only if the database is
         an older copy."""
         if self._last is None or row_seconds < self._last[1]:
             return row_seconds, True

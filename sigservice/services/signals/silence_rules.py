@@ -18,8 +18,8 @@ class SilenceChannel(Channel, omit_defaults=True, kw_only=True):
 
 
 class SilenceRule(msgspec.Struct, omit_defaults=True):
-    """A signal is expected every `everySeconds`, or at the times of `cron` in `timezone`. The
-    endpoint is late then, and down `graceSeconds` later."""
+    """A signal is expected every `everySeconds`, or at the times of `cron` in `timezone`. If none
+    arrives, the endpoint is late then, and down `graceSeconds` later."""
 
     everySeconds: int | None = None
     cron: str | None = None

@@ -1,6 +1,6 @@
 """The states of an endpoint that expects signals: new → up → late → down, and up again.
 
-A signal restarts the wait for the next one. So does anything that may have lost a signal or makes
+A signal restarts the wait for the next one. So does every event that may lose a signal or makes
 times useless: a start of the service, a stall, an unavailable database, and, with `cron`, a step of
 the clock. Only one lost signal in a row is assumed, so that frequent restarts don't hide silence.
 """
@@ -45,7 +45,8 @@ def advance(
     newest_at: datetime | None,
     must_restart: bool,
 ) -> Check:
-    """The check at this moment. `newest_…` are of the newest signal of a sender, if any."""
+    """The check at this moment. `newest_id` and `newest_at` belong to the newest signal of a
+    sender, if any."""
     if check is None:
         check = Check("new", moment.now, moment.seconds, moment.seconds)
         must_restart = True
@@ -73,8 +74,8 @@ def advance(
 def estimate_times(
     check: Mapping[str, Any], rule: SilenceRule, seconds: float, now: datetime
 ) -> tuple[datetime | None, datetime | None]:
-    """When the endpoint is late and down, or was: `check` is a row, and `seconds` and `now` are of
-    the last look."""
+    """The times at which the endpoint is late and down, or was. `check` is a row, and `seconds` and
+    `now` are from the last look."""
     if check["state"] == "new":
         return None, None
     grace = timedelta(seconds=rule.graceSeconds)
@@ -93,8 +94,8 @@ def estimate_times(
 def to_json(
     check: Mapping[str, Any] | None, rule: SilenceRule | None, *, enabled: bool
 ) -> dict[str, Any] | None:
-    """`silence` of an endpoint, None without a rule. `check` is a row with the clock's, None before
-    the first look."""
+    """`silence` of an endpoint, None without a rule. `check` is a row with the columns of the
+    clock, None before the first look."""
     if rule is None:
         return None
     last_signal_at = check["last_signal_at"] if check else None

@@ -151,9 +151,9 @@ class SnsVerifier:
         return describe_age(sent_at, now, SNS_TOLERANCE_SECONDS if tolerance is None else tolerance)
 
     def confirm(self, message: SnsMessage) -> str:
-        """Confirms the subscription of a message that `verify` accepted. Returns "" or the reason
-        why not. Raises UnavailableError if SNS can't be reached or refuses; it sends another
-        message later.
+        """Confirms the subscription of a message that `verify` accepted. Returns "", or the reason
+        why it isn't confirmed. Raises UnavailableError if SNS can't be reached or refuses; it sends
+        another message later.
 
         Waits for the network: call it outside of transactions.
         """
@@ -169,8 +169,8 @@ class SnsVerifier:
         return ""
 
     def _find_certificate(self, message: SnsMessage, address: str) -> x509.Certificate:
-        """Raises SnsError, UnavailableError. An address causes few fetches, because a caller can
-        invent names of certificates."""
+        """Raises SnsError, UnavailableError. Limits the fetches that an address causes, because a
+        caller can invent names of certificates."""
         url, origin = message.SigningCertURL, _find_origin(message.TopicArn)
         path = url.removeprefix(origin)
         if not url.startswith(origin) or not _CERTIFICATE_PATH.fullmatch(path):
@@ -257,7 +257,7 @@ def _list_names(certificate: x509.Certificate) -> list[str]:
 
 
 def _find_origin(topic: str) -> str:
-    """The URL of SNS in the region of the topic, whose ARN is one that an admin allowed."""
+    """The URL of SNS in the region of the topic, which an admin has allowed."""
     suffix = ".cn" if topic.startswith("arn:aws-cn:") else ""
     return f"https://sns.{find_region(topic)}.amazonaws.com{suffix}"
 

@@ -1,6 +1,6 @@
 """Imports metric sources, alert rules and schedules by the rules of their services.
 
-What exists under the same name changes, nothing is deleted, and an invalid item refuses the whole
+Existing items of the same name change, nothing is deleted, and an invalid item fails the whole
 import. Endpoints and service accounts that are missing are created, without tokens.
 """
 

@@ -53,8 +53,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class ImportTarget:
-    """What exists already and the configured limits; `locations` has project, archive state and
-    parent of each flag by its name."""
+    """The existing definitions and the configured limits; `locations` has project, archive state
+    and parent of each flag by its name."""
 
     existing: Snapshot
     locations: dict[str, dict[str, Any]]
@@ -120,7 +120,7 @@ class DefinitionChecker:
         return list(accepted.values())
 
     def _add_findings(self, kind: str, item: str, problems: Problems) -> bool:
-        """Whether there were any problems."""
+        """Adds the problems as findings; returns whether there were any."""
         for problem in problems.details:
             self.findings.append(Finding(kind, item, problem["path"], problem["message"]))
         return bool(problems.details)

@@ -1,7 +1,7 @@
 """Imports flags of one environment, in the format of feature_export, into a project's environment.
 
-Strategies of existing flags in that environment are replaced by the document's. Context
-fields, tag types and segments are matched by name; existing ones don't change.
+The document's strategies replace those of existing flags in that environment. Context fields, tag
+types and segments are matched by name; existing ones don't change.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Integrations in export files and imports: never their secrets. An imported one is disabled until
-a user enters them, and remembers where it comes from, so that a repetition changes nothing.
+"""Integrations in export files and imports, without their secrets. An imported one is disabled
+until a user enters them. Its source is stored, so importing it again changes nothing.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -21,7 +21,7 @@ from sigservice.services.transfer.snapshots import IntegrationDefinition
 
 
 def read_integrations(conn: Connection) -> list[IntegrationDefinition]:
-    """For an export file: by ID, with masks in the place of secrets."""
+    """The integrations for an export file, by ID, with masked secrets."""
     installation = settings.find_instance_id(conn)
     return [_read_row(row, installation) for row in integration_rows.list_all(conn)]
 
@@ -29,8 +29,8 @@ def read_integrations(conn: Connection) -> list[IntegrationDefinition]:
 def import_integrations(
     conn: Connection, items: Sequence[IntegrationDefinition], by: Identity, rules: Rules
 ) -> PartialChanges:
-    """Creates those that don't exist, disabled. `secrets` must be entered before one can be
-    enabled; `skipped` also names left out parts."""
+    """Creates the integrations that don't exist, disabled. `secrets` of the result must be entered
+    before they can be enabled; `skipped` also names omitted parts."""
     changes = PartialChanges()
     integration_rows.lock(conn)
     rows, installation = integration_rows.list_all(conn), settings.find_instance_id(conn)

@@ -53,8 +53,8 @@ class PartialChanges:
 
 
 def read_target(conn: Connection, names: list[str], limits: ImportLimits) -> ImportTarget:
-    """What exists already, with the flags of these names. Takes the lock, so that it stays valid
-    for the transaction."""
+    """The existing definitions, and the flags with these names. Takes the lock, so that the result
+    stays valid for the transaction."""
     revisions.lock(conn)
     return ImportTarget(
         existing=snapshots.read_snapshot(conn, names),

@@ -114,7 +114,7 @@ class SnapshotWriter:
         return self._changes
 
     def _analyze(self) -> None:
-        """A timeout doesn't fail the import, which only lacks statistics then."""
+        """Analyzes the tables of flags. After a timeout the import goes on without statistics."""
         try:
             with savepoint(self._conn):
                 definitions.analyze_flags(self._conn)
@@ -193,7 +193,8 @@ class SnapshotWriter:
         definitions.put_project_environments(self._conn, items)
 
     def _write_features(self, features: Sequence[Feature]) -> None:
-        """In pieces, so that no statement takes long. Parents may be in a later piece."""
+        """Writes flags in pieces, so that no statement takes long. Parents may be in a later
+        piece."""
         before = {feature.name: feature for feature in self._existing.features}
         pairs = [(before.get(item.name), item) for item in features]
         for start in range(0, len(features), PIECE):

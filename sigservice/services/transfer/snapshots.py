@@ -41,7 +41,7 @@ VERSION = 1
 
 
 class VariantDefinition(variants.Variant, omit_defaults=False):
-    """In the form in which it is stored, with all members that SDKs expect."""
+    """A variant as it is stored, with all members that SDKs expect."""
 
 
 class StrategyFields(msgspec.Struct):
@@ -56,7 +56,7 @@ class StrategyFields(msgspec.Struct):
 
 
 class NumberedStrategy(StrategyFields):
-    """With the IDs of segments, as other servers have it."""
+    """A strategy with the IDs of segments, as other servers send it."""
 
     segments: list[int] = []
 
@@ -66,7 +66,7 @@ class NumberedStrategy(StrategyFields):
 
 
 class StrategyDefinition(StrategyFields):
-    """With the names of segments."""
+    """A strategy with the names of segments."""
 
     segments: list[str] = []
 
@@ -118,7 +118,7 @@ class Feature(Metadata, kw_only=True):
 
 class IntegrationDefinition(msgspec.Struct, omit_defaults=True):
     """`source` is the installation or server and its ID there. Masked parameters are secrets that
-    are set there."""
+    are set on that server."""
 
     source: str
     provider: str
@@ -152,7 +152,7 @@ class Snapshot(msgspec.Struct):
 
 
 def read_snapshot(conn: Connection, names: list[str] | None = None) -> Snapshot:
-    """All definitions and the flags with these names, all flags without names. It is consistent
+    """All definitions, and the flags with these names, or all flags. The snapshot is consistent
     under `revisions.lock` and in a snapshot transaction."""
     segment_rows = definitions.list_segments(conn)
     segment_names = {row["id"]: row["name"] for row in segment_rows}
