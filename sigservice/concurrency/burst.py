@@ -1,4 +1,4 @@
-"""Whether many changes are made right now, which background work should not slow down."""
+"""Bursts of changes, which background work should not slow down."""
 
 import threading
 from collections.abc import Callable
@@ -7,7 +7,7 @@ MAX_SECONDS = 20.0
 
 
 class Burst:
-    """Lasts at most MAX_SECONDS, so that changes that never end don't hold up the work for ever."""
+    """Lasts at most MAX_SECONDS, so endless changes don't hold up the work forever."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
@@ -20,7 +20,7 @@ class Burst:
         return not self._is_over.is_set()
 
     def observe(self, is_burst: bool) -> None:
-        """What a look at the latest changes says."""
+        """Begins, continues or ends the burst, by a look at the latest changes."""
         now = self._monotonic()
         if not is_burst:
             self._began_at = None
@@ -32,5 +32,5 @@ class Burst:
             self._is_over.clear()
 
     def wait(self, seconds: float) -> None:
-        """Until it is over, for at most `seconds`."""
+        """Waits until the burst is over, for at most `seconds`."""
         self._is_over.wait(seconds)

@@ -22,7 +22,7 @@ class CoalescedRead(Generic[Answer]):
     after the request of the caller arrived.
 
     A caller that comes while a read runs waits for the next one, together with all other waiting
-    callers. So one read serves many under load, and no change is missed.
+    callers. So under load one read serves many callers, and none misses a change.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class CoalescedRead(Generic[Answer]):
 
     def get(self, arrived_at: float | None = None) -> Answer:
         """`arrived_at` is when the request arrived (time.monotonic()). The last answer is enough if
-        its read began later, which is so for requests that waited for a worker.
+        its read began later, as for requests that waited for a worker.
 
         Raises what `read` raises, a copy in each thread that shares it, and UnavailableError after
         WAIT_SECONDS.

@@ -17,7 +17,7 @@ MAX_EVICTIONS = 1000
 
 @dataclass(frozen=True)
 class BucketState:
-    """`remaining` is a number of whole tokens; `reset_seconds` pass until the next one is there."""
+    """`remaining` is a number of whole tokens; `reset_seconds` is the time until the next one."""
 
     is_allowed: bool
     limit: int
@@ -150,6 +150,5 @@ class Limiter:
 
 
 def _find_window(rate: float, burst: float, window: int) -> int:
-    """The seconds of a policy, which states how many requests are allowed in which time; a larger
-    burst takes longer to refill."""
+    """The window of a policy in seconds. It is longer for a burst that takes longer to refill."""
     return max(window, math.ceil(round(burst / rate, 6)) if rate else 0)

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 
 class RecentKeys:
-    """The keys of recent successes, bounded: failures of other clients don't block these."""
+    """The keys of recent successes, bounded. Failures of other clients don't block these keys."""
 
     def __init__(self, capacity: int = 10_000) -> None:
         self._keys: OrderedDict[Hashable, None] = OrderedDict()

@@ -1,4 +1,4 @@
-"""What one thread computes and others wait for."""
+"""A result that one thread computes and others wait for."""
 
 import threading
 from collections.abc import Callable

@@ -18,8 +18,8 @@ class SingleFlight(Generic[Key, Value]):
         self._flights: dict[Key, SharedResult[Value]] = {}
 
     def get(self, key: Key, build: Callable[[], Value]) -> Value:
-        """Returns what `build` returns, or what it returns to a caller that is already building
-        for this key. Raises what that `build` raises, a copy in each waiting thread, and
+        """Returns the result of `build`, or the result of a caller that is already building for
+        this key. Raises what that `build` raises, a copy in each waiting thread, and
         UnavailableError if the request has waited too long."""
         with self._lock:
             flight = self._flights.get(key)

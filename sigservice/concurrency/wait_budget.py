@@ -27,8 +27,8 @@ _request = _Request()
 
 @contextmanager
 def measure_request(queue_seconds: float) -> Iterator[None]:
-    """The block is a request that has waited this long for its worker. It can run inside of another
-    request of the thread."""
+    """Runs the block as a request that has waited this long for its worker. It can be nested in
+    another request of the thread."""
     outer, _request.waited = _request.waited, queue_seconds
     try:
         yield
@@ -37,27 +37,27 @@ def measure_request(queue_seconds: float) -> Iterator[None]:
 
 
 def limit(seconds: float = math.inf) -> float:
-    """How long a wait that may take `seconds` may take now; at least 0."""
+    """The part of `seconds` that a wait may take now; at least 0."""
     if _request.waited is None:
         return seconds
     return max(0.0, min(seconds, MAX_WAIT_SECONDS - _request.waited))
 
 
 def get_start() -> float:
-    """The time.monotonic() since which the request has waited if it did nothing else; now if the
-    thread runs no request."""
+    """The time.monotonic() at which the request would have begun if all its time were waits; now if
+    the thread runs no request."""
     return time.monotonic() - (_request.waited or 0.0)
 
 
 def restart() -> None:
-    """Called when the database has answered."""
+    """Starts a new budget; called when the database has answered."""
     if _request.waited:
         _request.waited = 0.0
 
 
 @contextmanager
 def count() -> Iterator[None]:
-    """The block is a wait."""
+    """Counts the block as a wait."""
     began_at = time.monotonic()
     try:
         yield
@@ -67,13 +67,13 @@ def count() -> Iterator[None]:
 
 
 def adopt_start(start: float) -> None:
-    """Called when the request works for others, the first of which has waited since `start`."""
+    """Called when the request works for others; the first of them has waited since `start`."""
     if _request.waited is not None:
         _request.waited = max(_request.waited, time.monotonic() - start)
 
 
 def wait(action: Callable[..., bool], seconds: float = threading.TIMEOUT_MAX) -> bool:
     """Calls `action`, for example Lock.acquire or Event.wait, with a timeout of `seconds`, or less
-    if the request has already waited. Returns what it returns."""
+    if the request has already waited. Returns the result of `action`."""
     with count():
         return action(timeout=limit(seconds))

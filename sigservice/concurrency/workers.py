@@ -16,7 +16,7 @@ from typing import Any
 from sigservice.log import Logger
 
 STALL_SECONDS = 0.005
-MAX_NESTED = 15  # each needs some 25 of Python's 1000 frames
+MAX_NESTED = 15  # each takes about 25 of Python's 1000 frames
 MAX_SEARCHED = 64
 
 
@@ -46,7 +46,8 @@ class Workers:
         return bool(self._queue)
 
     def add_task(self, task: Any) -> None:
-        """The task runs from the next `wait` on, or when the worker with the turn comes to it."""
+        """Queues a task, which runs after the next `wait`, or when the worker with the turn gets to
+        it."""
         with self._lock:
             if not self._queue:
                 self._progress = self._started, time.monotonic()
@@ -70,8 +71,8 @@ class Workers:
             self._loop_waits = False
 
     def release_stalled(self, now: float) -> None:
-        """Passes the turn on if no waiting task was started for STALL_SECONDS: the request that
-        has the turn computes long or waits without having released it."""
+        """Passes the turn on if no waiting task was started for STALL_SECONDS: the request with the
+        turn computes for long, or waits without releasing the turn."""
         with self._lock:
             count, since = self._progress
             if count != self._started:
@@ -127,7 +128,7 @@ class Workers:
         return None
 
     def _pass_turn(self) -> None:
-        """To an idle worker if a task waits."""
+        """Passes the turn to an idle worker if a task waits."""
         self._turn = self._idle.pop() if self._queue and self._idle else None
         if self._turn is not None:
             self._turn.wake.release()
@@ -188,23 +189,23 @@ class Worker(threading.Thread):
 
 
 def release_turn() -> None:
-    """For code that is about to wait, for the database for example: lets another worker run
-    requests meanwhile."""
+    """Called before a wait, for example for the database: another worker runs requests
+    meanwhile."""
     thread = threading.current_thread()
     if isinstance(thread, Worker):
         thread.release_turn()
 
 
 def resume_turn() -> None:
-    """For code that has waited: takes the turn if no other worker has it."""
+    """Called after a wait: takes the turn if no other worker has it."""
     thread = threading.current_thread()
     if isinstance(thread, Worker):
         thread.resume_turn()
 
 
 def run_similar_tasks(is_done: Callable[[], bool]) -> None:
-    """For code that is about to wait together with requests of the same kind: runs the waiting ones
-    in this thread first, inside of the current request, until `is_done`."""
+    """Called before a wait that requests of the same kind share: first runs the queued ones in this
+    thread, inside of the current request, until `is_done`."""
     thread = threading.current_thread()
     if isinstance(thread, Worker):
         thread.run_similar_tasks(is_done)

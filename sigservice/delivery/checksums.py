@@ -11,7 +11,7 @@ def combine(first: int, second: int, shift: int) -> int:
 
 
 def find_shift(length: int) -> int:
-    """What moves a CRC by this number of bytes: x to the power of its bits."""
+    """The factor that moves a CRC by this number of bytes: x to the power of the number of bits."""
     shift, bit = _ONE, 3  # a byte has 2**3 bits
     while length:
         if length & 1:

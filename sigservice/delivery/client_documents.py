@@ -46,8 +46,8 @@ class ClientDocument:
 class ClientDocuments:
     """`enabled` and `max_age_seconds` are the options clientFeatureCaching.*.
 
-    A document is returned only for the revision that it was built at, so changes by the service are
-    in it at once. Changes made directly in the database are in it after the age at the
+    A document is returned only for the revision that it was built at, so it has changes by the
+    service at once. It has changes made directly in the database after the maximum age at the
     latest.
     """
 

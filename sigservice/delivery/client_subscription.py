@@ -1,4 +1,4 @@
-"""What a server-side SDK that streams gets: the changes of its flags."""
+"""The stream of a server-side SDK: the changes of its flags."""
 
 from sigservice.delivery.delta import build_message
 from sigservice.delivery.event_stream import write_event
@@ -14,7 +14,7 @@ _SHORT = "s"
 
 
 class ClientSubscription:
-    """`state` is what the stream has begun with."""
+    """`state` is the state that the stream has begun with."""
 
     # See streams.Subscription.
     browser = None
@@ -35,7 +35,7 @@ class ClientSubscription:
         self._id_suffix = _SHORT if is_short else ""
 
     def write_connected(self, state: FlagState, since: int | None) -> bytes:
-        """The first event: what has changed since the event ID `since`, or everything."""
+        """The first event: the changes since the event ID `since`, or everything."""
         message = build_message(state, self._query, since) or b'{"events":[]}'
         return self._write(message, "unleash-connected")
 

@@ -1,4 +1,5 @@
-"""Caches the compiled flags of each environment. After a change they share what hasn't changed."""
+"""Caches the compiled flags of each environment. After a change they share the parts that haven't
+changed."""
 
 import itertools
 import math

@@ -12,7 +12,7 @@ class CorsOrigins:
         self._cached: tuple[int, frozenset[str]] | None = None
 
     def get(self, revisions: Revisions | None = None) -> frozenset[str]:
-        """The current ones; `revisions` saves a read. Raises DatabaseUnavailable."""
+        """The current origins; `revisions` saves a read. Raises DatabaseUnavailable."""
         revision = (revisions or self._revision_cache.read_revisions()).topics.get("tokens", 0)
         if self._cached is None or self._cached[0] != revision:
             with self._database.autocommit() as conn:
@@ -20,5 +20,5 @@ class CorsOrigins:
         return self._cached[1]
 
     def get_cached(self) -> frozenset[str]:
-        """The last ones read, for when the database is unavailable."""
+        """The origins that were read last, for use while the database is unavailable."""
         return self._cached[1] if self._cached else frozenset()

@@ -1,8 +1,8 @@
 """Messages for SDKs that ask what has changed: the events of Unleash's delta protocol.
 
 An event ID names a state of the environment. IDs are only compared for equality: an ID without a
-retained state gets everything. After the database went back no former state is retained, because
-one ID may name a lost state and a later one.
+retained state gets everything. After the database went back no former state is retained, because an
+ID may name both a lost and a later state.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,9 +18,9 @@ MAX_MESSAGE_BYTES = 32 * 2**20
 
 
 def build_message(state: FlagState, query: Query, since: int | None) -> SharedBody:
-    """`{"events": […]}`: what has changed for this query since the state with the event ID
-    `since`, or everything (one `hydration`) if that state isn't retained. Empty if nothing has
-    changed. The tags of the query don't filter."""
+    """`{"events": […]}`: the changes for this query since the state with the event ID `since`, or
+    everything (one `hydration`) if that state isn't retained. Empty if nothing has changed. Ignores
+    the tags of the query."""
     key = (query, since)
     message = state.messages.get(key)
     if message is None:

@@ -1,8 +1,8 @@
 """Puts a client document together: the texts of its flags in parts that are compressed separately.
 
-A part is compressed with the end of the part before it as dictionary, which is what a decoder has
-in its window there. So the parts form one gzip stream that is hardly larger than one compressed as
-a whole, and a change compresses its own part and the next one again.
+The dictionary of a part is the end of the part before it, which a decoder has in its window there.
+So the parts form one gzip stream, hardly larger than one compressed as a whole, and after a change
+only its part and the next one are compressed again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Part:
 
     @property
     def window(self) -> bytes:
-        """What a decoder has in its window after this part."""
+        """The content of a decoder's window after this part."""
         return b",".join(self.texts)[-_WINDOW:]
 
     def join(self, before: Part | None) -> bytes:
@@ -54,7 +54,7 @@ class Part:
         return (b"," if before else HEAD) + b",".join(self.texts)
 
     def compress(self, before: Part | None) -> CompressedText:
-        """The same, compressed."""
+        """The texts of `join`, compressed."""
         compressed = self._compressed
         if compressed is None or compressed[0] is not before:
             text, window = self.join(before), before.window if before else b""
@@ -86,7 +86,7 @@ class PartedDocument:
                 flags = [flag for flag in group.flags.values() if _selects(self._query, flag)]
             self._by_group[group] = flags
             # A part begins where a group does whose first flag is selected, so that parts are large
-            # however few flags are.
+            # even if few flags are selected.
             if flags and (not runs or flags[0].name == group.first):
                 runs.append([])
             if flags:
@@ -145,7 +145,7 @@ def find_text(state: FlagState, query: Query, name: str) -> bytes | None:
 
 
 def write_flag(flag: Flag, query: Query, segments: Mapping[int, bytes]) -> bytes:
-    """The text of the flag. For old SDKs, the constraints of its segments are in its strategies."""
+    """The text of the flag. For old SDKs, its strategies have the constraints of their segments."""
     if not (query.inline and flag.segment_ids):
         return flag.text
     document = msgspec.json.decode(flag.text, type=dict[str, msgspec.Raw])

@@ -10,10 +10,10 @@ HEADERS = {
     "X-Accel-Buffering": "no",  # nginx would collect events before it sends them
 }
 PING = b": ping\n\n"
-SLOW_SECONDS = 10  # that the client may take to read what it was sent
+SLOW_SECONDS = 10  # that the client may take to read the bytes that it was sent
 MAX_PENDING_BYTES = 4 * 2**20
 MAX_RECEIVED_BYTES = 65_536  # a client of a stream has nothing more to say
-DEAD_MILLISECONDS = 30_000  # after which the system ends a connection to a peer that went away
+DEAD_MILLISECONDS = 30_000  # then the system ends a connection to a peer that went away
 
 
 def write_event(data: bytes, *, event_id: int | str | None = None, name: str = "") -> bytes:
@@ -28,7 +28,8 @@ class EventConnection:
     """A socket whose response has begun. Only one thread uses it. It never blocks."""
 
     def __init__(self, sock: socket.socket, *, is_chunked: bool) -> None:
-        """`is_chunked`: whether the response has chunks (HTTP/1.1) or ends with the connection."""
+        """If `is_chunked`, the response has chunks (HTTP/1.1); otherwise it ends with the
+        connection."""
         self.socket, self._is_chunked = sock, is_chunked
         self._pending = bytearray()
         self._pending_since = 0.0
@@ -41,8 +42,8 @@ class EventConnection:
 
     @property
     def pending_bytes(self) -> int:
-        """What the socket did not take yet. While there are any, it must be watched for becoming
-        writable."""
+        """The bytes that the socket did not take yet. While there are any, the caller must wait
+        until the socket is writable."""
         return len(self._pending)
 
     def send(self, message: bytes) -> bool:

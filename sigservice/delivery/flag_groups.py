@@ -1,7 +1,7 @@
 """Flags by name in groups, so that a change replaces its own group and shares all others.
 
-A group begins at names that a hash selects. So groups depend on the names alone, and a flag that is
-created or deleted changes its own group, or splits or joins two.
+A group begins at names that a hash selects. So groups depend on the names alone. Creating or
+deleting a flag changes its own group, or splits or joins two groups.
 """
 
 from __future__ import annotations

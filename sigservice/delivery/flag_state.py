@@ -1,4 +1,5 @@
-"""The flags of an environment at one revision, from which everything is derived that SDKs get."""
+"""The flags of an environment at one revision, from which the service derives everything that SDKs
+get."""
 
 import hashlib
 from collections import Counter
@@ -16,8 +17,8 @@ MAX_CHANGE_BYTES = 16 * 2**20  # of the flags in these changes
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What the state with `event_id` had before it changed: the changed flags (None: it had no such
-    flag) and the IDs of changed segments. `size` is the size of all texts."""
+    """The changed parts of the state with `event_id`, as they were: flags (None if it had no such
+    flag) and the IDs of segments. `size` is the size of all texts."""
 
     event_id: int
     flags: Mapping[str, Flag | None]
@@ -27,9 +28,9 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class FlagState:
-    """`segments` are the used ones by ID, `uses` counts their flags. `changes` led to this
-    state, oldest first. `is_moved` says whether it was derived from a former state. `messages` are
-    cached ones of delta.py."""
+    """`segments` are the used segments by ID, `uses` counts their flags. `changes` led to this
+    state, oldest first. `is_moved` says whether it was derived from a former state. `messages`
+    caches the messages of delta.py."""
 
     environment: str
     revisions: Revisions
@@ -85,7 +86,7 @@ def build_state(environment: str, reading: FlagReading, former: FlagState | None
         uses.subtract(flag.segment_ids if flag else ())
     for flag in changed.values():
         uses.update(flag.segment_ids if flag else ())
-    uses = +uses  # without those that nothing uses
+    uses = +uses  # without unused segments
     segments = former.segments
     if reading.segments or uses.keys() != former.uses.keys():
         texts = {**former.segments, **reading.segments}
@@ -107,7 +108,8 @@ def _list_changed(state: FlagState, former: FlagState) -> dict[str, Flag | None]
 def _add_history(
     state: FlagState, former: FlagState, before: Mapping[str, Flag | None]
 ) -> FlagState:
-    """The state with the change that led to it; without any after the database went back."""
+    """The state with the change that led to it; without any changes after the database went
+    back."""
     if former.revisions.history != state.revisions.history:
         return state
     ids = former.segments.keys() | state.segments.keys()

@@ -1,4 +1,4 @@
-"""The current state of each environment that was asked for. After a change, only what changed is
+"""The current state of each requested environment. After a change, only the changed flags are
 read."""
 
 import threading
@@ -29,7 +29,7 @@ class FlagStates:
         self._read_at: dict[str, float] = {}  # when they were last compared with the database
         self._lock = threading.Lock()
         self._flights = SingleFlight[str, FlagState]()
-        # The states at the last call of list_quiet, and whether they were there before.
+        # The states at the last call of list_quiet, and whether each existed at the call before.
         self._is_settled: dict[tuple[str, int], bool] = {}
 
     def get(self, environment: str, revision: int) -> FlagState:
@@ -59,7 +59,7 @@ class FlagStates:
         return self.get(environment, revisions.of_environment(environment))
 
     def read_all(self, environment: str) -> FlagState:
-        """The state, read whole and not cached. Raises DatabaseUnavailable."""
+        """The state, read as a whole and not cached. Raises DatabaseUnavailable."""
         with self._database.autocommit() as conn:
             reading = client_features.read_all(conn, environment)
         return build_state(environment, reading, None)
@@ -74,8 +74,8 @@ class FlagStates:
         return [it for it in states if it.is_moved and last.get(it.key) is False]
 
     def find_drift(self, state: FlagState) -> list[str]:
-        """The flags and segments whose digests differ from the database's; none if the database has
-        another revision by now. Raises DatabaseUnavailable."""
+        """The flags and segments whose digests differ from the database; none if its revision
+        differs by now. Raises DatabaseUnavailable."""
         with self._database.autocommit() as conn:
             reading = client_features.read_all(conn, state.environment, digests=True)
         if reading.revisions.of_environment(state.environment) != state.revision:
@@ -83,7 +83,7 @@ class FlagStates:
         return state.find_differences(reading)
 
     def _compare(self, environment: str) -> FlagState:
-        """The present state, or one read whole if the database has other flags."""
+        """The present state, or one read as a whole if the database has other flags."""
         state, read_at = self._states.get(environment), self._clock.monotonic()
         if state is None:  # it was evicted
             return self._move(environment)
@@ -95,7 +95,7 @@ class FlagStates:
         return state
 
     def _move(self, environment: str) -> FlagState:
-        """One thread at a time for each environment."""
+        """The state at the present revision. One thread at a time reads it for an environment."""
         read_at = self._clock.monotonic()
         former = self._states.get(environment)
         with self._database.autocommit() as conn:

@@ -24,7 +24,7 @@ from sigservice.evaluation.flags import (
 
 MAX_DOCUMENTS = 10_000
 MAX_BYTES = 64_000_000
-MAX_AGE = 10  # compilations, of any environment: nobody asks for the flags before a change
+MAX_AGE = 10  # compilations of any environment: no client asks for the flags before a change
 OVERHEAD = 1000  # bytes that caching costs beside texts and toggles, roughly
 
 Key = tuple[int, str, tuple[str, ...], tuple[str | None, ...]]
@@ -41,8 +41,8 @@ class FrontendDocuments:
     """Caches the evaluated flags of a context. Flags that depend on a random value or the clock are
     evaluated each time.
 
-    The first evaluation of a context isn't cached: most contexts come once, and they would displace
-    the contexts that come again.
+    The first evaluation of a context isn't cached: most contexts occur once, and would displace the
+    ones that occur again.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class FrontendDocuments:
         more: dict[str, Any],
     ) -> FrontendDocument:
         """All flags of these projects, also disabled ones, and `more` members. The ETag covers the
-        whole context, because clients send the one that they got for another context."""
+        whole context, because clients send the ETag that they got for another context."""
         steps = self._find_steps(compiled, projects, context, "ofrep_flags")
         members = {"metadata": {"version": str(compiled.revision)}} | more
         end = msgspec.json.encode(members)[1:]

@@ -62,13 +62,13 @@ def make_stream_token(access: Access, secret_hash: bytes, now: datetime) -> str:
 
 
 def find_stream_access(conn: Connection, token: str, now: datetime) -> Access | None:
-    """What the token of an address gives access to. None if it is invalid or has expired, or if its
-    API token has been revoked, has expired or gives access to other projects now."""
+    """The access of the token of an address. None if it is invalid or has expired, or if its API
+    token has been revoked, has expired or gives access to other projects now."""
     match = _TOKEN.fullmatch(token)
     if match is None:
         return None
     period = int(match[2])
-    # The clock of the process that signed it may be ahead.
+    # The clock of the process that signed the address may be ahead.
     if abs(period - _find_period(now)) > 1:
         return None
     row = api_tokens.find_by_id(conn, int(match[1]), now)

@@ -6,7 +6,7 @@ MAX_PAIRS = 1000  # between two runs of the job
 
 
 class PollIntervals:
-    """(environment, seconds) of the SDKs that were seen, 0 for those that stream."""
+    """The pairs (environment, seconds) of SDKs since the last `drain`; 0 seconds if they stream."""
 
     def __init__(self) -> None:
         self._pairs: set[tuple[str, int]] = set()

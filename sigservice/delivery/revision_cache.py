@@ -23,7 +23,7 @@ MAX_TOKENS = 10_000
 
 @dataclass(frozen=True)
 class Access:
-    """What a client or frontend token gives access to. `projects` is ("*",) for all projects."""
+    """The access that a client or frontend token gives. `projects` is ("*",) for all projects."""
 
     token_id: int
     token_name: str
@@ -63,8 +63,8 @@ class RevisionCache:
         self._last_used = last_used
 
     def read_revisions(self, arrived_at: float | None = None) -> Revisions:
-        """The current revisions, or those of a moment after `arrived_at`, when the request arrived.
-        Raises DatabaseUnavailable."""
+        """The current revisions, or the revisions at a moment after `arrived_at`, when the request
+        arrived. Raises DatabaseUnavailable."""
         return self._read.get(arrived_at)
 
     def find_cached_access(self, key: bytes, revisions: Revisions) -> Access | None:
@@ -76,7 +76,7 @@ class RevisionCache:
         return access
 
     def find_access(self, secret: str, key: bytes, revisions: Revisions) -> Access | None:
-        """The same from the database; None for an unknown, revoked or expired secret."""
+        """The access from the database; None for an unknown, revoked or expired secret."""
         tokens = self._list_tokens(revisions)
         with self._database.autocommit() as conn:
             row = api_tokens.find_valid(conn, secret, now=self._clock.now())
@@ -89,7 +89,7 @@ class RevisionCache:
         return access
 
     def _list_tokens(self, revisions: Revisions) -> dict[bytes, Access]:
-        """Those cached since tokens last changed."""
+        """The tokens cached since tokens last changed."""
         revision = revisions.topics.get("tokens", 0)
         if revision != self._tokens_revision:
             self._tokens, self._tokens_revision = {}, revision

@@ -1,9 +1,9 @@
 """Which SDKs that poll are asked to stream, and the trial of their first stream.
 
-A proxy may hold back a stream until it ends, and the server can't see that. So the first
-stream of a client that has polled tells it to poll again. A client that does so while the stream is
-open has received the event, and is asked to stream once more. The service ends the stream of a
-client that doesn't, which releases what was held back, and never asks this client again.
+A proxy may hold back a stream until it ends, and the server can't see that. So the first stream of
+a client that has polled tells it to poll again. A client that does so while the stream is open has
+received the event, and is asked to stream once more. If a client doesn't poll again, the service
+ends its stream, which releases the held-back events, and never asks it again.
 
 A client that opens streams without being asked has no trial. If it comes back without an event ID,
 after the time in which the first event arrives on other paths, its events were held back.
@@ -20,8 +20,8 @@ from sigservice.delivery.event_stream import write_event
 # Longer than the interval of a poller, 15 s by default: the Node SDK doesn't stop its timer, which
 # would make a second poll in each interval if the client polled again before it expires.
 TRIAL_SECONDS = 16.0
-# In which the first event arrives on every path that passes streams. Pings keep such a stream open.
-# Shorter than the SDKs' own timeouts: 30 s for Python, 60 s for Node.
+# The time in which the first event arrives on every path that passes streams. Pings keep such a
+# stream open. Shorter than the SDKs' own timeouts: 30 s for Python, 60 s for Node.
 FIRST_EVENT_SECONDS = 25.0
 RETRY_AFTER_SECONDS = 30
 # Shorter than the timeout of the Python SDK. It may come back at once.
@@ -30,21 +30,22 @@ POLL_AGAIN = write_event(b"polling", name="fetch-mode")
 
 
 class Kind(Enum):
-    """Of a stream."""
+    """The kind of a stream."""
 
     ENDLESS = auto()
     TRIAL = auto()
-    SHORT = auto()  # each end releases what was held back
+    SHORT = auto()  # each end releases the held-back events
 
 
 class Stage(Enum):
-    """Of a client in this process. Others may have asked it, or answer its next request."""
+    """The stage of a client in this process. Other processes may have asked it, or answer its next
+    request."""
 
     POLLING = auto()
     ASKED = auto()
     ON_TRIAL = auto()
     LEFT = auto()  # closed its trial stream
-    PASSED = auto()  # polled then, and was asked again
+    PASSED = auto()  # polled while on trial or later, and was asked again
     STREAMING = auto()  # without a trial, or after it
     REFUSED = auto()
 
@@ -57,7 +58,7 @@ class _State:
 
 
 class StreamEnd:
-    """Of a stream that isn't endless. The service ends it `at` this clock.monotonic()."""
+    """The end of a stream that isn't endless. The service ends it `at` this clock.monotonic()."""
 
     def __init__(self, clients: "StreamClients", id: str, at: float) -> None:
         self._clients, self._id, self.at = clients, id, at
@@ -77,15 +78,16 @@ class StreamClients:
         self._lock = threading.Lock()
 
     def must_ask(self, id: str, *, is_current: bool, is_outdated: bool) -> bool:
-        """Whether the response to this poll asks the client to stream. The client has the current
-        document, has another one, or sends no ETag."""
+        """Whether the response to this poll asks the client to stream. `is_current` if the client
+        has the current document, `is_outdated` if it has another one; neither if it sends no
+        ETag."""
         state = self._states.get(id)
         stage = state.stage if state else None
         if stage in (Stage.ON_TRIAL, Stage.LEFT) and not is_outdated:
             self._set(id, Stage.PASSED)
             return True
         if stage is Stage.PASSED and is_current:
-            return True  # another process got its stream, and had it on trial
+            return True  # another process has its stream on trial
         if stage in (None, Stage.POLLING) and is_current:
             self._set(id, Stage.ASKED, self._clock.monotonic() + FIRST_EVENT_SECONDS)
             return True
@@ -94,7 +96,7 @@ class StreamClients:
         return False
 
     def choose_kind(self, id: str) -> Kind:
-        """For a client that opens a stream without an event ID. SHORT: its events were held back
+        """The kind of stream for a client without an event ID. SHORT if its events were held back
         before."""
         state = self._states.get(id)
         if state is None:
@@ -105,13 +107,13 @@ class StreamClients:
             state = self._set(id, Stage.REFUSED)
         if state.stage is Stage.REFUSED:
             return Kind.SHORT
-        # One that has polled was asked, by this process or another one.
+        # A client that has polled was asked, by this process or another one.
         is_trial = state.stage in (Stage.POLLING, Stage.ASKED, Stage.ON_TRIAL)
         return Kind.TRIAL if is_trial else Kind.ENDLESS
 
     def begin(self, id: str, kind: Kind) -> StreamEnd | None:
-        """For a client whose stream begins; `id` is "" if it has sent an event ID. Returns None for
-        an endless stream."""
+        """Called when the stream of a client begins; `id` is "" if the client has sent an event ID.
+        Returns None for an endless stream."""
         now = self._clock.monotonic()
         if kind is Kind.SHORT:
             return StreamEnd(self, id, now + SHORT_SECONDS)

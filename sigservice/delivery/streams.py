@@ -37,7 +37,7 @@ _STOP_SECONDS = 5
 
 
 class Subscription(Protocol):
-    """What a stream gets. `access` is the access of its token."""
+    """The content of a stream. `access` is the access of its token."""
 
     @property
     def access(self) -> Access: ...
@@ -48,7 +48,7 @@ class Subscription(Protocol):
 
     @property
     def end(self) -> StreamEnd | None:
-        """When this stream ends; None for an endless one."""
+        """The end of this stream; None for an endless one."""
 
     def write_change(self, revision: int) -> bytes:
         """The event that leads to this revision of the environment, or b"" without a change for
@@ -77,13 +77,13 @@ class Streams:
         self._is_stopping = False
         self._new: list[tuple[EventConnection, Subscription]] = []
         self._wake_writer: socket.socket | None = None
-        # The rest belongs to the thread.
+        # Only the thread uses the rest.
         self._selector: selectors.BaseSelector
         self._open: dict[EventConnection, Subscription] = {}
         self._notifications = RevisionNotifications(database)
         self._listening_fd: int | None = None
         self._tokens_revision = self._generation = -1  # of the last check
-        self._scopes: Mapping[int, TokenScope] = {}  # of that revision of tokens
+        self._scopes: Mapping[int, TokenScope] = {}  # of the tokens at that revision
 
     @property
     def has_room(self) -> bool:
@@ -255,8 +255,8 @@ class Streams:
         return is_announced
 
     def _announce(self) -> None:
-        """Writes to each stream what has changed since its last event. An error leaves the streams
-        as they are until the next check."""
+        """Writes to each stream the changes since its last event. An error leaves the streams as
+        they are until the next check."""
         try:
             revisions = self._revision_cache.read_revisions()
             self._end_revoked(revisions.topics.get("tokens", 0))
@@ -281,7 +281,8 @@ class Streams:
                 self._settle(connection, is_ok)
 
     def _end_revoked(self, tokens_revision: int) -> None:
-        """An expiry may have changed since the stream was opened."""
+        """Ends streams whose token was revoked or has expired. The expiry may have changed since
+        the start."""
         if tokens_revision != self._tokens_revision:
             ids = {s.access.token_id for s in self._open.values() if not s.access.is_anonymous}
             with self._database.autocommit() as conn:
@@ -317,7 +318,7 @@ class Streams:
                 self._settle(connection, connection.send(PING))
 
     def _settle(self, connection: EventConnection, is_ok: bool) -> None:
-        """After work on the connection: ends it, or watches what it needs."""
+        """Called after work on the connection: ends it, or watches the events that it needs."""
         if not is_ok:
             self._end(connection)
             return

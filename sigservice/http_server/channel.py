@@ -18,13 +18,14 @@ from sigservice.http_server.http_parsing import Parser
 from sigservice.http_server.reading_pace import ReadingPace
 
 ARRIVAL_SECONDS = 30
-LINGER_SECONDS, MAX_LINGER_SECONDS = 2, 30  # without a byte, and in all
-# Of a rejected body that is dropped: of anyone, and of a caller with credentials, which may import.
+LINGER_SECONDS, MAX_LINGER_SECONDS = 2, 30  # without a byte, and in total
+# The bytes of a rejected body that are dropped: of any caller, and of one with credentials, which
+# may import.
 MAX_LINGER_BYTES, MAX_IMPORT_BYTES = 1_000_000, 64_000_000
 
 
 class State(enum.Enum):
-    """What a connection does. `Channel` has the transitions."""
+    """What a connection is doing. `Channel` lists the transitions."""
 
     READING = enum.auto()  # waits for a request or reads one; sends the rest of a response
     RUNNING = enum.auto()  # a worker runs the request
@@ -101,8 +102,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
 
     def service(self) -> None:
-        """Runs the request and sends the response. waitress wakes its loop after each response,
-        also when the loop has nothing to do."""
+        """Runs the request and sends the response. waitress wakes its loop after each response even
+        if the loop has nothing to do."""
         request = self.requests[0]
         is_rejected = request.body_refused or request.error is not None
         task = (self.error_task_class if request.error else self.task_class)(self, request)
@@ -113,7 +114,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
                 is_stream = task.is_stream
         except ClientDisconnected:
             task.close_on_finish = True
-        # The application has answered its own errors: this is one of its headers, or an exit.
+        # The application has answered its own errors: this one is from its headers, or an exit.
         except BaseException:
             self.logger.exception("Exception while serving %s", hide_secrets(request.path))
             task.close_on_finish = True
@@ -171,7 +172,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.write_soon(self._wrap_rest(body, size - len(head)))
 
     def _wrap_rest(self, body: bytes, start: int) -> Any:
-        """What the loop sends. waitress would write a large body to a temporary file."""
+        """The rest that the loop sends. waitress would write a large body to a temporary file."""
         if len(body) - start < self.adj.outbuf_overflow:
             return body[start:]
         return UnsentBody(body, start)
@@ -317,7 +318,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.socket.shutdown(socket.SHUT_WR)
 
     def handle_expt(self) -> None:
-        """Closes on urgent data: unread it would keep the loop busy."""
+        """Closes the connection on urgent data, which would keep the loop busy."""
         self.handle_close()
 
     def handle_close(self) -> None:

@@ -55,8 +55,8 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]
         callbacks.log_refusal(method, path, error.code)
 
 
-# Gets a connection whose response has begun, and whether the response is chunked; or None if the
-# client has left before.
+# Gets a connection whose response has begun, or None if the client has left before, and whether the
+# response is chunked.
 TakeOver = Callable[[socket.socket | None, bool], None]
 
 
@@ -85,8 +85,8 @@ class Task(WSGITask):  # type: ignore[misc]
 
     @property
     def is_stream(self) -> bool:
-        """Whether `take_over` gets the connection. A response with a length is an error instead,
-        which a wrapper of the application has made."""
+        """Whether `take_over` gets the connection. A response with a length is not a stream but an
+        error that a wrapper of the application has made."""
         has_end = self.content_length is not None
         return self.take_over is not None and not has_end
 

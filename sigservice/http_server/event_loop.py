@@ -34,7 +34,7 @@ class EventLoop(dict[int, Any]):
         super().__delitem__(fd)
         if self._events.pop(fd):
             self._selector.unregister(fd)
-        # A listening socket that has reached the limit of connections accepts again.
+        # A listening socket that had reached the limit of connections accepts again.
         self._changed.extend(other for other, events in self._events.items() if not events)
 
     def change(self, fd: int) -> None:

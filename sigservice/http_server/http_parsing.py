@@ -26,8 +26,8 @@ _SIGNALS = "/signal-endpoint/"
 
 
 class BodyPermit(NamedTuple):
-    """The maximum body of a request. Its bytes count against a share of `caller`: the key of
-    credentials that were verified recently, else the address, whose share is smaller."""
+    """The maximum body of a request. Its bytes count against the share of `caller`: the key of
+    recently verified credentials, else the address, with a smaller share."""
 
     limit: int
     is_authenticated: bool
@@ -38,7 +38,7 @@ DecideBody = Callable[[str, str, str, dict[str, str], str], BodyPermit]
 
 
 class BodyLimits(NamedTuple):
-    """Decides about bodies before they are buffered.
+    """Decides which bodies are buffered.
 
     `decide(method, path, query, headers, peer)` is called for large bodies only; headers have the
     names of waitress (`CONTENT_LENGTH`).
@@ -132,15 +132,15 @@ class ChunkedBody:
 class Parser(HTTPRequestParser):  # type: ignore[misc]
     """Rejects requests that parsers could interpret differently (RFC 9112, 2.2, 5.2, 6.1, 6.3).
 
-    A body that the route doesn't accept, or not from this caller, is not read: the request is
-    complete without it (`body_refused`), and the application answers.
+    A body that the route doesn't accept from this caller is not read: the request is complete
+    without it (`body_refused`), and the application answers.
     """
 
     body_rcv: Any
     expect_continue: bool
     arrived, completed, body_refused = 0.0, False, False
     _permit: BodyPermit | None = None
-    _shared = 0  # bytes of the body that count against a share
+    _shared = 0  # the bytes of the body that count against a share
 
     def __init__(self, adj: Any, limits: BodyLimits, peer: str = "") -> None:
         super().__init__(adj)
@@ -248,8 +248,8 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
 
 
 def _check_spelling(target: str, path: str) -> None:
-    """Signals have one spelling of their path: a proxy that sends each token to one process, where
-    its limit is counted, would not recognize `//api` or `/%61pi`, and would take a fragment for a
+    """Refuses other spellings of the path of signals. A proxy that sends each token to one process,
+    which counts its limit, would not recognize `//api` or `/%61pi`, and would take a fragment for a
     part of the token."""
     before, signals, _ = path.partition(_SIGNALS)
     if signals and (

@@ -1,8 +1,8 @@
 """The listener: waitress with IPv6 and IPv4 on one port, limits on the arrival time of a request
 and on connections per address, and a graceful stop.
 
-This package relies on undocumented attributes of waitress. All that it uses are listed in
-tests/http_server/waitress_attributes.txt.
+This package relies on undocumented attributes of waitress.
+tests/http_server/waitress_attributes.txt lists all that it uses.
 """
 
 import contextlib
@@ -43,12 +43,12 @@ _WARN_SECONDS = 60
 
 
 class Callbacks(NamedTuple):
-    """What the listener asks the application.
+    """The functions of the application that the listener calls.
 
     `build_refusal_headers(path, origin)` returns the headers of requests that the listener rejects,
     and `log_refusal(method, path, status)` logs them. `decide_body` decides about large bodies, see
-    http_parsing.BodyLimits. Connections are counted by `make_connection_key(peer)`; those with ""
-    aren't limited. `find_kind(method, path)` is the kind of a request for Workers.
+    http_parsing.BodyLimits. Connections are counted by `make_connection_key(peer)`, and aren't
+    limited with the key "". `find_kind(method, path)` is the kind of a request for Workers.
     """
 
     build_refusal_headers: Callable[[str, str], list[tuple[str, str]]]
@@ -189,7 +189,7 @@ class Listener:
 
     def _accept(self, accept_one: Callable[[], None]) -> None:
         """Accepts up to MAX_ACCEPTS connections. waitress accepts one in each round of the loop, so
-        that under load new connections wait long."""
+        under load new connections would wait long."""
         for _ in range(MAX_ACCEPTS):
             self._has_accepted = False
             accept_one()

@@ -7,14 +7,15 @@ import termios
 
 MIN_BYTES_PER_SECOND = 1000
 SLOW_SECONDS = 10.0
-# Systems receive in steps of up to 64 kB, so what a client has read counts for longer.
+# Systems receive in steps of up to 64 kB, so the bytes that a client has read count for longer.
 MAX_CREDIT_SECONDS = 30.0
 STALLED_SECONDS = 60.0
 
 
 class ReadingPace:
-    """`sent_bytes` counts what the socket took. A client has read what its system has confirmed:
-    the system of this machine buffers megabytes, and takes more only when a third is free."""
+    """`sent_bytes` counts the bytes that the socket took. The client has read the bytes that its
+    system has confirmed: the system of this machine buffers megabytes, and takes more only when a
+    third is free."""
 
     def __init__(self) -> None:
         self.sent_bytes = 0
