@@ -1,5 +1,5 @@
-"""Connections, statements, migrations, backups, the embedded PostgreSQL. Other packages import the
-names that most of them need from here."""
+"""Connections, statements, migrations, backups, the embedded PostgreSQL. This module exports the
+names that most packages need."""
 
 from sigservice.db.pool import Connection, Database
 from sigservice.db.statements import (

@@ -30,12 +30,12 @@ NO_TIMEOUTS = (
     "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; "
     "SET LOCAL idle_in_transaction_session_timeout = 0"
 )
-# Independent of the order of the rows and of the version of PostgreSQL.
+# The digest is independent of the order of the rows and of the version of PostgreSQL.
 _DIGEST = sql.SQL(
     "SELECT count(*), coalesce(sum(('x' || left(md5((r.*)::text), 16))::bit(64)::bigint), 0)::text"
     " FROM {} AS r"
 )
-# Relations of extensions, which managed servers have in `public`, belong to no service.
+# Relations of extensions, which managed servers have in `public`, don't belong to the service.
 _RELATIONS = sql.SQL("""
     SELECT c.relname FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = {schema}
@@ -70,7 +70,7 @@ def read_tables(cursor: psycopg2.extensions.cursor, schema: str) -> list[Table]:
 
 
 def build_relations(schema: str, kinds: str) -> sql.Composed:
-    """The statement for the names of the service's relations of these kinds (`relkind`)."""
+    """The statement that lists the names of the service's relations of these kinds (`relkind`)."""
     return _RELATIONS.format(schema=sql.Literal(schema), kinds=sql.Literal(list(kinds)))
 
 

@@ -1,7 +1,7 @@
 """The file of a backup: an uncompressed tar archive with `database.dump`, which pg_restore reads,
 and `manifest.json`.
 
-The dump comes first, because its size and the manifest's digest are known after it."""
+The dump comes first, because its size and the digest in the manifest are known only after it."""
 
 import hashlib
 import os
@@ -21,7 +21,8 @@ from sigservice.errors import StartError
 DUMP, MANIFEST, FORMAT = "database.dump", "manifest.json", 1
 _CHUNK_BYTES = 1 << 20
 _MAX_MANIFEST_BYTES = 10_000_000
-# Of tables, which operators may add, and migrations. They are shown, but never part of a statement.
+# Names of tables, which operators may add, and of migrations. They are printed, but never part of a
+# statement.
 _Name = Annotated[str, Meta(pattern=r"\A[^\x00-\x1f\x7f-\x9f]{1,63}\Z")]
 
 
@@ -34,8 +35,8 @@ class Table(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What a restore verifies. `tools` is the major version of the pg_dump, `migrations` are their
-    checksums by name, `has_key` says whether the service had an encryption key."""
+    """The values that a restore verifies. `tools` is the major version of the pg_dump, `migrations`
+    are checksums by name, `has_key` says whether the service had an encryption key."""
 
     format: int
     version: str

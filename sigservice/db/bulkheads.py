@@ -15,7 +15,7 @@ from sigservice.errors import build_busy_error
 
 @dataclass(frozen=True)
 class Share:
-    """A bulkhead has one in `part` connections of the pool, and at least one. Up to `waiting`
+    """A bulkhead has one of every `part` connections of the pool, but at least one. Up to `waiting`
     callers wait for a connection, each for up to `wait_seconds`."""
 
     part: int
@@ -26,7 +26,8 @@ class Share:
         return max(1, pool_size // self.part)
 
 
-# Workers of the listener beyond the bulkheads'. Password hashing uses at most three of them.
+# Workers of the listener besides the ones for bulkheads. Password hashing uses at most three of
+# them.
 FREE_WORKERS = 8
 # Callers that wait for one group commit (db/group_commit.py): senders of signals, or SDKs that
 # report, also with public tokens.
@@ -34,8 +35,8 @@ MAX_WAITING = 64
 # Files that are sent while they are read from the database (web/streamed_files.py). Each occupies a
 # worker as long as its client reads.
 MAX_STREAMED_FILES = 4
-# Requests that query a metric source or wait until it is free (services/rules/source_claims.py), as
-# long as its timeout. A source that hangs occupies at most half of them.
+# Requests that query a metric source or wait until it is free (services/rules/source_claims.py), at
+# most for its timeout. A source that hangs occupies at most half of them.
 MAX_SOURCE_QUERIES = 6
 # Tests of integrations, which wait up to 30 s for their receivers.
 MAX_INTEGRATION_TESTS = 4
@@ -62,7 +63,8 @@ class Bulkhead:
 
     @contextmanager
     def enter(self) -> Iterator[None]:
-        """Raises UnavailableError: at once if too many callers wait, otherwise after the wait."""
+        """Runs the block when a connection is free. Raises UnavailableError: at once if too many
+        callers wait, otherwise after the wait."""
         if not self._admitted.acquire(blocking=False):
             raise build_busy_error()
         try:

@@ -29,7 +29,7 @@ class Observer(Protocol):
         """Called with the seconds, the store and the action of each statement."""
 
     def on_commit(self, notes: Sequence[Any]) -> None:
-        """`notes` are the ones that services added to the connection."""
+        """`notes` are the notes that services added to the connection."""
 
     def on_rollback(self, error: BaseException) -> None: ...
 
@@ -37,12 +37,12 @@ class Observer(Protocol):
 class Connection(psycopg2.extensions.connection):
     """`waiting_since` is the monotonic time since which the request waits for the answer of the
     running statement (see wait_budget.py), or None. `prepared` maps each statement to its EXECUTE
-    (see statements.py) and is None after a stale one; `prepares` extends preparing to transactions.
-    The `observer` gets the `notes` after a commit. `epoch`: see Connector. `pid` is the process of
-    the server. `is_stuck`: see Database.cut_stuck. `socket_inode` identifies the socket, whose
-    number the system uses again."""
+    (see statements.py) and is None after a stale plan; `prepares` allows prepared statements in
+    transactions. The `observer` gets the `notes` after a commit. `epoch`: see Connector. `pid` is
+    the process of the server. `is_stuck`: see Database.cut_stuck. `socket_inode` identifies the
+    socket, whose number the system uses again."""
 
-    # No __init__: after a failed attempt its frame in the traceback would keep the socket open.
+    # No __init__: after a failed attempt, its frame in the traceback would keep the socket open.
     waiting_since: float | None = None
     wait_lock = threading.Lock()  # of all connections: it is held for a moment
     prepared: dict[str, str] | None
@@ -55,7 +55,7 @@ class Connection(psycopg2.extensions.connection):
     socket_inode: int = 0
 
     def set_up(self) -> None:
-        """Must be called once before all others."""
+        """Must be called once, before all other methods."""
         self.prepared, self.notes = {}, []
         self.pid, self.socket_inode = self.get_backend_pid(), os.fstat(self.fileno()).st_ino
         psycopg2.extensions.register_type(JSON_TEXT, self)
@@ -75,8 +75,8 @@ class Connection(psycopg2.extensions.connection):
                 self.waiting_since = None
 
     def cut_if_stuck(self, seconds: float) -> bool:
-        """Whether it waited for an answer for more than `seconds`: then ends the wait of its
-        thread, which can't begin another statement meanwhile."""
+        """Shuts the connection down if its thread has waited for an answer for more than `seconds`,
+        and returns whether it did. The thread can't begin another statement meanwhile."""
         with self.wait_lock:
             since = self.waiting_since
             if since is None or time.monotonic() - since <= seconds or not self.shut_down():
@@ -85,10 +85,11 @@ class Connection(psycopg2.extensions.connection):
             return True
 
     def shut_down(self) -> bool:
-        """Ends a connection that another thread uses. False if it has ended."""
+        """Ends a connection that another thread uses. False if it had ended before."""
         with contextlib.suppress(OSError, psycopg2.InterfaceError):
             with socket.socket(fileno=os.dup(self.fileno())) as duplicate:
-                # libpq may have closed its socket meanwhile, and another one may have the number.
+                # libpq may have closed its socket meanwhile, and another socket may have the
+                # number.
                 if os.fstat(duplicate.fileno()).st_ino == self.socket_inode:
                     duplicate.shutdown(socket.SHUT_RDWR)
                     return True

@@ -24,8 +24,8 @@ UNUSABLE_VARIABLES = {
     "invalid value for parameter": "see the variables PGTZ and PGDATESTYLE",
     "requires a Boolean value": "see the variable PGGEQO",
 }
-# How long a server with a lower timeline is refused while none with the highest one answers. It is
-# a former primary, or an older copy of its files that an admin has restored.
+# How long a server with a lower timeline is refused while no server with the highest one answers.
+# Such a server is a former primary, or runs older files that an admin has restored.
 OLDER_TIMELINE_SECONDS = 30.0
 MIN_CONNECT_SECONDS = 2  # libpq knows no less
 # The timeline is 0 on a standby.
@@ -39,9 +39,9 @@ Host = tuple[str, str]
 
 class Connector:
     """Tries the host that worked last first. `epoch` rises when another server has become the
-    primary, and with `start_epoch`: then connections of older epochs must not be used again.
-    `in_use` are the connections whose statements may be cut, new ones from their first statement
-    on."""
+    primary, and with `start_epoch`; connections of older epochs must not be used again. `in_use`
+    are the connections whose statements may be cut off, including new ones from their first
+    statement on."""
 
     def __init__(
         self,
@@ -50,8 +50,8 @@ class Connector:
         on_change: Callable[[], None],
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`arguments` returns what psycopg2.connect gets, `settings` are set in each session, and
-        `on_change` is called when another server has become the primary."""
+        """`arguments` returns the arguments for psycopg2.connect, `settings` are set in each
+        session, and `on_change` is called when another server has become the primary."""
         self._arguments, self._settings = arguments, dict(settings)
         self._on_change, self._seconds = on_change, seconds
         self.epoch = 0
@@ -113,13 +113,13 @@ class Connector:
                 return psycopg2.connect(**arguments, connection_factory=Connection)
         except psycopg2.Error:
             tried = hosts if len(hosts) < count else hosts[:1]
-            with self._lock:  # so that the next attempt begins with another one
+            with self._lock:  # so that the next attempt begins with another host
                 self._order.sort(key=tried.__contains__)
             raise
 
     def _order_hosts(self, arguments: dict[str, Any], *, tries_others: bool) -> list[Host]:
-        """The hosts of the arguments, the one that worked last in front or, with `tries_others`, at
-        the end."""
+        """The hosts of the arguments. The one that worked last is the first or, with
+        `tries_others`, the last."""
         names, ports = (str(arguments.get(key, "")).split(",") for key in ("host", "port"))
         hosts = list(zip(names, ports * len(names) if len(ports) == 1 else ports, strict=True))
         with self._lock:
@@ -150,7 +150,8 @@ class Connector:
                     raise
         if settings:
             send(cursor, session.build_set_statement(settings), settings)
-        self._can_identify = False  # the role may lack the right, or it isn't quite PostgreSQL
+        # The role may lack the right, or the server isn't quite PostgreSQL.
+        self._can_identify = False
         return 0, 0
 
     def _is_older(self, system: int, timeline: int) -> bool:
@@ -165,7 +166,8 @@ class Connector:
     def _adopt(
         self, conn: Connection, host: Host, system: int, timeline: int, *, tries_others: bool
     ) -> bool:
-        """Remembers what the connection has reached; returns whether the others are outdated."""
+        """Remembers the server of the connection; returns whether the other connections are
+        outdated."""
         is_first, is_other_host = self._host is None, host != self._host
         self._refused_since = None
         is_other_server = bool(timeline) and (system, timeline) != (self._system, self._timeline)
@@ -184,7 +186,8 @@ class Connector:
         return True
 
     def _cut_outdated(self) -> None:
-        """Their requests would wait for an answer that may never come."""
+        """Ends outdated connections, whose requests would wait for an answer that may never
+        come."""
         for conn in self.in_use.copy():  # other threads change it
             if conn.epoch < self.epoch:
                 conn.shut_down()

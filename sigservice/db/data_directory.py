@@ -56,8 +56,8 @@ class DataDirectory:
 def find_data_directory(
     data_dir: str, postgres_bin: str | None, *, must_exist: bool = False
 ) -> DataDirectory:
-    """Raises StartError, with one line, if no directory can be used. With `must_exist` also if it
-    has no database, and creates no folder."""
+    """Raises StartError, with one line, if no directory can be used. With `must_exist` it creates
+    no folder, and raises StartError if the directory has no database."""
     try:
         return _find_data_directory(data_dir, postgres_bin, must_exist)
     except OSError as error:
@@ -208,8 +208,8 @@ def _temporary_home() -> Path:
 def _copy_binaries(binaries: Path) -> Path:
     """A copy of the wheel's PostgreSQL that the account can access, created once for each build.
 
-    The programs find their libraries by relative paths, so the layout is kept: the package's
-    folder, next to it the one with bundled libraries.
+    The programs find their libraries by relative paths, so the layout is kept: the folder of the
+    package next to the folder of bundled libraries.
     """
     install = binaries.parent
     package = install.parent

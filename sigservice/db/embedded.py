@@ -37,7 +37,8 @@ PORT = 5432
 START_SECONDS = 30
 STOP_SECONDS = 4
 WATCH_SECONDS = 0.1
-# Not the environment of the service, which has secrets and variables for other databases.
+# The programs don't get the environment of the service, which has secrets and variables for other
+# databases.
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 _MAX_LOG_BYTES = 10_000_000
 
@@ -132,7 +133,7 @@ class EmbeddedPostgres:
 
     @contextlib.contextmanager
     def _lock_start(self) -> Any:
-        """A lock: one process starts the database at a time."""
+        """Takes the lock under which only one process at a time starts the database."""
         lock = os.open(self._file("start.lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             deadline = time.monotonic() + START_SECONDS
@@ -192,8 +193,8 @@ class EmbeddedPostgres:
             )
 
     def _write_access_rules(self) -> None:
-        """Allows only the account that runs the database, and root, to connect. At each start,
-        because older versions trusted every process with access to the socket."""
+        """Allows only the account that runs the database, and root, to connect. Does so at each
+        start, because older versions trusted every process with access to the socket."""
         account = self._account()
         names = sorted({account.pw_name, pwd.getpwuid(0).pw_name})
         lines = {
@@ -236,7 +237,8 @@ class EmbeddedPostgres:
             time.sleep(0.01)
 
     def _watch(self) -> None:
-        """Starts another supervisor when the one of this database has died, until the stop."""
+        """Starts another supervisor whenever the supervisor of this database has died, until the
+        stop."""
         while not self._stopping.wait(WATCH_SECONDS):
             with (
                 contextlib.suppress(OSError, StartError),
@@ -251,13 +253,13 @@ class EmbeddedPostgres:
 
     @contextlib.contextmanager
     def _take_supervisor_lock(self) -> Iterator[int | None]:
-        """The locked file, for a new supervisor, or None while there is one."""
+        """The locked file for a new supervisor, or None while a supervisor runs."""
         lock = supervisor.take_lock(str(self._file("supervisor.lock")))
         try:
             yield lock
         finally:
             if lock is not None:
-                os.close(lock)  # a supervisor that was started keeps it
+                os.close(lock)  # a supervisor that was started keeps the lock
 
     def _launch(self, supervisor_lock: int) -> None:
         settings = {
@@ -274,14 +276,14 @@ class EmbeddedPostgres:
             "log_error_verbosity": "terse",
         }
         if sys.platform == "linux":
-            # One call instead of one for each file of the data directory after a crash.
+            # After a crash, one call instead of a call for each file of the data directory.
             settings["recovery_init_sync_method"] = "syncfs"
         command = [str(self.directory.binaries / "postgres"), "-D", str(self.directory.cluster)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
         directory = self.directory
         if self._supervisor is not None:
-            self._supervisor.poll()  # removes the zombie of the one that was killed
+            self._supervisor.poll()  # removes the zombie of a killed supervisor
         with open(directory.log, "ab", opener=supervisor.open_private) as log:
             self._supervisor = subprocess.Popen(
                 [

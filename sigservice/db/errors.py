@@ -9,7 +9,7 @@ import psycopg2
 from sigservice.db.queries import Statement
 from sigservice.errors import AppError, BadDataError, ConflictError, UnavailableError
 
-# Class 22: data that jsonb or a column can't store, in case the check of the body missed it.
+# Class 22: data that jsonb or a column can't store, if the check of the body missed it.
 _BAD_DATA = "22"
 _UNIQUE, _FOREIGN_KEY, _CHECK = "23505", "23503", "23514"
 _TIMEOUT = "57014"
@@ -41,7 +41,7 @@ class DatabaseUnavailable(UnavailableError):
 
     @property
     def is_timeout(self) -> bool:
-        """Whether a statement ran into the timeout, so that a retry may fail too."""
+        """Whether a statement exceeded its timeout; a retry may fail too."""
         return self.sqlstate == _TIMEOUT
 
 

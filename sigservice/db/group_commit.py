@@ -19,7 +19,7 @@ from sigservice.errors import AppError, UnavailableError, build_busy_error
 class Sized(Protocol):
     @property
     def size(self) -> int:
-        """Bytes, to limit what one statement stores."""
+        """The size in bytes, which limits how much one statement stores."""
 
 
 Item = TypeVar("Item", bound=Sized)
@@ -30,9 +30,9 @@ class GroupCommit(Generic[Item, Result]):
     """`store(item)` returns the item's result after its commit.
 
     One caller at a time is the writer: it stores its item together with all waiting items. Callers
-    that arrive meanwhile wait, and one of them is the next writer. So a single caller waits for
-    nobody. Before a worker of the listener writes or waits, it runs the requests of the same kind
-    that have arrived, so that their items join the group without a thread of their own.
+    that arrive meanwhile wait, and one of them is the next writer. So a single caller doesn't wait.
+    Before a worker of the listener writes or waits, it runs the requests of the same kind that have
+    arrived, so that their items join the group without a thread of their own.
 
     `write(conn, items)` executes statements on a connection in autocommit and returns a result for
     each item, in their order. It can be repeated after an error; then the halves of the group are
@@ -52,11 +52,11 @@ class GroupCommit(Generic[Item, Result]):
         observe: Callable[[int], None] = lambda count: None,
         gather_seconds: float = 0.0,
     ) -> None:
-        """At most `max_waiting` callers wait for a result; one whose item isn't being stored after
-        `wait_seconds`, in which it may have run others, is refused. A group has at most
-        `max_bytes`, or one item. `observe` gets the number of items of each group. For callers
-        that store one item after another, a writer waits up to `gather_seconds` until the callers
-        of the last group have come again, so that groups are as large as possible."""
+        """At most `max_waiting` callers wait for a result. A caller is refused if the writing of
+        its item hasn't begun after `wait_seconds`, in which it may have run other requests. A group
+        has at most `max_bytes`, or one item. `observe` gets the number of items of each group. For
+        callers that store one item after another: a writer waits up to `gather_seconds` until the
+        callers of the last group have come again, so that groups are as large as possible."""
         self._database, self._write, self._observe = database, write, observe
         self._max_waiting, self._max_bytes = max_waiting, max_bytes
         self._wait_seconds = wait_seconds
@@ -91,14 +91,15 @@ class GroupCommit(Generic[Item, Result]):
         finally:
             with self._lock:
                 self._waiting -= 1
-                if not entry.is_done and entry in self._queue:  # it failed as the writer of others
+                # As a writer of other items, the caller may have failed.
+                if not entry.is_done and entry in self._queue:
                     self._queue.remove(entry)
         if not entry.is_stored:
-            raise entry.error or DatabaseUnavailable()  # its writer failed otherwise
+            raise entry.error or DatabaseUnavailable()  # its writer failed in another way
         return entry.result
 
     def _write_or_wait(self, entry: "_Entry[Item, Result]", give_up_at: float) -> None:
-        """Stores the oldest items, unless another writer has stored this one meanwhile."""
+        """Stores the oldest items, unless another writer has stored this item meanwhile."""
         release_turn()
         with self._lock:
             while self._has_writer and not entry.is_done:
@@ -108,7 +109,7 @@ class GroupCommit(Generic[Item, Result]):
                 if entry in self._queue:
                     self._queue.remove(entry)
                     raise build_busy_error()
-                self._may_go_on.wait()  # it is part of a group that is being stored
+                self._may_go_on.wait()  # a writer is storing its group
             if entry.is_done:
                 return
             self._has_writer = True

@@ -17,7 +17,8 @@ from sigservice.errors import StartError
 from sigservice.paths import resource_dir
 
 MIN_POSTGRES = 140000
-# What makes the first connection to a database and returns the names of the applied migrations.
+# A function that makes the first connection to a database and returns the names of the migrations
+# that it applied.
 Prepare = Callable[[Database, str], list[str]]
 LOCK = 0x5167  # first half of the advisory lock's key; the second is the schema's hash
 
@@ -61,7 +62,7 @@ def migrate_existing(database: Database, schema: str) -> list[str]:
 
 
 def connect(database: Database, schema: str) -> list[str]:
-    """Connects once without any change; returns []. Raises like `migrate`, except for the
+    """Connects once and changes nothing; returns []. Raises like `migrate`, except for the
     migrations."""
     with _open_checked(database):
         return []
@@ -127,8 +128,8 @@ def _apply_next(conn: Connection, schema: str, files: list[Migration]) -> str | 
 def find_pending(
     files: list[Migration], checksums: dict[str, str], what_happened: str
 ) -> Migration | None:
-    """The first migration that is not in `checksums`, or None. Raises StartError, which begins with
-    `what_happened`, if a newer version applied others."""
+    """The first migration that is not in `checksums`, or None. Raises StartError, whose text begins
+    with `what_happened`, if a newer version applied others."""
     unknown = sorted(set(checksums) - {file.name for file in files})
     if unknown:
         raise StartError(f"{what_happened} by a newer version ({unknown[-1]}): use that version.")

@@ -32,12 +32,13 @@ class RevisionNotifications:
 
     @property
     def is_outdated(self) -> bool:
-        """Whether the connection reaches a server that is no longer the primary, and that may
-        never announce anything."""
+        """Whether the server of the connection is no longer the primary; it may never announce
+        anything."""
         return self._conn is not None and not self._database.is_current(self._conn)
 
     def receive(self) -> bool:
-        """Takes what has arrived; False if the connection is lost and its descriptor closed."""
+        """Takes the notifications that have arrived; False if the connection is lost and its
+        descriptor closed."""
         assert self._conn is not None
         try:
             self._conn.poll()

@@ -100,7 +100,8 @@ class OpenDatabase:
 
     @property
     def home(self) -> Path | None:
-        """The data directory, also beside a configured database; None if that has none."""
+        """The data directory, which may exist beside a configured database too; None if there is
+        none."""
         if self._embedded is not None:
             return self._embedded.directory.home
         return None if self._data_dir == TEMPORARY else Path(self._data_dir).absolute()
@@ -116,7 +117,8 @@ class OpenDatabase:
 
     @property
     def tool_folders(self) -> list[Path]:
-        """Where programs of PostgreSQL for this database may be, the preferred first."""
+        """The folders that may have programs of PostgreSQL for this database, the preferred one
+        first."""
         own = [self._embedded.directory.binaries] if self._embedded is not None else []
         return own + ([Path(self._postgres_bin)] if self._postgres_bin else [])
 

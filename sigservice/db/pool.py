@@ -31,8 +31,8 @@ class Database:
     """A pool of connections.
 
     `transaction()` is for one unit of work. `autocommit()` is for a single statement, which then
-    needs one round trip instead of three. Work with a `bulkhead` (a key of SHARES) gets only the
-    connections of the bulkhead.
+    needs one round trip instead of three. Work with a `bulkhead` (a key of SHARES) uses only the
+    bulkhead's share of the connections.
     """
 
     def __init__(
@@ -103,9 +103,9 @@ class Database:
         self, *, bulkhead: str = "", is_brief: bool = False, is_write: bool = False
     ) -> Iterator[Connection]:
         """Each statement of the block is a transaction of its own. Raises AppError children:
-        UnconfirmedCommit at the end of the block, so acknowledge after it. No other request runs
-        during a brief one: that costs less than to pass the turn, see concurrency/workers.py.
-        A write is refused at once while others are stuck."""
+        UnconfirmedCommit at the end of the block, so acknowledge after it. During a brief block no
+        other request runs: that costs less than passing the turn, see concurrency/workers.py. A
+        write is refused at once while other statements are stuck."""
         if is_write:
             self._stuck.refuse_if_confirmed()
         if not is_brief:
@@ -158,7 +158,7 @@ class Database:
         return len(evicted)
 
     def cut_stuck(self, seconds: float = wait_budget.MAX_WAIT_SECONDS) -> int:
-        """Closes stuck connections: those whose requests wait for an answer for `seconds`. Returns
+        """Closes stuck connections, whose requests have waited for an answer for `seconds`. Returns
         their number.
 
         The server's timeouts end slow statements earlier. But if the server or the network doesn't
@@ -168,12 +168,12 @@ class Database:
         return sum(conn.cut_if_stuck(seconds) for conn in self._in_use.copy())
 
     def release_stuck(self, seconds: float = wait_budget.MAX_WAIT_SECONDS) -> int:
-        """Frees the slots of stuck connections that the server has let go; returns their number.
-        Raises DatabaseUnavailable if the server doesn't answer, or executes a statement for more
-        than `seconds`.
+        """Frees the slots of stuck connections whose statements have ended on the server; returns
+        their number. Raises DatabaseUnavailable if the server doesn't answer, or executes a
+        statement for more than `seconds`.
 
-        Then writes, which would become stuck too, are refused from now on, and requests open no
-        connections. Reads have the connections that remain.
+        In this second case writes, which would become stuck too, are refused from then on, and
+        requests open no connections. Reads use the remaining connections.
         """
         if not len(self._stuck):
             return 0
@@ -320,8 +320,8 @@ class Database:
         self._close_outdated()
 
     def _close_outdated(self) -> None:
-        """Closes the idle connections to another server than the primary; `_return` closes the
-        others."""
+        """Closes the idle connections to servers other than the primary; `_return` closes the
+        rest."""
         with self._lock:
             outdated = [pair for pair in self._idle if not self.is_current(pair[0])]
             for pair in outdated:

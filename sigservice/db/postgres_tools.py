@@ -39,7 +39,8 @@ class PostgresTools:
         command = [str(self.folder / program), *arguments]
         if libpq is not None:
             environ["PGPASSWORD"] = str(libpq["password"])
-            # What old versions of libpq reject is the default without libpq's variables.
+            # The arguments that old versions of libpq reject are its defaults if its variables
+            # aren't set.
             named = {name: value for name, value in libpq.items() if name not in _KEEP_OUT}
             command.append(f"--dbname={psycopg2.extensions.make_dsn(**named)}")
         return subprocess.Popen(command, cwd="/", env=environ, **files)
@@ -103,7 +104,7 @@ def _run(program: Path, argument: str) -> str:
 
 
 def read_error(file: IO[bytes]) -> str:
-    """One line of what a program wrote to its standard error."""
+    """One line of a program's standard error."""
     file.seek(0)
     text = file.read(100_000).decode(errors="replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,5 +1,5 @@
-"""Named statements from sql/queries/*.sql: `-- name: verb_noun`, comments, one statement. What
-statements of a file share is a `-- part: noun` above them, which they include as `{{noun}}`.
+"""Named statements from sql/queries/*.sql: `-- name: verb_noun`, comments, one statement. Text that
+statements of a file share is a `-- part: noun` above them, included as `{{noun}}`.
 """
 
 import re
@@ -24,7 +24,7 @@ _INCLUDED = re.compile(r"\{\{(\w+)\}\}")
 @cache
 def load(path: str) -> Mapping[str, str]:
     """The statements of one file, such as `signals/signals`, by name. Raises ValueError for a
-    duplicate name and for a statement without one, KeyError for a part that isn't above."""
+    duplicate name and for a statement without one, KeyError for a part that isn't above its use."""
     head, *blocks = _NAME.split(
         (resource_dir("sql") / "queries" / f"{path}.sql").read_text("utf-8")
     )

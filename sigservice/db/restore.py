@@ -1,7 +1,7 @@
 """Restores a backup into an empty database, in one transaction, which also verifies every table.
 
-`pg_restore` writes the statements, and a connection of ours executes them. psql doesn't: it would
-execute the commands of psql in the file too, as the account that runs the restore."""
+`pg_restore` writes the statements, and a connection of the service executes them. psql would also
+execute psql commands in the file, as the account that runs the restore."""
 
 import subprocess
 import tempfile
@@ -27,8 +27,8 @@ _END_OF_ROWS = b"\\.\n"
 
 
 def check_manifest(manifest: Manifest, schema: str) -> int:
-    """How many migrations of this version the backup lacks. Raises StartError if it has others, or
-    another schema."""
+    """The number of this version's migrations that the backup lacks. Raises StartError if it has
+    others, or another schema."""
     if manifest.db_schema != schema:
         raise StartError(
             f"The backup has the schema {manifest.db_schema!r}, but DATABASE_SCHEMA is {schema!r}."
@@ -39,12 +39,12 @@ def check_manifest(manifest: Manifest, schema: str) -> int:
 
 
 def restore_backup(database: OpenDatabase, manifest: Manifest, dump: IO[bytes]) -> None:
-    """Restores the dump that begins at the file's offset. Raises StartError; the database is empty
-    then, or unchanged if it was not empty."""
+    """Restores the dump that begins at the file's offset. Raises StartError, after which the
+    database is still empty, or unchanged if it was not empty."""
     tools = find_tools(database.tool_folders, manifest.tools, with_tls=False)
     conn = database.pool.open_dedicated()
     try:
-        # A thread of its own, because a statement of the driver delays Ctrl-C and SIGTERM.
+        # In a separate thread, because a statement of the driver delays Ctrl-C and SIGTERM.
         with ThreadPoolExecutor(1) as executor:
             try:
                 executor.submit(_restore, conn, database.schema, tools, manifest, dump).result()
@@ -74,7 +74,8 @@ def _restore(
 
 
 def _check_empty(cursor: psycopg2.extensions.cursor, schema: str) -> None:
-    """Waits for a service that migrates, and makes others wait. Creates the schema."""
+    """Raises StartError unless the schema is empty; creates it if it doesn't exist. Waits for a
+    service that migrates, and makes others wait."""
     cursor.execute(NO_TIMEOUTS)
     cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (migrate.LOCK, schema))
     cursor.execute(build_relations(schema, _KINDS))

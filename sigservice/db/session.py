@@ -22,13 +22,15 @@ def build_settings(schema: str) -> dict[str, str]:
         "lock_timeout": "2s",
         "idle_in_transaction_session_timeout": "10s",
         "TimeZone": "UTC",
-        # A notice after a commit means that it is not safe (db/connection.py), so others are off.
+        # A notice after a commit means that the commit is not safe (db/connection.py), so other
+        # notices are off.
         "client_min_messages": "warning",
     }
 
 
 def build_set_statement(names: Iterable[str], *columns: str) -> str:
-    """The statement that sets them, and also selects `columns`; its parameters are the values."""
+    """The statement that sets the settings `names`, and also selects `columns`; its parameters are
+    the values."""
     calls = (f"set_config('{name}', %({name})s, false)" for name in names)
     return f"SELECT {', '.join((*calls, *columns))}"
 
@@ -50,7 +52,7 @@ def check_settings(conn: Any, connect: Callable[[], Any], expected: Mapping[str,
         other.autocommit = True
         is_shared = _read(other)[0] == pid or _read(conn)[0] != pid
         if is_shared:
-            with other.cursor() as cursor:  # reset for the next client
+            with other.cursor() as cursor:  # resets the session for the next client
                 cursor.execute("RESET ALL")
             raise StartError(
                 "The connection pooler in front of the database shares sessions between clients "

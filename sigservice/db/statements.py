@@ -19,7 +19,7 @@ Row = dict[str, Any]
 MAX_BATCH = 5000  # items; a statement then takes far less than five seconds
 Cursor = psycopg2.extensions.cursor
 _PARAMETER = re.compile(r"%\((\w+)\)s")
-# A prepared statement doesn't exist (behind a pooler), already exists, or has a table that a newer
+# A prepared statement doesn't exist (behind a pooler), already exists, or uses a table that a newer
 # version has changed.
 _STALE = {"26000", "42P05", "0A000"}
 _PLANNED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")

@@ -1,8 +1,8 @@
-"""Connections that the service has given up while the server still executes their statement.
+"""Connections that the service has closed while the server still executes their statement.
 
 The server notices that its client has left only at the end of the statement, which may wait for a
-standby or a disk. Connections in place of those would use up the server's `max_connections`, so
-each keeps its slot of the pool until its statement has ended.
+standby or a disk. If other connections took their place, they could exceed the server's
+`max_connections`, so each keeps its slot of the pool until its statement has ended.
 """
 
 import threading
@@ -10,8 +10,8 @@ import threading
 from sigservice.db.connection import Connection, send
 from sigservice.db.errors import DatabaseUnavailable
 
-# Of another server after a failover, idle because the statement never arrived, or with an answer
-# that doesn't reach this process: not stuck.
+# Process IDs of another server after a failover, idle ones because the statement never arrived, and
+# ones whose answer doesn't reach this process are not stuck.
 _LIST_RUNNING = """
 SELECT pid, clock_timestamp() - query_start > make_interval(secs => %(seconds)s)
 FROM pg_stat_activity
@@ -21,8 +21,9 @@ WHERE pid = ANY(%(pids)s) AND state NOT LIKE 'idle%%'
 
 
 class StuckConnections:
-    """By the process ID of their backend. `is_confirmed`: the server executes one of their
-    statements for longer than its timeouts allow, or didn't answer when it was asked."""
+    """The stuck connections, by the process ID of their backend. `is_confirmed`: the server
+    executes one of their statements for longer than its timeouts allow, or didn't answer a
+    check."""
 
     def __init__(self) -> None:
         self._pids: list[int] = []
@@ -42,8 +43,8 @@ class StuckConnections:
             raise DatabaseUnavailable()
 
     def remove_ended(self, conn: Connection, seconds: float) -> int:
-        """Asks the server by `conn`; returns how many have ended. The timeouts end a statement
-        within `seconds`. Raises psycopg2.Error."""
+        """Asks the server through `conn` which statements have ended; returns their number. The
+        timeouts end a statement within `seconds`. Raises psycopg2.Error."""
         with self._lock:
             pids = list(self._pids)
         with conn.cursor() as cursor:

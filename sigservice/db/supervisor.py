@@ -30,11 +30,12 @@ from collections.abc import Callable
 from typing import Any
 
 POLL_SECONDS = 0.1
-# How long consecutive starts may fail. If no database ever ran in it, the time is shorter.
+# How long consecutive starts may fail; shorter if no database has ever run in the directory.
 MAX_FAILING_SECONDS = {False: 3.0, True: 30.0}
-# How long the processes of an earlier server may take to end before they are killed: less if the
-# postmaster is dead, because the others then have nothing to write. A postmaster that gets SIGINT
-# while it handles the death of a backend may wait 5 s for its children, who have nothing to write.
+# How long the processes of an earlier server may take to end before they are killed. It is shorter
+# if the postmaster is dead, because the others then have nothing to write. A postmaster that gets
+# SIGINT while it handles the death of a backend may wait 5 s for its children, which have nothing
+# to write.
 GRACE_SECONDS = {False: 0.3, True: 1.0}
 
 
@@ -133,8 +134,8 @@ def is_zombie(pid: int) -> bool:
 def remove_stale_files(data: str) -> None:
     """Removes the lock files of a postmaster that was not reaped: PostgreSQL takes it for running.
 
-    It happens if the supervisor was killed too and the first process of the system or container
-    reaps late or never. Call with the lock of the server.
+    Such a postmaster remains if the supervisor was killed too and the first process of the system
+    or container reaps late or never. Call with the lock of the server.
     """
     if not is_zombie(read_postmaster_pid(data)) or list_leftovers(data):
         return
@@ -148,7 +149,7 @@ def remove_stale_files(data: str) -> None:
 
 
 def end_leftovers(data: str, seconds: float) -> None:
-    """Kills what is left of an earlier server after `seconds` of waiting for its end.
+    """Waits up to `seconds` for the end of an earlier server, then kills its remaining processes.
 
     Only for the holder of the supervisor's lock: no other supervisor needs that server. The
     write-ahead log keeps what was committed.
@@ -173,7 +174,7 @@ def main(
         is_stopping = True
 
     def wait_for_event() -> None:
-        """A moment, or no time and a stop if no process uses the database."""
+        """Waits a moment. If no process uses the database, requests the stop instead."""
         nonlocal is_stopping
         try:
             fcntl.flock(users_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
