@@ -1,4 +1,4 @@
-"""What routes share: guards, requests, responses, forms, limits and security headers.
+"""The parts that routes share: guards, requests, responses, forms, limits and security headers.
 
 This module has the names that most routes need.
 """
@@ -15,7 +15,7 @@ from sigservice.web.guards import AdminGuard, ClientGuard, PageGuard, Public
 from sigservice.web.respond import Page
 from sigservice.web.router import Router
 
-Json = Any  # what a handler returns for the body of its response
+Json = Any  # the value that a handler returns as the body of its response
 __all__ = [
     "AdminGuard", "ClientGuard", "Connection", "Context", "HTTPResponse", "Json", "Page",
     "PageGuard", "Public", "Router", "Row", "read_query", "request", "respond",

@@ -137,7 +137,7 @@ def to_struct(value: Any, struct: type[Struct]) -> Struct:
 def read_form(
     environ: dict[str, Any], limit: int = FORM_LIMIT, fields: int = FORM_FIELDS
 ) -> dict[str, str]:
-    """A submitted form; of a repeated field the last value counts.
+    """A submitted form; the last value of a repeated field counts.
 
     Raises ContentTypeError, ContentTooLargeError, BadDataError.
     """
@@ -179,8 +179,8 @@ def _parse_pairs(text: str, source: str, fields: int = FORM_FIELDS) -> list[tupl
 def read_number(
     query: dict[str, str], name: str, default: int | None, low: int, high: int
 ) -> int | None:
-    """A number in the query, `default` without one. Raises BadDataError unless it is from `low` to
-    `high`."""
+    """A number in the query, `default` without one. Raises BadDataError for a number outside of
+    `low` to `high`."""
     text = query.get(name, "")
     if not text:
         return default

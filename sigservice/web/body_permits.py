@@ -1,5 +1,5 @@
-"""Decides which large bodies are read, from path and headers. It runs in the listener's thread, so
-it uses neither I/O nor the database.
+"""Decides which large bodies are read, from path and headers. The decision runs in the listener's
+thread, so it does no I/O and doesn't use the database.
 """
 
 from typing import Any

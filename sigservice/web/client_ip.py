@@ -84,8 +84,8 @@ def _read_forwarded_scheme(environ: dict[str, Any]) -> str:
 
 
 def is_public(environ: dict[str, Any], trusted: Sequence[str]) -> bool:
-    """Whether the client is, or may be, outside of this machine and its private networks. It may be
-    if a proxy isn't trusted, or doesn't report the client."""
+    """Whether the client is, or may be, outside of this machine and its private networks: it may be
+    outside if a proxy isn't trusted, or doesn't report the client."""
     peer, address = environ.get("REMOTE_ADDR") or "", find_client_ip(environ, trusted)
     if any(name in environ for name in _FORWARDED):
         is_reported = _is_trusted(peer, trusted) and not _is_trusted(address, trusted)
@@ -95,14 +95,15 @@ def is_public(environ: dict[str, Any], trusted: Sequence[str]) -> bool:
 
 
 def make_limit_key(address: str) -> str:
-    """The address, or the /56 of an IPv6 address, because one client may own all of that."""
+    """The address, or the /56 of an IPv6 address, because one client may own all of its
+    addresses."""
     if ":" not in address:
         return address
     return str(ipaddress.ip_network(f"{address}/56", strict=False))
 
 
 def make_connection_key(peer: str, trusted: Sequence[str]) -> str:
-    """The key that connections are counted by; "" for trusted proxies and unix sockets, which
+    """The key by which connections are counted; "" for trusted proxies and unix sockets, which
     aren't limited."""
     address = _normalize(peer)
     if not address or (trusted and _is_trusted(address, trusted)):

@@ -1,7 +1,7 @@
 """CORS for the frontend API and OFREP: pages of other sites may call them, with a token.
 
 There are two wrappers. A preflight has no token, so it is answered before the guards. The headers
-are added to every answer, also to errors of the outermost layer, because without them a browser
+are added to every answer, including errors of the outermost layer, because without them a browser
 hides even the status.
 """
 
@@ -83,7 +83,8 @@ def _is_cors_path(environ: Environ) -> bool:
 
 
 def _make_headers(context: Context, environ: Environ, status: str) -> Headers:
-    """`*` excludes Allow-Credentials, which browsers reject; tokens are sent in a header."""
+    """The headers of an answer. With `*` they don't include Allow-Credentials, which browsers would
+    reject; tokens are sent in a header."""
     origins = _find_origins(context, environ, status)
     names = "ETag, Retry-After" if is_ofrep(environ.get("PATH_INFO", "")) else "ETag"
     exposed = ("Access-Control-Expose-Headers", names)

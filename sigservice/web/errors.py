@@ -93,7 +93,7 @@ def _log_refusal(context: Context, error: AppError, path: str) -> None:
 
 
 def respond_to_fault(context: Context, error: BaseException, path: str) -> HTTPResponse:
-    """The response to an unexpected error: the client gets only the error ID, the log all
+    """The response to an unexpected error: the client gets only the error ID, the log has all
     details."""
     return respond_to_error(context, AppError("Internal server error."), path, error)
 

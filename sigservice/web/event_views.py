@@ -1,4 +1,4 @@
-"""What pages show of an event."""
+"""The views of events on pages."""
 
 import re
 from typing import Any
@@ -12,8 +12,8 @@ from sigservice.services.system.events import RELEASE_EVENTS
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 
-# The pages of objects, by the words of the event types before -created and -updated. Who reads an
-# event may open its page: viewers get a list where the page of the object is a form.
+# The pages of objects, by the words of the event types before -created and -updated. All readers of
+# an event may open its page: viewers get a list where the page of the object is a form.
 PATHS = {
     "segment": "/admin/segments",
     "signal-endpoint": "/admin/signals/{}/log",
@@ -56,7 +56,7 @@ def make_event_view(row: Row, own_path: str = "") -> Row:
 
 
 def _split_sentence(row: Row, data: dict[str, Any]) -> list[tuple[str, str]]:
-    """(text, path) of the parts of the sentence; the path of what isn't a link is ""."""
+    """(text, path) of the parts of the sentence; the path of a part without a link is ""."""
     links: list[tuple[str, str]] = []
 
     def mark(part: str, text: str) -> str:
@@ -70,7 +70,8 @@ def _split_sentence(row: Row, data: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _find_path(row: Row, data: dict[str, Any], part: str, text: str) -> str:
-    """The page of an object that the sentence names, "" if it is gone or has none."""
+    """The page of an object that the sentence names, "" if the object was deleted or has no
+    page."""
     if row["type"].endswith("-deleted"):
         return ""
     if part == "flag":

@@ -10,7 +10,8 @@ def make_chips(
     fields: Sequence[Field], page: Mapping[str, str], needs: Mapping[str, str] | None = None
 ) -> list[dict[str, str]]:
     """{text, link} of each filter; the link is the query of the list without it, and without the
-    filters that are invalid alone: `needs` has their names with the filter that they need."""
+    filters that need it: `needs` has the names of such filters, each with the filter that it
+    needs."""
     needs = needs or {}
     chips = []
     for field in fields:

@@ -47,7 +47,8 @@ def shows_errors_in(show: Handler) -> Callable[[Handler], Handler]:
 
 
 def is_correctable(error: AppError) -> bool:
-    """Whether the form shows the error. If what it edits is missing, it can't be shown either."""
+    """Whether the form shows the error. If the edited object is missing, the form can't be shown
+    either."""
     return error.status < 500 and not isinstance(error, RateLimitError)
 
 
@@ -75,10 +76,10 @@ def make_form_page(
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What a page asks: `perform` makes the change, and `done` is where the response leads then.
-    `body` has paragraphs, and lists of texts with the path of a link or "". Without a `button`
-    nothing can be done, and the body says why. `hidden` are fields that the form sends, and
-    `fields` those that the user fills in."""
+    """The question of a page. `perform` makes the change, and `done` is the path to which the
+    response redirects. `body` has paragraphs, and lists of texts with the path of a link or "".
+    Without a `button` the change isn't possible, and the body says why. `hidden` are fields that
+    the form sends, `fields` the ones that the user fills in."""
 
     title: str
     body: Body
@@ -100,7 +101,7 @@ def confirms(
     """Declares the two routes of a change that a page asks about first. The decorated function gets
     the context if it takes it, a connection in a transaction, the identity and the parts of the
     path, and returns the Confirmation. With `has_form` it also gets the `form`: the query of a GET,
-    and what a POST submitted."""
+    or the submitted values of a POST."""
 
     def declare(describe: Callable[..., Confirmation]) -> Callable[..., Confirmation]:
         has_no_context = takes_connection(describe)

@@ -18,7 +18,7 @@ from msgspec import UNSET, inspect
 from sigservice.errors import AppError, BadDataError
 from sigservice.web.body import to_struct
 
-Form = dict[str, str]  # the texts of the controls by name: what was submitted, or what is stored
+Form = dict[str, str]  # the texts of the controls by name: submitted or stored values
 ProblemDetails = Sequence[Mapping[str, Any]]
 
 
@@ -49,7 +49,7 @@ class Field:
     choices: Sequence[tuple[str, str]] = ()
     choice_hints: Mapping[str, str] = field(default_factory=dict)  # of a radio group
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    id: str = ""  # where several fields of a page have one name
+    id: str = ""  # for several fields of a page with one name
 
     @property
     def element_id(self) -> str:
@@ -66,7 +66,7 @@ class Field:
 
     @property
     def html_attributes(self) -> Mapping[str, Any]:
-        """What `attributes` says, and what this type always has."""
+        """The `attributes`, and the ones that this type always has."""
         if self.type == "checkbox":
             checked = {"checked": "checked"} if self.value else {}
             return {"type": self.type, "value": "on", **checked, **self.attributes}
@@ -99,10 +99,10 @@ def fill(fields: Iterable[Field], form: Form, at: str = "") -> list[Field]:
 
 
 def read(form: Form, struct: type[Struct], at: str = "", **members: Any) -> Struct:
-    """The struct of the API that a submitted form holds. A boolean is a checkbox, a list has one
+    """The struct of the API that a submitted form contains. A boolean is a checkbox, a list has one
     item for each line, row or checkbox. A member without a control has its default, and the tag
     chooses the struct of a union. A number that can't be read becomes one that no check accepts.
-    `members` replace what the form holds. Raises BadDataError."""
+    `members` replace values of the form. Raises BadDataError."""
     try:
         return to_struct(_read_members(form, struct, at) | members, struct)
     except BadDataError as error:
@@ -112,7 +112,8 @@ def read(form: Form, struct: type[Struct], at: str = "", **members: Any) -> Stru
 
 
 def to_form(value: Any, at: str = "") -> Form:
-    """The texts of the controls that show a struct or decoded JSON, from which `read` makes it."""
+    """The texts of the controls that show a struct or decoded JSON; `read` makes the struct of
+    them."""
     if isinstance(value, msgspec.Struct):
         texts = to_form(msgspec.structs.asdict(value), at)
         for name, type in _list_members(value.__class__):
@@ -159,7 +160,7 @@ def read_pairs(form: Form, name: str) -> dict[str, str]:
 
 
 def format_pairs(pairs: Mapping[str, str]) -> str:
-    """The lines from which `read_pairs` makes them."""
+    """The pairs as the lines that `read_pairs` reads."""
     return "\n".join(f"{name}: {value}" for name, value in pairs.items())
 
 
@@ -176,7 +177,7 @@ def locate_problems(problems: ProblemDetails, form: Form) -> list[dict[str, Any]
 
 @contextmanager
 def report_at(name: str, *other_names: str) -> Iterator[None]:
-    """Problems of the block get the path `name` unless their path is in `other_names`."""
+    """Problems that the block raises get the path `name`, unless their path is in `other_names`."""
     try:
         yield
     except AppError as error:
@@ -209,7 +210,7 @@ def _list_members(struct: type[msgspec.Struct]) -> list[tuple[str, inspect.Type]
 
 
 def _read_value(form: Form, name: str, type: inspect.Type) -> Any:
-    """UNSET for a member that the form has no control for."""
+    """The value of a member; UNSET if the form has no control for it."""
     types = list(type.types) if isinstance(type, inspect.UnionType) else [type]
     is_nullable = any(isinstance(one, inspect.NoneType) for one in types)
     kinds = [one for one in types if not isinstance(one, inspect.NoneType)]
@@ -246,7 +247,7 @@ def _list_structs(type: inspect.Type) -> list[inspect.StructType]:
 
 
 def _read_tagged(form: Form, structs: Sequence[inspect.StructType], at: str) -> dict[str, Any]:
-    """The members of the struct whose tag the form has; of the first one without."""
+    """The members of the struct whose tag the form has, by default of the first struct."""
     field = structs[0].tag_field or ""
     tag = form.get(at + field, "")
     struct = next((one for one in structs if one.tag == tag), structs[0])
@@ -281,8 +282,8 @@ def find_errors(problems: ProblemDetails, path: str) -> str:
 
 
 def read_whole_number(text: str, default: Default) -> int | Default:
-    """The number that a field has; `default` for an empty one. Anything else becomes -1, which the
-    check of the field rejects."""
+    """The number in a field; `default` for an empty one. Anything else becomes -1, which the check
+    of the field rejects."""
     text = text.strip()
     if not text:
         return default
@@ -290,7 +291,7 @@ def read_whole_number(text: str, default: Default) -> int | Default:
 
 
 def read_id(text: str) -> int:
-    """The ID of a row, 0 (which no row has) if the text is none."""
+    """The ID of a row; 0, which no row has, if the text isn't an ID."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 

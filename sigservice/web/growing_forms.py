@@ -14,9 +14,9 @@ GROWING_FORM: dict[str, Any] = {"form_fields": 1000, "form_limit": 1_000_000}
 
 @dataclass(frozen=True)
 class FieldRow:
-    """The fields of one row, which a button removes. A row with a `summary` is folded to one line:
-    the summary and `chips`. `title` follows its number, and `sections` are growing sections of the
-    row."""
+    """The fields of one row, which a button removes. A row with a `summary` is collapsed to one
+    line: the summary and `chips`. `title` follows the number of the row, and `sections` are growing
+    sections of the row."""
 
     fields: Sequence[Field]
     checkboxes: Sequence[Field] = ()
@@ -63,8 +63,9 @@ def make_section(
     fields_below: Sequence[Field] = (),
     **more: Any,
 ) -> GrowingSection:
-    """The rows of the form after its button. `fields` are the fields of a row, `blank` the texts of
-    a new row, and `summarize` returns the summary and the chips of a row."""
+    """The section with the rows of the form, after the effect of the button that submitted it.
+    `fields` are the fields of a row, `blank` the texts of a new row, and `summarize` returns the
+    summary and the chips of a row."""
     rows = []
     for number, row in enumerate(list_rows(form, name, blank)):
         templates = fields(row) if callable(fields) else fields

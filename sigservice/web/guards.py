@@ -1,10 +1,10 @@
 """Guards authenticate and authorize a request. Each is a plugin of a router. It passes the caller
 to the handler, after the context: an Identity or, for SDKs, an Access. `Public` passes nothing.
 
-A route names the permission it needs: `needs=ADMIN`. A test requires a guard and a permission of
-every route. `is_open` is true if requests with neither token nor cookie are allowed; otherwise the
-listener doesn't read a large body of such a request. `needs_credentials=True` on a route has the
-same effect where the handler checks the token.
+A route names the permission that it needs: `needs=ADMIN`. A test requires every route to have a
+guard and a permission. `is_open` is true if requests with neither token nor cookie are allowed;
+otherwise the listener doesn't read a large body of such a request. `needs_credentials=True` on a
+route has the same effect where the handler checks the token.
 """
 
 from contextlib import suppress
@@ -47,7 +47,7 @@ def read_bearer_token(environ: dict[str, Any]) -> str:
 
 
 def read_ofrep_token(environ: dict[str, Any]) -> str:
-    """The same or, without it, the secret of X-API-Key, which OFREP allows."""
+    """The bearer token or, without one, the secret of X-API-Key, which OFREP allows."""
     return read_bearer_token(environ) or str(environ.get("HTTP_X_API_KEY", "")).strip(" \t")
 
 
@@ -207,8 +207,8 @@ class PageGuard:
 
     `form_limit=bytes` and `form_fields=number` raise the limits of a form. With `for_scripts=True`
     scripts may send the request too, with any JSON body or none. An old browser could send an empty
-    form of another site, whose effect must be harmless; it has no cookie unless the browser is
-    older than SameSite.
+    form of another site, so the effect of one must be harmless. The request has no cookie unless
+    the browser is older than SameSite.
     """
 
     name, api = "guard", 2
@@ -315,7 +315,7 @@ def check_same_origin(context: Context, environ: dict[str, Any]) -> None:
 
 
 def is_from_script(environ: dict[str, Any], *, may_be_empty: bool = False) -> bool:
-    """Whether no page in a browser can have sent this request, so that the cookie needs no CSRF
+    """Whether a page in a browser can't have sent this request, so that the cookie needs no CSRF
     token.
 
     A page of another site can make a browser send a form with the cookie, and old browsers send no
@@ -336,7 +336,7 @@ def _is_unknown_origin(environ: dict[str, Any]) -> bool:
 
 
 def check_csrf(identity: Identity, token: str) -> None:
-    """Raises ForbiddenError for another token than the one of the session."""
+    """Raises ForbiddenError unless the token is the CSRF token of the session."""
     if not identity.csrf or not secrets.is_equal(identity.csrf, token):
         raise ForbiddenError("This form has expired. Reload the page and try again.")
 
@@ -346,7 +346,7 @@ def _make_cross_site_error() -> AppError:
 
 
 def _make_next_query(environ: dict[str, Any]) -> str:
-    """Where to redirect after sign-in; nowhere for a submitted form."""
+    """The query with the path to redirect to after sign-in; "" for a submitted form."""
     if environ["REQUEST_METHOD"] not in SAFE_METHODS or environ["PATH_INFO"] == "/":
         return ""
     path = environ["PATH_INFO"].encode("latin-1", "replace").decode("utf-8", "replace")

@@ -67,8 +67,8 @@ class Guide:
         return GuidePage(name, file, title, summary)
 
     def _change_links(self, tokens: Sequence[Token], folder: str, prefix: str) -> None:
-        """Leads links between files to their pages. Removes links to files outside of docs/, and
-        keeps their text."""
+        """Points links between files to the pages of the guide. Removes links to files outside of
+        docs/, but keeps their text."""
         is_removed = False
         for token in tokens:
             if token.type == "link_open":
@@ -120,7 +120,7 @@ def _build_parser() -> MarkdownIt:
 
 
 def _render_code(_renderer: Any, tokens: Sequence[Token], index: int, *_: Any) -> str:
-    """The keyboard scrolls wide code if it can have the focus."""
+    """The HTML of a code block. It can have the focus, so that the keyboard scrolls wide code."""
     return f'<pre tabindex="0"><code>{escapeHtml(tokens[index].content)}</code></pre>\n'
 
 

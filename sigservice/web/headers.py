@@ -61,7 +61,8 @@ def build_header_sets(config: dict[str, Any]) -> tuple[Headers, Headers]:
         ("Content-Security-Policy", "default-src 'none';frame-ancestors 'none'"),
     ]
     pages = [*common, *_PAGES, ("Content-Security-Policy", build_content_security_policy(config))]
-    if not config["additionalCspAllowedDomains"]["frameSrc"]:  # it would block their frames
+    # The header would block the configured frames.
+    if not config["additionalCspAllowedDomains"]["frameSrc"]:
         pages.append(_ISOLATED)
     return api, pages
 

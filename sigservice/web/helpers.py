@@ -72,5 +72,5 @@ def format_age(moment: datetime, now: datetime) -> str:
 
 
 def number(count: int) -> str:
-    """With grouped thousands, such as 12,345."""
+    """The number with grouped thousands, such as 12,345."""
     return f"{count:,}"

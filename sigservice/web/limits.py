@@ -27,7 +27,8 @@ def consume(context: Context, limit: str, key: Hashable) -> dict[str, str]:
 
 
 class LimitPlugin:
-    """Counts all requests of a limited route, also failed ones, and sets the rate limit headers."""
+    """Counts all requests of a limited route, including failed ones, and sets the rate limit
+    headers."""
 
     name, api = "limits", 2
 

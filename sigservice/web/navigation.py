@@ -132,7 +132,8 @@ def build_menu(
 
 
 def _match(item: MenuItem, path: str) -> int:
-    """How many characters of `path` tell that its page belongs to the item."""
+    """The number of characters of `path` that match the item; 0 if its page doesn't belong to
+    it."""
     patterns = [re.escape(item.path), *([item.pages] if item.pages else [])]
     matches = [re.match(rf"(?:{pattern})(?=/|$)", path) for pattern in patterns]
     return max((match.end() for match in matches if match), default=0)

@@ -24,7 +24,8 @@ def build_ofrep_body(error: AppError, path: str, error_id: str) -> dict[str, Any
 
 
 def _decode(text: str) -> str:
-    """bottle has decoded the path before a handler runs; other errors have the WSGI string."""
+    """Decodes the WSGI string of errors outside of handlers; bottle decodes the path for
+    handlers."""
     try:
         return text.encode("latin-1").decode()
     except UnicodeError:

@@ -1,8 +1,8 @@
 """The state of sign-ins with the provider, without storage: it travels through the browser.
 
-A cookie has a random text. `state` contains what the callback must know, with an HMAC by that
-text; nonce and code verifier are HMACs of the same content. So any process can end a flow, and only
-in the browser where it began.
+A cookie has a random text. `state` contains the data for the callback, with an HMAC whose key is
+that text; nonce and code verifier are HMACs of the same content. So any process can end a flow, and
+only in the browser where it began.
 """
 
 import base64
@@ -53,7 +53,8 @@ def begin(
     purpose: str,
     identity: Identity | None,
 ) -> tuple[Flow, str]:
-    """A new flow and the text of the cookie; one that exists is kept, so that several tabs work."""
+    """A new flow and the text of the cookie. An existing cookie is kept, so that several tabs
+    work."""
     cookie = session.find_flow_secret(context, environ) or secrets.generate_secret()
     now = int(context.clock.now().timestamp())
     session_name = _name_session(identity) if identity else ""

@@ -1,4 +1,4 @@
-"""What a sign-in with the provider does in the database, in one transaction after all requests."""
+"""The part of a sign-in with the provider in the database: one transaction, after all requests."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -51,14 +51,14 @@ def sign_in(context: Context, environ: dict[str, Any], claims: Claims, token: st
 
 
 class Trial(NamedTuple):
-    """What a sign-in would be: the user, and the groups that the provider sent."""
+    """The result that a sign-in would have: the user, and the groups that the provider sent."""
 
     user: Row
     groups: list[str]
 
 
 def try_sign_in(context: Context, environ: dict[str, Any], claims: Claims) -> Trial:
-    """Stores nothing. Raises OidcError like `sign_in`."""
+    """The result of a sign-in, without storing it. Raises OidcError like `sign_in`."""
     settings = get_provider(context).settings
     person = read_person(claims, settings)
     if person.failure:
@@ -78,7 +78,7 @@ def connect(context: Context, environ: dict[str, Any], claims: Claims, identity:
 
 
 def confirm(context: Context, claims: Claims, identity: Identity) -> None:
-    """Notes that the user has just signed in at the provider. Raises OidcError for another one."""
+    """Notes that the user has just signed in at the provider. Raises OidcError for another user."""
     person = _read_fresh_person(context, claims)
     with context.database.transaction() as conn:
         existing = identities.find(conn, person.issuer, person.subject)
@@ -88,8 +88,8 @@ def confirm(context: Context, claims: Claims, identity: Identity) -> None:
 
 
 def make_sign_out_url(context: Context, identity: Identity, token: str | None) -> str:
-    """Where the browser signs out at the provider, with the ID token of its session; "" if it
-    doesn't, or if the provider is down."""
+    """The URL at which the browser signs out at the provider, with the ID token of its session; ""
+    if that isn't configured, or if the provider is down."""
     provider = context.provider
     if provider is None or not (provider.settings["signOut"] and identity.is_from_provider):
         return ""
@@ -129,11 +129,11 @@ def find_connection(context: Context, identity: Identity) -> Connection | None:
 def unlink_own(
     context: Context, identity: Identity, identity_id: int | None, password: str
 ) -> None:
-    """Disconnects the signed-in user, who proves it by password, or by a fresh session of the
-    provider. Without an `identity_id` it is the identity of the configured provider.
+    """Disconnects the signed-in user, who confirms it with a password or a fresh session of the
+    provider. Without an `identity_id`, uses the identity of the configured provider.
 
-    Raises ForbiddenError for a token, NotFoundError, ConflictError for the only way in, and what
-    verify_own_password raises.
+    Raises ForbiddenError for a token, NotFoundError, ConflictError if it is the user's only way to
+    sign in, and what verify_own_password raises.
     """
     if not identity.session_hash:
         raise ForbiddenError("Only signed-in users can disconnect.")
@@ -156,7 +156,7 @@ def unlink_own(
 
 
 def record_failure(context: Context, environ: dict[str, Any], error: OidcError) -> None:
-    """Logs and counts the failure, and records it in the audit log. Never with a secret."""
+    """Logs and counts the failure, and records it in the audit log, always without secrets."""
     ip = find_client_ip(environ, context.trusted_proxies)
     context.refusals.warn("%s from %s: %s", error.code, ip or "a unix socket", error.reason)
     result = "unavailable" if error.status == 503 else "failed"

@@ -11,14 +11,15 @@ from sigservice.web.password_attempts import can_change_password, verify_own_pas
 
 
 def needs_password(context: Context, identity: Identity) -> bool:
-    """Whether the user must enter a password: not one who only signs in with the provider."""
+    """Whether the user must enter a password, which isn't so if the user signs in only with the
+    provider."""
     scheme = context.authentication
     is_required = scheme.has_passwords and scheme.oidc is None
     return is_required or can_change_password(context, identity)
 
 
 def make_confirmation_path(context: Context, identity: Identity) -> str:
-    """Where the user signs in with the provider again, and returns to the tokens."""
+    """The path at which the user signs in with the provider again, and returns to the tokens."""
     token = derive_token(identity, CONFIRM)
     return f"{context.prefix}/auth/oidc?confirm={token}&next=/profile/tokens"
 

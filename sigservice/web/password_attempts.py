@@ -1,8 +1,8 @@
 """Limits of wrong passwords by account, beside the rate limit by address, against guesses from many
 addresses.
 
-They never lock the owner out: an address that recently signed in to the account, and a session of
-the account, have limits of their own.
+The limits never lock the owner out: an address that recently signed in to the account, and a
+session of the account, have limits of their own.
 """
 
 import unicodedata
@@ -24,8 +24,8 @@ LIMIT, HASHING_LIMIT = "account_login", "own_password"
 
 
 def require_passwords(context: Context, user: Mapping[str, Any] | None = None) -> None:
-    """Raises DisabledError if no user signs in with a password, or `user` (`username`, `email`)
-    doesn't."""
+    """Raises DisabledError if no user may sign in with a password, or `user` (`username`, `email`)
+    may not."""
     scheme = context.authentication
     if not (scheme.may_use_password(user) if user else scheme.has_password_form):
         raise DisabledError("Sign-in by password is disabled.")
@@ -76,7 +76,7 @@ def limit_attempts(
 @contextmanager
 def limit_hashing(context: Context, key: Hashable) -> Iterator[None]:
     """Encloses the hashing on behalf of a session or a reset link (`key`). Correct passwords count
-    too, otherwise one user could keep all others from signing in. The key isn't the user, so that a
+    too, otherwise one user could keep all others from signing in. The key isn't the user's, so a
     stolen session can't keep the owner from setting another password. Raises RateLimitError.
     """
     consume(context, HASHING_LIMIT, key)

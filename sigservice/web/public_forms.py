@@ -47,7 +47,7 @@ class PublicForm:
         return form
 
     def clear_cookie(self, answer: HTTPResponse) -> HTTPResponse:
-        """`answer`, which deletes the cookie of the form."""
+        """The `answer`, with a header that deletes the cookie of the form."""
         session.set_form_nonce(self._context, answer, "")
         return answer
 

@@ -1,5 +1,5 @@
-"""The identity of a request without a token, by the authentication type, and the error without
-one."""
+"""The identity of a request without a token, by authentication type, and the error if there is
+none."""
 
 import ipaddress
 from dataclasses import replace
@@ -40,7 +40,7 @@ def can_identify_without_cookie(context: Context) -> bool:
 
 
 def is_locked_out(context: Context, identity: Identity) -> bool:
-    """Whether this is an admin who signed in by email address alone, and admins may not: the
+    """Whether this is an admin who signed in by email address alone although admins may not: the
     session may be older than the user's Admin role."""
     is_allowed = context.config["authentication"]["demoAllowAdminLogin"]
     return context.authentication.type.takes_email and identity.role == "Admin" and not is_allowed

@@ -36,7 +36,7 @@ _PROGRAMS = re.compile(
 
 
 class _RouteLabel(NamedTuple):
-    """`counts_client_type` is false if the type is not counted or follows from the path."""
+    """`counts_client_type` is false if the path determines the type, or the type is not counted."""
 
     label: str
     counts_client_type: bool
@@ -95,8 +95,8 @@ def build_refusal_log(context: Context) -> Callable[[str, str, int], None]:
 
 
 def _read_app_name(environ: Environ) -> str:
-    """The application name that the client sends, cut to MAX_NAME_LENGTH, or "". It counts only
-    with a valid token, because the number of cached names is limited."""
+    """The application name that the client sends, cut to MAX_NAME_LENGTH, or "". The name counts
+    only with a valid token, because the number of cached names is limited."""
     if HAS_TOKEN not in environ:
         return ""
     text = environ.get("HTTP_X_UNLEASH_APPNAME") or environ.get("HTTP_UNLEASH_APPNAME")

@@ -47,8 +47,8 @@ def send_reset_link(context: Context, environ: dict[str, Any], email: str) -> No
 
 
 def _may_reset(context: Context, conn: Connection, user: Row | None) -> bool:
-    """Whether the user may get a link by email: not a user of the provider who has no password,
-    because the mailbox would be a second way in, which the provider can't close."""
+    """Whether the user may get a link by email. A user of the provider without a password may not:
+    the mailbox would be a second way to sign in, which the provider can't block."""
     rows = identities.list_of_user(conn, user["id"] if user else 0)  # takes the same time for none
     provider = context.provider
     is_of_provider = provider is not None and any(provider.is_issuer(row["issuer"]) for row in rows)
@@ -58,8 +58,8 @@ def _may_reset(context: Context, conn: Connection, user: Row | None) -> bool:
 
 
 def redeem_link(context: Context, environ: dict[str, Any], secret: str, password: str) -> str:
-    """Sets the password and returns what the user signs in with. Checks the link before the
-    hashing, which is expensive. Raises what reset_tokens.find_link and redeem_link raise, and
+    """Sets the password and returns the login of the user. Checks the link before the hashing,
+    which is expensive. Raises what reset_tokens.find_link and redeem_link raise, and
     RateLimitError."""
     require_passwords(context)
     ip, now = find_client_ip(environ, context.trusted_proxies), context.clock.now()
@@ -82,8 +82,8 @@ def invite_user(
     *,
     by_mail: bool,
 ) -> Invitation:
-    """Creates a user, with `password` unless it is "". There is neither link nor email if users
-    don't sign in by password. Raises what users.create raises."""
+    """Creates a user, with `password` unless it is "". Makes no link and no email if users don't
+    sign in by password. Raises what users.create raises."""
     if not context.authentication.may_use_password(asdict(profile)):
         with context.database.transaction() as conn:
             return Invitation(users.create(conn, profile, None, by), "", is_mailed=False)

@@ -15,7 +15,7 @@ def explain_limit(noun: str, limit: int, option: str = "") -> str:
 
 
 def explain_reached_limit(noun: str, count: int, limit: int, option: str = "") -> str:
-    """The same, "" if `count` is below the limit."""
+    """The text of `explain_limit`, "" if `count` is below the limit."""
     return explain_limit(noun, limit, option) if count >= limit else ""
 
 

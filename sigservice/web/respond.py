@@ -20,15 +20,16 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Created(NamedTuple):
-    """What a handler of the admin API returns for the status 201: the JSON of the response, and the
-    path of the new resource."""
+    """The result of a handler of the admin API for the status 201: the JSON of the response, and
+    the path of the new resource."""
 
     body: Any
     path: str
 
 
 class Undo(NamedTuple):
-    """The form that undoes a change: its path, the ids that it swaps in place, hidden fields."""
+    """The form that undoes a change: its path, the ids of the elements that it replaces, hidden
+    fields."""
 
     path: str
     swap: str
@@ -42,9 +43,9 @@ def json(value: Any, status: int = 200, **headers: str) -> HTTPResponse:
 
 
 def answer(body: bytes | Iterable[bytes], status: int, headers: Mapping[str, str]) -> HTTPResponse:
-    """For frequent requests: bottle checks each header for line breaks and changes its spelling,
-    which takes longer than their handlers. `headers` contain nothing from clients. The parts of an
-    iterable are sent without a length."""
+    """A response to frequent requests. bottle would check each header for line breaks and change
+    its spelling, which takes longer than the handlers. `headers` must contain nothing from clients.
+    The parts of an iterable are sent without a length."""
     response = HTTPResponse(body, status)
     response._headers = {name: [text] for name, text in headers.items()}
     return response
@@ -60,8 +61,8 @@ def text(value: str, kind: str = "text/plain") -> HTTPResponse:
 
 def file(parts: Iterable[bytes], content_type: str, name: str) -> HTTPResponse:
     """A file that browsers save. It is sent while `parts` is read, in chunks without a length. An
-    error of a part ends the connection, so that the client sees an incomplete file. `name` is of
-    letters, digits, and - _ ."""
+    error of a part ends the connection, so that the client sees an incomplete file. `name` consists
+    of letters, digits, and - _ ."""
     headers = {
         "Content-Type": f"{content_type}; charset=utf-8",
         "Content-Disposition": f'attachment; filename="{name}"',
@@ -70,7 +71,7 @@ def file(parts: Iterable[bytes], content_type: str, name: str) -> HTTPResponse:
 
 
 class Page:
-    """What a handler behind a PageGuard returns: a template with the values of `page`, which the
+    """The result of a handler behind a PageGuard: a template with the values of `page`, which the
     guard renders for the user."""
 
     def __init__(self, template: str, **values: Any) -> None:
@@ -126,7 +127,7 @@ def _build_menu(context: Context, identity: Identity) -> list[MenuSection]:
 
 
 def redirect(context: Context, path: str) -> HTTPResponse:
-    """303 to a path of this service; never built from the Host header."""
+    """A 303 to a path of this service; its URL is never built from the Host header."""
     return HTTPResponse(b"", 303, {"Location": context.prefix + path, "Content-Type": HTML})
 
 

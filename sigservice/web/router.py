@@ -20,13 +20,13 @@ from sigservice.web.errors import ErrorPlugin
 from sigservice.web.limits import LimitPlugin
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-_ANSWER = "sigservice.answer"  # of a handler, which bottle still has to convert
+_ANSWER = "sigservice.answer"  # the answer of a handler, which bottle still has to convert
 Size = int | Callable[[dict[str, Any]], int]
 SIZES = ("body_limit", "form_limit")
 
 
 class RouteOptions(TypedDict, total=False):
-    """What guards and plugins read of a route. Sizes are bytes, or a function of the
+    """The options of a route that guards and plugins read. Sizes are bytes, or a function of the
     configuration."""
 
     needs: str  # the permission
@@ -41,7 +41,7 @@ class RouteOptions(TypedDict, total=False):
     form_fields: int
     for_scripts: bool  # scripts may send it too, with any JSON body or none
     autocommit: bool  # `conn` is in autocommit, for a single statement
-    group_commit: str  # those with the same one wait for it, so the listener runs them together
+    group_commit: str  # routes with the same one wait for it, so the listener runs them together
     described_as: Mapping[str, Any]  # members of the operation in the OpenAPI document
 
 
@@ -57,9 +57,9 @@ class Router:
     callers; where `is_enabled` is false for a configuration, the routes don't exist. `notices` are
     the messages of its pages, by the parameter `done` of the redirects to them.
 
-    A handler with the parameter `target` gets the FeatureEnvironment that `<project>`, `<name>` and
-    `<environment>` of its path are.
-    A path that ends in `/<is_on:switch>` declares two routes, which end in on and off.
+    A handler with the parameter `target` gets the FeatureEnvironment of the `<project>`, `<name>`
+    and `<environment>` in its path. A path that ends in `/<is_on:switch>` declares two routes,
+    which end in on and off.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Router:
 
     @property
     def caller(self) -> str:
-        """Who may call routes that need no permission: `public`, or the types of API tokens."""
+        """The callers of routes that need no permission: `public`, or the types of API tokens."""
         return f"{' or '.join(self._tokens)} token" if self._tokens else "public"
 
     def get(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[Handler], Handler]:
@@ -200,8 +200,8 @@ class _BoundRoute(Route):  # type: ignore[misc]
 
 
 class _RootRouter(BottleRouter):  # type: ignore[misc]
-    """Compiles all patterns once: bottle's router does it again for each route. The tables have
-    the numbers of our routes, so that the services of a process share them."""
+    """Compiles all patterns once: bottle's router does it again for each route. The tables contain
+    the numbers of the service's routes, so the services of a process share them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -210,7 +210,7 @@ class _RootRouter(BottleRouter):  # type: ignore[misc]
         self._is_complete = False
 
     def complete(self, routes: list[Route], hook_routes: list[Route]) -> None:
-        """Hooks have added theirs already."""
+        """Compiles the patterns of `routes`. Hooks have added their routes already."""
         self._routes = routes
         paths = tuple((route.rule, route.method) for route in routes)
         if hook_routes:
@@ -293,8 +293,8 @@ class _Root(Bottle):  # type: ignore[misc]
 
 
 def build_kind_finder(routers: Iterable[Router], base: str) -> Callable[[str, str], str]:
-    """`find_kind(method, path)`: the `group_commit` of the route, or "". Of a path with parameters,
-    the part before them decides."""
+    """`find_kind(method, path)`: the `group_commit` of the route, or "". For a path with
+    parameters, the part before them decides."""
     kinds: dict[str, list[tuple[str, str]]] = {}
     for route in (route for router in routers for route in router.routes):
         if kind := route.options.get("group_commit"):

@@ -64,7 +64,7 @@ def list_own_sessions(context: Context, identity: Identity) -> list[Row]:
 
 
 def start_session(context: Context, environ: dict[str, Any], user: Row, method: str) -> str:
-    """The ID of a new session, which replaces the browser's, for a user that signs in without a
+    """The ID of a new session, which replaces the browser's, for a user who signs in without a
     password, by `method`. Raises ConflictError if the user was deleted meanwhile."""
     with context.database.transaction() as conn:
         session_id = open_session(context, environ, conn, user, SessionOrigin(method))
@@ -104,7 +104,7 @@ def _read_user_agent(environ: dict[str, Any]) -> str:
 
 def read_form_nonce(context: Context, environ: dict[str, Any]) -> str:
     """The random text in the cookie from which the CSRF token of a form without a session is
-    derived; a new one if there is none, or if the cookie was made up."""
+    derived; a new one if there is none, or if the cookie is invalid."""
     nonce = _parse_cookies(environ).get(_form_cookie_name(context), "")
     return nonce if _NONCE.fullmatch(nonce) else secrets.generate_secret()
 
@@ -125,7 +125,7 @@ def find_flow_secret(context: Context, environ: dict[str, Any]) -> str:
 
 
 def set_flow_secret(context: Context, answer: HTTPResponse, secret: str) -> None:
-    """An empty one deletes the cookie."""
+    """An empty secret deletes the cookie."""
     max_age = FLOW_SECONDS if secret else 0
     _write_cookie(context, answer, context.cookie_name + "-oidc", secret, max_age)
 

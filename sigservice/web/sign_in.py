@@ -84,7 +84,7 @@ def sign_in_by_password(
 
 
 def sign_in_by_email(context: Context, environ: dict[str, Any], login: str) -> UserSession:
-    """For the authentication type demo. Raises BadDataError."""
+    """Signs a user in, for the authentication type demo. Raises BadDataError."""
     ip = find_client_ip(environ, context.trusted_proxies)
     count_attempt = partial(context.telemetry.sign_ins.count_attempt, "email")
     allow_admin = context.config["authentication"]["demoAllowAdminLogin"]

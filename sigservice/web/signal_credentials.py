@@ -31,8 +31,8 @@ def read_signal_token(environ: dict[str, Any]) -> str:
     """The token in a header or in the query, "" for none. Raises BadDataError.
 
     A proxy may send each token to one process, where its limit is counted. Tokens that it might
-    parse differently are ignored or refused: the query has the token once, by its plain name, and
-    not after a `;` or a second `?`.
+    parse differently are ignored or refused: the query may have the token only once, under its
+    plain name, and not after a `;` or a second `?`.
     """
     if secret := _read_header(environ):
         return secret
@@ -48,7 +48,7 @@ def read_signal_token(environ: dict[str, Any]) -> str:
 
 
 def make_signal_key(endpoint_name: str, secret: str, address: str) -> bytes:
-    """The key of a sender in the recent credentials. Senders that sign have their address."""
+    """The key of a sender in the recent credentials; for senders that sign, it is their address."""
     credential = f"token {secret}" if secret else f"address {address}"
     return secrets.sha256(f"{endpoint_name}\n{credential}")
 

@@ -77,7 +77,7 @@ def build_exposure_bars(
     pixels.
     The newest slot is on the right. Yes is stacked by the variants of the slot, from the line
     upwards in the order of `names`, whose kinds are v0, v1 …; "more" are other variants, "yes" is
-    without one."""
+    without a variant."""
     pairs = {ago: pair for ago, pair in by_slots_ago.items() if 0 <= ago < slots}
     busiest = max((max(pair) for pair in pairs.values()), default=0)
     line = find_line(pairs.values())
@@ -113,7 +113,7 @@ def place_slot(ago: int, slots: int) -> dict[str, float]:
 
 
 def find_line(pairs: Collection[tuple[int, int]]) -> int:
-    """Where the line between yes and no is: in the middle only if there are both."""
+    """The y of the line between yes and no: in the middle only if there are both."""
     has_yes, has_no = any(yes for yes, _ in pairs), any(no for _, no in pairs)
     return EXPOSURE_HEIGHT // 2 if has_yes and has_no else 0 if has_no else EXPOSURE_HEIGHT
 
@@ -137,7 +137,7 @@ def build_line(
     width: int = STEP * HOURS,
     height: int = HEIGHT,
 ) -> Line:
-    """The line of the values, oldest first, on a scale that has the limit too."""
+    """The line of the values, oldest first, on a scale that includes the limit."""
     values = [limit, *(point.value for point in points if point.value is not None)]
     low, high = min(values), max(values)
 

@@ -1,9 +1,9 @@
 """The offer of a stream to SDKs that poll: the header Fetch-Mode, which the Node SDK understands.
 It also chooses the streams of clients whose events a proxy holds back.
 
-On it, the SDK drops the document of this response and opens a stream. If the stream fails, it polls
-again; so offers are limited for each running SDK, or both would alternate without a pause. The
-stages of an SDK are in delivery/stream_trials.py.
+With this header, the SDK drops the document of the response and opens a stream. If the stream
+fails, it polls again; so offers are limited for each running SDK, or both would alternate without a
+pause. The stages of an SDK are in delivery/stream_trials.py.
 """
 
 import re
@@ -24,8 +24,8 @@ _PYTHON_SDK = "unleash-python-sdk:"
 
 
 def must_offer(context: Context, environ: dict[str, Any], *, is_current: bool) -> bool:
-    """Whether this response to a poll makes the offer. `is_current`: whether the SDK has the
-    document already, so that it loses nothing."""
+    """Whether this response to a poll makes the offer. `is_current` says whether the SDK has the
+    document already, so it loses nothing."""
     id = _read_id(environ)
     if not id or not (context.config["streaming"]["upgradePollers"] and context.streams.has_room):
         return False
@@ -37,7 +37,8 @@ def must_offer(context: Context, environ: dict[str, Any], *, is_current: bool) -
 
 def choose_kind(context: Context, environ: dict[str, Any]) -> Kind:
     """Which stream the client gets. Raises RateLimitError if its events were held back before and
-    it polls then. Python never polls; other clients may drop the ID of an event that reached them.
+    the client then polls. Python never polls; other clients may drop the ID of an event that
+    reached them.
     """
     if event_id := environ.get("HTTP_LAST_EVENT_ID"):
         return Kind.SHORT if is_of_short_stream(event_id) else Kind.ENDLESS
@@ -55,7 +56,7 @@ def choose_kind(context: Context, environ: dict[str, Any]) -> Kind:
 
 
 def begin_stream(context: Context, environ: dict[str, Any], kind: Kind) -> StreamEnd | None:
-    """For a stream that has a place. Returns None if it is endless."""
+    """Begins a stream that has a place. Returns its end, None if it is endless."""
     has_event_id = bool(environ.get("HTTP_LAST_EVENT_ID"))
     return context.stream_clients.begin("" if has_event_id else _read_id(environ), kind)
 

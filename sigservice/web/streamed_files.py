@@ -22,8 +22,8 @@ RETRY_AFTER_SECONDS = 5
 
 
 class Page(Protocol):
-    """Rows, newest first; `next_before` is the ID below which the next page begins, None on the
-    last one."""
+    """Rows, newest first. `next_before` is the ID below which the next page begins, None on the
+    last page."""
 
     @property
     def rows(self) -> list[Row]: ...
@@ -71,7 +71,7 @@ def send_file(
     encode: Encode,
 ) -> HTTPResponse:
     """The file `name`: `head` and the encoded rows of all pages. `read` gets the `next_before` of
-    the page before.
+    the previous page.
 
     Raises UnavailableError if there are too many files, and what `read` raises for the first page.
     """
@@ -93,7 +93,8 @@ def send_file(
 def _generate(
     context: Context, head: bytes, first: Page, read: ReadPage, encode: Encode
 ) -> Iterator[bytes]:
-    """No transaction is open between two parts: the client may be slow."""
+    """The parts of the file. No transaction is open between two parts, because the client may be
+    slow."""
     page = first
     yield head
     while True:
@@ -105,7 +106,7 @@ def _generate(
 
 
 def _read_part(context: Context, read: ReadPage, before: int) -> Page:
-    """Waits while the database is busy: an error would truncate the file."""
+    """The next page. Waits while the database is busy, because an error would truncate the file."""
     for attempt in range(MAX_RETRIES + 1):
         try:
             with context.database.transaction(bulkhead="search") as conn:

@@ -8,8 +8,9 @@ from sigservice.web.respond import Page
 
 
 class Cell(NamedTuple):
-    """What a cell shows, in this order: a text, with a link if it has a path, badges, a time, and
-    a `hint`. `missing` stands for an empty cell. A `template` gets the `row` and shows the rest."""
+    """The content of a cell, in this order: a text, with a link if it has a path, badges, a time,
+    and a `hint`. `missing` stands for an empty cell. A `template` gets the `row` and shows the
+    rest."""
 
     text: str = ""
     path: str = ""
@@ -28,7 +29,7 @@ class Column(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """`name` tells apart the links of several rows, and `links` are the labels and paths of its
+    """`name` distinguishes the links of several rows; `links` are the labels and paths of the
     menu."""
 
     row: Mapping[str, Any]
@@ -85,6 +86,5 @@ def make_list_page(
     new: tuple[str, str] | None = None,
     **values: Any,
 ) -> Page:
-    """A page that has nothing but tables. `new` are the label and path of the button beside its
-    heading."""
+    """A page with only tables. `new` are the label and path of the button beside its heading."""
     return Page("list", title=title, hint=hint, new=new, tables=tables, **values)

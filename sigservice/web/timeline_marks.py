@@ -82,7 +82,7 @@ def _make_mark(view: Row, run: Row | None, names: Mapping[int, str]) -> Mark:
     at, environment = view["created_at"], view["environment"]
     if run is None:
         kind = "release" if view["type"].startswith(RELEASE_EVENTS) else "person"
-        if view["run"]:  # it was deleted
+        if view["run"]:  # the run was deleted
             kind = "alert"
         text = f"{view['actor']} {view['sentence']}"
         return Mark(at, environment, kind, text, make_event_path(view))
@@ -108,6 +108,6 @@ def _describe_duration(run: Mapping[str, Any]) -> str:
 
 
 def make_event_path(event: Mapping[str, Any]) -> str:
-    """The event in the audit log of its flag."""
+    """The path of the event in the audit log of its flag."""
     query = urlencode({"feature": event["feature_name"], "before": event["id"] + 1})
     return f"/admin/events?{query}#event-{event['id']}"

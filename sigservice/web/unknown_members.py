@@ -1,6 +1,6 @@
 """Refuses members of a body that its struct doesn't have: a misspelled `dryRun` must not give a
-guard that acts. Only structs with `read_only` are checked: the names that responses add to them,
-which are ignored, so that a response can be sent back after a change."""
+guard that acts. Only structs with `read_only` are checked. `read_only` has the names that responses
+add; they are ignored, so that a response can be sent back after a change."""
 
 from collections.abc import Hashable
 from functools import cache

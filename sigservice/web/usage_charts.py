@@ -57,7 +57,7 @@ SDK_TYPES = {"backend": "Client tokens", "frontend": "Frontend tokens"}
 
 
 class Mark(NamedTuple):
-    """What happened to a flag, at a time: `kind` is person, alert, revert or release."""
+    """An event of a flag at a time: `kind` is person, alert, revert or release."""
 
     at: datetime
     environment: str
@@ -89,7 +89,8 @@ class Usage(NamedTuple):
         ]
 
     def count_exposures_of_day(self) -> Exposures:
-        """None if the page shows another period or a part."""
+        """The exposures of the last day by hour; empty if the page shows another period or only a
+        part."""
         exposures: Exposures = {}
         if self.period == DEFAULT_PERIOD and not (self.app_name or self.sdk_type):
             for row in self.variant_slots:
@@ -169,8 +170,8 @@ class Usage(NamedTuple):
     def _list_rates(
         self, environment: str, counts: Mapping[int, tuple[int, int]]
     ) -> dict[str, dict[int, float]]:
-        """By metric and slot, per exposure; none for a part of the exposures, because metrics have
-        no parts."""
+        """Values per exposure, by metric and slot; none for a part of the exposures, because
+        metrics have no parts."""
         rates: dict[str, dict[int, float]] = {}
         for row in self.impact_slots:
             exposures, _ = counts.get(row["ago"], (0, 0))
@@ -190,8 +191,8 @@ def _summarize(yes: int, no: int) -> str:
 
 
 def read_usage(conn: Connection, feature: str, query: Mapping[str, str]) -> Usage:
-    """Of the period, application and SDK type that `query` names. An unknown period is the last
-    day, an unknown type means both."""
+    """The usage in the period, of the application and SDK type that `query` names. An unknown
+    period is the last day, an unknown type means both."""
     name = query.get("usage", "")
     name = name if name in PERIODS else DEFAULT_PERIOD
     period, app_name = PERIODS[name], query.get("app", "")
@@ -215,7 +216,7 @@ def read_usage(conn: Connection, feature: str, query: Mapping[str, str]) -> Usag
 
 
 def find_bounds(period_name: str, now: datetime) -> tuple[datetime, datetime]:
-    """Where the charts of a period begin and end: with the current hour."""
+    """The begin and end of the charts of a period; the current hour is the last one."""
     end = now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
     return end - timedelta(hours=PERIODS[period_name].hours), end
 

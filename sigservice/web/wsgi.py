@@ -31,7 +31,8 @@ _SLASHES = re.compile(r"/{2,}")
 
 
 def wrap_app(context: Context, app: Wsgi) -> Wsgi:
-    """The application with what all responses share. Errors outside of routes become responses."""
+    """The application, with the parts that all responses share. Errors outside of routes become
+    responses."""
     api_headers, page_headers = build_header_sets(context.config)
     observe, base, seconds = build_observer(context), context.base, context.clock.monotonic
 
