@@ -1,7 +1,7 @@
--- Integrations that notifications are sent to by their name.
+-- Integrations that receive notifications, chosen by name.
 
 -- name: lock_channels
--- None of them is renamed or deleted until the end of the transaction.
+-- Locks integrations, so that none is renamed or deleted until the end of the transaction.
 SELECT pg_advisory_xact_lock_shared(hashtext('integrations'));
 
 -- name: list_channels

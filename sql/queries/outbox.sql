@@ -9,9 +9,9 @@ FROM json_to_recordset(%(items)s::json)
      AS x (kind text, subject_id bigint, target jsonb, payload jsonb);
 
 -- name: claim_message
--- The one that is due longest, of a kind that the process sends and of a target that is not busy. The
--- claim ends at `until`, so that another process sends it if the first was killed. Integrations have
--- their own queues: queries/actions/integrations.sql.
+-- Claims the message that has been due longest, of a kind that the process sends and a target that is not
+-- busy. The claim ends at `until`, so that another process sends the message if the first was killed.
+-- Integrations have their own queues: queries/actions/integrations.sql.
 WITH due AS (
     SELECT id FROM outbox
     WHERE due_at <= %(now)s AND sent_at IS NULL AND given_up_at IS NULL
@@ -36,13 +36,13 @@ SET sent_at = CASE WHEN %(result)s = 'sent' THEN %(now)s::timestamptz END,
 WHERE id = %(id)s AND attempts = %(attempts)s AND sent_at IS NULL AND given_up_at IS NULL;
 
 -- name: save_channels
--- The channels of an integration that have the message, or were given up.
+-- Stores the channels of an integration that have got the message, or were given up.
 UPDATE outbox SET payload = payload || jsonb_build_object('channels', %(channels)s::jsonb)
 WHERE id = %(id)s AND attempts = %(attempts)s;
 
 -- name: retry_message
--- Makes a message due now unless it is sent. One that was given up starts with the first attempt. Of
--- its channels, only those that have it are settled.
+-- Makes a message due now unless it is sent. A message that was given up starts again with the first attempt,
+-- except for channels that have got it.
 UPDATE outbox
 SET attempts = CASE WHEN given_up_at IS NULL THEN attempts ELSE 0 END, due_at = 'epoch',
     given_up_at = NULL,
@@ -61,7 +61,7 @@ ORDER BY id DESC
 LIMIT %(limit)s;
 
 -- name: delete_old_messages
--- Only those that are sent or given up.
+-- Deletes only messages that were sent or given up.
 DELETE FROM outbox
 WHERE id IN (
     SELECT id FROM outbox
@@ -70,16 +70,15 @@ WHERE id IN (
 );
 
 -- part: settled_or_due
--- What no process of the version before has claimed.
+-- The messages that no process of the previous version has claimed.
 WHERE due_at <= %(now)s OR sent_at IS NOT NULL OR given_up_at IS NOT NULL
 ORDER BY sent_at IS NOT NULL OR given_up_at IS NOT NULL, id
 LIMIT %(chunk)s
 FOR UPDATE SKIP LOCKED
 
 -- name: adopt_messages
--- Moves what the version before stored in its own tables: messages that are settled, and those that are
--- due and thus claimed by no process of that version, which come first. They keep the IDs that receivers
--- know.
+-- Moves messages that the previous version stored in its own tables: settled ones, and due ones, which no
+-- process of that version has claimed and which come first. They keep the IDs that receivers know.
 WITH runs AS (
     DELETE FROM notifications
     WHERE id IN (

@@ -1,15 +1,15 @@
--- Revisions, which caches check before each use. Each change that a client could see bumps one.
+-- Revisions, which caches check before each use. Each change that a client could see bumps a revision.
 
 -- name: lock_revisions
 -- Allows one change at a time, so that limit checks don't race and deadlocks can't occur.
 SELECT id FROM revisions WHERE topic = '' FOR UPDATE;
 
 -- name: bump_revisions
--- To the time in milliseconds, or by one where that is not more. So a number that is lost with a
--- restored backup, or with a commit that no standby had, does not come back with other content. A
--- trigger gives the other topics the numbers of ''. `above_id` and `above_event_id` are 0, or numbers
--- that were lost and must not come back. The former number is read before it is replaced, because the
--- new one is computed from it.
+-- Sets a revision to the time in milliseconds, or adds one if that is larger. So a number that is lost with a
+-- restored backup, or with a commit that no standby had, does not come back with other content. A trigger
+-- gives the other topics the numbers of ''. `above_id` and `above_event_id` are 0, or numbers that were lost
+-- and must not come back. The former number is read before it is replaced, because the new one is computed
+-- from it.
 WITH former AS MATERIALIZED (
     SELECT id FROM revisions WHERE topic = '' FOR UPDATE
 ), bumped AS (

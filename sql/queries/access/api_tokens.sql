@@ -48,7 +48,7 @@ ORDER BY secret_hash = %(secret_hash)s DESC
 LIMIT 1;
 
 -- name: list_api_tokens
--- All tokens, or the tokens with one name: both filters are optional, the columns and the order are shared.
+-- All tokens, or the tokens with one name; the filters are optional.
 SELECT id, secret_prefix, token_name, type, environment, projects, created_at, expires_at,
        created_by, created_by_user_id, seen_at
 FROM api_tokens
@@ -106,7 +106,7 @@ SELECT ARRAY(SELECT name FROM environments ORDER BY sort_order, name) AS environ
        ARRAY(SELECT id FROM projects ORDER BY id) AS projects;
 
 -- name: list_valid_tokens
--- Without admin tokens, so that a guess at one is never confirmed.
+-- Excludes admin tokens, so that a guess at one is never confirmed.
 SELECT secret_hash, type, environment, projects
 FROM api_tokens
 WHERE secret_hash = ANY(%(secret_hashes)s::bytea[])

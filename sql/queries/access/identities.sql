@@ -31,7 +31,7 @@ WHERE id = %(id)s AND user_id = %(user_id)s
 RETURNING issuer, subject;
 
 -- name: delete_identities
--- Those of one user, or of all.
+-- Deletes the identities of one user, or of all users.
 DELETE FROM user_identities i
 USING users u
 WHERE u.id = i.user_id
@@ -42,7 +42,7 @@ RETURNING i.user_id, i.issuer, i.subject, u.username, u.email;
 DELETE FROM sessions WHERE identity_id = %(id)s;
 
 -- name: end_provider_sessions
--- What a back-channel logout ends: the sessions of a subject, of a session at the provider, or of both.
+-- Ends the sessions that a back-channel logout names: of a subject, of a session at the provider, or of both.
 DELETE FROM sessions s
 USING user_identities i, users u
 WHERE i.id = s.identity_id
@@ -54,7 +54,7 @@ WHERE i.id = s.identity_id
 RETURNING u.id, u.username, u.email;
 
 -- name: list_emails_that_may_look_alike
--- The addresses that can equal a given one after Unicode folding: all of them if it isn't ASCII.
+-- The addresses that can equal a given one after Unicode folding: all addresses if it isn't ASCII.
 SELECT email
 FROM users
 WHERE email IS NOT NULL

@@ -112,8 +112,7 @@ DELETE FROM users WHERE id = %(id)s;
 SELECT id, name, description FROM roles ORDER BY id;
 
 -- name: add_current_password
--- To former_passwords, when a new password is set, which must not be one of these.
--- The current hash, before it is replaced.
+-- Adds the current hash to former_passwords before it is replaced; a new password must not be one of these.
 INSERT INTO former_passwords (user_id, password_hash)
 SELECT id, password_hash FROM users WHERE id = %(user_id)s AND password_hash IS NOT NULL;
 

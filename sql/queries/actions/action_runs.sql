@@ -19,8 +19,8 @@ ON CONFLICT (action_set_id, signal_id) DO NOTHING
 RETURNING id;
 
 -- name: find_pending_work
--- The actions job runs it when it has no work in memory. The first row of an index, because EXISTS
--- reads the whole table where the planner expects a match early.
+-- The actions job runs it when it has no work in memory. Reads the first row of an index, because EXISTS
+-- reads the whole table when the planner expects an early match.
 SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,
        (SELECT min(id) FROM action_runs WHERE state = 'started') IS NOT NULL AS runs,
        coalesce((SELECT min(restore_due_at) FROM action_runs) <= now(), false) AS reverts,
@@ -68,10 +68,10 @@ RETURNING r.id, r.finished_at, (SELECT s.created_at FROM signals s WHERE s.id = 
           AS signal_created_at;
 
 -- name: list_run_statistics
--- For cooldown and maximum runs per hour: the newest run of each set, and the runs of the last hour,
--- counted up to the set's maximum because a set may have many. Auto-reverts and suppressed runs don't
--- count. Nor do runs of a clock that was ahead, later than now: they would extend the cooldown. Now is not
--- the start of this transaction: it may have waited for another process to record runs.
+-- For cooldown and maximum runs per hour: the newest run of each set, and the runs of the last hour, counted
+-- up to the set's maximum because a set may have many. Auto-reverts and suppressed runs don't count, and
+-- neither do runs later than now, from a clock that was ahead: they would extend the cooldown. Now is not the
+-- start of this transaction: it may have waited for another process to record runs.
 SELECT s.id AS action_set_id,
        (SELECT max(r.created_at) FROM action_runs r
         WHERE r.action_set_id = s.id AND r.cause = 'signal' AND r.state <> 'suppressed'
@@ -135,7 +135,7 @@ ORDER BY id DESC
 LIMIT 100;
 
 -- name: mark_reverted
--- Links the runs with the run that reverted them. That one refers to the newest of them, the first ID.
+-- Links the runs with the run that reverted them, which refers to the newest of them, the first ID.
 WITH reverting AS (
     UPDATE action_runs SET restores_run_id = (%(ids)s::bigint[])[1] WHERE id = %(by)s
 )

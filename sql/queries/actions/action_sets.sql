@@ -48,8 +48,8 @@ WHERE source_id = %(source_id)s
 ORDER BY project, name;
 
 -- name: lock_due_sets
--- The sets whose schedule is due; a claim of another process or a change by a user that this waits for
--- is checked again.
+-- The sets whose schedule is due; after waiting for the claim of another process or a change by a user, it
+-- checks the set again.
 SELECT id FROM action_sets
 WHERE source_id = 0 AND enabled AND due_at <= %(now)s
 ORDER BY due_at, id
@@ -86,7 +86,7 @@ WHERE id IN (
 );
 
 -- name: count_action_sets
--- Without those that have run at their only time.
+-- Excludes sets that have run at their only time.
 SELECT count(*) FROM action_sets
 WHERE project = %(project)s AND NOT (source_id = 0 AND due_at IS NULL AND schedule ? 'at');
 

@@ -1,11 +1,11 @@
--- Integrations: which events go to which other system. Their deliveries are in the outbox.
+-- Integrations, which send events to other systems. Their deliveries are in the outbox.
 
 -- name: lock_integrations
 -- One change at a time: the limit and the secrets can't race. A rotation of the key waits too.
 SELECT pg_advisory_xact_lock(hashtext('integrations'));
 
 -- name: list_integrations
--- All, or one with its deliveries that wait, the last one that was sent and the last error.
+-- All integrations, or one with its waiting deliveries, its last sent delivery and its last error.
 SELECT i.id, i.name, i.provider, i.enabled, i.description, i.parameters, i.secrets, i.events, i.projects,
        i.environments, i.disabled_reason, i.source, i.created_at, w.waiting, s.sent_at AS last_sent_at,
        e.last_error
@@ -56,11 +56,11 @@ UPDATE integrations SET enabled = false, disabled_reason = %(reason)s WHERE id =
 DELETE FROM integrations WHERE id = %(id)s;
 
 -- name: delete_deliveries
--- Of an integration that is deleted.
+-- Called when an integration is deleted.
 DELETE FROM outbox WHERE kind = 'integration' AND subject_id = %(id)s;
 
 -- name: delete_waiting_deliveries
--- Of an integration that is disabled or deleted. Locks them in the order in which they are claimed.
+-- Called when an integration is disabled or deleted. Locks them in the order in which they are claimed.
 DELETE FROM outbox
 WHERE id IN (
     SELECT id FROM outbox
@@ -70,16 +70,16 @@ WHERE id IN (
 );
 
 -- name: unqueue_events
--- For an integration that is disabled or deleted.
+-- Called when an integration is disabled or deleted.
 UPDATE unqueued_events SET integration_ids = array_remove(integration_ids, %(id)s)
 WHERE %(id)s = ANY(integration_ids);
 
 -- name: delete_claim
--- Of an integration that is deleted.
+-- Called when an integration is deleted.
 DELETE FROM integration_claims WHERE integration_id = %(id)s;
 
 -- name: delete_orphaned_deliveries
--- Of changes that the version before ran while their integration was disabled or deleted.
+-- Deletes deliveries that the previous version queued while their integration was disabled or deleted.
 DELETE FROM outbox
 WHERE id IN (
     SELECT o.id FROM outbox o
@@ -89,7 +89,7 @@ WHERE id IN (
 );
 
 -- name: lock_queues
--- For one process at a time, so that events are queued in their order.
+-- Locks for one process at a time, so that events are queued in their order.
 SELECT pg_advisory_xact_lock(hashtext('integration queues'));
 
 -- name: queue_events
@@ -108,9 +108,9 @@ JOIN integrations i ON i.id = ANY(e.integration_ids) AND i.enabled
 ORDER BY e.event_id, i.id;
 
 -- name: claim_queues
--- The queues whose first delivery is due, unless another process has claimed them. None of an integration
--- that is `busy`. The claim ends at `until`, so that another process sends if the first was killed. The
--- first delivery is found by the index of the queues alone, whatever the statistics say.
+-- The queues whose first delivery is due, unless another process has claimed them. Excludes integrations that
+-- are `busy`. The claim ends at `until`, so that another process sends if the first was killed. Only the
+-- index of the queues is used to find the first delivery, whatever the statistics are.
 INSERT INTO integration_claims AS c (integration_id, claimed_by, claimed_until)
 SELECT i.id, %(owner)s, %(until)s
 FROM integrations i
@@ -128,9 +128,10 @@ WHERE c.claimed_until <= %(now)s OR c.claimed_by = excluded.claimed_by
 RETURNING c.integration_id;
 
 -- name: list_next_deliveries
--- Of a queue that `owner` has claimed: up to `limit`, in order, to the last before one that isn't
--- due. A statement of its own: the one that claims a queue could see deliveries that the process
--- before has sent. Extends the claim. LATERAL and LIMIT 1: a join could read all events.
+-- The deliveries of a queue that `owner` has claimed: up to `limit`, in order, before the first one that
+-- isn't due. Extends the claim. It is a separate statement, because the statement that claims a queue could
+-- see deliveries that the previous process has sent. LATERAL and LIMIT 1, because a join could read all
+-- events.
 WITH claims AS (
     UPDATE integration_claims SET claimed_until = %(until)s
     WHERE integration_id = %(id)s AND claimed_by = %(owner)s
@@ -169,8 +170,8 @@ UPDATE integration_claims SET claimed_until = 'epoch'
 WHERE integration_id = %(id)s AND claimed_by = %(owner)s;
 
 -- name: settle_deliveries
--- Stores the results of attempts, unless later ones were stored or the deliveries were deleted. Returns
--- the version of each one's integration. An unfinished attempt doesn't count yet. The limit tells the
+-- Stores the results of attempts, unless later ones were stored or the deliveries were deleted. Returns the
+-- version of the integration of each delivery. An unfinished attempt doesn't count yet. The limit tells the
 -- planner the number of items: it expects a hundred, and would read the whole outbox.
 UPDATE outbox m
 SET attempts = x.attempts - (x.result = 'unfinished')::integer,

@@ -1,15 +1,15 @@
 -- The flags of SDKs as JSON text: PostgreSQL builds it several times faster than Python.
 
 -- name: list_client_features
--- Flags of an environment, enabled or not, but not archived: all, or those that changes after the
--- revision `since` touched. Then the segments that their strategies use, the segments that the changes
--- touched, the changes, and the revisions. One statement, so all of it is of one snapshot: with a
--- revision that was read before, the flags of a change could get the number of the state before it,
--- to which a restored database goes back. `digests` replaces texts by their MD5.
+-- Flags of an environment, enabled or not, but not archived: all, or those that changes after the revision
+-- `since` touched. Then the segments that their strategies use, the segments that the changes touched, the
+-- changes, and the revisions. One statement reads everything in one snapshot: with a revision that was read
+-- earlier, the flags of a change could get the number of the state before it, to which a restored database
+-- goes back. `digests` replaces texts by their MD5.
 --
--- What belongs to a flag is looked up for each flag by an index. For joins the planner chooses nested
--- loops over all rows if it has no statistics, as after an import: they take seconds for 5000 flags.
--- The rows have no order; the caller sorts them faster.
+-- The parts of a flag are looked up for each flag by an index. For joins the planner chooses nested loops
+-- over all rows if it has no statistics, as after an import: they take seconds for 5000 flags. The rows have
+-- no order; the caller sorts them faster.
 WITH changes AS MATERIALIZED (
     SELECT revision, previous, environments, flags, segments
     FROM revision_changes

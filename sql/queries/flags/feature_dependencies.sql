@@ -7,7 +7,7 @@ ON CONFLICT (child) DO UPDATE
 SET parent = excluded.parent, enabled = excluded.enabled, variants = excluded.variants;
 
 -- name: list_dependencies
--- One of these flags is the child or the parent.
+-- The dependencies in which one of these flags is the child or the parent.
 SELECT d.child, d.parent, d.enabled, d.variants, c.archived_at IS NULL AS child_is_active
 FROM feature_dependencies d
 JOIN features c ON c.name = d.child

@@ -2,10 +2,11 @@
 -- who complete a flag. Deleted with the flag, and when it is revived.
 
 -- name: add_reached_stages
--- Of the flags of these names, or of all. pre-live: an SDK has evaluated the flag since it was created
--- or revived. live: one did so in an environment for production where the flag is enabled, after it
--- was enabled. Only evaluations and events of the last hour decide that. They are grouped rather than
--- joined: without statistics the planner chooses a nested loop, which takes seconds for 5000 flags.
+-- The stages that the flags with these names, or all flags, have reached. pre-live: an SDK has evaluated the
+-- flag since it was created or revived. live: one did so in an environment for production where the flag is
+-- enabled, after it was enabled. Only evaluations and events of the last hour decide that. They are grouped
+-- rather than joined: without statistics the planner chooses a nested loop, which takes seconds for 5000
+-- flags.
 WITH candidates AS MATERIALIZED (
     SELECT l.feature, l.environment, l.seen_at, pre_live.stage IS NOT NULL AS is_pre_live
     FROM features f
@@ -49,7 +50,7 @@ ORDER BY 1, 2
 ON CONFLICT (feature, stage) DO NOTHING;
 
 -- name: list_stages
--- Of a flag of this project, in the order in which it entered them.
+-- The stages of a flag of this project, in the order in which the flag entered them.
 SELECT stage, entered_at, status
 FROM (
     SELECT 'initial' AS stage, 1 AS position, coalesce(s.entered_at, f.created_at) AS entered_at,
@@ -71,7 +72,7 @@ FROM (
 ORDER BY entered_at, position;
 
 -- name: summarize_stages
--- Of a project or of all: for each stage the flags that are in it and the average days of those that
+-- For each stage, in one project or in all: the flags that are in it, and the average days of the flags that
 -- have left it; `entered_last_30_days` counts archived flags only.
 WITH entered AS (
     SELECT f.name, f.archived_at, 1 AS position, coalesce(s.entered_at, f.created_at) AS entered_at

@@ -19,7 +19,7 @@ SELECT s.id, s.feature, s.environment, s.name, s.title, s.disabled, s.sort_order
 FROM feature_strategies s
 
 -- name: list_strategies
--- Of several flags, in one environment or in all (NULL).
+-- The strategies of several flags, in one environment or in all (NULL).
 {{strategy}}
 WHERE s.feature = ANY(%(features)s)
   AND (%(environment)s::text IS NULL OR s.environment = %(environment)s)

@@ -1,6 +1,6 @@
 -- Flags. Written under lock_revisions. A user archives a flag, and deletes it from the archive.
--- `last_seen_at` is the later of feature_last_seen, which may have rows of a deleted flag of the
--- same name, and the column that the previous version writes.
+-- `last_seen_at` is the later of feature_last_seen, which may have rows of a deleted flag with the same name,
+-- and the column that the previous version writes.
 
 -- name: put_features
 -- Project, creator and creation time of an existing flag don't change.
@@ -21,7 +21,7 @@ SET type = excluded.type, description = excluded.description, stale = excluded.s
 SELECT count(*) FROM features WHERE archived_at IS NULL;
 
 -- name: list_features_by_name
--- In any project, archived or not.
+-- The flags with these names, in any project, archived or not.
 SELECT name, project, type, description, stale, impression_data, created_at, created_by,
        created_by_user_id, archived_at,
        greatest(features.last_seen_at, (

@@ -26,7 +26,7 @@ ORDER BY environments.sort_order, environments.name;
 SELECT name FROM environments WHERE enabled ORDER BY sort_order, name;
 
 -- name: list_environments_of_project
--- All environments; `visible` is true for those that the project uses.
+-- All environments; `visible` is true if the project uses it.
 SELECT environments.name, environments.type, environments.sort_order, environments.enabled,
     environments.protected,
     project_environments.project IS NOT NULL AS visible,

@@ -80,7 +80,7 @@ JOIN feature_types t ON t.id = f.type
 WHERE f.project = %(project)s AND f.archived_at IS NULL;
 
 -- name: count_events_by_day
--- Of the last year, in UTC; days without events are missing.
+-- The events of the last year, by day in UTC; days without events are missing.
 SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, count(*) AS events
 FROM events
 WHERE project = %(project)s AND created_at > now() - interval '1 year'

@@ -1,4 +1,4 @@
--- Guards of releases and their results. Written with their release and by what evaluates them.
+-- Guards of releases and their results. Written with their release and when they are evaluated.
 
 -- name: insert_guards
 INSERT INTO release_guards (release_id, position, kind, endpoint_id, definition, state, since,
@@ -15,7 +15,7 @@ FROM jsonb_to_recordset(%(items)s::jsonb)
 ORDER BY position;
 
 -- name: lock_guards
--- In the order of IDs, as the statements that update them.
+-- In the order of IDs, like the statements that update guards.
 SELECT id FROM release_guards
 WHERE release_id = %(release_id)s
 ORDER BY id
@@ -58,7 +58,7 @@ JOIN locked USING (id)
 WHERE g.id = x.id;
 
 -- name: lock_evaluation
--- One process at a time evaluates rules; the others leave them to it.
+-- Only one process at a time evaluates rules; the others skip them.
 SELECT pg_try_advisory_xact_lock(hashtext('release_guards'));
 
 -- name: list_due_rules
@@ -68,8 +68,8 @@ WHERE is_watching AND due_at <= %(now)s
 ORDER BY id;
 
 -- name: save_readings
--- What update_guards leaves alone, so that an evaluation needs no lock of revisions. Guards whose query was
--- leased until another time than `until` are left out; NULL is for rules without a query.
+-- Writes columns that update_guards doesn't write, so that an evaluation needs no lock of revisions. Skips
+-- guards whose query was leased until another time than `until`; NULL is for rules without a query.
 {{locked}}
 UPDATE release_guards g
 SET value = x.value, "limit" = x."limit", samples = x.samples, covers_from = x.covers_from,
@@ -84,8 +84,8 @@ WHERE g.id = x.id
   AND (%(until)s::timestamptz IS NULL OR g.query_due_at = %(until)s);
 
 -- name: lease_due_queries
--- The guards whose query must be sent, of sources that are not `busy`; due again at `until`, in case the
--- process ends.
+-- The guards whose query must be sent, for sources that are not `busy`; they are due again at `until`, in
+-- case the process ends.
 UPDATE release_guards g
 SET query_due_at = %(until)s
 FROM releases r
@@ -101,14 +101,14 @@ WHERE r.id = g.release_id
 RETURNING g.id, g.release_id, g.definition, r.feature, r.environment, f.project;
 
 -- name: list_leased_queries
--- Without a lock: only who has the lease writes the state of a rule.
+-- Takes no lock: only the holder of the lease writes the state of a rule.
 SELECT id, release_id, definition, state, rule_state
 FROM release_guards
 WHERE id = ANY(%(ids)s) AND is_watching AND query_due_at = %(until)s
 ORDER BY id;
 
 -- name: list_signal_guards
--- Of active releases that watch these endpoints.
+-- The guards of active releases that watch these endpoints.
 SELECT g.id, g.release_id, g.endpoint_id, g.definition, e.name AS endpoint
 FROM release_guards g
 JOIN signal_endpoints e ON e.id = g.endpoint_id

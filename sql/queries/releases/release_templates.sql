@@ -1,4 +1,4 @@
--- Templates of releases that users made. Built-in ones are in the program.
+-- Templates of releases that users created. Built-in ones are in the program.
 
 -- name: lock_release_templates
 -- Serializes changes, so that their limit holds.

@@ -18,8 +18,8 @@ SELECT r.id, r.feature, r.environment, f.project, r.strategy_id, r.plan, r.warni
        r.finished_at, r.dismissed_at, r.content
 
 -- name: list_releases
--- Newest first; a parameter that is NULL doesn't filter. `last_…` is the event that put the release into
--- its state, where one did; a dry run records what would have done it.
+-- Newest first; a parameter that is NULL doesn't filter. `last_…` is the event that put the release into its
+-- state, if there is one; a dry run records the event that would have done so.
 {{columns}},
        NOT f.stale AND f.archived_at IS NULL AS can_be_stale, guards.items AS guards,
        last.created_at AS last_at, last.actor AS last_actor, last.reason AS last_reason, last.text AS last_text,
@@ -66,8 +66,8 @@ ORDER BY id
 FOR UPDATE;
 
 -- name: list_active_releases
--- What a decision needs of all releases that have not ended, or of those with these IDs: the row, its
--- guards with the silence of their endpoints, and the present content of the flag.
+-- The releases that have not ended, all or with these IDs, as decisions need them: the row, its guards with
+-- the silence of their endpoints, and the present content of the flag.
 {{columns}},
        guards.items AS guards,
        f.archived_at IS NOT NULL AS is_archived,
@@ -146,7 +146,8 @@ WHERE release_id = ANY(%(release_ids)s) AND created_at > %(since)s
 ORDER BY id;
 
 -- name: find_poll_interval
--- The longest of the SDKs that were seen in the last hour, in seconds: 0 if all stream, NULL without any.
+-- The longest interval of the SDKs in the last hour, in seconds: 0 if all of them stream, NULL if there were
+-- none.
 SELECT max(seconds)
 FROM poll_intervals
 WHERE environment = %(environment)s AND seen_at > now() - interval '1 hour';
@@ -161,7 +162,7 @@ ON CONFLICT (environment, seconds) DO UPDATE SET seen_at = now();
 DELETE FROM poll_intervals WHERE seen_at < now() - interval '1 day';
 
 -- name: delete_old_releases
--- Ended ones, with their guards and events.
+-- Deletes releases that have ended, with their guards and events.
 DELETE FROM releases
 WHERE id IN (
     SELECT id FROM releases
@@ -170,7 +171,7 @@ WHERE id IN (
 );
 
 -- name: find_last_editor
--- Who changed a flag in an environment last.
+-- The user who last changed a flag in an environment.
 SELECT created_by, created_by_user_id
 FROM events
 WHERE feature_name = %(feature)s AND environment = %(environment)s
@@ -182,9 +183,9 @@ LIMIT 1;
 SELECT now();
 
 -- name: find_release_news
--- What the job checks before it reads all releases: whether flags or the freeze have changed, whether a
--- step has become due after `since`, and when the next rule of a guard is due; and how many are under way,
--- for the menu.
+-- The values that the job checks before it reads all releases: whether flags or the freeze have changed,
+-- whether a step has become due after `since`, and when the next rule of a guard is due. Also the number of
+-- active releases, for the menu.
 SELECT (SELECT id FROM revisions WHERE topic = '') AS generation,
        (SELECT value FROM settings WHERE key = 'release_freeze') AS freeze, now() AS now,
        coalesce(bool_or(true), false) AS has_active,

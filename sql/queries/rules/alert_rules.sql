@@ -29,7 +29,7 @@ WHERE id = %(id)s
 FOR UPDATE;
 
 -- name: update_alert_rule
--- The next look of the job evaluates it.
+-- The job evaluates the rule when it looks next.
 UPDATE alert_rules
 SET name = %(name)s, endpoint_id = %(endpoint_id)s, enabled = %(enabled)s, condition = %(condition)s::jsonb,
     notifications = %(notifications)s::jsonb, due_at = 'epoch'
@@ -53,8 +53,8 @@ ORDER BY r.id
 FOR UPDATE OF r SKIP LOCKED;
 
 -- name: lease_due_alert_rules
--- Like claim_due_alert_rules for rules on metric sources that are not `busy`: due again at `until`, in case the
--- process ends.
+-- Like claim_due_alert_rules, for rules on metric sources that are not `busy`: they are due again at `until`,
+-- in case the process ends.
 UPDATE alert_rules
 SET due_at = %(until)s
 WHERE id = ANY(ARRAY(
@@ -70,7 +70,7 @@ WHERE id = ANY(ARRAY(
 RETURNING id, condition;
 
 -- name: lock_leased_alert_rules
--- A change of a rule and another lease change `due_at`.
+-- Skips rules with another `due_at`, which a change of the rule and another lease set.
 SELECT id, name, endpoint_id, enabled, condition, notifications, state, since, streak, has_fired, unknown_since, value, samples,
        window_from, window_to, reason, evaluated_at, last_error
 FROM alert_rules

@@ -1,5 +1,5 @@
 -- Servers with the API of Prometheus that alert rules query. Written and deleted by admins, under
--- lock_signal_endpoints, like everything that is encrypted. `claimed_until` is written by what sends queries.
+-- lock_signal_endpoints, like everything that is encrypted. Senders of queries write `claimed_until`.
 
 -- name: list_metric_sources
 -- All sources by name, or the one with this name.
@@ -16,7 +16,7 @@ ORDER BY name
 FOR UPDATE;
 
 -- name: claim_metric_sources
--- Those of the sources that are free: for their timeout and `margin` seconds.
+-- Claims the sources that are free, for their timeout and `margin` seconds.
 UPDATE metric_sources
 SET claimed_until = %(now)s::timestamptz + make_interval(secs => timeout_seconds + %(margin)s)
 WHERE name = ANY(%(names)s)
@@ -45,7 +45,7 @@ SET url = excluded.url, auth = excluded.auth, headers = excluded.headers,
     timeout_seconds = excluded.timeout_seconds, encrypted_secret = excluded.encrypted_secret;
 
 -- name: list_metric_source_uses
--- The alert rules and the releases that are under way whose queries go to a source.
+-- The alert rules and active releases that query a source.
 SELECT condition -> 'source' ->> 'source' AS source, 'alert rule ' || name AS text
 FROM alert_rules
 WHERE condition -> 'source' ->> 'kind' = 'prometheus'

@@ -54,7 +54,7 @@ WHERE id IN (
 );
 
 -- name: list_refused_calls
--- Of one endpoint, or if the parameter is NULL of names that no endpoint has.
+-- The refused calls of one endpoint or, if the parameter is NULL, of names that no endpoint has.
 SELECT id, endpoint_id, endpoint_name, status, reason, secret_prefix, address, user_agent, calls,
        first_at, last_at
 FROM refused_calls

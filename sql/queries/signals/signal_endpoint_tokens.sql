@@ -20,7 +20,7 @@ FROM signal_endpoint_tokens t
 LEFT JOIN signal_token_uses u ON u.token_id = t.id
 
 -- name: list_signal_endpoint_tokens
--- Of all endpoints if the parameter is NULL.
+-- The tokens of one endpoint, or of all if the parameter is NULL.
 {{token}}
 WHERE (%(signal_endpoint_id)s::int IS NULL OR t.signal_endpoint_id = %(signal_endpoint_id)s)
 ORDER BY t.id;
@@ -88,7 +88,8 @@ WHERE encrypted_secret IS NOT NULL
 ORDER BY id;
 
 -- name: update_encrypted_secrets
--- The same secrets, encrypted with another key. Processes read the tokens of a new version again.
+-- Stores the same secrets, encrypted with another key. The new version of the endpoint makes processes read
+-- the tokens again.
 WITH updated AS (
     UPDATE signal_endpoint_tokens t
     SET encrypted_secret = e.encrypted_secret,

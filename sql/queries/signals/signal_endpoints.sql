@@ -45,7 +45,7 @@ SELECT (SELECT sum(hashtextextended(e::text, 0)) FROM signal_endpoints e) AS end
 FROM signal_endpoint_tokens;
 
 -- name: list_signal_endpoint_settings
--- What the authentication of senders needs; hashes are hexadecimal.
+-- The settings that the authentication of senders needs; hashes are hexadecimal.
 SELECT e.id, e.name, e.enabled, e.version, e.options,
        coalesce((SELECT json_agg(json_build_object(
                      'id', t.id,
@@ -69,8 +69,8 @@ WHERE id = %(id)s
 RETURNING id, name, description, enabled, options, template, created_at, created_by_user_id;
 
 -- name: bump_signal_endpoint_version
--- To the time in milliseconds, or by one where that is not more, so that a version that is lost with a
--- restored backup doesn't come back with other content.
+-- Sets the version to the time in milliseconds, or adds one if that is larger, so that a version that is lost
+-- with a restored backup doesn't come back with other content.
 UPDATE signal_endpoints
 SET version = greatest(version + 1, floor(extract(epoch FROM clock_timestamp()) * 1000))
 WHERE id = %(id)s;

@@ -1,14 +1,14 @@
 -- Received signals. Written by senders; deleted by the retention job in chunks.
 
 -- name: insert_signals
--- Stores the signals of concurrent senders in one statement, which is one commit and one round trip.
--- Returns a row for each signal whose endpoint still has the version that its sender was authenticated
--- with. `created_at` is NULL if the endpoint has a signal with the same key already: that one is not
--- stored. A signal is queued for evaluation if an enabled action set is triggered by the endpoint, or a
--- guard of a release watches it. IDs are in the order of the list. `signals` is one JSON text, which the
--- driver formats faster than arrays; the payload is text in it, so that it doesn't change. The join with the
--- token protects from a previous version of the program, which deletes tokens without a new version of the
--- endpoint. With LATERAL each is one index lookup.
+-- Stores the signals of concurrent senders in one statement, which is one commit and one round trip. Returns
+-- a row for each signal whose endpoint still has the version that its sender was authenticated with.
+-- `created_at` is NULL if the endpoint has a signal with the same key already: then the signal is not stored.
+-- A signal is queued for evaluation if the endpoint triggers an enabled action set, or a guard of a release
+-- watches it. IDs are in the order of the list. `signals` is one JSON text, which the driver formats faster
+-- than arrays; the payload is text in it, so that it doesn't change. The join with the token protects from a
+-- previous version of the program, which deletes tokens without a new version of the endpoint. With LATERAL
+-- each token is one index lookup.
 WITH accepted AS MATERIALIZED (
     SELECT nextval('signals_id_seq') AS id, s.position, s.endpoint_id, s.token_id, s.payload,
            s.payload_bytes, s.idempotency_key
@@ -59,11 +59,11 @@ WHERE endpoint_id = %(endpoint_id)s
   AND idempotency_key = %(idempotency_key)s;
 
 -- name: release_key
--- Of the signal `id` alone: another sender may have used the key again.
+-- Releases the key of the signal `id` only: another signal may have the key by now.
 UPDATE signals SET idempotency_key = NULL WHERE id = %(id)s;
 
 -- part: queue_stored
--- If an enabled action set is triggered by the endpoint, or a guard of a release watches it.
+-- Queues a signal if its endpoint triggers an enabled action set, or a guard of a release watches it.
 INSERT INTO signal_queue (signal_id, endpoint_id)
 SELECT id, endpoint_id
 FROM stored
@@ -125,8 +125,8 @@ WITH newest AS (
 {{page_of_newest}};
 
 -- name: list_signals_for_token
--- Like list_signals_for_endpoint, by another index. `+ 0` excludes the index on the endpoint, with which
--- the planner would combine it without statistics.
+-- Like list_signals_for_endpoint, by another index. `+ 0` excludes the index on the endpoint: without
+-- statistics the planner would combine both.
 WITH newest AS (
     SELECT id, payload_bytes
     FROM signals

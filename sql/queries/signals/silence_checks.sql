@@ -56,7 +56,7 @@ UPDATE silence_checks SET must_restart = true WHERE endpoint_id = %(endpoint_id)
 DELETE FROM silence_checks WHERE endpoint_id = ANY(%(endpoint_ids)s);
 
 -- name: list_silence_checks
--- With the clock, from which the expected times are computed.
+-- The checks with the clock, from which the expected times are computed.
 SELECT c.endpoint_id, c.state, c.since, c.last_signal_at, c.waits_from_seconds, c.next_at,
        c.late_seconds, k.seconds, k.ticked_at
 FROM silence_checks c

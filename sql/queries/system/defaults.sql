@@ -2,7 +2,7 @@
 -- that deleted rows aren't restored.
 
 -- name: mark_seeded
--- Returns a row for the one process that inserts the rest; the others wait for its transaction.
+-- Returns a row to the one process that inserts the rest; other processes wait for its transaction.
 INSERT INTO settings (key, value) VALUES ('instance', jsonb_build_object('id', %(id)s::text))
 ON CONFLICT (key) DO NOTHING
 RETURNING key;

@@ -1,7 +1,7 @@
--- What the home page shows.
+-- The contents of the home page.
 
 -- name: find_first_steps
--- Which of the first steps were taken.
+-- Whether each of the first steps was taken.
 SELECT EXISTS (SELECT 1 FROM features) AS flag,
        EXISTS (SELECT 1 FROM api_tokens WHERE type <> 'admin') AS token,
        EXISTS (SELECT 1 FROM client_applications) AS sdk,
@@ -65,7 +65,7 @@ ORDER BY id DESC
 LIMIT %(limit)s;
 
 -- name: list_stale_flags
--- Those that are marked as stale, and those that are older than the lifetime of their type, oldest first.
+-- Flags that are marked as stale, or older than the lifetime of their type, oldest first.
 SELECT f.name, f.project, f.type, f.stale, f.created_at, count(*) OVER () AS total,
        count(*) FILTER (WHERE f.stale) OVER () AS stale_total
 FROM features f

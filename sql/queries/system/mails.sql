@@ -2,7 +2,7 @@
 
 -- name: delete_waiting_mails
 -- A new request replaces the user's waiting mails, also in `mails`, where the previous version stored them.
--- `before` limits it to older ones.
+-- `before` limits it to older mails.
 WITH former AS (
     DELETE FROM mails
     WHERE user_id = %(user_id)s AND sent_at IS NULL AND given_up_at IS NULL
@@ -13,9 +13,9 @@ WHERE user_id = %(user_id)s AND sent_at IS NULL AND given_up_at IS NULL
   AND (%(before)s::timestamptz IS NULL OR created_at <= %(before)s);
 
 -- name: insert_mail
--- Without a user, and above the limits by `before` and `max_per_hour`, the row gets no user and isn't
--- sent, so that the response time is the same. Inserts nothing while another transaction inserts a
--- mail for the same user.
+-- Without a user, and above the limits by `before` and `max_per_hour`, it inserts a row without a user, which
+-- isn't sent, so that the response time is the same. Inserts nothing while another transaction inserts a mail
+-- for the same user.
 INSERT INTO outbox (kind, user_id, target, payload, given_up_at, created_at, expires_at)
 SELECT %(kind)s, recipient.id, '{"type": "mail"}',
        jsonb_build_object('base_url', %(base_url)s::text),

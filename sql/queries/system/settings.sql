@@ -9,5 +9,5 @@ INSERT INTO settings (key, value) VALUES (%(key)s, %(value)s)
 ON CONFLICT (key) DO UPDATE SET value = excluded.value;
 
 -- name: delete_setting
--- Only while it has this value: if two requests use the same code, one succeeds.
+-- Deletes the setting only while it has this value: if two requests use the same code, only one succeeds.
 DELETE FROM settings WHERE key = %(key)s AND value = %(value)s::jsonb;

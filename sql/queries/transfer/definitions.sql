@@ -90,8 +90,8 @@ SELECT feature, type, value FROM new_tags
 ON CONFLICT DO NOTHING;
 
 -- name: analyze_flags
--- For the planner, which would otherwise wait for autovacuum. Skips tables that are locked, or that the
--- role doesn't own.
+-- Collects statistics for the planner, which would otherwise wait for autovacuum. Skips tables that are
+-- locked, or that the role doesn't own.
 ANALYZE (SKIP_LOCKED) features, feature_environments, feature_strategies, strategy_segments, feature_tags,
         feature_dependencies, segments;
 

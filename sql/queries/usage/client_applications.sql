@@ -28,7 +28,7 @@ FROM client_applications
 WHERE %(pattern)s::text IS NULL OR app_name ILIKE %(pattern)s;
 
 -- name: find_client_application
--- `missing_strategies` are those that the application reports and this service doesn't have.
+-- `missing_strategies` are the strategies that the application reports and this service doesn't have.
 SELECT a.app_name, a.description, a.strategies, a.created_at, a.seen_at,
        ARRAY(SELECT s.name
              FROM jsonb_array_elements_text(a.strategies) AS s (name)

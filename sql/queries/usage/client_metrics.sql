@@ -99,7 +99,7 @@ ORDER BY count DESC, app_name
 LIMIT 1;
 
 -- name: list_client_metrics_features
--- What applications report, by flag and environment: one index lookup for each flag.
+-- The evaluations that applications report, by flag and environment: one index lookup for each flag.
 SELECT m.app_name, f.name AS feature, f.project, m.environment,
        sum(m.yes)::bigint AS yes, sum(m.no)::bigint AS no
 FROM features f

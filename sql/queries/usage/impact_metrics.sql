@@ -1,6 +1,6 @@
--- Impact metrics: the totals of each series, and what it received by minute and hour. Written with reports
--- (reports.sql), in one statement for a group of reports. The retention job deletes windows by age, and series
--- whose application or environment is gone; so totals never decrease while an application exists.
+-- Impact metrics: the totals of each series, and its values by minute and hour. Written with reports
+-- (reports.sql), in one statement for a group of reports. The retention job deletes windows by age, and
+-- series whose application or environment was deleted; so totals never decrease while an application exists.
 
 -- name: store_impact_samples
 -- Adds to the totals and windows of the series; a gauge is replaced. New series are stored up to the limits, per
@@ -208,7 +208,7 @@ GROUP BY q.id, w.seconds, w.starts_at
 ORDER BY q.id, w.starts_at, w.seconds DESC;
 
 -- name: list_impact_bucket_counts
--- Like list_impact_slices: the observations of histograms above the bound before and up to this one.
+-- Like list_impact_slices: the observations of histograms above the previous bound and up to this one.
 SELECT q.id, w.seconds, w.starts_at, b.bound, sum(b.count - b.count_before) AS count
 {{items_with_sources}}
 CROSS JOIN LATERAL (

@@ -1,14 +1,15 @@
--- Reports of SDKs and relays: what they have in common. Each statement writes its rows in the order of their
--- keys, in a transaction of its own, so processes that store reports at the same time don't deadlock. The
--- parameters are JSON texts, because the driver formats long arrays so slowly that it would block all threads.
--- Rows are looked up by subqueries, which use the index: for a join the planner reads a table as a whole that
--- was small when the statement was prepared.
+-- The common parts of reports of SDKs and relays. Each statement writes its rows in the order of their keys,
+-- in a transaction of its own, so processes that store reports at the same time don't deadlock. The
+-- parameters are JSON texts, because the driver formats long arrays so slowly that it would block all
+-- threads. Subqueries look rows up, because they use the index: for a join, the planner reads a whole table
+-- if it was small when the statement was prepared.
 --
--- New rows are checked against the limits without a lock, so processes can exceed a limit by what they store
--- at the same time. All statements except the usages' can be repeated without a change.
+-- New rows are checked against the limits without a lock, so processes can exceed a limit by the rows that
+-- they store at the same time. All statements except the ones that store usages can be repeated without a
+-- change.
 
 -- name: list_foreign_flags
--- Those of the names of each scope that are flags outside of its projects. Other names are no flags.
+-- The names of each scope that are flags outside of its projects. Names without a flag are not returned.
 SELECT s.scope, n.name
 FROM json_to_recordset(%(scopes)s) AS s (scope integer, projects jsonb, names jsonb)
 CROSS JOIN LATERAL jsonb_array_elements_text(s.names) AS n (name)
@@ -73,7 +74,7 @@ SET seen_at = now(),
                  END;
 
 -- name: count_instances
--- Of an environment: of the SDK type `frontend`, or of all others.
+-- The instances in an environment: of the SDK type `frontend`, or of all other types.
 SELECT count(*)
 FROM client_instances
 WHERE environment = %(environment)s
@@ -174,7 +175,7 @@ reported_usages AS MATERIALIZED (
 )
 
 -- name: store_usages
--- Adds to the sums by flag, application, environment and hour, and returns the flags that don't exist. They
+-- Adds to the sums by flag, application, environment and hour, and returns the flags that don't exist. Flags
 -- are looked up here rather than in a cache, so that new ones count at once.
 WITH {{written_usages}}
 SELECT DISTINCT feature
@@ -182,10 +183,10 @@ FROM reported_usages
 WHERE NOT exists;
 
 -- name: store_usages_with_variants
--- Like `store_usages`, with the sums of variants in the same transaction, and returns what is not stored as
--- JSON lists. Variants are stored that the flag has in the environment or on a strategy there, and `disabled`,
--- which SDKs count for a flag without variants. The second INSERT reads the result of the first one, so that
--- all processes lock both tables in the same order.
+-- Like `store_usages`, with the sums of variants in the same transaction; returns unknown flags and the
+-- variants that are not stored, as JSON lists. Stores the variants that the flag has in the environment or on
+-- a strategy there, and `disabled`, which SDKs count for a flag without variants. The second INSERT reads the
+-- result of the first one, so that all processes lock both tables in the same order.
 WITH {{written_usages}}, reported_variants AS MATERIALIZED (
     SELECT n.feature, n.app_name, n.environment, n.hour, n.variant, sum(n.count)::bigint AS count,
            COALESCE(sum(n.count) FILTER (WHERE n.is_frontend), 0)::bigint AS frontend_count
