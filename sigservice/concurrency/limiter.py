@@ -137,7 +137,7 @@ class Limiter:
         return state.is_allowed, state.to_headers(window)
 
     def peek(self, name: str, key: Hashable) -> tuple[bool, dict[str, str]]:
-        """What `consume` would return; takes no token."""
+        """The result that `consume` would have; takes no token."""
         state = self.buckets[name].peek(key)
         return state.is_allowed, state.to_headers(self._windows[name])
 

@@ -64,9 +64,9 @@ class Connector:
         self._refused_since: float | None = None
 
     def open(self, *, tries_others: bool = False) -> Connection:
-        """With `tries_others` the host that worked last is tried last, because another one may have
-        become the primary. Raises psycopg2.Error, and UnavailableError if the request has already
-        waited too long."""
+        """A new connection. With `tries_others` the host that worked last is tried last, because
+        another one may have become the primary. Raises psycopg2.Error, and UnavailableError if the
+        request has already waited too long."""
         epoch = self.epoch
         conn = self._connect(tries_others=tries_others)
         try:

@@ -69,7 +69,7 @@ class GroupCommit(Generic[Item, Result]):
 
     @property
     def waiting(self) -> int:
-        """How many callers wait for their result."""
+        """The number of callers that wait for their result."""
         return self._waiting
 
     def store(self, item: Item) -> Result:
@@ -91,7 +91,7 @@ class GroupCommit(Generic[Item, Result]):
         finally:
             with self._lock:
                 self._waiting -= 1
-                # As a writer of other items, the caller may have failed.
+                # The caller failed while it wrote other items.
                 if not entry.is_done and entry in self._queue:
                     self._queue.remove(entry)
         if not entry.is_stored:

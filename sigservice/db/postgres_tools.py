@@ -39,8 +39,8 @@ class PostgresTools:
         command = [str(self.folder / program), *arguments]
         if libpq is not None:
             environ["PGPASSWORD"] = str(libpq["password"])
-            # The arguments that old versions of libpq reject are its defaults if its variables
-            # aren't set.
+            # Leaves out arguments that old versions of libpq reject; without its variables they are
+            # its defaults.
             named = {name: value for name, value in libpq.items() if name not in _KEEP_OUT}
             command.append(f"--dbname={psycopg2.extensions.make_dsn(**named)}")
         return subprocess.Popen(command, cwd="/", env=environ, **files)

@@ -10,8 +10,8 @@ import threading
 from sigservice.db.connection import Connection, send
 from sigservice.db.errors import DatabaseUnavailable
 
-# Process IDs of another server after a failover, idle ones because the statement never arrived, and
-# ones whose answer doesn't reach this process are not stuck.
+# Not stuck: process IDs of another server after a failover, sessions that are idle because the
+# statement never arrived, and sessions whose answer doesn't reach this process.
 _LIST_RUNNING = """
 SELECT pid, clock_timestamp() - query_start > make_interval(secs => %(seconds)s)
 FROM pg_stat_activity

@@ -1,4 +1,4 @@
-"""Messages for SDKs that ask what has changed: the events of Unleash's delta protocol.
+"""Messages for SDKs that poll for changes: the events of Unleash's delta protocol.
 
 An event ID names a state of the environment. IDs are only compared for equality: an ID without a
 retained state gets everything. After the database went back no former state is retained, because an

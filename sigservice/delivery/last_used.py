@@ -1,4 +1,4 @@
-"""When tokens and sessions were last used: kept in memory, written by a job once a minute."""
+"""The last uses of tokens and sessions: kept in memory, written by a job once a minute."""
 
 from datetime import datetime
 

@@ -1,5 +1,5 @@
-"""How often SDKs poll in each environment: kept in memory, written by a job once a minute. A kill
-loses the last minute."""
+"""The intervals at which SDKs poll in each environment: kept in memory, written by a job once a
+minute. A kill loses the last minute."""
 
 MAX_SECONDS = 86_400
 MAX_PAIRS = 1000  # between two runs of the job

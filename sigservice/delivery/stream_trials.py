@@ -1,4 +1,4 @@
-"""Which SDKs that poll are asked to stream, and the trial of their first stream.
+"""Chooses the polling SDKs that are asked to stream, and tries out their first stream.
 
 A proxy may hold back a stream until it ends, and the server can't see that. So the first stream of
 a client that has polled tells it to poll again. A client that does so while the stream is open has

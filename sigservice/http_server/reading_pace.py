@@ -1,4 +1,4 @@
-"""Whether the client of a connection reads its response fast enough."""
+"""Checks whether the client of a connection reads its response fast enough."""
 
 import fcntl
 import socket

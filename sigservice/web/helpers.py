@@ -62,7 +62,7 @@ def readable(moment: datetime) -> str:
 
 
 def format_age(moment: datetime, now: datetime) -> str:
-    """How long ago a time was, in its largest unit. static/app.js keeps the text up to date."""
+    """The age of a time, in its largest unit. static/app.js keeps the text up to date."""
     seconds = (now - moment).total_seconds()
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
         if abs(seconds) >= max(length, 10):

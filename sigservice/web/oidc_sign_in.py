@@ -104,7 +104,7 @@ def is_fresh(context: Context, identity: Identity) -> bool:
 
 
 class Connection(NamedTuple):
-    """How a user is connected to the provider: the row of the identity, or None."""
+    """The connection of a user to the provider: the row of the identity, or None."""
 
     name: str
     row: Row | None

@@ -60,7 +60,8 @@ def make_table(
     make_name: Callable[[Any], str],
     **values: Any,
 ) -> Table:
-    """Without `make_links` the rows have no menu. `values` are further members of the table."""
+    """Makes a table. Without `make_links` the rows have no menu. `values` are further members of
+    the table."""
     return Table(
         id,
         [column.label for column in columns],

@@ -1,4 +1,4 @@
-"""How often a flag was evaluated, on its page: a chart for each environment."""
+"""The charts of a flag's evaluations on its page, one for each environment."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta

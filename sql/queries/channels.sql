@@ -11,7 +11,7 @@ SELECT name, provider, enabled FROM integrations WHERE name IS NOT NULL ORDER BY
 SELECT id, name, provider, enabled, parameters, secrets FROM integrations WHERE name = %(name)s;
 
 -- name: list_channel_users
--- What notifies the channel: action sets, endpoints, alert rules, and releases that haven't ended.
+-- The users of the channel: action sets, endpoints, alert rules, and releases that haven't ended.
 SELECT 'action set ' || s.name || ' of ' || s.project AS label
 FROM action_sets s
 WHERE s.settings -> 'notifications' @> %(reference)s::jsonb

@@ -11,7 +11,7 @@ Identify = Callable[[dict[str, Any]], Mapping[str, Any] | None]
 
 @dataclass(frozen=True)
 class Custom:
-    """What a customAuthHandler may return.
+    """The result of a customAuthHandler.
 
     `identify(environ)` returns the user of a request, or None. `path` is a route of the handler,
     below the base path, where sign-in begins; the sign-in page links to it with the text `label`.
@@ -44,7 +44,7 @@ class AuthenticationScheme:
 
     @property
     def note(self) -> str:
-        """What pages print where a password could be set; "" if users have passwords."""
+        """The text on pages in place of a password form; "" if users have passwords."""
         if self.oidc and not self.has_passwords:
             return f"Users sign in with {self.oidc['name']}, without a password here."
         return self.type.note

@@ -57,8 +57,8 @@ class FailedSignIns:
         self._record(database, type, by, data)
 
     def record_summary(self, database: Database) -> None:
-        """Records one event that sums up the counted ones. Raises DatabaseUnavailable, which keeps
-        the counts."""
+        """Records one event that sums up the counted ones. If it raises DatabaseUnavailable, it
+        keeps the counts."""
         with self._lock:
             count, by_user = self._omitted, Counter(self._omitted_by_user)
         if not count:

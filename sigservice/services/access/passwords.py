@@ -79,7 +79,7 @@ def contains_name(password: str, names: tuple[str | None, ...]) -> bool:
 
 @cache
 def _load_list() -> str:
-    """The list, one line per password. Text takes a tenth of the memory of a set; a search, 50
+    """The list, one line per password. Text takes a tenth of the memory of a set; a search takes 50
     µs."""
     packed = Path(__file__).with_name("common_passwords.txt.gz").read_bytes()
     return "\n" + gzip.decompress(packed).decode()

@@ -16,7 +16,7 @@ Choices = list[str]
 
 
 def describe_kinds(conn: Connection, project: str) -> dict[str, Any]:
-    """By the name of the kind: {label, description, category, permissions, parameters}. Raises
+    """{label, description, category, permissions, parameters} of each kind, by its name. Raises
     NotFoundError."""
     check_project(conn, project)
     list_choices = cache(lambda name: _LISTS[name](conn, project))

@@ -110,7 +110,7 @@ def describe_change(item: Mapping[str, Any]) -> str:
 
 
 def describe_undo(item: Mapping[str, Any]) -> str:
-    """What undoing a change does, such as `checkout in production: off → on`."""
+    """The effect of undoing a change, such as `checkout in production: off → on`."""
     return describe_change({**item, "before": item["after"], "after": item["before"]})
 
 

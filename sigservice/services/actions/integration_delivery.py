@@ -194,7 +194,7 @@ def _send_all(
     send: Callable[[Request], tuple[DeliveryResult, bool]],
     save: Callable[[Outcome], bool],
 ) -> Outcome:
-    """Sends all requests; one that is given up doesn't stop the others."""
+    """Sends the requests; one that is given up doesn't stop the others."""
     started_at, failure, settled = time.monotonic(), DeliveryResult(), dict(settled)
     for position, request in enumerate(requests):
         if position:

@@ -29,7 +29,8 @@ _OPEN = "Open in sigservice"
 
 
 class Message(NamedTuple):
-    """What is sent: the event as a row, the delivery's ID, and the time of the attempt."""
+    """The content of a delivery: the event as a row, the delivery's ID, and the time of the
+    attempt."""
 
     id: str
     row: Row
@@ -46,7 +47,7 @@ class Message(NamedTuple):
 
     @property
     def page(self) -> str:
-        """The URL of the page about it, "" without a public URL."""
+        """The URL of the page that the message is about, "" without a public URL."""
         if self.notification:
             return str(self.notification.payload["data"].get("url") or "")
         return find_page(self.row, self.public_url)

@@ -120,7 +120,7 @@ def delete(conn: Connection, id: int, by: Identity) -> None:
 
 
 def disable(conn: Connection, id: int, reason: str) -> None:
-    """Disables it for the service itself, and deletes its waiting deliveries."""
+    """Disables an integration in the name of the service, and deletes its waiting deliveries."""
     integration_rows.lock(conn)
     before = integration_rows.find(conn, id)
     if before is None or not integration_rows.disable(conn, id, reason):

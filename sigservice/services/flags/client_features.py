@@ -77,7 +77,7 @@ class _Change(msgspec.Struct):
 
 
 def read_all(conn: Connection, environment: str, *, digests: bool = False) -> FlagReading:
-    """With `digests`, texts are replaced by their MD5."""
+    """The flags of an environment. With `digests`, texts are replaced by their MD5."""
     return _build_reading(
         client_features.list_items(conn, environment, since=None, digests=digests)
     )

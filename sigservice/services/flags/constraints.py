@@ -65,7 +65,7 @@ def check(
 def check_one(
     constraint: Constraint, problems: Problems, path: str = "", max_values: int = MAX_VALUES
 ) -> dict[str, Any]:
-    """As `check`, for a single constraint."""
+    """Like `check`, for a single constraint."""
     field = constraint.contextName.strip()
     if not 1 <= len(field) <= MAX_VALUE_LENGTH:
         problems.add(f"{path}.contextName", "The context field must have 1 to 100 characters.")

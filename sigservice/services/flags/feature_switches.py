@@ -107,7 +107,7 @@ class SwitchBatch:
         return {target.feature for target in changed}
 
     def lock(self) -> None:
-        """Takes the lock of changes, once, and reads states again that changed before that."""
+        """Takes the lock of changes, once, and rereads the states that changed before."""
         if self._is_locked:
             return
         generation = revisions.lock(self.conn)

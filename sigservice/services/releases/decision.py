@@ -1,4 +1,4 @@
-"""What a release does next: one function over plain values.
+"""Decides what a release does next: one function over plain values.
 
 A release moves through its steps while guards watch. `decide` is called again and again, with the
 state of the release, the results of its guards and the time, and returns one action. Callers store
@@ -57,8 +57,8 @@ class GuardResult(msgspec.Struct, frozen=True, kw_only=True):
 
 class Situation(msgspec.Struct, frozen=True, kw_only=True):
     """A release and its surroundings. `due_at` is the time when the step ends, or when a scheduled
-    release starts. From `watched_from` on, SDKs have the step, so guards must have watched after
-    it. `end` and `edit` are sentences about what happened to the flag, "" if nothing happened."""
+    release starts. From `watched_from` on, SDKs have the step; guards must have watched after that
+    time. `end` and `edit` are sentences about what happened to the flag, "" if nothing happened."""
 
     state: Literal["scheduled", "running", "held"]
     held_by: HeldBy | None = None
@@ -135,8 +135,8 @@ def _decide_start(release: Situation, guards: Sequence[GuardResult], now: dateti
 
 
 def _decide_held(release: Situation, guards: Sequence[GuardResult]) -> Decision:
-    """For a release that a guard, missing data or a step holds. It goes on only by a person or, a
-    few times and once all guards are ok, after a guard that resumes."""
+    """For a release that a guard, missing data or a step holds. Only a person continues it, or a
+    guard that resumes: once all guards are ok, and only a few times."""
     firing = [guard for guard in guards if guard.state == "firing"]
     strict = next((g for g in firing if not g.auto_resume), None) or next(iter(firing), None)
     holder = next((g for g in guards if g.id == release.held_guard_id), None)

@@ -1,4 +1,4 @@
-"""The results of guards: ok, firing or unknown, with the reason, from what is stored about them."""
+"""The results of guards: ok, firing or unknown, with the reason, from their stored data."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -139,7 +139,8 @@ def refresh(record: GuardRecord, now: datetime) -> bool:
 
 
 class AlertChange(msgspec.Struct, frozen=True):
-    """What a signal does to a guard: the alert `key` fires or, without a sentence, is resolved."""
+    """The effect of a signal on a guard: the alert `key` fires or, without a sentence, is
+    resolved."""
 
     guard_id: int
     key: str

@@ -63,7 +63,7 @@ def _describe_change(before: NamedGuard, after: NamedGuard) -> str:
 
 
 def _list_values(guard: Guard) -> dict[str, Any]:
-    """By label; texts are shown."""
+    """The values by label. Sentences show only values that are texts."""
     values: dict[str, Any] = {"effect": _EFFECTS[guard.effect]}
     for label, is_on in (("dry run", guard.dryRun), ("automatic continuation", guard.autoResume)):
         values[label] = "on" if is_on else "off"

@@ -1,4 +1,4 @@
-"""What a user writes to create a release: steps, window, guards, notifications."""
+"""The plan of a release, which a user writes: steps, window, guards, notifications."""
 
 from typing import ClassVar, Literal
 
@@ -53,8 +53,8 @@ class _Guard(msgspec.Struct, omit_defaults=True, kw_only=True):
 
 
 class SignalGuard(_Guard, kw_only=True, tag_field="kind", tag="signal"):
-    """Fires from a signal that matches `filters` to the one that resolves its alert. If either
-    condition is absent, the sender's template has it."""
+    """Fires from a signal that matches `filters` to the one that resolves its alert. If `filters`
+    or `resolved` is absent, the sender's template provides it."""
 
     endpointId: int
     filters: list[Filter] | None = None

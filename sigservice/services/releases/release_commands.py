@@ -1,5 +1,4 @@
-"""What people do with a release: start, hold, resume, advance, roll back, stop, undo,
-dismiss.
+"""Commands of users for a release: start, hold, resume, advance, roll back, stop, undo, dismiss.
 
 Each brings the release up to date first, then checks that its state allows the command. A command
 that names another step than the present one is refused: it may be a double click, or the command of
@@ -85,8 +84,8 @@ def run_command(
 def lock_current(
     conn: Connection, target: FeatureEnvironment, id: int, step: int | None, clock: Clock
 ) -> tuple[Release, Journal]:
-    """Brings the release up to date; returns it and the events of that. `step` is the step that the
-    caller expects to be present. Raises NotFoundError, ConflictError."""
+    """Brings the release up to date; returns it with the resulting events. `step` is the step that
+    the caller expects to be present. Raises NotFoundError, ConflictError."""
     revisions.lock(conn)
     releases.get(conn, target, id)
     (release,) = lock_all(conn, [id], clock)

@@ -37,7 +37,7 @@ PREVIEW_HOURS, MAX_SHOWN = 48, 100
 
 
 class SenderDefaults(NamedTuple):
-    """Which signals of a sender fire and resolve an alert."""
+    """The conditions under which signals of a sender fire and resolve an alert."""
 
     filters: list[Filter]
     resolved: ResolvedCondition | None
@@ -176,7 +176,8 @@ def preview_all(
 
 
 def _preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str, Any]:
-    """What the guard is now, and would have been in the last two days. Raises BadDataError."""
+    """The state of the guard now, and the states that it would have had in the last two days.
+    Raises BadDataError."""
     definition = guard.definition
     kind = {"kind": definition.__struct_config__.tag}
     if guard.replay is not None:

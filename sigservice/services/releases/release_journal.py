@@ -1,5 +1,5 @@
-"""Events of releases, with their entries in the audit log and their notifications: all of a
-transaction are collected and stored in one statement each."""
+"""Events of releases, with their entries in the audit log and their notifications. Each of the
+three is collected during a transaction and stored in one statement."""
 
 import re
 from typing import Any, NamedTuple

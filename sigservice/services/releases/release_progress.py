@@ -184,7 +184,7 @@ def _decide(release: Release) -> Decision:
 
 
 def _accept_harmless_changes(release: Release) -> None:
-    """Accepts changes by other users that don't harm the release as its content."""
+    """Adds changes by other users that don't harm the release to the content that it expects."""
     change = release.find_change()
     if not change.end and not change.edit:
         release.content = copy.deepcopy(release.present)

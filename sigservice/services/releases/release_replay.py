@@ -1,4 +1,5 @@
-"""What a release would have done in the past, by the times at which its guards were broken.
+"""The outcome that a release would have had in the past, by the times at which its guards were
+broken.
 
 It leaves out what a replay can't know: guards without data, the window, and how long a person would
 have waited.

@@ -128,7 +128,7 @@ def rotate(conn: Connection, encryption: Encryption) -> int:
 
 
 def read(row: Row) -> MetricSource:
-    """Without its secret."""
+    """The source without its secret."""
     return MetricSource(
         row["url"],
         row["name"],

@@ -71,6 +71,6 @@ def make_message(row: Row, public_url: str) -> Message:
 
 
 def _build_content(row: Row, signal: StateSignal) -> dict[str, Any]:
-    """Everything that is sent, because the rule may be deleted before."""
+    """Everything that is sent, because the rule may be deleted meanwhile."""
     data = {"id": row["id"], "status": signal.status, "state": signal.state, **signal.data}
     return {"state": signal.status, "timestamp": signal.data["to"], "data": data}

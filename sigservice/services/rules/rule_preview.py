@@ -1,4 +1,4 @@
-"""Previews: a condition, evaluated over the stored values of the last 48 hours, by minute for the
+"""Previews a condition: evaluates it over the stored values of the last 48 hours, by minute for the
 last two hours and by hour before."""
 
 from collections.abc import Iterator, Sequence

@@ -32,9 +32,9 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Caller:
-    """What authenticates a call. `secret` is "" without a token; `address` is "" for a unix
-    socket. `headers` have lower-case names. `read_body()` returns the bytes as they were sent, and
-    raises AppError."""
+    """The data that authenticates a call. `secret` is ""  without a token; `address` is "" for a
+    unix socket. `headers` have lower-case names. `read_body()` returns the bytes as they were sent,
+    and raises AppError."""
 
     secret: str
     is_from_query: bool

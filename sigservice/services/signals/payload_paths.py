@@ -69,7 +69,7 @@ def _walk(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
 
 
 def _walk_dotted(payload: Any, steps: Sequence[Step]) -> Iterator[Any]:
-    """As _walk, but several steps may form one key, `app.kubernetes.io/name`. Ends after
+    """Like _walk, but several steps may form one key, `app.kubernetes.io/name`. Ends after
     MAX_VISITED values, because a sender can make a list page search many payloads."""
     waiting = [(payload, 0)]
     for _ in range(MAX_VISITED):

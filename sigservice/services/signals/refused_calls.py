@@ -116,6 +116,7 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def _clean(text: str, max_length: int) -> str:
-    """Without characters that a log or the database can't contain. Header values are latin-1."""
+    """The text without characters that a log or the database can't contain. Header values are
+    latin-1."""
     text = text[:max_length]
     return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)

@@ -19,7 +19,7 @@ from sigservice.services.signals.signal_summaries import (
     to_json,
 )
 
-# One part: what one short transaction reads, and what is in memory at a time.
+# The size of one part, which one short transaction reads; only one is in memory at a time.
 PART = SearchWindow(rows=500, bytes=2_000_000)
 FORMATS: Mapping[str, str] = MappingProxyType(
     {"ndjson": "application/x-ndjson", "csv": "text/csv"}  # with their content types

@@ -22,7 +22,7 @@ SNS_TOLERANCE_SECONDS = 3600
 
 class SignatureSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     """`header` and `timestampHeader` also override the names of the scheme grafana; the members
-    after them belong to the scheme generic. `content` is what is signed, such as
+    after them belong to the scheme generic. `content` is the signed text, such as
     `{timestamp}.{body}`. `toleranceSeconds` is the maximum age of a timestamp; None is the default
     of the scheme. `topics` are the ARNs that the scheme aws-sns accepts."""
 

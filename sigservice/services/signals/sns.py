@@ -152,8 +152,8 @@ class SnsVerifier:
 
     def confirm(self, message: SnsMessage) -> str:
         """Confirms the subscription of a message that `verify` accepted. Returns "", or the reason
-        why it isn't confirmed. Raises UnavailableError if SNS can't be reached or refuses; it sends
-        another message later.
+        why it isn't confirmed. Raises UnavailableError if SNS can't be reached or refuses; SNS
+        sends another message later.
 
         Waits for the network: call it outside of transactions.
         """
@@ -196,7 +196,7 @@ class SnsVerifier:
             return certificate
 
     def _fetch_certificate(self, url: str) -> x509.Certificate:
-        """At most MAX_FETCHES in a window."""
+        """Fetches at most MAX_FETCHES certificates in a window."""
         times, now = self._fetch_times, self._monotonic()
         if len(times) == MAX_FETCHES and now - times[0] < FETCH_WINDOW_SECONDS:
             raise UnavailableError("Too many certificates were fetched. Try again in a minute.")

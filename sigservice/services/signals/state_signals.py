@@ -11,7 +11,7 @@ from sigservice.repository.signals import signals
 
 
 class StateSignal(NamedTuple):
-    """`status` is what filters of action sets read: firing, resolved, pending or unknown."""
+    """`status` is the value for filters of action sets: firing, resolved, pending or unknown."""
 
     endpoint_id: int
     type: str

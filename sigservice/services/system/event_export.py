@@ -14,7 +14,7 @@ from sigservice.services.system import events
 from sigservice.services.system.event_sentences import describe_event
 from sigservice.services.system.events import EventPage
 
-# One part: what one short transaction reads, and what is in memory at a time.
+# The size of one part, which one short transaction reads; only one is in memory at a time.
 PART_ROWS, PART_BYTES = 500, 2_000_000
 FORMATS: Mapping[str, str] = MappingProxyType(
     {"ndjson": "application/x-ndjson", "csv": "text/csv"}  # with their content types

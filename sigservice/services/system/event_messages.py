@@ -37,7 +37,7 @@ _GONE = ("feature-archived", "feature-deleted")
 
 
 class Style(NamedTuple):
-    """How a chat writes bold text and links; `escape` makes texts of users plain."""
+    """How a chat writes bold text and links; `escape` escapes texts of users."""
 
     is_slack: bool
 
@@ -59,7 +59,7 @@ SLACK, MARKDOWN = Style(True), Style(False)
 
 
 def render_sentence(row: Row, style: Style, public_url: str) -> str:
-    """At most MAX_LENGTH characters. Without a `public_url` there are no links."""
+    """The sentence, of at most MAX_LENGTH characters. Without a `public_url` it has no links."""
 
     def mark(part: str, text: str) -> str:
         if part == "plain":

@@ -111,8 +111,8 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
 
 
 def compare_lines(row: Row) -> list[tuple[str, str]]:
-    """(mark, line) of the event's data as indented JSON: "-" and "+" for removed and added lines, "
-    " for the lines around them. All lines are "+" where there is no state before. At most
+    """(mark, line) of the event's data as indented JSON: "-" for removed lines, "+" for added ones,
+    a blank for the lines around them. All lines are "+" where there is no state before. At most
     MAX_LINES."""
     before, after = (_format(row[name]) for name in ("pre_data", "data"))
     lines = [

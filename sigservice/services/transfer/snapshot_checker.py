@@ -1,8 +1,8 @@
 """Checks a snapshot by the rules of all services and collects every finding.
 
-Invalid parts are removed from the result, and so are parts that would change their meaning: a flag
-whose parent is missing, an environment that lacks one of its strategies. Nothing is read from or
-written to the database.
+Invalid parts are removed from the result, and so are parts whose meaning would change without them:
+a flag whose parent is missing, an environment that lacks one of its strategies. Nothing is read
+from or written to the database.
 """
 
 from dataclasses import dataclass

@@ -23,8 +23,8 @@ _MAX_MS = datetime(9999, 12, 1, tzinfo=UTC).timestamp() * 1000
 
 
 class Usage(NamedTuple):
-    """How often one application evaluated a flag as enabled (`yes`) and disabled (`no`) in one
-    environment and hour. Counts of `variants` are not 0."""
+    """The number of times that one application evaluated a flag as enabled (`yes`) and disabled
+    (`no`), in one environment and hour. Counts of `variants` are not 0."""
 
     feature: str
     app_name: str

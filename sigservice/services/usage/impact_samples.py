@@ -43,9 +43,9 @@ class Values:
 
 
 class ImpactSample(NamedTuple):
-    """What a report adds to one series. `labels` are sorted, without the labels of the application
-    and environment, and without empty ones, which Prometheus doesn't distinguish from absent
-    ones."""
+    """The values that a report adds to one series. `labels` are sorted, without the labels of the
+    application and environment, and without empty ones, which Prometheus doesn't distinguish from
+    absent ones."""
 
     app_name: str
     environment: str

@@ -76,8 +76,8 @@ def truncate_time(moment: datetime, seconds: int) -> datetime:
 
 @dataclass(frozen=True)
 class Slice:
-    """What was reported for the time from `start` to `stop`. `buckets` are the observations of
-    histograms up to each bound, not cumulative."""
+    """The reports for the time from `start` to `stop`. `buckets` are the observations of histograms
+    up to each bound, not cumulative."""
 
     start: datetime
     stop: datetime

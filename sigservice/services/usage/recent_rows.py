@@ -1,4 +1,5 @@
-"""What this process remembers of the database for seconds, so that repeated reports cost little."""
+"""Rows and counts of the database that this process keeps for seconds, so that repeated reports
+cost little."""
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
@@ -44,7 +45,7 @@ class RecentRows:
 
 
 class InstanceCounts:
-    """How many instances each environment has: of the SDK type `frontend`, and of all others.
+    """The number of instances in each environment: of the SDK type `frontend`, and of all others.
 
     Counting takes longer than storing a group of reports, so a count is used for a second. It
     includes what this process stores, but not what others store and delete in that second.

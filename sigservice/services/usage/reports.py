@@ -64,9 +64,9 @@ class ReportLimits:
 
 
 class Report(NamedTuple):
-    """What one request reports. `sdk_type` and `projects` (None: all) are the token's, `ip` is the
-    sender's; `dropped_metrics` are impact metrics that are not valid. `store` applies all limits
-    other than the limits of the request."""
+    """The content of one request. `sdk_type` and `projects` (None: all) come from the token, `ip`
+    from the sender; `dropped_metrics` are impact metrics that are not valid. `store` applies all
+    limits other than the limits of the request."""
 
     instances: Sequence[Instance]
     usages: Sequence[Usage]

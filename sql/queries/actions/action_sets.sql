@@ -107,7 +107,7 @@ UPDATE action_sets SET armed = %(armed)s WHERE id = ANY(%(ids)s);
 DELETE FROM action_sets WHERE id = %(id)s;
 
 -- name: list_limited_triggers
--- Without a burst, the burst of an endpoint is its rate, or the default one without a rate either.
+-- The burst of an endpoint without one is its rate or, without a rate too, the default burst.
 SELECT e.name
 FROM signal_endpoints e
 WHERE e.enabled

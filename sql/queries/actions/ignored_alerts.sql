@@ -2,7 +2,7 @@
 -- which reads them.
 
 -- name: list_ignored_alerts
--- Of some sets, or of all if `sets` is NULL; by set and run.
+-- The ignored alerts of some sets, or of all if `sets` is NULL; by set and run.
 SELECT i.action_set_id, i.run_id, i.correlation, i.created_by, i.created_at, a.project, a.name
 FROM ignored_alerts i
 JOIN action_sets a ON a.id = i.action_set_id

@@ -60,7 +60,7 @@ DELETE FROM integrations WHERE id = %(id)s;
 DELETE FROM outbox WHERE kind = 'integration' AND subject_id = %(id)s;
 
 -- name: delete_waiting_deliveries
--- Called when an integration is disabled or deleted. Locks them in the order in which they are claimed.
+-- Called when an integration is disabled or deleted. Locks deliveries in the order in which they are claimed.
 DELETE FROM outbox
 WHERE id IN (
     SELECT id FROM outbox

@@ -1,7 +1,7 @@
 -- Notifications of runs: the messages of the kind `run` in the outbox.
 
 -- name: insert_notifications
--- For runs that ended: one notification for each channel whose `on` contains the state. It is due at
+-- Inserts, for runs that ended, one notification for each channel whose `on` contains the state. It is due at
 -- once, whatever the clock of the sending process.
 INSERT INTO outbox (kind, subject_id, target)
 SELECT 'run', r.id, c.channel

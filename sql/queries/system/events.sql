@@ -2,8 +2,8 @@
 -- ones in chunks, if it is configured.
 
 -- name: insert_events
--- One event for each item of a JSON array, in its order; missing members are null. The same statement
--- stores which integrations want them, so that a change has no further round trip and costs the same with
+-- One event for each item of a JSON array, in its order; missing members are null. The same statement stores
+-- the integrations that want the events, so that a change needs no further round trip and costs the same with
 -- many integrations.
 WITH added AS (
     INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,
@@ -92,7 +92,7 @@ WHERE page.bytes - page.size < %(page_bytes)s
 ORDER BY e.id DESC;
 
 -- name: count_events
--- The same filters. Stops at 10,000, so that a large log costs no more than a small one.
+-- Has the filters of list_events. Stops at 10,000, so that a large log costs no more than a small one.
 -- Filters without a covering index count the newest events: PostgreSQL doesn't cache the pages of a
 -- sequential scan of a large table.
 SELECT count(*)

@@ -42,7 +42,7 @@ ORDER BY r.id DESC, c.change ->> 'feature', c.change ->> 'environment'
 LIMIT %(limit)s;
 
 -- name: find_last_alert
--- Of the newest 100 runs of each set. BETWEEN: see list_firing_alerts.
+-- Reads the newest 100 runs of each set. BETWEEN: see list_firing_alerts.
 SELECT max(r.created_at)
 FROM action_sets s
 CROSS JOIN LATERAL (

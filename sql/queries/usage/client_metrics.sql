@@ -16,7 +16,7 @@ WHERE m.feature = %(feature)s
 ORDER BY m.hour, m.environment, m.app_name;
 
 -- name: list_client_metrics_hours
--- The same, summed over applications.
+-- Like list_client_metrics, summed over applications.
 SELECT environment, hour, sum(yes)::bigint AS yes, sum(no)::bigint AS no
 FROM client_metrics
 WHERE feature = %(feature)s

@@ -1,4 +1,4 @@
-"""What the provider says about a user: address, name, groups and required claims."""
+"""The data of a user at the provider: address, name, groups and required claims."""
 
 from typing import Any, NamedTuple
 

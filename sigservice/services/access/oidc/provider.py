@@ -66,7 +66,8 @@ class Provider:
         return issuer.removesuffix("/") == self.settings["issuer"]
 
     def find_problems(self) -> list[str]:
-        """How the provider's metadata contradict the settings, one sentence each."""
+        """The conflicts of the provider's metadata with the settings and the clock, one sentence
+        each."""
         return find_problems(self.settings, self._client)
 
     @_as_failures()
@@ -143,8 +144,8 @@ class Provider:
         return token.claims
 
     def make_sign_out_url(self, token: str, return_url: str) -> str:
-        """Where the browser signs out at the provider; "" if the provider has no such endpoint or
-        can't be reached."""
+        """The URL at which the browser signs out at the provider; "" if the provider has no such
+        endpoint or can't be reached."""
         try:
             details = self._metadata.get(time.monotonic() + FLOW_SECONDS)
         except ProviderError:
@@ -158,8 +159,8 @@ class Provider:
         return add_query(url, parameters) if url else ""
 
     def _warn_without_groups(self, claims: Claims) -> None:
-        """Providers omit the claim of users without groups; a forgotten setting there looks the
-        same."""
+        """Warns if the claim of groups is missing: providers omit it for users without groups, but
+        a forgotten setting there looks the same."""
         path, now = self.settings["groupsClaim"], self._clock.monotonic()
         is_missing = has_groups(self.settings) and claims.find(path) is MISSING
         if is_missing and now - self._warned_at >= WARN_SECONDS:
@@ -250,7 +251,7 @@ class Provider:
 
 
 def add_query(url: str, parameters: Mapping[str, str]) -> str:
-    """The URL with `parameters` added to its query; they replace those of the same name."""
+    """The URL with `parameters` added to its query; they replace parameters of the same name."""
     parts = urlsplit(url)
     own = [(k, v) for k, v in parse_qsl(parts.query, keep_blank_values=True) if k not in parameters]
     return parts._replace(query=urlencode([*own, *parameters.items()]), fragment="").geturl()
