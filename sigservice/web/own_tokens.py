@@ -11,7 +11,7 @@ from sigservice.web.password_attempts import can_change_password, verify_own_pas
 
 
 def needs_password(context: Context, identity: Identity) -> bool:
-    """Whether the user must enter a password, which isn't so if the user signs in only with the
+    """Whether the user must enter a password: not needed if the user signs in only with the
     provider."""
     scheme = context.authentication
     is_required = scheme.has_passwords and scheme.oidc is None

@@ -76,7 +76,7 @@ def limit_attempts(
 @contextmanager
 def limit_hashing(context: Context, key: Hashable) -> Iterator[None]:
     """Encloses the hashing on behalf of a session or a reset link (`key`). Correct passwords count
-    too, otherwise one user could keep all others from signing in. The key isn't the user's, so a
+    too, otherwise one user could keep all others from signing in. The key isn't the user ID, so a
     stolen session can't keep the owner from setting another password. Raises RateLimitError.
     """
     consume(context, HASHING_LIMIT, key)

@@ -48,7 +48,8 @@ def read_signal_token(environ: dict[str, Any]) -> str:
 
 
 def make_signal_key(endpoint_name: str, secret: str, address: str) -> bytes:
-    """The key of a sender in the recent credentials; for senders that sign, it is their address."""
+    """The key of a sender in the recent credentials, made of the secret or, for senders that sign,
+    of the address."""
     credential = f"token {secret}" if secret else f"address {address}"
     return secrets.sha256(f"{endpoint_name}\n{credential}")
 

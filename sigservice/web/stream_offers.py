@@ -36,9 +36,9 @@ def must_offer(context: Context, environ: dict[str, Any], *, is_current: bool) -
 
 
 def choose_kind(context: Context, environ: dict[str, Any]) -> Kind:
-    """The kind of stream that the client gets. Raises RateLimitError if its events were held back
-    before and the client then polls. Python never polls; other clients may drop the ID of an event
-    that reached them.
+    """The kind of stream that the client gets. Raises RateLimitError, after which the client polls,
+    if its events were held back before. Python never polls; other clients may drop the ID of an
+    event that reached them.
     """
     if event_id := environ.get("HTTP_LAST_EVENT_ID"):
         return Kind.SHORT if is_of_short_stream(event_id) else Kind.ENDLESS

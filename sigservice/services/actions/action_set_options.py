@@ -16,7 +16,7 @@ EVENTS = ("success", "failed", "suppressed")
 
 class ResolvedCondition(msgspec.Struct, omit_defaults=True):
     """A signal resolves an alert if `path` has one of `values`. `key` is the path of the
-    correlation key, which ties it to the signal that fired."""
+    correlation key, which connects it to the signal that fired."""
 
     path: str
     values: list[str]

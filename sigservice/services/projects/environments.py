@@ -31,7 +31,7 @@ class Environment(msgspec.Struct, rename="camel"):
 
 
 class NewEnvironment(msgspec.Struct, rename="camel"):
-    """Its default place is after the environments of its type and of later stages."""
+    """By default it is placed after the environments of its type and of later stages."""
 
     name: str
     type: str

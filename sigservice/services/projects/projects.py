@@ -34,7 +34,8 @@ class ProjectFields(msgspec.Struct, rename="camel"):
 
 
 class NewProject(ProjectFields):
-    """The default ID is generated from the name; the default is all enabled environments."""
+    """By default the ID is generated from the name, and the project has all enabled
+    environments."""
 
     id: str | None = None
     environments: list[str] | None = None

@@ -23,7 +23,7 @@ DEFAULT_WATCH_MINUTES = 60
 
 
 class Step(msgspec.Struct, omit_defaults=True):
-    """A percentage, and the minimum time that it is kept: None for the last step."""
+    """A percentage, and the minimum time for which it is kept, None for the last step."""
 
     rollout: int
     minutes: int | None = None
@@ -31,7 +31,7 @@ class Step(msgspec.Struct, omit_defaults=True):
 
 
 class ReleaseChannel(Channel, omit_defaults=True, kw_only=True):
-    """A recipient of notifications about `on`."""
+    """A recipient of notifications about the events `on`."""
 
     on: list[
         Literal[

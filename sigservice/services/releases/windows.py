@@ -13,9 +13,9 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 class Window(msgspec.Struct, rename={"from_": "from"}):
-    """Open on these days, from one time of the day to another. One that ends on the next day
-    belongs to the day on which it begins. An hour that daylight saving time skips or repeats is
-    open if its local time is in the window."""
+    """A window is open on these days, from one time of the day to another. If it ends on the next
+    day, it belongs to the day on which it begins. An hour that daylight saving time skips or
+    repeats is open if its local time is in the window."""
 
     timezone: str
     days: list[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]]

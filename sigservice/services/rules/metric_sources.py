@@ -25,7 +25,7 @@ _RESERVED = {"authorization", "host", "content-length", "transfer-encoding", "co
 
 
 class SourceAuth(msgspec.Struct):
-    """`username` and `password` of `basic`, `token` of `bearer`."""
+    """`username` and `password` are for `basic`, `token` is for `bearer`."""
 
     read_only: ClassVar = ("hasSecret",)
 
