@@ -48,7 +48,7 @@ class ClientDocuments:
 
     A document is returned only for the revision that it was built at, so it has changes by the
     service at once. It has changes made directly in the database after the maximum age at the
-    latest.
+    latest; an SDK that has the ETag of the revision gets them after the next change by the service.
     """
 
     def __init__(

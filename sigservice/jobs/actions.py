@@ -1,11 +1,12 @@
 """Evaluates queued signals and performs their runs, in the order of the signals.
 
 The request that stores a signal wakes this job. It also looks twice a second for signals of other
-processes, interrupted runs, due auto-reverts and due schedules. Several processes take turns
-because all begin with the oldest signal.
+processes, interrupted runs, due auto-reverts and due schedules. One process evaluates at a time
+(`action_runs.lock`), because each begins with the oldest signal.
 
-No error stops the queue: a failed batch is repeated signal by signal, and what fails again is
-stored as failed, with the ID of the logged error. Only an unavailable database stops everything.
+No signal and no action stops the queue: a failed batch is repeated signal by signal, and one that
+fails again is stored as failed, with the ID of the logged error. Errors of the database that have
+another cause are raised, and logged by the runner; the next run begins with the same signals.
 """
 
 from collections.abc import Mapping
@@ -82,7 +83,7 @@ def _evaluate_and_perform(context: Context, logger: Logger) -> tuple[int, int]:
             evaluated, runs = context.evaluator.evaluate_batch(conn, logger, evaluated=signals)
         if runs:
             run_batches.perform_batch(conn, logger, steps)
-        # Last, because this takes the lock of revisions, which runs take after theirs.
+        # Last, because it locks revisions: performing runs locks the runs first, then revisions.
         evaluate_guards(conn, logger, context.clock, signals)
     _record_steps(context, logger, steps)
     return evaluated, len(steps)

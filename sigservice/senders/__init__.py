@@ -3,7 +3,8 @@
     sender.toml   options of its endpoint and of its action sets, in the format of the admin API
     setup.txt     how users configure the sender, with ENDPOINT_URL and SIGNAL_TOKEN
     samples/      payloads: firing.json, and resolved.json if the sender reports the end
-    page.md       its page in docs/senders (sigservice/senders/docs.py)
+    page.md       its page in docs/senders (sigservice/senders/docs.py), with the sections Here, The
+                  payload, Limits and retries, and Test it
     test.json     for tests only: `calls`, the headers of the sender; `expected`, what lists show of
                   its samples, whose `statuses` are firing, pending or resolved; and `ignored`,
                   payloads that no filter may match

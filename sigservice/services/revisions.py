@@ -1,9 +1,11 @@
 """Numbers that tell caches about a change: each grows in the transaction of the change.
 
 Every change that an SDK can see begins with `lock`, so only one runs at a time, and ends with
-`bump`, which records what it touched. A reader of a revision sees everything that was committed
-before it. Revisions follow the clock, so a restored database never gives the revision of a lost
-state to other content. Event IDs can't follow the clock as closely: see `replace_lost`.
+`bump`, which records what it touched. Who reads a revision also sees every change up to it. The
+topics are `""`, whose revision is the generation and which all changes bump, `all` environments,
+`in/<environment>`, `tokens` and `history`. Revisions follow the clock, so a restored database never
+gives the revision of a lost state to other content. Event IDs can't follow the clock as closely:
+see `replace_lost`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
