@@ -53,19 +53,15 @@ def fetch_one_prepared(conn: Connection, statement: str, **parameters: Any) -> R
     In a transaction it is a plain `fetch_one`, because a stale plan would abort the transaction,
     unless the transaction was opened with `prepared`.
     """
-    if not conn.autocommit:
-        return fetch_one(conn, statement, **parameters)
     with conn.cursor() as cursor:
-        _execute(cursor, statement, parameters, is_hot=True)
+        _execute(cursor, statement, parameters, is_hot=conn.autocommit)
         return _first(cursor)
 
 
 def fetch_value_prepared(conn: Connection, statement: str, **parameters: Any) -> Any:
     """Like `fetch_one_prepared` for `fetch_value`."""
-    if not conn.autocommit:
-        return fetch_value(conn, statement, **parameters)
     with conn.cursor() as cursor:
-        _execute(cursor, statement, parameters, is_hot=True)
+        _execute(cursor, statement, parameters, is_hot=conn.autocommit)
         row = cursor.fetchone()
         return row[0] if row else None
 

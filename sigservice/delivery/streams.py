@@ -205,7 +205,7 @@ class Streams:
                 check_at = earliest_at
             self._listen()
             if self._open and now >= check_at:
-                self._announce()
+                self._check()
                 self._end_limited()
                 self._keep_alive(now)
                 ended_at = time.monotonic()
@@ -254,7 +254,7 @@ class Streams:
                     self._settle(connection, connection.flush())
         return is_announced
 
-    def _announce(self) -> None:
+    def _check(self) -> None:
         """Writes to each stream the changes since its last event. An error leaves the streams as
         they are until the next check."""
         try:

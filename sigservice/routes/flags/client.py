@@ -67,7 +67,7 @@ def show_changes(context: Context, access: Access) -> HTTPResponse:
     context.poll_intervals.record(access.environment, environ.get("HTTP_UNLEASH_INTERVAL", ""))
     query = _build_query(environ.get("QUERY_STRING", ""), "", access)
     revisions: Revisions = environ[REVISIONS]
-    since = parse_event_id(environ.get("HTTP_IF_NONE_MATCH", ""))
+    since = _parse_event_id(environ.get("HTTP_IF_NONE_MATCH", ""))
     event_id, message = revisions.find_event_id(access.environment), b""
     if since != event_id:
         revision = revisions.of_environment(access.environment)
@@ -101,7 +101,7 @@ def open_stream(context: Context, access: Access) -> HTTPResponse:
     subscription = ClientSubscription(
         context.flag_states, access, query, state, is_short=kind is Kind.SHORT
     )
-    since = parse_event_id(environ.get("HTTP_LAST_EVENT_ID", ""))
+    since = _parse_event_id(environ.get("HTTP_LAST_EVENT_ID", ""))
     event = subscription.write_connected(state, since)
     if kind is Kind.TRIAL:
         event += POLL_AGAIN
@@ -124,7 +124,7 @@ def show_feature(context: Context, access: Access, name: str) -> HTTPResponse:
     return HTTPResponse(body, 200, {"Content-Type": respond.JSON})
 
 
-def parse_event_id(text: str) -> int | None:
+def _parse_event_id(text: str) -> int | None:
     """The event ID of If-None-Match or Last-Event-ID; None without a readable one."""
     match = re.fullmatch(r'\s*(?:W/)?"?([0-9]{1,10})s?"?\s*', text)
     return int(match[1]) if match else None

@@ -69,12 +69,10 @@ def get_state(conn: Connection, target: FeatureEnvironment) -> Row:
     return state
 
 
-def set_enabled(conn: Connection, target: FeatureEnvironment, enabled: bool, by: Identity) -> bool:
-    """Returns whether the state changed; only a change has an event. Raises NotFoundError."""
-    if get_state(conn, target)["enabled"] == enabled:
-        return False
-    write_changes(conn, [StateChange(target, enabled, by)])
-    return True
+def set_enabled(conn: Connection, target: FeatureEnvironment, enabled: bool, by: Identity) -> None:
+    """Only a change has an event. Raises NotFoundError."""
+    if get_state(conn, target)["enabled"] != enabled:
+        write_changes(conn, [StateChange(target, enabled, by)])
 
 
 def write_changes(conn: Connection, changes: Sequence[StateChange]) -> None:

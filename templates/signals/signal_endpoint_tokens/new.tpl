@@ -3,7 +3,7 @@
 % include("partials/problems.tpl")
 % if fields:
 <p>{{kind_label}}. <a href="{{url('/admin/signals', endpoint['id'], 'tokens', 'new')}}">Choose another type</a></p>
-<form method="post" action="{{url('/admin/signals', endpoint['id'], 'tokens', 'new')}}">
+<form method="post" action="{{action}}">
 % include("partials/csrf.tpl")
 % if is_signature:
 <input type="hidden" name="signature.scheme" value="{{kind.value}}">

@@ -1,7 +1,7 @@
 % rebase("layout.tpl", title=title, live=False)
 % include("signals/signal_endpoints/heading.tpl")
 % include("partials/problems.tpl")
-<form method="post" action="{{url('/admin/signals', endpoint['id'], 'settings')}}">
+<form method="post" action="{{action}}">
 % include("partials/csrf.tpl")
 % include("partials/form_fields.tpl")
 % include("signals/signal_endpoints/options.tpl")

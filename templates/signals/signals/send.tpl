@@ -6,7 +6,7 @@
 <p>Action sets triggered by this endpoint:</p>
 % include("actions/action_sets/triggered_sets.tpl")
 % end
-<form method="post" action="{{url('/admin/signals', endpoint['id'], 'send')}}">
+<form method="post" action="{{action}}">
 % include("partials/csrf.tpl")
 % include("partials/form_fields.tpl")
 <p class="actions">

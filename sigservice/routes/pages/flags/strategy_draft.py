@@ -10,7 +10,7 @@ from sigservice import payload
 from sigservice.errors import AppError, BadDataError
 from sigservice.playground.playground import explain_draft
 from sigservice.playground.reasons import Reasons, build_reasons
-from sigservice.routes.pages.flags.feature_page import find_feature
+from sigservice.routes.pages.flags.feature_page import find_target
 from sigservice.routes.pages.flags.playground import (
     CONTEXT_FIELDS,
     make_context_fields,
@@ -40,7 +40,7 @@ def evaluate_draft(
     context: Context, identity: Identity, name: str, environment: str, form: Form
 ) -> Page:
     with context.database.transaction() as conn:
-        target = FeatureEnvironment(find_feature(conn, name)["project"], name, environment)
+        target = find_target(conn, name, environment)
         strategies.list_strategies(conn, target)  # raises NotFoundError
     draft = to_struct(payload.parse_field(form.get("draft", ""), "draft"), Strategy)
     return render_draft(context, target, draft, form.get("strategy") or None, form)

@@ -52,7 +52,7 @@ def read_variants(form: Form, overrides: Mapping[str, Any]) -> list[dict[str, An
 
 
 def make_variant_section(form: Form, stickiness: Field) -> GrowingSection:
-    rows = list_rows(form, "variants", {})
+    rows = list_rows(form, "variants")
     return make_section(
         form,
         "variants",
