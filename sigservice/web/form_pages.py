@@ -23,8 +23,9 @@ Body = Sequence[str | Sequence[tuple[str, str]]]
 
 def shows_errors_in(show: Handler) -> Callable[[Handler], Handler]:
     """Decorates the handler of a submitted form. After an error that the user can correct, and
-    after a button that adds, removes or moves a row, the response is the form again: `show` gets
-    what was submitted, and the error, as `entry`, whose problems and status its page has."""
+    after a button that adds, removes or moves a row, the response shows the form again. `show` gets
+    what was submitted, and the error if there is one, as `entry`; the page has the problems and the
+    status of that error. Raises other errors."""
 
     def decorate(save: Handler) -> Handler:
         @wraps(save)
