@@ -15,7 +15,7 @@
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{{title}} – sigservice</title>
-<link rel="expect" href="#menu" blocking="render" media="(max-width: 63.99rem)">
+<link rel="expect" href="#end" blocking="render">
 <link rel="stylesheet" href="{{static('app.css')}}">
 <link rel="stylesheet" href="{{static('pages.css')}}">
 <link rel="icon" href="{{static('favicon.svg')}}" type="image/svg+xml">
@@ -73,5 +73,6 @@
  – <a href="{{url('/docs/guide')}}">Guide</a> – <a href="{{url('/docs')}}">API</a>\\
 % end
 </p></footer>
+<div id="end" hidden></div>
 </body>
 </html>

@@ -92,15 +92,16 @@ def test_a_message_does_not_cover_the_card_that_the_page_jumps_to(tab, flags):
     assert notice["y"] + notice["height"] <= card["y"]
 
 
-@pytest.mark.parametrize("path", ["/docs", "/admin/features"])
-def test_the_menu_does_not_move_the_content_of_a_long_page_on_a_phone(tab, names, path):
-    """It follows the content in the document. On a busy machine something else may move once."""
-    page = tab("ada", viewport={"width": 375, "height": 800})
-    shifts = []
-    for _ in range(5):
+@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("path", ["/", "/docs", "/admin/features", "/admin/environments"])
+def test_content_does_not_move_while_a_slow_processor_reads_a_page(tab, names, path, width):
+    """A browser may paint what it has read: half a table, whose columns move, or half a menu."""
+    page = tab("ada", viewport={"width": width, "height": 800})
+    chromium = page.context.new_cdp_session(page)
+    chromium.send("Emulation.setCPUThrottlingRate", {"rate": 10})
+    for _ in range(2):
         page.goto(path)
-        shifts.append(sum(shift[0] for shift in page.evaluate(FIND_SHIFTS)))
-    assert sorted(shifts)[-2] <= MAX_SHIFT
+        assert sum(shift[0] for shift in page.evaluate(FIND_SHIFTS)) <= MAX_SHIFT
 
 
 @pytest.fixture
