@@ -24,6 +24,7 @@ class Fields(dict[str, str | None]):
     ) -> None:
         super().__init__(texts)
         self._time, self._creates_session = time, creates_session
+        self._has_own_time = time is not None
         self.identity = texts.get("userId", texts.get("sessionId"))
         self._random = ""
         self.rollout_bucket: int | None = None
@@ -45,8 +46,8 @@ class Fields(dict[str, str | None]):
 
     def read_time(self) -> datetime:
         """The current time, with a time zone."""
+        self.has_read_clock = not self._has_own_time
         if self._time is None:
-            self.has_read_clock = True
             self._time = datetime.now(UTC)
         return self._time
 

@@ -83,7 +83,8 @@ def test_random_flags_are_evaluated_each_time_and_the_others_are_cached():
 
 def test_flags_that_read_the_clock_are_evaluated_each_time():
     fields = [Fields({}, time=datetime(year, 1, 1, tzinfo=UTC)) for year in (2026, 2101)]
-    reader = Reader(flag("f", strategy(constraints=[UNTIL])))
+    until = strategy(constraints=[UNTIL])
+    reader = Reader(flag("f", until), flag("g", until))
     now = [reader.get() for _ in range(3)]
     assert EMPTY not in now
     steps = reader.compiled.flags.list_steps(("*",))
