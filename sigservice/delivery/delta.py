@@ -56,12 +56,15 @@ def _list_changes(state: FlagState, query: Query, since: int | None) -> list[byt
         return []
     before: dict[str, Flag | None] = {}
     changed_segments: set[int] = set()
+    is_found = False
     for change in reversed(state.changes):
+        # A change that was made in the database has no event ID of its own.
+        if is_found and change.event_id != since:
+            break
         before |= change.flags  # so that the oldest value counts
         changed_segments |= change.segment_ids
-        if change.event_id == since:
-            return _write_events(state, query, before, changed_segments)
-    return None
+        is_found = change.event_id == since
+    return _write_events(state, query, before, changed_segments) if is_found else None
 
 
 def _write_events(

@@ -211,6 +211,20 @@ def test_a_segment_without_a_flag_is_removed(admin, delta):
     delta.assert_is_current()
 
 
+def test_a_change_made_in_the_database_comes_with_the_next_change(admin, delta, clock, database):
+    for name in "ab":
+        admin.create(name)
+    delta.poll()
+    with database.connect() as conn, conn.cursor() as cursor:
+        cursor.execute("UPDATE features SET impression_data = true WHERE name = 'a'")
+    clock.advance(1)
+    with pytest.raises(AssertionError):
+        delta.assert_is_current()  # which compares the flags in memory with the database
+    admin.switch("b")
+    delta.poll()
+    delta.assert_is_current()
+
+
 def test_a_token_gets_only_its_projects(web, admin):
     admin.add_project("shop")
     admin.create("a")
