@@ -252,7 +252,7 @@ def _transfer(options: argparse.Namespace) -> int:
 
 
 def _set_password(command: str, login: str, from_stdin: bool) -> int:
-    password = sys.stdin.readline().rstrip("\n") if from_stdin else _ask_password()
+    password = sys.stdin.readline().rstrip("\r\n") if from_stdin else _ask_password()
     passwords.check(password, login)
     with _open_service() as service:
         context = service.context

@@ -80,7 +80,8 @@ def test_reset_password_sets_it_and_refuses_what_is_wrong(command, service, rows
         "INSERT INTO personal_tokens (user_id, description, secret_hash, secret_prefix, expires_at)"
         " SELECT id, 'ci', '\\x00', 'user:', now() + interval '1 day' FROM users"
     )
-    assert command("reset-password", "ada", "--password-stdin", stdin=GOOD).returncode == 0
+    done = command("reset-password", "ada", "--password-stdin", stdin=GOOD + "\r\n")
+    assert done.returncode == 0
     sign_in(web, "ada", GOOD)
     sign_in(web, "ada", "Correct-Horse-7", status=401)
     assert rows("SELECT count(*) FROM personal_tokens") == [(0,)]
