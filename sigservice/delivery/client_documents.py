@@ -102,8 +102,11 @@ class ClientDocuments:
         with self._lock:
             self._parts[query] = document.parts
             self._parts.move_to_end(query)
-            if len(self._parts) > MAX_DOCUMENTS:
-                self._parts.popitem(last=False)
+            # The other texts are those of the states.
+            size = sum(parts.size for it, parts in self._parts.items() if it.inline)
+            while len(self._parts) > MAX_DOCUMENTS or size > MAX_BYTES:
+                oldest, parts = self._parts.popitem(last=False)
+                size -= parts.size if oldest.inline else 0
             self._documents[query] = document
             self._documents.move_to_end(query)
             size = sum(document.size for document in self._documents.values())

@@ -59,6 +59,9 @@ class Documents:
     def list_queries(self):
         return list(self._context.client_documents._documents)
 
+    def list_queries_with_parts(self):
+        return list(self._context.client_documents._parts)
+
 
 def start(make_service, **caching):
     service = make_service(TOKENS | {"clientFeatureCaching": caching} if caching else TOKENS)
@@ -176,6 +179,17 @@ def test_the_bytes_are_bounded(make_service, monkeypatch):
     monkeypatch.setattr(client_documents, "MAX_BYTES", size - 1)
     assert documents.get(Query("development", prefix="f")).body
     assert not documents.list_queries()
+
+
+def test_the_bytes_of_inlined_segments_are_bounded(make_service, monkeypatch):
+    _, documents = start(make_service)
+    size = documents.get(Query("development", prefix="a", inline=True)).size
+    monkeypatch.setattr(client_documents, "MAX_BYTES", 3 * size)
+    for prefix in "bcde":
+        documents.get(Query("development", prefix=prefix, inline=True))
+    assert documents.list_queries_with_parts() == documents.list_queries()
+    documents.get(Query("development"))
+    assert len(documents.list_queries_with_parts()) == 4
 
 
 def test_expired_documents_are_removed_when_new_ones_are_cached(make_service, clock):
