@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,13 @@ def test_lines_that_differ_are_marked():
         ("+", '  "b": 2'),
         (" ", "}"),
     ]
+
+
+def test_a_change_of_many_similar_values_is_compared_fast():
+    values = [
+        {"values": [f"{letter}-{n * 7919 % 100_003}" for n in range(1000)]} for letter in "ab"
+    ]
+    start = time.thread_time()
+    lines = compare_lines(make_event("segment-updated", *values))
+    assert time.thread_time() - start < 1
+    assert lines[:3] == [(" ", "{"), (" ", '  "values": ['), ("-", '    "b-0",')]
