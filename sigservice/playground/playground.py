@@ -11,6 +11,7 @@ from sigservice.delivery.flag_state import FlagState
 from sigservice.evaluation.fields import Fields
 from sigservice.playground.explanation import Explanation, explain
 from sigservice.repository.flags import feature_strategies
+from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.projects import environments
 from sigservice.repository.projects import projects as project_rows
 from sigservice.services.flags import strategies
@@ -83,11 +84,17 @@ def explain_flags(
         for name in sorted(parent_names - names)
         if (parent := state.flags.find(name))
     ]
-    segments = {id: msgspec.json.decode(text) for id, text in state.segments.items()}
     by_flag: dict[str, list[Json]] = defaultdict(list)
     for row in feature_strategies.list_by_features(conn, list(names), state.environment):
-        # The document lacks a segment that was assigned between the two reads.
-        ids = [id for id in row["segments"] if id in segments]
-        by_flag[row["feature"]].append(strategies.to_json(row | {"segments": ids}))
+        by_flag[row["feature"]].append(strategies.to_json(row))
     by_flag.update(drafts or {})
+    segments = {id: msgspec.json.decode(text) for id, text in state.segments.items()}
+    saved = [strategy for own in by_flag.values() for strategy in own]
+    # The state has the segments of active strategies only.
+    ids = {id for strategy in saved for id in strategy["segments"]} - segments.keys()
+    for row in segment_rows.list_by_id(conn, sorted(ids)) if ids else []:
+        constraints = msgspec.json.decode(row["constraints"])
+        segments[row["id"]] = {"id": row["id"], "name": row["name"], "constraints": constraints}
+    for strategy in saved:  # without the segments that were deleted between the reads
+        strategy["segments"] = [id for id in strategy["segments"] if id in segments]
     return explain(flags, parents, segments, by_flag, context)

@@ -481,3 +481,12 @@ def test_an_invalid_draft_of_the_form_shows_its_problems(ada):
     form = fill(form_to(ada.get(NEW), NEW), parameters__rollout="101")
     page = form.submit("do", value="evaluate", status=400)
     assert find_error(page, "parameters.rollout")
+
+
+def test_a_draft_may_have_a_segment_that_no_active_strategy_uses(ada, flags):
+    drafted, disabled = flags.create_segment("drafted"), flags.create_segment("disabled")
+    flags.add_strategy(disabled=True, segments=[disabled])
+    page = evaluate(ada, **{f"segments.{drafted}": True})
+    texts = page.html.main.get_text(" ", strip=True)
+    assert "segment drafted : no userId IN [ada] : no" in texts
+    assert "segment disabled : no userId IN [ada] : no" in texts
