@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import msgspec
 from bottle import HTTPResponse, request
@@ -127,8 +128,10 @@ def _build_menu(context: Context, identity: Identity) -> list[MenuSection]:
 
 
 def redirect(context: Context, path: str) -> HTTPResponse:
-    """A 303 to a path of this service; its URL is never built from the Host header."""
-    return HTTPResponse(b"", 303, {"Location": context.prefix + path, "Content-Type": HTML})
+    """A 303 to a path of this service; its URL is never built from the Host header. Quotes what a
+    header can't contain, such as a line break in the name of a flag."""
+    location = context.prefix + quote(path, safe="!#$%&'()*+,/:;=?@[]~")
+    return HTTPResponse(b"", 303, {"Location": location, "Content-Type": HTML})
 
 
 def find_notice(notices: Mapping[str, str]) -> str:

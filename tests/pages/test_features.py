@@ -370,6 +370,13 @@ def test_clone_has_the_strategies_and_is_disabled(ada, flags):
     assert not flags.is_on("copy")
 
 
+@pytest.mark.parametrize("form", ["edit", "clone", "tags", "parent"])
+def test_a_line_break_in_the_address_of_a_form_is_no_fault(ada, form):
+    answer = ada.get(f"/admin/features/a%0D%0Ab/{form}", status=303)
+    assert answer.location.endswith("/admin/features/a%0D%0Ab")
+    answer.follow(status=404)
+
+
 def test_tags_are_added_and_removed(ada, flags):
     flags.create_flag()
     path = "/admin/features/checkout/tags"
