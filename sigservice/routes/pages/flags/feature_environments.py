@@ -35,7 +35,7 @@ def switch_feature(
     context: Context, identity: Identity, name: str, environment: str, is_enabled: bool, form: Form
 ) -> Page | str:
     if form.get("when") == "steps":
-        return join_path(flag_path(name), "environments", environment, "releases", "new")
+        return join_path("/admin/features", name, "environments", environment, "releases", "new")
     if form.get("when") == "at":
         return _plan_switch(context, identity, name, environment, is_enabled, form)
     with context.database.transaction() as conn:
