@@ -373,6 +373,15 @@ def test_clone_has_the_strategies_and_is_disabled(ada, flags):
     assert not flags.is_on("copy")
 
 
+def test_who_enabled_a_flag_has_not_switched_it_off_when_it_is_revived(ada, flags):
+    flags.create_flag()
+    flags.switch()
+    assert "switched it" in ada.get("/admin/features/checkout").text
+    flags.archive("checkout")
+    ada.post("/admin/features/checkout/revive", {"csrf": ada.csrf}, status=303)
+    assert "switched it" not in ada.get("/admin/features/checkout").text
+
+
 @pytest.mark.parametrize("form", ["edit", "clone", "tags", "parent"])
 def test_a_line_break_in_the_address_of_a_form_is_no_fault(ada, form):
     answer = ada.get(f"/admin/features/a%0D%0Ab/{form}", status=303)

@@ -74,13 +74,21 @@ def make_cards(
                 "alerts": [alert for alert in alerts if alert["environment"] == name],
                 "release": release,
                 "rollouts": _list_rollouts(environment["strategies"]),
-                "change": next((row for row in switches if row["environment"] == name), None),
+                "change": _find_change(environment, switches),
                 "release_form": join_path(path, name, "releases", "new"),
                 "chart": usage.make_chart(name, now, [m for m in marks if m.environment == name]),
                 "playground": f"/admin/playground?{query}",
             }
         )
     return cards
+
+
+def _find_change(environment: Mapping[str, Any], switches: Sequence[Row]) -> Row | None:
+    """The newest event that switched the flag there, None if its state has another cause: it was
+    archived and revived, or its project stopped using the environment."""
+    type = f"feature-environment-{'enabled' if environment['enabled'] else 'disabled'}"
+    newest = next((row for row in switches if row["environment"] == environment["name"]), None)
+    return newest if newest and newest["type"] == type else None
 
 
 def _find_conflict(item: Row, release: Mapping[str, Any] | None) -> dict[str, Any] | None:
