@@ -160,6 +160,17 @@ def test_used_segment_is_not_deleted_and_its_flags_are_listed(ada, web, flags):
     assert get(web, id)["name"] == "beta"
 
 
+def test_a_segment_of_a_default_strategy_is_not_deleted(ada, web, flags):
+    id = flags.create_segment("beta")
+    path = "/projects/default/environments/production/default-strategy"
+    body = {"name": "flexibleRollout", "segments": [id]}
+    web.post_json(f"/api/admin{path}", body, headers=ADMIN)
+    page = ada.get(f"{LIST}/{id}/delete")
+    link = page.html.find("main").find("a", string="default strategy of default in production")
+    assert link["href"] == f"/admin{path}"
+    assert not page.html.find("button", class_="danger")
+
+
 def test_hostile_text_comes_back_as_text(ada, web):
     for text in HOSTILE:
         fields = {

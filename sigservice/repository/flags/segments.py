@@ -53,6 +53,11 @@ def list_strategies(conn: Connection, id: int) -> list[Row]:
     return fetch_all(conn, _SQL["list_segment_strategies"], id=id)
 
 
+def list_default_strategies(conn: Connection, id: int) -> list[Row]:
+    """The {project, environment} of the default strategies that use the segment."""
+    return fetch_all(conn, _SQL["list_default_strategies_of_segment"], id=id)
+
+
 def update(conn: Connection, id: int, item: Any) -> Row:
     """`item` is encoded as JSON. Raises UniqueViolation for an existing name."""
     text = msgspec.json.encode(item).decode()

@@ -75,18 +75,24 @@ def update(conn: Connection, id: int, new: Segment, by: Identity, *, max_values:
 
 
 def delete(conn: Connection, id: int, by: Identity) -> None:
-    """Raises NotFoundError, and ConflictError with the strategies that use the segment."""
+    """Raises NotFoundError, and ConflictError with the strategies that use the segment, also as
+    the default of a project."""
     revisions.lock(conn)
     before = get(conn, id)
     strategies = segments.list_strategies(conn, id)
-    if strategies:
+    defaults = segments.list_default_strategies(conn, id)
+    if strategies or defaults:
         names = sorted({row["feature"] for row in strategies})
+        names += sorted({f"the default strategy of {row['project']}" for row in defaults})
+        details = [
+            {"message": f"Used by {row['feature']} in {row['environment']}.", "path": row["id"]}
+            for row in strategies
+        ]
+        for row in defaults:
+            place = f"{row['project']} in {row['environment']}"
+            details.append({"message": f"Used by the default strategy of {place}."})
         raise ConflictError(
-            f"Segment {before['name']} is used by {', '.join(names[:10])}.",
-            details=[
-                {"message": f"Used by {row['feature']} in {row['environment']}.", "path": row["id"]}
-                for row in strategies
-            ],
+            f"Segment {before['name']} is used by {', '.join(names[:10])}.", details=details
         )
     segments.delete(conn, id)
     events.record(conn, "segment-deleted", by, pre_data=to_json(before), project=before["project"])
@@ -146,10 +152,11 @@ def check(new: Fields, problems: Problems, path: str = "", *, max_values: int) -
 
 
 def _check_project_fits(conn: Connection, id: int, project: str | None) -> None:
-    """Flags of another project can't use a project's segment."""
+    """Strategies of another project can't use a project's segment."""
     if project is None:
         return
-    others = {row["project"] for row in segments.list_strategies(conn, id)} - {project}
+    users = [*segments.list_strategies(conn, id), *segments.list_default_strategies(conn, id)]
+    others = {row["project"] for row in users} - {project}
     if others:
         raise BadDataError(
             f"The segment is used in project {', '.join(sorted(others))}.", path="project"

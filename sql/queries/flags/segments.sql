@@ -52,6 +52,13 @@ JOIN environments e ON e.name = s.environment
 WHERE x.segment_id = %(id)s
 ORDER BY s.feature, e.sort_order, s.environment, s.id;
 
+-- name: list_default_strategies_of_segment
+-- The places of the default strategies that use a segment.
+SELECT project, environment
+FROM project_environments
+WHERE default_strategy->'segments' @> to_jsonb(%(id)s::int)
+ORDER BY project, environment;
+
 -- name: update_segment
 UPDATE segments
 SET name = x.name, description = x.description, project = x.project, constraints = x.constraints

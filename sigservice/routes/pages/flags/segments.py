@@ -13,6 +13,7 @@ from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.growing_forms import GROWING_FORM
+from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 from sigservice.web.resource_limits import explain_limit, make_limit_page
 from sigservice.web.tables import Cell, Column, make_list_page, make_table
@@ -130,19 +131,20 @@ def save_segment(
 @confirms(router, f"{ONE}/delete", needs=EDIT)
 def delete_segment(conn: Connection, identity: Identity, segment_id: int) -> Confirmation:
     segment = segments.get(conn, segment_id)
-    users = segment_rows.list_strategies(conn, segment_id)
+    users = [
+        (f"{row['feature']} in {row['environment']}", flag_path(row["feature"]))
+        for row in segment_rows.list_strategies(conn, segment_id)
+    ]
+    for row in segment_rows.list_default_strategies(conn, segment_id):
+        place = (row["project"], "environments", row["environment"], "default-strategy")
+        label = f"default strategy of {row['project']} in {row['environment']}"
+        users.append((label, join_path("/admin/projects", *place)))
     text = "No flag uses this segment. This can't be undone."
     if users:
-        text = "Can't delete: used by these flags. Remove it from their strategies first."
+        text = "Can't delete: these strategies use it. Remove it from them first."
     return Confirmation(
         f"Delete segment {segment['name']}?",
-        [
-            text,
-            [
-                (f"{user['feature']} in {user['environment']}", flag_path(user["feature"]))
-                for user in users
-            ],
-        ],
+        [text, users],
         "" if users else "Delete segment",
         SEGMENTS,
         lambda: segments.delete(conn, segment_id, identity),

@@ -6,7 +6,7 @@ import webtest
 
 from sigservice.services.flags import segments
 from tests.delivery.test_revision_cache import AS_CLIENT, POLL, TOKENS
-from tests.routes.kit import FEATURES, NO_OBJECTS, SEGMENTS, Admin, race
+from tests.routes.kit import FEATURES, NEW_PROJECT, NO_OBJECTS, PROJECT, SEGMENTS, Admin, race
 
 RULE = {"contextName": "userId", "operator": "IN", "values": ["1"]}
 IDS = ["0", "999", str(2**31 - 1), str(2**31), "9" * 19, "9" * 30, "9" * 5000, "000000"]
@@ -119,6 +119,23 @@ def test_the_limit_of_segments_on_a_strategy_is_an_option(make_service):
     added = admin.strategy(segments=ids[:1])
     place = {"projectId": "default", "environmentId": "development", "strategyId": added["id"]}
     admin.all_refused("POST", f"{SEGMENTS}/strategies", [(place | {"segmentIds": ids}, "segments")])
+
+
+def test_a_segment_of_a_default_strategy_is_kept(admin):
+    id, flag = admin.segment(), admin.flag()
+    admin.post("/api/admin/projects", NEW_PROJECT, 201)
+    path = f"{PROJECT}/environments/development/default-strategy"
+    admin.post(path, {"name": "flexibleRollout", "segments": [id]})
+    refused = admin.ask("DELETE", f"{SEGMENTS}/{id}", status=409).json
+    assert refused["message"] == "Segment beta is used by the default strategy of default."
+    assert [detail["message"] for detail in refused["details"]] == [
+        "Used by the default strategy of default in development."
+    ]
+    admin.all_refused("PUT", f"{SEGMENTS}/{id}", [(body(project="web"), "project")])
+    admin.put(f"{SEGMENTS}/{id}", body(project="default"), 204)
+    admin.post(f"{flag}/environments/development/on")
+    (strategy,) = admin.get(f"{flag}/environments/development")["strategies"]
+    assert strategy["segments"] == [id]
 
 
 def test_names_are_unique(admin):
