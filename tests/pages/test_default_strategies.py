@@ -23,6 +23,7 @@ def test_new_flags_get_the_default_strategy_when_they_are_enabled(ada, flags):
 def test_the_form_shows_what_is_stored(ada):
     form = form_to(ada.get(PATH), PATH)
     form["parameters.rollout"], form["title"] = "25", "Careful"
+    assert "disabled" not in form.fields
     form.submit(status=303)
     form = form_to(ada.get(PATH), PATH)
     assert (form["parameters.rollout"].value, form["title"].value) == ("25", "Careful")

@@ -169,6 +169,7 @@ def _add_or_enable_strategies(
         new, default = Strategy("flexibleRollout"), get_state(conn, target)["default_strategy"]
         if default:
             new = msgspec.json.decode(default, type=Strategy)
+            new.disabled = None  # a flag with disabled strategies only is enabled for everyone
         scope, count = (target.project, target.environment), len(new.segments)
         strategies.add_to_all(conn, *scope, inactive, new, by, max_segments=count)
 

@@ -30,6 +30,7 @@ def show_default_strategy(
         choices = load_choices(conn)
     texts = entry.form or make_form(strategy, choices, "")
     parts = make_form_parts(context, texts, choices, project, entry.error)
+    parts["general"] = [field for field in parts["general"] if field.name != "disabled"]
     cancel_path = join_path("/admin/projects", project, "edit")
     return Page(
         "projects/projects/default_strategy",

@@ -16,6 +16,17 @@ def is_on(admin, name="a", environment="development"):
     return admin.get(f"{FEATURES}/{name}/environments/{environment}")["enabled"]
 
 
+def test_a_disabled_default_strategy_is_enabled_with_the_flag(admin):
+    flag = admin.flag()
+    path = f"{PROJECT}/environments/development/default-strategy"
+    rollout = {"name": "flexibleRollout", "parameters": {"rollout": "5"}}
+    admin.post(path, rollout | {"disabled": True})
+    for state in ("on", "off", "on"):
+        admin.post(f"{flag}/environments/development/{state}")
+    (strategy,) = admin.get(f"{flag}/environments/development")["strategies"]
+    assert (strategy["disabled"], strategy["parameters"]["rollout"]) == (False, "5")
+
+
 def test_flag_without_strategy_is_enabled_for_everyone(admin):
     admin.flag()
     assert admin.get(STATE)["strategies"] == []
