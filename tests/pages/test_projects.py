@@ -67,6 +67,21 @@ def test_errors_of_a_project_are_at_their_fields(ada, web):
     assert len(web.get("/api/admin/projects", headers=ADMIN).json["projects"]) == 1
 
 
+def test_the_deletion_of_a_project_names_and_records_its_action_sets(ada, service, read_api):
+    new(ada, "/admin/projects/new", name="Shop")
+    with service.context.database.transaction() as conn, conn.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO action_sets (project, name, actor_id, source_id, created_by_user_id) "
+            "VALUES ('shop', 'kill', 1, 1, 1) RETURNING id"
+        )
+        id = cursor.fetchone()[0]
+    page = ada.get("/admin/projects/shop/delete")
+    assert "its archived flags and its action sets" in page.html.main.get_text()
+    form_to(page, "/admin/projects/shop/delete").submit(status=303)
+    (event,) = read_api("events?type=actions-deleted")["events"]
+    assert (event["project"], event["preData"]) == ("shop", {"id": id, "name": "kill"})
+
+
 def test_a_project_in_use_shows_why_it_cannot_be_deleted(ada, service):
     page = ada.get("/admin/projects/default/delete")
     assert "default project can't be deleted" in page.html.main.get_text()

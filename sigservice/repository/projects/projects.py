@@ -87,6 +87,11 @@ def delete_archived_features(conn: Connection, id: str) -> list[str]:
     return [row["name"] for row in fetch_all(conn, _SQL["delete_archived_features"], id=id)]
 
 
+def delete_action_sets(conn: Connection, id: str) -> list[Row]:
+    """Returns their {id, name}."""
+    return fetch_all(conn, _SQL["delete_action_sets"], id=id)
+
+
 def delete(conn: Connection, id: str) -> None:
     execute(conn, _SQL["delete_project"], id=id)
 

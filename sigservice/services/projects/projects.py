@@ -109,7 +109,7 @@ def create(conn: Connection, new: NewProject, by: Identity) -> Row:
 
 
 def delete(conn: Connection, id: str, by: Identity) -> None:
-    """Deletes its archived flags too.
+    """Deletes its archived flags and its action sets too.
 
     Raises NotFoundError, OperationDeniedError, ConflictError while it has flags or segments.
     """
@@ -123,9 +123,13 @@ def delete(conn: Connection, id: str, by: Identity) -> None:
         raise ConflictError(f"The project {id} still has segments: {', '.join(segments)}.")
     api_tokens.remove_project(conn, id, by)
     deleted = projects.delete_archived_features(conn, id)
+    sets = projects.delete_action_sets(conn, id)
     projects.delete(conn, id)
     events.record_many(
         conn, "feature-deleted", by, [{"project": id, "feature_name": name} for name in deleted]
+    )
+    events.record_many(
+        conn, "actions-deleted", by, [{"project": id, "pre_data": row} for row in sets]
     )
     KIND.record_deletion(conn, before, by)
 

@@ -1,5 +1,5 @@
--- Projects. Written by admins. Deleting one deletes its archived flags; other flags and segments
--- prevent it.
+-- Projects. Written by admins. Deleting one deletes its archived flags and its action sets; other flags
+-- and segments prevent it.
 
 -- name: list_projects
 -- All projects or the one with this ID, with the number of flags that aren't archived.
@@ -62,6 +62,9 @@ UPDATE projects SET confirms_production = %(confirms)s, updated_at = now() WHERE
 
 -- name: delete_archived_features
 DELETE FROM features WHERE project = %(id)s AND archived_at IS NOT NULL RETURNING name;
+
+-- name: delete_action_sets
+DELETE FROM action_sets WHERE project = %(id)s RETURNING id, name;
 
 -- name: delete_project
 DELETE FROM projects WHERE id = %(id)s;

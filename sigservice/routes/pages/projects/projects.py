@@ -162,15 +162,15 @@ def delete_project(conn: Connection, identity: Identity, project: str) -> Confir
     elif flags or segments:
         obstacle = (
             f"Can't delete: the project has {plural(flags, 'flag')} and "
-            f"{plural(len(segments), 'segment')}. Archive or move the flags and delete or move the "
+            f"{plural(len(segments), 'segment')}. Archive the flags and delete or move the "
             "segments first."
         )
     return Confirmation(
         f"Delete {row['name']} ({project})?",
         [
             obstacle
-            or f"Permanently deletes the project {project} and its archived flags. Tokens scoped "
-            "only to it stop working."
+            or f"Permanently deletes the project {project}, its archived flags and its action "
+            "sets. Tokens scoped only to it stop working."
         ],
         "" if obstacle else "Delete project",
         PATH,
