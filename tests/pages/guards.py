@@ -183,7 +183,7 @@ EDIT_FORMS = {
         "do": "import",
     },
     "/admin/projects/{project}/environments/{environment}/on": {},
-    "/admin/projects/{project}/environments/{environment}/off": {},
+    "/admin/projects/{project}/environments/{environment}/off": {"confirmed": "on"},
     "/admin/projects/{project}/environments/{environment}/default-strategy": STRATEGY,
     "/admin/context/new": {"name": "region"},
     "/admin/context/{field}/edit": {"description": "What is paid"},

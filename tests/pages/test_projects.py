@@ -67,6 +67,22 @@ def test_errors_of_a_project_are_at_their_fields(ada, web):
     assert len(web.get("/api/admin/projects", headers=ADMIN).json["projects"]) == 1
 
 
+def test_an_environment_with_enabled_flags_is_only_taken_from_a_project_after_a_question(
+    ada, flags
+):
+    flags.create_flag()
+    flags.switch()
+    path = "/admin/projects/default/environments/production/off"
+    page = form_to(ada.get("/admin/projects/default/edit"), path).submit(status=200)
+    assert "Disables 1 flag there at once." in page.html.main.get_text()
+    assert flags.is_on()
+    page = form_to(page, path).submit(status=303).follow()
+    assert notice(page).startswith("The environment is disabled in this project")
+    row = f"{path.removesuffix('off')}on"
+    form_to(page, row).submit(status=303)
+    assert not flags.is_on()
+
+
 def test_the_deletion_of_a_project_names_and_records_its_action_sets(ada, service, read_api):
     new(ada, "/admin/projects/new", name="Shop")
     with service.context.database.transaction() as conn, conn.cursor() as cursor:

@@ -14,7 +14,13 @@ from sigservice.services.projects import (
 )
 from sigservice.services.projects.projects import NewProject, ProjectChanges
 from sigservice.web import Connection, Page, PageGuard, Router, Row
-from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
+from sigservice.web.form_pages import (
+    Confirmation,
+    confirms,
+    make_confirmation_page,
+    make_form_page,
+    shows_errors_in,
+)
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read, to_form
 from sigservice.web.resource_limits import explain_limit, make_limit_page
 from sigservice.web.tables import Cell, Column, make_list_page, make_table
@@ -146,9 +152,25 @@ def update_project(conn: Connection, identity: Identity, project: str, form: For
 @router.post(f"{ONE}/environments/<environment>/<is_used:switch>", needs=EDIT)
 def switch_environment_of_project(
     conn: Connection, identity: Identity, project: str, environment: str, is_used: bool, form: Form
-) -> str:
+) -> Page | str:
+    """Asks before it disables flags."""
     change = project_environments.link if is_used else project_environments.unlink
     environments.get(conn, environment)
+    links = environment_rows.list_by_project(conn, project)
+    counts = {row["name"]: row["enabled_toggle_count"] for row in links}
+    if not is_used and "confirmed" not in form and (count := counts[environment]):
+        question = Confirmation(
+            f"Disable {environment} in the project {project}?",
+            [
+                f"Disables {plural(count, 'flag')} there at once. Strategies are kept, but the"
+                " flags stay disabled when the project uses the environment again."
+            ],
+            f"Disable {environment}",
+            f"{PATH}/{project}/edit",
+            hidden={"confirmed": "on"},
+            breadcrumbs=BREADCRUMBS,
+        )
+        return make_confirmation_page(question)
     change(conn, project, environment, identity)
     return f"{PATH}/{project}/edit?done={'on' if is_used else 'off'}"
 
