@@ -115,6 +115,14 @@ def test_a_service_account_is_created_with_a_token_and_deleted(ada, web):
     ada.post(tokens, {"csrf": ada.csrf, "description": "x", "expiresAt": "2999-01-01"}, status=404)
 
 
+def test_the_deletion_of_a_service_account_names_its_action_sets(ada, sets):
+    path = f"{ACCOUNTS}/{sets.account}/delete"
+    assert "action sets" not in ada.get(path).html.main.get_text()
+    id = sets.set("kill checkout")
+    link = ada.get(path).html.main.find("a", string="kill checkout")
+    assert link["href"] == f"/admin/projects/default/actions/{id}"
+
+
 def test_problems_of_a_service_account_form_are_reported_and_values_kept(ada, web):
     new = f"{ACCOUNTS}/new"
     page = submit(ada.get(new), new, 400, username="ada", name="Ann")

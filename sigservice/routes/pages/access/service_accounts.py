@@ -3,6 +3,7 @@
 from operator import itemgetter
 
 from sigservice.repository.access import users as user_rows
+from sigservice.repository.actions import action_sets
 from sigservice.routes.admin.access.service_accounts import ServiceAccountBody, ServiceTokenBody
 from sigservice.routes.pages.access.account_fields import (
     PERSONAL_TOKEN_COLUMNS,
@@ -15,6 +16,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import Connection, Context, Page, PageGuard, Router
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
+from sigservice.web.helpers import join_path
 from sigservice.web.tables import make_table
 from sigservice.wording import plural
 
@@ -87,12 +89,20 @@ def save_service_account(conn: Connection, identity: Identity, account_id: int, 
 def delete_service_account(conn: Connection, identity: Identity, account_id: int) -> Confirmation:
     account = service_accounts.get(conn, account_id)
     tokens = plural(len(service_accounts.list_tokens(conn, account_id)), "token")
+    sets = [
+        (row["name"], join_path("/admin/projects", row["project"], "actions", row["id"]))
+        for row in action_sets.list_all(conn)
+        if row["actor_id"] == account_id
+    ]
+    body: list[str | list[tuple[str, str]]] = [
+        f"Deletes the account and {tokens}. Applications using them lose access immediately. "
+        "This can't be undone."
+    ]
+    if sets:
+        body += ["Runs of these action sets fail until they have another account:", sets]
     return Confirmation(
         f"Delete service account {account['username']}?",
-        [
-            f"Deletes the account and {tokens}. Applications using them lose access immediately. "
-            "This can't be undone."
-        ],
+        body,
         "Delete service account",
         f"{PATH}/{account_id}",
         lambda: service_accounts.delete(conn, account_id, identity),
