@@ -206,6 +206,7 @@ class _RootRouter(BottleRouter):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self.add_filter("id", _id_filter)
+        self.add_filter("path", _path_filter)
         self._routes: list[Route] = []
         self._is_complete = False
 
@@ -322,6 +323,11 @@ def create_root() -> Bottle:
 
 def _id_filter(_config: str) -> tuple[str, Any, Any]:
     return r"[0-9]{1,19}", _parse_id, str
+
+
+def _path_filter(_config: str) -> tuple[str, None, None]:
+    """Like bottle's, and with line breaks, which names of applications and tags may have."""
+    return r"(?s:.+?)", None, None
 
 
 def _parse_id(text: str) -> int:

@@ -16,6 +16,15 @@ def tags(admin):
     return [t["value"] for t in admin.get(TAGS)["tags"]]
 
 
+def test_a_tag_with_a_line_break_is_removed(admin):
+    admin.flag()
+    admin.post("/api/admin/features/a/tags", {"type": "simple", "value": "a\nb"}, 201)
+    admin.delete("/api/admin/features/a/tags/simple/a%0Ab")
+    assert admin.get("/api/admin/features/a/tags")["tags"] == []
+    admin.delete("/api/admin/tags/simple/a%0Ab")
+    assert admin.get("/api/admin/tags")["tags"] == []
+
+
 def test_tags_come_and_go(admin):
     admin.flag()
     assert admin.get(TAGS) == {"version": 1, "tags": []}
