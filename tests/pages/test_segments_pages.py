@@ -137,6 +137,16 @@ def test_segment_is_edited(ada, web, flags):
     assert segment["constraints"] == []
 
 
+def test_a_form_keeps_the_blanks_of_values(ada, web, flags):
+    rule = {"contextName": "company", "operator": "STR_CONTAINS", "values": [" Inc", " "]}
+    id = flags.create_segment("beta", constraints=[rule])
+    before = get(web, id)
+    form = form_to(ada.get(f"{LIST}/{id}"), f"{LIST}/{id}")
+    form["description"] = "Volunteers"
+    form.submit(status=303)
+    assert get(web, id) == before | {"description": "Volunteers"}
+
+
 def test_unused_segment_is_deleted(ada, web, flags):
     flags.create_segment("beta")
     page = follow(ada.get(LIST), "Delete beta")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.conftest import ADMIN
 from tests.pages.page_reader import alert, find_error, follow, form_to, heading, notice
 
 PRODUCTION = "/admin/features/checkout/environments/production/strategies"
@@ -490,3 +491,27 @@ def test_a_draft_may_have_a_segment_that_no_active_strategy_uses(ada, flags):
     texts = page.html.main.get_text(" ", strip=True)
     assert "segment drafted : no userId IN [ada] : no" in texts
     assert "segment disabled : no userId IN [ada] : no" in texts
+
+
+def test_a_form_keeps_what_it_can_not_show(ada, web, flags):
+    web.post_json(
+        "/api/admin/strategies",
+        {"name": "own", "parameters": [{"name": "sure", "type": "boolean"}]},
+        headers=ADMIN,
+    )
+    values = [" Inc", "x,y", "two\nlines", " "]
+    constraint = {"contextName": "company", "operator": "STR_ENDS_WITH", "values": values}
+    variants = [{"name": "a", "stickiness": "userId"}, {"name": "b", "stickiness": "sessionId"}]
+    parts = {"constraints": [constraint], "variants": variants, "parameters": {"sure": "yes"}}
+    path = f"{PRODUCTION}/{flags.add_strategy(name='own', **parts)}"
+    (before,) = flags.list_strategies()
+    form = form_to(ada.get(path), path)
+    form["title"] = "Careful"
+    form.submit(status=303)
+    assert flags.list_strategies() == [before | {"title": "Careful"}]
+    form = form_to(ada.get(path), path)
+    form["constraints.0.values"], form["variant_stickiness"] = " Ltd \nGmbH", "random"
+    form.submit(status=303)
+    (after,) = flags.list_strategies()
+    assert after["constraints"][0]["values"] == ["Ltd", "GmbH"]
+    assert [variant["stickiness"] for variant in after["variants"]] == ["random", "random"]

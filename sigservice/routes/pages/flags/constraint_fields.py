@@ -48,22 +48,35 @@ def make_form(constraints: Sequence[Mapping[str, Any]]) -> Form:
     return to_form(rows, "constraints")
 
 
-def read_constraints(form: Form) -> list[dict[str, Any]]:
-    """Operators with several values take one from each line, the others the whole text."""
-    return [
-        {
-            "contextName": row.get("contextName", "").strip(),
-            "operator": row.get("operator", ""),
-            **(
-                {"values": split_lines(row.get("values", ""))}
-                if row.get("operator") in TEXT_OPERATORS
-                else {"value": row.get("values", "").strip()}
-            ),
-            "inverted": "inverted" in row,
-            "caseInsensitive": "caseInsensitive" in row,
-        }
-        for row in list_rows(form, "constraints")
-    ]
+def read_constraints(
+    form: Form, existing: Sequence[Mapping[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """Operators with several values take one from each line, the others the whole text. A row that
+    shows one of the `existing` constraints is that constraint: its values may have blanks and line
+    breaks, which a text can't show."""
+    existing_rows = list_rows(make_form(existing), "constraints")
+    constraints = []
+    for row in list_rows(form, "constraints"):
+        texts = {name: text.replace("\r\n", "\n") for name, text in row.items()}
+        if texts in existing_rows:
+            constraints.append(dict(existing[existing_rows.index(texts)]))
+        else:
+            constraints.append(_read_constraint(row))
+    return constraints
+
+
+def _read_constraint(row: Form) -> dict[str, Any]:
+    return {
+        "contextName": row.get("contextName", "").strip(),
+        "operator": row.get("operator", ""),
+        **(
+            {"values": split_lines(row.get("values", ""))}
+            if row.get("operator") in TEXT_OPERATORS
+            else {"value": row.get("values", "").strip()}
+        ),
+        "inverted": "inverted" in row,
+        "caseInsensitive": "caseInsensitive" in row,
+    }
 
 
 def make_constraint_section(form: Form, context_rows: Sequence[Row], hint: str) -> GrowingSection:

@@ -116,10 +116,12 @@ def show_segment(
 def save_segment(
     context: Context, identity: Identity, form: Form, segment_id: int | None = None
 ) -> str:
-    constraints = constraint_fields.read_constraints(form)
-    new = read(form, Segment, constraints=constraints)
     limit = context.config["segmentValuesLimit"]
     with context.database.transaction() as conn:
+        row = None if segment_id is None else segments.get(conn, segment_id)
+        existing = segments.to_json(row)["constraints"] if row else []
+        constraints = constraint_fields.read_constraints(form, existing)
+        new = read(form, Segment, constraints=constraints)
         if segment_id is None:
             segments.create(conn, new, identity, max_values=limit)
         else:

@@ -84,17 +84,23 @@ def make_form(strategy: Mapping[str, Any] | None, choices: StrategyChoices, feat
     form |= {f"{SEGMENTS}{id}": "on" for id in strategy["segments"]}
     form |= constraint_fields.make_form(strategy["constraints"])
     form |= variant_fields.make_form(strategy["variants"])
-    stickiness = next((variant["stickiness"] for variant in strategy["variants"]), "default")
-    return form | {"variant_stickiness": stickiness}
+    return form | {"variant_stickiness": variant_fields.find_stickiness(strategy["variants"])}
 
 
 def read_strategy(
     form: Form, choices: StrategyChoices, existing: Mapping[str, Any] | None = None
 ) -> Strategy:
-    """The strategy of a submitted form. Parameters and overrides of `existing` that the form has no
-    fields for stay. Raises BadDataError for values that the form doesn't offer."""
+    """The strategy of a submitted form. What the form has no fields for stays as in `existing`:
+    parameters, parts of variants, blanks in values. Raises BadDataError for values that the form
+    doesn't offer."""
     type, title = form.get("name", ""), form.get("title", "").strip()
-    existing = existing or {"name": None, "title": None, "parameters": {}, "variants": []}
+    existing = existing or {
+        "name": None,
+        "title": None,
+        "parameters": {},
+        "constraints": [],
+        "variants": [],
+    }
     parameters = dict(existing["parameters"]) if existing["name"] == type else {}
     for name, parameter_type in choices.map_types(type).items():
         if (key := to_field_name(name)) not in form:
@@ -104,7 +110,6 @@ def read_strategy(
             text = ",".join(split_lines(text))
         if text or name in parameters or (name, type) == ("rollout", DEFAULT_TYPE):
             parameters[name] = text
-    overrides = {v["name"]: v["overrides"] for v in existing["variants"] if v.get("overrides")}
     ids = [name.removeprefix(SEGMENTS) for name in form if name.startswith(SEGMENTS)]
     body = {
         "name": type,
@@ -112,8 +117,8 @@ def read_strategy(
         "disabled": "disabled" in form,
         "parameters": parameters,
         "segments": sorted(int(id) for id in ids if id.isascii() and id.isdigit() and len(id) < 10),
-        "constraints": constraint_fields.read_constraints(form),
-        "variants": variant_fields.read_variants(form, overrides),
+        "constraints": constraint_fields.read_constraints(form, existing["constraints"]),
+        "variants": variant_fields.read_variants(form, existing["variants"]),
     }
     return to_struct(body, Strategy)
 
@@ -181,7 +186,10 @@ def _make_parameter_field(parameter: Row, choices: StrategyChoices, form: Form) 
     if parameter_type == "list":
         return Field(name, label, "", "textarea", f"{hint} One per line.".strip())
     if parameter_type == "boolean":
-        states = make_choices(("true", "false"), ("", "not set"))
+        value = form.get(name, "")
+        states = make_choices(
+            dict.fromkeys(["true", "false", *filter(None, [value])]), ("", "not set")
+        )
         return Field(name, label, "", "select", hint, choices=states)
     return Field(name, label, hint=hint)
 

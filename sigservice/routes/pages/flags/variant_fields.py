@@ -45,10 +45,25 @@ def make_form(variants: Sequence[Mapping[str, Any]]) -> Form:
     return to_form(rows, "variants")
 
 
-def read_variants(form: Form, overrides: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """`overrides` are by the variant's name."""
+def find_stickiness(variants: Sequence[Mapping[str, Any]]) -> str:
+    """What the form shows as the stickiness of all variants: the one of the first."""
+    return next((variant["stickiness"] for variant in variants), "default")
+
+
+def read_variants(form: Form, existing: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Keeps the overrides of the `existing` variants and, unless the form changes it, the
+    stickiness of each, by the variant's name."""
     stickiness = form.get("variant_stickiness", "default")
-    return [_read_variant(row, stickiness, overrides) for row in list_rows(form, "variants")]
+    is_changed = stickiness != find_stickiness(existing)
+    variants = []
+    for row in list_rows(form, "variants"):
+        variant = _read_variant(row, stickiness)
+        for old in existing:
+            if old["name"] == variant["name"]:
+                variant |= {"overrides": old["overrides"]} if old.get("overrides") else {}
+                variant |= {} if is_changed else {"stickiness": old["stickiness"]}
+        variants.append(variant)
+    return variants
 
 
 def make_variant_section(form: Form, stickiness: Field) -> GrowingSection:
@@ -76,10 +91,10 @@ def explain_weights(error: AppError) -> None:
             detail["message"] = WEIGHT_PROBLEM
 
 
-def _read_variant(row: Form, stickiness: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
-    is_fixed, name = row.get("weightType") == "fix", row.get("name", "").strip()
+def _read_variant(row: Form, stickiness: str) -> dict[str, Any]:
+    is_fixed = row.get("weightType") == "fix"
     variant = {
-        "name": name,
+        "name": row.get("name", "").strip(),
         "weightType": row.get("weightType", "variable"),
         "weight": _parse_weight(row.get("weight", "")) if is_fixed else 0,
         "stickiness": stickiness,
@@ -87,8 +102,6 @@ def _read_variant(row: Form, stickiness: str, overrides: Mapping[str, Any]) -> d
     if row.get("payload.type"):
         value = row.get("payload.value", "").replace("\r\n", "\n")
         variant["payload"] = {"type": row["payload.type"], "value": value}
-    if name in overrides:
-        variant["overrides"] = overrides[name]
     return variant
 
 
