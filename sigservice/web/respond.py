@@ -30,11 +30,12 @@ class Created(NamedTuple):
 
 class Undo(NamedTuple):
     """The form that undoes a change: its path, the ids of the elements that it replaces, hidden
-    fields."""
+    fields, and its button."""
 
     path: str
     swap: str
     fields: Mapping[str, str]
+    label: str = "Undo"
 
 
 def json(value: Any, status: int = 200, **headers: str) -> HTTPResponse:

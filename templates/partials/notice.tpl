@@ -5,7 +5,7 @@
 % for name, value in undo.fields.items():
 <input type="hidden" name="{{name}}" value="{{value}}">
 % end
-<button class="quiet">Undo</button>
+<button class="quiet">{{undo.label}}</button>
 </form>
 % end
 </div>

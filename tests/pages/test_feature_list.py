@@ -343,7 +343,9 @@ def test_selected_flags_are_changed_together(ada, web, flags):
     assert names(ada.get(LIST)) == ["c"]
 
 
-def test_archiving_says_when_flags_were_evaluated_and_is_undone(ada, flags, rows, clock):
+def test_archiving_says_when_flags_were_evaluated_and_offers_to_revive_them(
+    ada, flags, rows, clock
+):
     for name in ("a", "b", "c"):
         flags.create_flag(name)
     rows("UPDATE features SET last_seen_at = now() WHERE name = 'a'")
@@ -356,9 +358,10 @@ def test_archiving_says_when_flags_were_evaluated_and_is_undone(ada, flags, rows
     page = question.forms[1].submit(status=303).follow()
     assert notice(page) == "2 flags archived."
     assert names(page) == ["c"]
+    assert page.html.find(id="notice").button.string == "Revive"  # not the state before: no undo
     (undo,) = [form for form in page.forms.values() if "flag.a" in form.fields]
     page = undo.submit(status=303).follow()
-    assert notice(page) == "2 flags revived."
+    assert notice(page) == "2 flags revived; disabled in every environment."
     assert names(page) == ["a", "b", "c"]
 
 
@@ -371,7 +374,7 @@ def test_archived_flags_are_revived_together(ada, flags):
     form = form_to(page, f"{LIST}/bulk")
     form["flag.a"], form["flag.b"] = "on", "on"
     page = form.submit(status=303).follow()
-    assert notice(page) == "2 flags revived."
+    assert notice(page) == "2 flags revived; disabled in every environment."
     assert names(ada.get(LIST)) == ["a", "b"]
 
 

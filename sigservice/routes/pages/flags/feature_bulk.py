@@ -97,7 +97,10 @@ def _ask_first(
             warnings.append(
                 f"Applications still use {count} of these: evaluated within the last hour."
             )
-        warnings.append("SDKs will evaluate archived flags as disabled.")
+        warnings.append(
+            "SDKs will evaluate archived flags as disabled. Revived flags come back disabled in"
+            " every environment."
+        )
     verb = {"archive": "Archive", "on": "Enable", "off": "Disable"}[change]
     place = f" in {environment}" if environment else ""
     back = form.get("back", "")
