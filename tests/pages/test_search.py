@@ -46,8 +46,10 @@ def test_endpoints_are_found_by_admins_only(search, endpoint):
     assert search("vera", endpoint["name"]) == []
 
 
-def test_result_leads_to_its_page(cast, search):
-    web = cast.signed_in("ada")
-    for text in ("click", "default", "audit"):
+@pytest.mark.parametrize("user", ["ada", "vera"])
+def test_result_leads_to_its_page(cast, flags, search, user):
+    flags.create_segment("volunteers")
+    web = cast.signed_in(user)
+    for text in ("click", "default", "audit", "volunteers"):
         (link,) = web.get("/admin/search", {"q": text}).html.select("#results a")
         assert web.get(link["href"], status=200)

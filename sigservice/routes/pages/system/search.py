@@ -1,7 +1,7 @@
 """Search for a flag, an endpoint, a project, a segment or a page by name: Ctrl-K on each page."""
 
 from sigservice.repository.system import search
-from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.guide import load_guide
 from sigservice.web.helpers import join_path
@@ -33,7 +33,10 @@ def search_names(context: Context, identity: Identity) -> Page:
             rows = search.find_names(
                 conn, words, endpoints=identity.has_permission(ADMIN), limit=MAX_RESULTS
             )
-        results = [_to_result(row["kind"], row["name"], row["id"]) for row in rows] + results
+        can_edit = identity.has_permission(EDIT)
+        results = [
+            _to_result(row["kind"], row["name"], row["id"], can_edit) for row in rows
+        ] + results
         results += [
             ("Guide", page.title, page.path)
             for page in load_guide().pages.values()
@@ -43,7 +46,9 @@ def search_names(context: Context, identity: Identity) -> Page:
     return Page("system/search/show", title="Search", text=text, results=results)
 
 
-def _to_result(kind: str, name: str, id: str) -> tuple[str, str, str]:
+def _to_result(kind: str, name: str, id: str, can_edit: bool) -> tuple[str, str, str]:
+    if kind == "Segment" and not can_edit:  # the page of a segment is a form
+        return kind, name, PATHS[kind]
     if kind == "Flag":
         return kind, name, flag_path(name)
     if kind == "Action set":
