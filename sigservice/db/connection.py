@@ -106,6 +106,7 @@ class Connection(psycopg2.extensions.connection):
         self.confirm()
 
     def rollback(self) -> None:
+        self.notes = []
         self.wait_for(super().rollback)
 
     def confirm(self) -> None:

@@ -89,6 +89,18 @@ def test_an_import_shows_the_difference_before_it_writes(ada, flags, document):
     assert flags.list_strategies()[0]["parameters"]["rollout"] == "25"
 
 
+def test_a_preview_counts_no_changes_of_flags(ada, web, document):
+    def count():
+        lines = web.get("/internal-backstage/prometheus").text.splitlines()
+        return [line for line in lines if line.startswith("feature_toggle_update_total")]
+
+    before = count()
+    page = fill(ada.get(IMPORT), document).submit("do", value="preview", status=200)
+    assert count() == before
+    form_to(page, IMPORT).submit("do", value="import", status=200)
+    assert count() != before
+
+
 def test_an_import_that_changes_nothing_says_so(ada, flags, document):
     page = fill(ada.get(IMPORT), document).submit("do", value="preview", status=200)
     page = form_to(page, IMPORT).submit("do", value="import", status=200)
