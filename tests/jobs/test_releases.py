@@ -271,6 +271,19 @@ def test_a_deleted_strategy_and_an_archived_flag_stop_the_release(kit):
     assert kit.read(release)["state"] == "stopped"
 
 
+@pytest.mark.parametrize("state", ["on", "off"])
+def test_a_release_is_stopped_when_its_project_no_longer_uses_the_environment(kit, state):
+    kit.post(f"{kit.place}/{state}")
+    kit.create(guards=[kit.guard(kit.endpoint())])
+    environments = "/api/admin/projects/default/environments"
+    kit.web.delete(f"{environments}/production", headers=ADMIN)
+    kit.progress()
+    kit.web.post_json(environments, {"environment": "production"}, headers=ADMIN)
+    kit.wait(15)
+    (release,) = kit.get("/api/admin/releases")["releases"]
+    assert kit.state(release) == ("stopped", None, 1)
+
+
 def test_a_rollback_by_a_person_can_be_undone_once(kit):
     release = kit.create()
     kit.wait(10)

@@ -52,6 +52,7 @@ class Release(msgspec.Struct, kw_only=True):
     present: dict[str, Any]
     guards: list[GuardRecord]
     is_archived: bool
+    is_linked: bool
     frozen_reason: str | None
     now: datetime
 
@@ -89,6 +90,8 @@ class Release(msgspec.Struct, kw_only=True):
         """The change by another user. Before the start, only an end counts."""
         if self.is_archived:
             return ContentChange(end="The flag was archived.")
+        if not self.is_linked:
+            return ContentChange(end="The project no longer uses the environment.")
         if self.content == self.present:
             return ContentChange()
         change = compare_contents(self.content, self.present, self.strategy_id)

@@ -71,6 +71,8 @@ FOR UPDATE;
 {{columns}},
        guards.items AS guards,
        f.archived_at IS NOT NULL AS is_archived,
+       EXISTS (SELECT FROM project_environments p
+               WHERE p.project = f.project AND p.environment = r.environment) AS is_linked,
        jsonb_build_object('enabled', coalesce(s.enabled, false),
                           'strategies', strategies.items) AS present,
        (SELECT value FROM settings WHERE key = 'release_freeze') AS freeze, now() AS now
