@@ -49,6 +49,20 @@ def test_an_action_set_holds_a_release(kit):
     assert kit.events(release)[-1]["actor"] == "robot"
 
 
+@pytest.mark.parametrize(("resumes", "held_by"), [(True, "person"), (False, "guard")])
+def test_a_release_that_a_guard_would_resume_stays_on_hold(kit, resumes, held_by):
+    release = kit.create(guards=[kit.guard(kit.endpoint("others"), "hold", autoResume=resumes)])
+    kit.signal("firing")
+    guarding = kit.endpoint_name, kit.token
+    add_set(kit, "HOLD_RELEASE")
+    kit.signal("firing")
+    assert kit.state(release) == ("held", held_by, 1)
+    kit.endpoint_name, kit.token = guarding
+    kit.signal("resolved")
+    kit.wait(1)
+    assert kit.state(release) == ("held", held_by, 1)
+
+
 def test_an_action_set_rolls_back_and_its_auto_revert_starts_nothing_again(kit):
     add_set(kit, "ROLL_BACK_RELEASE", restoreWhenResolved=RESOLVED)
     release = kit.create()

@@ -22,8 +22,8 @@ from sigservice.services.releases.release_state import Release, lock_all
 
 
 class ReleaseAction(FlagKind):
-    """Succeeds without a change if no release runs or is held. An auto-revert doesn't start a
-    release again."""
+    """Succeeds without a change if no release runs or is held. A hold takes over from a guard that
+    would resume the release. An auto-revert doesn't start a release again."""
 
     category = "Releases"
     parameters = (PROJECT, ENVIRONMENT, FLAG)
@@ -47,12 +47,12 @@ class ReleaseAction(FlagKind):
             feature=target.feature,
             environment=target.environment,
             project=project,
-            states=["running"] if self._effect == "hold" else ["running", "held"],
+            states=["running", "held"],
         )
-        if not rows:
-            return ActionResult(f"{target.feature} in {target.environment} has no such release.")
-        (release,) = lock_all(switches.conn, [rows[0]["id"]], Clock())
-        return ActionResult(self._change(switches.conn, release, by))
+        for release in lock_all(switches.conn, [row["id"] for row in rows], Clock()):
+            if self._effect == "rollBack" or release.state == "running" or release.resumes_alone:
+                return ActionResult(self._change(switches.conn, release, by))
+        return ActionResult(f"{target.feature} in {target.environment} has no such release.")
 
     def _change(self, conn: Connection, release: Release, by: Identity) -> str:
         journal, reason = Journal(), "An action set ran."

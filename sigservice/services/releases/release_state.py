@@ -77,6 +77,13 @@ class Release(msgspec.Struct, kw_only=True):
         return self.state in ("scheduled", "running", "held")
 
     @property
+    def resumes_alone(self) -> bool:
+        """Whether the guard that holds the release resumes it."""
+        return self.held_by == "guard" and any(
+            guard.id == self.held_guard_id and guard.definition.autoResume for guard in self.guards
+        )
+
+    @property
     def present_rollout(self) -> int:
         """The percentage now; in a dry run, the one that it would be. 0 if the strategy was
         deleted."""
