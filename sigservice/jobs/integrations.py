@@ -120,5 +120,7 @@ def _settle(context: Context, row: Row, outcome: Outcome) -> bool:
         logger.info("delivery %d is tried again later: %s", row["id"], outcome.result.error)
     if outcome.is_gone:
         with context.database.transaction() as conn:
-            integrations.disable(conn, row["subject_id"], integration_delivery.GONE_REASON)
+            integrations.disable(
+                conn, row["subject_id"], integration_delivery.GONE_REASON, version=row["version"]
+            )
     return state != "waiting" and not outcome.is_gone and version == row["version"]

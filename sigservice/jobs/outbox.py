@@ -142,7 +142,12 @@ def _deliver_by_name(context: Context, row: Row, name: str, message: Message) ->
     save(outcome)
     if outcome.is_gone:
         with context.database.transaction() as conn:
-            integrations.disable(conn, integration["id"], integration_delivery.GONE_REASON)
+            integrations.disable(
+                conn,
+                integration["id"],
+                integration_delivery.GONE_REASON,
+                version=integration["version"],
+            )
     if outcome.is_unfinished and not outcome.result.error:
         return DeliveryResult(integration_delivery.UNFINISHED)
     return outcome.result

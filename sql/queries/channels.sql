@@ -8,7 +8,9 @@ SELECT pg_advisory_xact_lock_shared(hashtext('integrations'));
 SELECT name, provider, enabled FROM integrations WHERE name IS NOT NULL ORDER BY name;
 
 -- name: find_channel
-SELECT id, name, provider, enabled, parameters, secrets FROM integrations WHERE name = %(name)s;
+SELECT id, name, provider, enabled, parameters, secrets, xmin::text AS version
+FROM integrations
+WHERE name = %(name)s;
 
 -- name: list_channel_users
 -- The users of the channel: action sets, endpoints, alert rules, and releases that haven't ended.

@@ -215,6 +215,22 @@ def test_a_receiver_that_is_gone_disables_the_integration(kit, receiver):
     assert event["data"]["disabledReason"]
 
 
+def test_a_receiver_that_is_gone_disables_no_integration_that_was_changed_meanwhile(kit, receiver):
+    id = kit.create()
+    receiver.answers, receiver.hold = [(410, {}), (204, {})], threading.Event()
+    kit.flag("f1")
+    job.run_once(kit.service.context)
+    until(lambda: receiver.requests, "the first request")
+    kit.call("put", f"{ADDONS}/{id}", make_body(f"{receiver.url}/new"), 200)
+    receiver.hold.set()
+    kit.run()
+    kit.flag("f2")
+    kit.run()
+    assert kit.call("get", f"{ADDONS}/{id}")["enabled"]
+    assert [one.path for one in receiver.requests] == ["/hook", "/new"]
+    assert [state for state, _ in kit.states(id)] == ["given up", "sent"]
+
+
 def test_a_receiver_that_hangs_delays_no_other(kit):
     with ExitStack() as stack:
         receivers = [stack.enter_context(receiving()) for _ in range(4)]
@@ -391,7 +407,8 @@ def test_events_are_not_queued_for_an_integration_that_is_being_disabled(kit, ro
     kit.flag("f1")
     run = threading.Thread(target=job.run_once, args=[kit.service.context])
     with kit.service.context.database.transaction() as conn:
-        integration_services.disable(conn, id, "gone")
+        ((version,),) = rows("SELECT xmin::text FROM integrations")
+        integration_services.disable(conn, id, "gone", version=version)
         run.start()
         until(lambda: rows("SELECT 1 FROM pg_locks WHERE NOT granted"), "the event's row")
     run.join()

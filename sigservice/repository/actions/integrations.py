@@ -48,9 +48,9 @@ def update_secrets(conn: Connection, rows: Sequence[Row]) -> None:
     execute(conn, _SQL["update_secrets"], ids=ids, secrets=secrets)
 
 
-def disable(conn: Connection, id: int, reason: str) -> bool:
-    """False if it is disabled or deleted."""
-    return execute(conn, _SQL["disable_integration"], id=id, reason=reason) > 0
+def disable(conn: Connection, id: int, reason: str, *, version: str) -> bool:
+    """False if it is disabled or deleted, or has another version."""
+    return execute(conn, _SQL["disable_integration"], id=id, reason=reason, version=version) > 0
 
 
 def delete(conn: Connection, id: int) -> None:

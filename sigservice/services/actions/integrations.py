@@ -119,11 +119,12 @@ def delete(conn: Connection, id: int, by: Identity) -> None:
     events.record(conn, "addon-config-deleted", by, pre_data=_to_event(before))
 
 
-def disable(conn: Connection, id: int, reason: str) -> None:
-    """Disables an integration in the name of the service, and deletes its waiting deliveries."""
+def disable(conn: Connection, id: int, reason: str, *, version: str) -> None:
+    """Disables an integration in the name of the service, and deletes its waiting deliveries. One
+    that was changed since `version` stays enabled: its receiver may be another one."""
     integration_rows.lock(conn)
     before = integration_rows.find(conn, id)
-    if before is None or not integration_rows.disable(conn, id, reason):
+    if before is None or not integration_rows.disable(conn, id, reason, version=version):
         return
     integration_rows.delete_waiting(conn, id)
     data, pre_data = _to_event(get(conn, id)), _to_event(before)

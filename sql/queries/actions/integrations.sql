@@ -50,7 +50,9 @@ FROM unnest(%(ids)s::integer[], %(secrets)s::bytea[]) AS x (id, secrets)
 WHERE i.id = x.id;
 
 -- name: disable_integration
-UPDATE integrations SET enabled = false, disabled_reason = %(reason)s WHERE id = %(id)s AND enabled;
+-- Only the version that the receiver refused.
+UPDATE integrations SET enabled = false, disabled_reason = %(reason)s
+WHERE id = %(id)s AND enabled AND xmin::text = %(version)s;
 
 -- name: delete_integration
 DELETE FROM integrations WHERE id = %(id)s;
