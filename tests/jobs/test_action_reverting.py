@@ -137,6 +137,24 @@ def test_a_resolved_alert_restores_all_that_its_repetitions_changed(alerts):
     assert restored == {alerts.runs(one["id"])[0]["id"]}
 
 
+def test_restoring_many_flags_is_one_revision(alerts):
+    alerts.tag("checkout")
+    for name in ("a", "b"):
+        alerts.flag(name)
+        alerts.tag(name)
+    alerts.set(payload=FIRING, acts=[alerts.by_tag()], options={"restoreWhenResolved": RESOLVED})
+    alerts.send(firing())
+    alerts.work()
+    query = "SELECT count(*) FROM revision_changes"
+    ((before,),) = alerts.rows(query)
+    alerts.send(resolved())
+    alerts.work()
+    assert alerts.rows(query) == [(before + 1,)]
+    assert all(alerts.is_on(name) for name in ("checkout", "a", "b"))
+    names = [event["featureName"] for event in alerts.events()[:3]]
+    assert names == ["a", "b", "checkout"]  # newest first: the last change is reverted first
+
+
 def test_an_action_restores_what_other_sets_did(alerts):
     killer = alerts.set(payload=FIRING)
     params = {"actionSet": killer["id"]}

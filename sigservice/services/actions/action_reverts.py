@@ -14,8 +14,8 @@ from sigservice.repository.actions import action_runs
 from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import ActionResult, RevertibleChange
 from sigservice.services.actions.action_kinds.set_rollout import set_rollout
-from sigservice.services.flags import feature_switches
-from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
+from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.flags.strategies import get as get_strategy
 from sigservice.services.identity import Identity
 from sigservice.wording import plural
@@ -32,19 +32,17 @@ def list_changes(run: Row) -> list[RevertibleChange]:
 
 def revert_runs(conn: Connection, project: str, runs: list[Row], by: Identity) -> ActionResult:
     """Reverts the last change first; `runs` are newest first. The details name the changes that
-    can't be reverted."""
+    can't be reverted. States are written together, as actions write them."""
     revisions.lock(conn)
+    changes = [change for run in runs for change in reversed(list_changes(run))]
+    switches = SwitchBatch(conn, [_make_target(project, one) for one in changes])
     reverted: list[RevertibleChange] = []
     failures: list[str] = []
     visited: set[tuple[str, ...]] = set()
-    for change in (change for run in runs for change in reversed(list_changes(run))):
-        flag_environment = FeatureEnvironment(project, change.feature, change.environment)
+    for change in changes:
         key = (change.changed_property, change.feature, change.environment, change.strategy)
         try:
-            is_unchanged = _find_current(conn, flag_environment, change) == change.after
-            if is_unchanged:
-                with savepoint(conn):
-                    _revert(conn, flag_environment, change, by)
+            if is_unchanged := _revert(switches, _make_target(project, change), change, by):
                 reverted.append(
                     msgspec.structs.replace(change, before=change.after, after=change.before)
                 )
@@ -56,6 +54,7 @@ def revert_runs(conn: Connection, project: str, runs: list[Row], by: Identity) -
             if not is_unchanged and key not in visited:  # else a newer run has changed it
                 failures.append(f"{change.feature} in {change.environment} was changed since.")
         visited.add(key)
+    switches.write()
     if not reverted and not failures:
         return ActionResult("There was nothing to revert.")
     text = f"Reverted {len(reverted)} of {plural(len(reverted) + len(failures), 'change')}."
@@ -81,18 +80,21 @@ def revert_targets(conn: Connection, run: Row, by: Identity) -> ActionResult:
     return result
 
 
-def _find_current(
-    conn: Connection, flag_environment: FeatureEnvironment, change: RevertibleChange
-) -> Any:
-    if change.changed_property == "state":
-        return get_state(conn, flag_environment)["enabled"]
-    return get_strategy(conn, flag_environment, change.strategy)["parameters"].get("rollout", "")
+def _make_target(project: str, change: RevertibleChange) -> FeatureEnvironment:
+    return FeatureEnvironment(project, change.feature, change.environment)
 
 
 def _revert(
-    conn: Connection, flag_environment: FeatureEnvironment, change: RevertibleChange, by: Identity
-) -> None:
+    switches: SwitchBatch, target: FeatureEnvironment, change: RevertibleChange, by: Identity
+) -> bool:
+    """False if it was changed again since. Raises AppError."""
     if change.changed_property == "state":
-        feature_switches.switch(conn, flag_environment, bool(change.before), by)
-    else:
-        set_rollout(conn, flag_environment, change.strategy, str(change.before), by)
+        return switches.switch(target, bool(change.before), by)
+    conn, strategy = switches.conn, change.strategy
+    rollout = get_strategy(conn, target, strategy)["parameters"].get("rollout", "")
+    if rollout != change.after:
+        return False
+    switches.write()  # so that the events are in order
+    with savepoint(conn):
+        set_rollout(conn, target, strategy, str(change.before), by)
+    return True
