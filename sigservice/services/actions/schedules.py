@@ -81,10 +81,12 @@ def _parse_at(text: str, timezone: str | None) -> datetime:
     """The time in UTC. Raises ValueError with a text for the user."""
     try:
         moment = datetime.fromisoformat(text if "T" in text else "")
-        zone = moment.tzinfo or (ZoneInfo(timezone) if timezone else None)
+        place = ZoneInfo(timezone) if timezone else None
+        zone = moment.tzinfo or place
         due_at = moment.replace(tzinfo=zone or UTC).astimezone(UTC)
         local = due_at.astimezone(zone).replace(tzinfo=None)
-    except (ValueError, OverflowError):  # the year 9999 in a western time zone
+        due_at.astimezone(place or UTC)  # as pages show it
+    except (ValueError, OverflowError):  # the end of the year 9999 in another time zone
         raise ValueError("Must be a date and time such as 2026-12-01T08:00:00Z.") from None
     if zone is None:
         raise ValueError("Must have a UTC offset such as Z, or a timezone.")

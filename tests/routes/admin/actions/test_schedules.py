@@ -25,6 +25,7 @@ BAD = [
     ({"at": "2999-12-01T08:00:00"}, "match.at"),
     ({"at": "2999-13-01T08:00:00Z"}, "match.at"),
     ({"at": "9999-12-31T23:59:59-10:00"}, "match.at"),
+    ({"at": "9999-12-31T23:59:59Z", "timezone": "Asia/Tokyo"}, "match.at"),
     ({"at": "2999-12-01T08:00:00Z" + "0" * 5000}, "match.at"),
     ({"at": 5}, "match.at"),
     ({"at": "2999-12-01T08:00", "timezone": "Mars/Base"}, "match.timezone"),
