@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.actions_kit import SETS
+import pytest
+
+from tests.actions_kit import FLAGS, SETS
 from tests.conftest import ADMIN
 
 FIRING = {"status": {"operator": "IN", "values": ["firing"]}}
@@ -135,6 +137,27 @@ def test_a_resolved_alert_restores_all_that_its_repetitions_changed(alerts):
     assert (alerts.is_on(), alerts.is_on("late")) == (True, True)
     restored = {run["restoredByRunId"] for run in alerts.runs(one["id"])[1:]}
     assert restored == {alerts.runs(one["id"])[0]["id"]}
+
+
+@pytest.mark.parametrize("change", [None, {"disabled": True}])
+def test_a_flag_whose_strategies_are_gone_stays_off(alerts, web, change):
+    one = alerts.set(payload=FIRING, options={"restoreWhenResolved": RESOLVED})
+    alerts.send(firing())
+    alerts.work()
+    strategies = f"{FLAGS}/checkout/environments/production/strategies"
+    (strategy,) = web.get(strategies, headers=ADMIN).json
+    path = f"{strategies}/{strategy['id']}"
+    if change is None:
+        web.delete(path, headers=ADMIN)
+    else:
+        web.put_json(path, strategy | change, headers=ADMIN)
+    before = web.get(strategies, headers=ADMIN).json
+    alerts.send(resolved())
+    alerts.work()
+    assert not alerts.is_on()
+    text = "Reverted 0 of 1 change. checkout: It no longer has an active strategy."
+    assert alerts.details(one["id"]) == [("success", text)]
+    assert web.get(strategies, headers=ADMIN).json == before
 
 
 def test_restoring_many_flags_is_one_revision(alerts):

@@ -32,10 +32,12 @@ def list_changes(run: Row) -> list[RevertibleChange]:
 
 def revert_runs(conn: Connection, project: str, runs: list[Row], by: Identity) -> ActionResult:
     """Reverts the last change first; `runs` are newest first. The details name the changes that
-    can't be reverted. States are written together, as actions write them."""
+    can't be reverted. States are written together, as actions write them. A flag whose strategies
+    were removed since stays disabled: enabling it would add one for all users."""
     revisions.lock(conn)
     changes = [change for run in runs for change in reversed(list_changes(run))]
-    switches = SwitchBatch(conn, [_make_target(project, one) for one in changes])
+    targets = [_make_target(project, change) for change in changes]
+    switches = SwitchBatch(conn, targets, needs_strategy=True)
     reverted: list[RevertibleChange] = []
     failures: list[str] = []
     visited: set[tuple[str, ...]] = set()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sigservice.db import Connection, Row
-from sigservice.errors import BadDataError, NotFoundError
+from sigservice.errors import BadDataError, ConflictError, NotFoundError
 from sigservice.repository.flags import feature_strategies
 from sigservice.services import revisions
 from sigservice.services.flags import features, strategies
@@ -57,6 +57,7 @@ class SwitchBatch:
     The transaction must call `write` before other code reads or changes the states of flags, and
     then continue with a new batch. Enabling a flag without an active strategy adds the project's
     default strategy (100% of users) or, with `activate_disabled`, enables its disabled strategies.
+    With `needs_strategy` it raises ConflictError instead.
     """
 
     def __init__(
@@ -65,11 +66,13 @@ class SwitchBatch:
         targets: Sequence[FeatureEnvironment] = (),
         *,
         activate_disabled: bool = False,
+        needs_strategy: bool = False,
         reason: str = "",
     ) -> None:
         """Reads the states of `targets` in one statement; the others are read when needed."""
         self.conn = conn
         self._activate_disabled, self._reason = activate_disabled, reason
+        self._needs_strategy = needs_strategy
         self._states = list_states(conn, targets) if targets else {}
         self._changes: list[StateChange] = []
         self._is_locked = False
@@ -139,6 +142,8 @@ class SwitchBatch:
         """Changes flags of one project and environment that are in the other state."""
         inactive = [target for target in targets if not self._states[target]["is_active"]]
         if enabled and inactive:
+            if self._needs_strategy:
+                raise ConflictError("It no longer has an active strategy.")
             self.write()
             names = [target.feature for target in inactive]
             _add_or_enable_strategies(self.conn, inactive[0], names, by, self._activate_disabled)
