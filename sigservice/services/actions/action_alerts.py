@@ -6,6 +6,15 @@ They are stored with the runs: each run that an alert caused has the alert's key
 from sigservice.db import Connection
 from sigservice.repository.actions import action_runs, ignored_alerts
 
+OTHER_ALERT_FIRES = "Another alert of this set still fires"
+
+
+def hide_key(reason: str | None) -> str | None:
+    """The reason of a run without the key of another alert, which is a value of a payload."""
+    if reason and reason.startswith(OTHER_ALERT_FIRES):
+        return f"{OTHER_ALERT_FIRES}."
+    return reason
+
 
 class FiringAlerts:
     """The stored alerts and the alerts of the batch under evaluation, in the order of its

@@ -25,7 +25,7 @@ from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.signals import signal_queue
 from sigservice.services.actions import action_sets as sets_service
 from sigservice.services.actions import notifications
-from sigservice.services.actions.action_alerts import FiringAlerts
+from sigservice.services.actions.action_alerts import OTHER_ALERT_FIRES, FiringAlerts
 from sigservice.services.actions.action_filters import Filter, Matcher
 from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
 from sigservice.services.signals.payload_paths import find_values, to_text
@@ -37,7 +37,6 @@ BATCH_BYTES = 1_000_000
 PORTION_BYTES = 4_000_000
 MAX_COMPILED_SETS = 1000
 IS_IGNORED = "Ignored until the alert resolves."
-OTHER_ALERT_FIRES = "Another alert of this set still fires"
 
 
 @dataclass

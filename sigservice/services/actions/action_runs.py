@@ -10,7 +10,8 @@ from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError, NotFoundError, describe_fault
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.services.actions import action_reverts, notifications
-from sigservice.services.actions.action_evaluation import OTHER_ALERT_FIRES, add_states
+from sigservice.services.actions.action_alerts import hide_key
+from sigservice.services.actions.action_evaluation import add_states
 from sigservice.services.actions.schedules import read_cause
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.system import events
@@ -85,12 +86,10 @@ def is_reverted_by_action(run: Row) -> bool:
 
 
 def find_reason(row: Row, by: Identity) -> str | None:
-    """Why the run failed or was suppressed. Only admins see the key of another alert in the text,
-    because it is a value of a payload."""
+    """Why the run failed or was suppressed. Only admins see the key of another alert in the
+    text."""
     reason: str | None = row["reason"]
-    if reason and reason.startswith(OTHER_ALERT_FIRES) and not by.has_permission(ADMIN):
-        return f"{OTHER_ALERT_FIRES}."
-    return reason
+    return reason if by.has_permission(ADMIN) else hide_key(reason)
 
 
 def to_json(row: Row, by: Identity) -> dict[str, Any]:

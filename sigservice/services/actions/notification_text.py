@@ -8,6 +8,7 @@ import msgspec
 from sigservice.clock import format_iso, format_optional
 from sigservice.db import Row
 from sigservice.log import escape_line
+from sigservice.services.actions.action_alerts import hide_key
 from sigservice.services.actions.schedules import read_cause
 from sigservice.services.apprise_channels import Text
 from sigservice.wording import plural
@@ -26,8 +27,8 @@ def render_text(run: Row, public_url: str) -> Text:
     recipients can't open local URLs."""
     copy = msgspec.json.decode(run["action_set"])
     lines = [_describe_origin(run)]
-    if run["reason"]:
-        lines.append(run["reason"])
+    if reason := hide_key(run["reason"]):
+        lines.append(reason)
     for action in copy["actions"]:
         if action["state"] != "not started":
             prefix = "failed: " if action["state"] == "failed" else ""
@@ -44,7 +45,8 @@ def render_text(run: Row, public_url: str) -> Text:
 
 
 def build_payload(run: Row, public_url: str) -> dict[str, Any]:
-    """The JSON of a webhook. It excludes the signal's payload, which only admins may see."""
+    """The JSON of a webhook. It excludes the signal's payload and the keys of alerts, which only
+    admins may see."""
     copy = msgspec.json.decode(run["action_set"])
     finished = run["finished_at"] or run["created_at"]
     return {
@@ -57,7 +59,7 @@ def build_payload(run: Row, public_url: str) -> dict[str, Any]:
             "project": run["project"],
             "state": run["state"],
             "cause": read_cause(run),
-            "reason": run["reason"],
+            "reason": hide_key(run["reason"]),
             "dryRun": run["dry_run"],
             "signalId": run["signal_id"],
             "restoresRunId": run["restores_run_id"],

@@ -46,6 +46,12 @@ def test_a_run_of_a_schedule_says_so():
     assert build_payload(row, "")["data"]["cause"] == "schedule"
 
 
+def test_the_key_of_another_alert_is_left_out():
+    row = run(state="suppressed", reason="Another alert of this set still fires: {}:{job='pay'}")
+    assert build_payload(row, "")["data"]["reason"] == "Another alert of this set still fires."
+    assert "pay" not in render_text(row, "").body
+
+
 def test_without_a_public_address_there_are_no_links():
     assert "http" not in render_text(run(), "").body
     data = build_payload(run(), "")["data"]
