@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sigservice.jobs import retention
 from tests.actions_kit import FLAGS, SETS
 from tests.conftest import ADMIN
 
@@ -158,6 +159,24 @@ def test_a_flag_whose_strategies_are_gone_stays_off(alerts, web, change):
     text = "Reverted 0 of 1 change. checkout: It no longer has an active strategy."
     assert alerts.details(one["id"]) == [("success", text)]
     assert web.get(strategies, headers=ADMIN).json == before
+
+
+def test_an_alert_that_fires_for_longer_than_runs_are_kept_is_reverted(alerts):
+    one = alerts.set(payload=FIRING, options={"restoreWhenResolved": RESOLVED})
+    alerts.send(firing())
+    alerts.work()
+    alerts.send(firing())  # changes nothing
+    alerts.work()
+    make_old = "UPDATE action_runs SET created_at = created_at - interval '91 days'"
+    alerts.rows(make_old)
+    retention.run_once(alerts.service.context)
+    assert len(alerts.runs(one["id"])) == 1
+    alerts.send(resolved())
+    alerts.work()
+    assert alerts.is_on()
+    alerts.rows(make_old)
+    retention.run_once(alerts.service.context)
+    assert alerts.runs(one["id"]) == []
 
 
 def test_restoring_many_flags_is_one_revision(alerts):

@@ -242,10 +242,21 @@ CROSS JOIN LATERAL (
 ) r;
 
 -- name: delete_old_runs
+-- Keeps the runs that will be reverted: after a time, or when the alert resolves.
 DELETE FROM action_runs
-WHERE id IN (
-    SELECT id FROM action_runs
-    WHERE created_at < now() - make_interval(days => %(days)s) AND state <> 'started'
-      AND restore_due_at IS NULL
+WHERE id = ANY(ARRAY(
+    SELECT r.id FROM action_runs r
+    WHERE r.created_at < now() - make_interval(days => %(days)s) AND r.state <> 'started'
+      AND r.restore_due_at IS NULL
+      AND NOT (
+          r.cause = 'signal' AND r.correlation IS NOT NULL AND r.restored_by_run_id IS NULL AND NOT r.dry_run
+          AND jsonb_path_exists(r.action_set, '$.actions[*].changes[*]')
+          AND EXISTS (SELECT FROM action_sets s
+                      WHERE s.id = r.action_set_id AND s.settings ? 'restoreWhenResolved')
+          AND (SELECT e.id FROM action_runs e
+               WHERE e.action_set_id BETWEEN r.action_set_id AND r.action_set_id AND e.id > r.id
+                 AND e.cause = 'resolved' AND e.state <> 'suppressed' AND NOT e.dry_run
+               ORDER BY e.action_set_id, e.id DESC LIMIT 1) IS NULL
+      )
     LIMIT %(chunk)s
-);
+));
