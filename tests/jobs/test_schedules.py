@@ -9,10 +9,14 @@ import pytest
 import webtest
 
 from sigservice.clock import format_iso
+from sigservice.errors import ConflictError
 from sigservice.jobs import actions, retention
+from sigservice.repository.actions import action_runs
+from sigservice.services.actions import action_sets, scheduled_runs
+from sigservice.services.identity import SYSTEM
 from tests.actions_kit import SETS, Alerts
 from tests.conftest import ADMIN, Make
-from tests.waiting import DEADLINE_SECONDS
+from tests.waiting import DEADLINE_SECONDS, until
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 
@@ -249,6 +253,32 @@ def test_two_processes_run_each_due_set_once(make_service):
     assert {tuple(schedules.alerts.states(one["id"])) for one in sets} == {
         (("schedule", "success"),)
     }
+
+
+def test_a_set_that_is_running_is_not_run_again_by_a_person(schedules, alerts):
+    one, database = schedules.at(HOUR), alerts.service.context.database
+    schedules.clock.advance(HOUR)
+    now, results = schedules.clock.now(), []
+
+    def run_by_hand():
+        try:
+            with database.transaction() as conn:
+                action_sets.run_now(conn, "default", one["id"], SYSTEM, now)
+        except ConflictError as error:
+            results.append(error.message)
+
+    thread = threading.Thread(target=run_by_hand)
+    with database.transaction() as conn:
+        action_runs.lock(conn)
+        evaluator, logger = alerts.service.context.evaluator, alerts.service.context.get_logger("x")
+        assert scheduled_runs.start_due_runs(conn, evaluator, logger, now) == 1
+        thread.start()
+        query = "SELECT 1 FROM pg_locks WHERE NOT granted"
+        until(lambda: alerts.rows(query), "the wait for the run")
+    thread.join(DEADLINE_SECONDS)
+    schedules.wait(1)
+    assert results == ["Nothing is scheduled for one time."]
+    assert len(alerts.runs(one["id"])) == 1
 
 
 def test_retention_deletes_a_done_set_with_its_runs(schedules, alerts, web):

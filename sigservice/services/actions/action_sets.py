@@ -12,7 +12,7 @@ from sigservice.db.errors import UniqueViolation
 from sigservice.errors import ConflictError, NameExistsError, NotFoundError, require_found
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository.access import service_accounts
-from sigservice.repository.actions import action_sets
+from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.projects import projects
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.actions import action_filters, schedules
@@ -168,6 +168,7 @@ def switch(
 
 def run_now(conn: Connection, project: str, id: int, by: Identity, now: datetime) -> Row:
     """Makes the only time of a schedule `now`. Raises NotFoundError, ConflictError."""
+    action_runs.lock(conn)  # a job that runs it at the moment ends first
     action_sets.lock(conn)
     before = get(conn, project, id)
     schedule = schedules.read_schedule(before)
