@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.conftest import ADMIN
 from tests.pages.page_reader import form_to, heading, notice
 
 PATH = "/admin/features/checkout"
@@ -124,6 +125,21 @@ def test_a_switch_to_on_without_a_strategy_says_who_gets_it(ed, path):
     form = form_to(ed.get(PATH), f"{PATH}/environments/production/on")
     question = form.submit()
     assert "It has no strategy: all users get it at once." in question
+
+
+def test_a_switch_to_on_names_the_default_strategy_of_the_project(ed, web, flags):
+    flags.create_flag("other")
+    flags.add_strategy("other", disabled=True)
+    place = "/api/admin/projects/default/environments/production/default-strategy"
+    rules = {"parameters": {"rollout": "5"}, "segments": [flags.create_segment("volunteers")]}
+    web.post_json(place, {"name": "flexibleRollout", **rules}, headers=ADMIN)
+    default = "5% of users · sticky on userId or sessionId · segment volunteers"
+    page = ed.get("/admin/features/other")
+    card = page.html.find(id="in-production").get_text()
+    assert f"No active strategy. Enabling adds the default strategy ({default})." in card
+    question = form_to(page, "/admin/features/other/environments/production/on").submit()
+    text = f"It has no active strategy and gets the default strategy of the project: {default}."
+    assert text in question
 
 
 @pytest.mark.parametrize("to", ["", "none", "\U0001f600"])

@@ -65,8 +65,9 @@ an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 </ol>
 % elif is_on:
 <p class="muted">No strategies: enabled for everyone.</p>
-% else:
-<p class="muted">No strategies. Enabling adds the default strategy (100% of users).</p>
+% end
+% if not is_on and not environment["hasEnabledStrategies"]:
+<p class="muted">No {{"active strategy" if environment["strategies"] else "strategies"}}. Enabling adds the default strategy (<bdi>{{environment["default"]}}</bdi>).</p>
 % end
 % if environment["variants"]:
 <p>Environment variants (legacy): <bdi>{{environment["variants"]}}</bdi></p>

@@ -5,13 +5,18 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
+
 from sigservice.clock import parse_iso
-from sigservice.db import Row
+from sigservice.db import Connection, Row
+from sigservice.repository.flags import segments
+from sigservice.repository.projects import project_environments
 from sigservice.services import strategy_summaries
 from sigservice.web.helpers import join_path
 from sigservice.web.usage_charts import Mark, Usage
 
 ROLLOUT_TYPE = "flexibleRollout"
+EVERYONE = "100% of users"
 
 
 def make_cards(
@@ -26,11 +31,12 @@ def make_cards(
     asks_first: bool,
     newest_releases: Mapping[str, dict[str, Any]],
     scheduled: Sequence[Row],
+    defaults: Mapping[str, str],
 ) -> list[dict[str, Any]]:
     """`alerts` are the runs that keep the flag on or off for an alert; `switches` are the newest
     events that switched it, newest first; `asks_first` is the project's setting for production
     environments; `newest_releases` are the views of releases by environment, `scheduled` the views
-    of what is due."""
+    of what is due, `defaults` what `summarize_defaults` returns."""
     cards = []
     path = join_path("/admin/features", feature["name"], "environments")
     for environment in feature["environments"]:
@@ -66,6 +72,7 @@ def make_cards(
                     for number, strategy in enumerate(environment["strategies"], 1)
                 ],
                 "variants": strategy_summaries.summarize_variants(environment["variants"]),
+                "default": defaults.get(name, EVERYONE),
                 "scheduled": [
                     item | {"conflict": _find_conflict(item, release)}
                     for item in scheduled
@@ -81,6 +88,29 @@ def make_cards(
             }
         )
     return cards
+
+
+def summarize_defaults(conn: Connection, project: str) -> dict[str, str]:
+    """Who gets a flag of the project that is enabled without an active strategy, by environment."""
+    empty = {
+        "name": ROLLOUT_TYPE,
+        "parameters": {},
+        "constraints": [],
+        "segments": [],
+        "variants": [],
+    }
+    strategies = {}
+    for row in project_environments.list_by_project(conn, project):
+        strategy = empty | msgspec.json.decode(row["default_strategy"] or "{}")
+        if strategy["name"] == ROLLOUT_TYPE:
+            strategy["parameters"] = {"rollout": "100"} | strategy["parameters"]
+        strategies[row["environment"]] = strategy
+    ids = {id for strategy in strategies.values() for id in strategy["segments"]}
+    names = {row["id"]: row["name"] for row in segments.list_by_id(conn, [*ids])} if ids else {}
+    return {
+        environment: strategy_summaries.summarize_strategy(strategy, names)
+        for environment, strategy in strategies.items()
+    }
 
 
 def _find_change(environment: Mapping[str, Any], switches: Sequence[Row]) -> Row | None:

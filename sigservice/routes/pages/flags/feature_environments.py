@@ -4,6 +4,7 @@ from urllib.parse import urlencode
 
 from sigservice.errors import AppError
 from sigservice.repository.usage import client_metrics
+from sigservice.routes.pages.flags.environment_cards import EVERYONE, summarize_defaults
 from sigservice.routes.pages.flags.feature_page import find_target, list_path
 from sigservice.routes.pages.flags.plan_fields import (
     REASON_FIELD,
@@ -14,7 +15,7 @@ from sigservice.routes.pages.flags.plan_fields import (
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_sets import Action
 from sigservice.services.flags import feature_switches, strategies
-from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
 from sigservice.web import Context, Page, PageGuard, Router
@@ -83,12 +84,17 @@ def _ask_first(
     """The question in production; static/app.js shows it in a dialog."""
     name, environment = target.feature, target.environment
     with context.database.transaction() as conn:
-        has_strategies = bool(strategies.list_strategies(conn, target))
+        state, has_strategies = get_state(conn, target), strategies.list_strategies(conn, target)
+        default = summarize_defaults(conn, target.project).get(environment, EVERYONE)
         usage = client_metrics.find_busiest_app(conn, name, environment, hours=HOURS)
         accounts = list_accounts(conn) if identity.has_permission(ADMIN) else []
-    sentences = (
-        [] if has_strategies or not enabled else ["It has no strategy: all users get it at once."]
-    )
+    sentences = []
+    if enabled and not state["is_active"]:
+        noun = "active strategy" if has_strategies else "strategy"
+        effect = ": all users get it at once"
+        if default != EVERYONE:
+            effect = f" and gets the default strategy of the project: {default}"
+        sentences.append(f"It has no {noun}{effect}.")
     if usage:
         sentences.append(
             f"In the last {HOURS} h, {usage['app_name']} evaluated it {usage['count']:,} times."

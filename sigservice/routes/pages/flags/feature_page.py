@@ -14,7 +14,7 @@ from sigservice.repository.releases import releases
 from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
 from sigservice.routes.pages.flags import feature_fields
-from sigservice.routes.pages.flags.environment_cards import make_cards
+from sigservice.routes.pages.flags.environment_cards import make_cards, summarize_defaults
 from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
 from sigservice.routes.pages.release_alerts import find_alerts
 from sigservice.routes.pages.release_views import NOTICES as RELEASE_NOTICES
@@ -164,6 +164,7 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
         release_alerts = find_alerts(conn, release_rows, identity)
         frozen = freeze.read_freeze(conn)
         asks_first = row["project"] in projects.list_confirming(conn)
+        defaults = summarize_defaults(conn, row["project"])
     texts, open_form = entry.form, _name_form(entry.form)
     details = texts if open_form == "Edit" else to_form(features.to_json(row))
     return Page(
@@ -193,6 +194,7 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
             marks=marks,
             asks_first=asks_first,
             scheduled=scheduled,
+            defaults=defaults,
             newest_releases={
                 row["environment"]: make_release_view(
                     actors.name_last(row),
