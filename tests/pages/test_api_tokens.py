@@ -48,6 +48,13 @@ def test_the_secret_of_a_new_token_appears_once(ada, web, service):
     assert access.token_name == "shop"
 
 
+def test_an_expired_token_is_not_created(ada, web, clock):
+    today = clock.now().date().isoformat()
+    page = fill(ada, tokenName="shop", expiresAt=today).submit(status=400)
+    assert find_error(page, "expiresAt") == "The date must be in the future."
+    assert list_tokens(web) == []
+
+
 @pytest.mark.parametrize(
     ("values", "scope"),
     [

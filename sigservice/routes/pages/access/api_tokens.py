@@ -1,5 +1,6 @@
 """API tokens, pages: list, create (the answer alone contains the secret), delete."""
 
+from sigservice.errors import BadDataError
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.routes.admin.access.api_tokens import ApiTokenBody
 from sigservice.services.access import api_tokens
@@ -121,8 +122,11 @@ def show_new_api_token(conn: Connection, identity: Identity, entry: Entry = NO_E
 def create_api_token(context: Context, identity: Identity, form: Form) -> Page:
     body = read(form, ApiTokenBody, projects=_choose_projects(form))
     body.environment = None if body.type == "admin" else body.environment
+    new = body.check_fields()
+    if new.expires_at is not None and new.expires_at <= context.clock.now():
+        raise BadDataError("The date must be in the future.", path="expiresAt")
     with context.database.transaction() as conn:
-        token, secret = api_tokens.create(conn, body.check_fields(), identity)
+        token, secret = api_tokens.create(conn, new, identity)
     own_url = make_own_url(context, request.environ)
     copy_fields = [Field("secret", "Token", secret)]
     if token["type"] in SDK_PATHS:
