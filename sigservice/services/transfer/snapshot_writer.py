@@ -154,27 +154,34 @@ class SnapshotWriter:
         locations = definitions.list_feature_locations(self._conn)
         with_flags = {location["project"] for location in locations}
         changed: list[tuple[str, ProjectEnvironment]] = []
+        added: list[Event] = []
+        updated: list[Event] = []
         removed: list[Event] = []
         for project in projects:
             links = {link.environment: link for link in before.get(project.id, [])}
             for link in project.environments:
                 old = links.pop(link.environment, None)
-                if old is None or (self._overwrite and old != link):
+                event = {"project": project.id, "environment": link.environment}
+                if old is None:
                     changed.append((project.id, link))
+                    added.append(event | {"data": msgspec.to_builtins(link)})
+                    self._report("project", [project.id], f"uses {link.environment}")
+                elif self._overwrite and old != link:
+                    changed.append((project.id, link))
+                    data = msgspec.to_builtins(link.defaultStrategy)
+                    pre_data = msgspec.to_builtins(old.defaultStrategy)
+                    updated.append(event | {"data": data, "pre_data": pre_data})
+                    text = f"default strategy in {link.environment}"
+                    self._report("project", [project.id], text)
             if project.id not in with_flags:
                 removed += [{"project": project.id, "environment": name} for name in links]
         self._put_project_environments(changed)
         definitions.delete_project_environments(self._conn, removed)
-        added = [
-            {"project": id, "environment": link.environment, "data": msgspec.to_builtins(link)}
-            for id, link in changed
-        ]
         self._record("project-environment-added", added)
+        self._record("default-strategy-updated", updated)
         self._record("project-environment-removed", removed)
         if changed or removed:
             self._changes.affects_all_environments = self._changes.affects_all_flags = True
-        for id, link in changed:
-            self._report("project", [id], f"uses {link.environment}")
         for item in removed:
             self._report("project", [item["project"]], f"no longer uses {item['environment']}")
 

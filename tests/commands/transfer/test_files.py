@@ -42,6 +42,22 @@ def test_an_export_of_an_import_is_the_same_file(service, empty, command, tmp_pa
     assert count_events(empty) == before
 
 
+def test_a_default_strategy_is_changed_without_adding_its_environment(service, command, tmp_path):
+    file = tmp_path / "flags.json"
+    command(service, "export", str(file))
+    document = json.loads(file.read_text())
+    (project,) = document["projects"]
+    (link,) = [link for link in project["environments"] if link["environment"] == "production"]
+    link["defaultStrategy"] = {"name": "flexibleRollout", "parameters": {"rollout": "5"}}
+    file.write_text(json.dumps(document))
+    _, out, _ = command(service, "import", str(file))
+    assert out.splitlines() == ["project default: default strategy in production", "1 changed"]
+    web = webtest.TestApp(service.app)
+    event = web.get("/api/admin/events?limit=1", headers=ADMIN).json["events"][0]
+    assert (event["type"], event["environment"]) == ("default-strategy-updated", "production")
+    assert (event["data"]["parameters"], event["preData"]) == ({"rollout": "5"}, None)
+
+
 TEMPLATES = "/api/admin/release-templates"
 
 
