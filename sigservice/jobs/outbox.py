@@ -34,6 +34,7 @@ from sigservice.services.system import mails
 
 MAX_CONCURRENT = 8
 TIMEOUT_SECONDS = 120.0  # then the attempt has failed, even if it continues
+UNAVAILABLE_SECONDS = 5.0
 ADOPTED_CHUNK = 1000
 _MAKERS: Mapping[str, Callable[[Row, str], Message]] = {  # from the row and SERVICE_URL
     silence_changes.KIND: silence_changes.make_message,
@@ -54,13 +55,13 @@ _Results = queue.SimpleQueue[tuple[int, DeliveryResult]]  # by ID of the message
 
 def run_once(context: Context) -> int:
     """Returns the number of settled messages when none is due or in progress. Leaves
-    messages to an unavailable target to the next run."""
+    messages to an unavailable target alone for UNAVAILABLE_SECONDS, or to the next run."""
     context.outbox_waiting.clear()
     with context.database.autocommit() as conn:
         message_rows.adopt(conn, now=context.clock.now(), chunk=ADOPTED_CHUNK)
     results: _Results = queue.SimpleQueue()
     attempts: dict[int, _Attempt] = {}
-    unavailable: set[str] = set()
+    unavailable: dict[str, float] = {}
     settled = 0
     while True:
         _start(context, results, attempts, unavailable)
@@ -69,20 +70,25 @@ def run_once(context: Context) -> int:
         for id, outcome in _wait(results, attempts):
             row = attempts.pop(id).row
             if outcome.is_unavailable:
-                unavailable.add(row["target"])
+                unavailable[row["target"]] = context.clock.monotonic() + UNAVAILABLE_SECONDS
             _settle(context, row, outcome)
             settled += 1
 
 
 def _start(
-    context: Context, results: _Results, attempts: dict[int, _Attempt], unavailable: set[str]
+    context: Context,
+    results: _Results,
+    attempts: dict[int, _Attempt],
+    unavailable: Mapping[str, float],
 ) -> None:
     mail_kinds = mails.KINDS if context.mail_server else ()
     while len(attempts) < MAX_CONCURRENT and not context.stopping.is_set():
         # The last place is for a mail, because receivers of notifications may be slow.
         is_last = len(attempts) == MAX_CONCURRENT - 1
         kinds = mail_kinds if is_last else (*_CHANNEL_KINDS, *mail_kinds)
-        busy = [*unavailable, *(attempt.row["target"] for attempt in attempts.values())]
+        now = context.clock.monotonic()
+        busy = [target for target, until in unavailable.items() if now < until]
+        busy += [attempt.row["target"] for attempt in attempts.values()]
         with context.database.autocommit() as conn:
             row = outbox.claim(conn, kinds, context.clock.now(), busy)
         if row is None:

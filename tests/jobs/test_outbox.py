@@ -50,6 +50,26 @@ def test_an_unavailable_mail_server_delays_no_notification(post, receiver):
     assert [row["attempts"] for row in post.rows()] == [1, 0, 1]
 
 
+def test_a_mail_is_tried_again_while_notifications_keep_the_job_busy(post, receiver):
+    post.user()
+    post.ask()
+    insert = "INSERT INTO outbox (kind, subject_id, target, payload) VALUES ('silence', 7, %s, %s) "
+    insert += "RETURNING id"
+    post.rows(insert, *make_values(receiver))
+
+    def answer(_):
+        if post.rows()[0]["attempts"] and len(receiver.requests) < 5:
+            until(lambda: post.rows()[0]["last_error"], "the failure of the mail")
+            post.clock.advance(10)
+            post.rows(insert, *make_values(receiver))
+        return 204, b""
+
+    receiver.answer = answer
+    post.send()
+    assert len(receiver.requests) == 5
+    assert post.rows()[0]["attempts"] > 1
+
+
 def test_slow_receivers_of_notifications_do_not_delay_a_mail(make_post, mails, receiver):
     post = make_post(mails, SERVICE_WEBHOOK_ALLOWED_HOSTS="127.0.0.1")
     post.user()
