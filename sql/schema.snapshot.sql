@@ -1336,6 +1336,8 @@ CREATE INDEX action_runs_created_at_idx ON public.action_runs USING brin (create
 
 CREATE INDEX action_runs_due_idx ON public.action_runs USING btree (restore_due_at) WHERE (restore_due_at IS NOT NULL);
 
+CREATE INDEX action_runs_holding_idx ON public.action_runs USING btree (action_set_id, id DESC) WHERE ((cause = 'signal'::text) AND (correlation IS NOT NULL) AND (NOT dry_run) AND (restored_by_run_id IS NULL) AND (state = ANY (ARRAY['success'::text, 'failed'::text])) AND jsonb_path_exists(action_set, '$."actions"[*]."changes"[*]'::jsonpath));
+
 CREATE INDEX action_runs_open_idx ON public.action_runs USING btree (id) WHERE (state = 'started'::text);
 
 CREATE INDEX action_runs_set_idx ON public.action_runs USING btree (action_set_id, id DESC);

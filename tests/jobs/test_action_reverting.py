@@ -179,6 +179,18 @@ def test_an_alert_that_fires_for_longer_than_runs_are_kept_is_reverted(alerts):
     assert alerts.runs(one["id"]) == []
 
 
+def test_a_flag_is_held_however_often_its_alert_is_repeated(alerts, web):
+    one = alerts.set(payload=FIRING, options={"restoreWhenResolved": RESOLVED})
+    alerts.send(firing())
+    alerts.work()
+    first = alerts.runs(one["id"])[0]["id"]
+    for _ in range(101):
+        alerts.send(firing())
+    alerts.work()
+    (alert,) = web.get("/api/admin/alerts", headers=ADMIN).json["alerts"]
+    assert (alert["runId"], alert["isFiring"]) == (first, True)
+
+
 def test_restoring_many_flags_is_one_revision(alerts):
     alerts.tag("checkout")
     for name in ("a", "b"):

@@ -11,8 +11,8 @@ SELECT EXISTS (SELECT 1 FROM features) AS flag,
 
 -- name: list_flags_of_alerts
 -- Flags that a run for an alert switched, which is not reverted, and that still have the state that
--- the run gave them: of the newest 100 runs of each set, newest first; of some flags if `features` isn't
--- NULL. `payload`, with `payloads`, is the one of the signal. BETWEEN: see list_firing_alerts.
+-- the run gave them: of the newest 100 such runs of each set, newest first; of some flags if `features`
+-- isn't NULL. `payload`, with `payloads`, is the one of the signal. BETWEEN: see list_firing_alerts.
 SELECT DISTINCT ON (r.id, c.change ->> 'feature', c.change ->> 'environment')
        r.id, r.action_set_id, r.project, r.signal_id, r.correlation, r.created_at, s.name, s.source_id,
        c.change ->> 'feature' AS feature, c.change ->> 'environment' AS environment, e.enabled,
@@ -20,17 +20,15 @@ SELECT DISTINCT ON (r.id, c.change ->> 'feature', c.change ->> 'environment')
        CASE WHEN %(payloads)s THEN (r.signal -> 'payload')::text END AS payload
 FROM action_sets s
 CROSS JOIN LATERAL (
-    SELECT id, action_set_id, project, signal_id, correlation, created_at, action_set, signal
-    FROM (
-        SELECT n.id, n.action_set_id, n.project, n.signal_id, n.correlation, n.created_at, n.cause,
-               n.state, n.dry_run, n.restored_by_run_id, n.action_set, n.signal
-        FROM action_runs n
-        WHERE n.action_set_id BETWEEN s.id AND s.id
-        ORDER BY n.action_set_id, n.id DESC
-        LIMIT 100
-    ) newest
-    WHERE cause = 'signal' AND correlation IS NOT NULL AND NOT dry_run
-      AND state IN ('success', 'failed') AND restored_by_run_id IS NULL
+    SELECT n.id, n.action_set_id, n.project, n.signal_id, n.correlation, n.created_at, n.action_set,
+           n.signal
+    FROM action_runs n
+    WHERE n.action_set_id BETWEEN s.id AND s.id
+      AND n.cause = 'signal' AND n.correlation IS NOT NULL AND NOT n.dry_run
+      AND n.restored_by_run_id IS NULL AND n.state IN ('success', 'failed')
+      AND jsonb_path_exists(n.action_set, '$.actions[*].changes[*]')
+    ORDER BY n.action_set_id, n.id DESC
+    LIMIT 100
 ) r
 CROSS JOIN LATERAL jsonb_path_query(r.action_set, '$.actions[*].changes[*] ? (@.what == "state")')
            AS c (change)
