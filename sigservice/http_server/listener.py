@@ -110,6 +110,7 @@ class Listener:
         server = self._server
         server.channel_class = self._open_channel
         server.handle_accept = partial(self._accept, server.handle_accept)
+        server.maintenance = self._close_idle
         server.callbacks = callbacks
         server.body_limits = BodyLimits(callbacks.decide_body, unknown, authenticated)
         server.connections, server.event_loop = self._connections, self._loop
@@ -186,6 +187,14 @@ class Listener:
             is_late = channel.must_end_at is not None and now > channel.must_end_at
             if is_late or channel.is_read_too_slowly(now):
                 channel.handle_close()
+
+    def _close_idle(self, now: float) -> None:
+        """Closes idle connections. waitress would also cut a response that waits for its client."""
+        cutoff = now - self._server.adj.channel_timeout
+        for channel in self._channels():
+            is_answering = channel.requests or channel.total_outbufs_len
+            if not is_answering and channel.last_activity < cutoff:
+                channel.will_close = True
 
     def _accept(self, accept_one: Callable[[], None]) -> None:
         """Accepts up to MAX_ACCEPTS connections. waitress accepts one in each round of the loop, so

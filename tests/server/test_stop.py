@@ -272,6 +272,22 @@ def test_idle_connection_is_closed_after_the_keep_alive_timeout_and_a_busy_one_i
         assert b"slept" in read_to_end(busy)
 
 
+def test_response_whose_client_pauses_longer_than_the_keep_alive_timeout_arrives_whole(
+    serve: Serve,
+):
+    body = b"x" * 12_000_000  # more than the system buffers
+
+    def large_route(app: Any) -> None:
+        app.get("/large")(lambda: body)
+
+    client = serve(keepAliveTimeout=1, preRouterHook=large_route)
+    with client.connect() as sock:
+        sock.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        received = len(sock.recv(1000))
+        take_time(3)
+        assert received + len(read_to_end(sock)) > len(body)
+
+
 def test_dribbling_clients_are_cut_and_others_are_answered(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ):
