@@ -164,6 +164,7 @@ class Listener:
         for _ in range(2):  # accepts what waits in the backlog, then reads what has arrived
             self._loop.run_once(0)
         self._server.accepting = False
+        self._remove_pipe()  # before another process can listen there
         self._server.del_channel(self._loop)
         self._server.socket.close()  # only the listening socket: workers need the trigger
         while self._channels() and time.monotonic() < deadline:
@@ -177,7 +178,7 @@ class Listener:
         busy = self._channels()
         for channel in busy:
             channel.handle_close()
-        self.close()
+        self._close_all()
         return len(busy)
 
     def _close_slow(self, now: float) -> None:

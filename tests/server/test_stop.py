@@ -323,6 +323,32 @@ def test_unix_socket_in_use_is_not_taken_over(serve: Serve):
             assert b"GOOD" in sock.recv(4096)
 
 
+def test_unix_socket_of_the_next_service_stays_when_the_former_one_ends(make_service: Any):
+    goes_on, has_come = threading.Event(), threading.Event()
+
+    def hook(app: Any) -> None:
+        app.get("/held")(lambda: has_come.set() or (goes_on.wait(DEADLINE_SECONDS) and "released"))
+
+    with create_open_folder() as folder:
+        pipe = str(folder / "service.sock")
+        server = {"pipe": pipe, "gracefulShutdownEnable": False, "gracefulShutdownTimeout": 60_000}
+        former = make_service({"server": server, "preRouterHook": hook})
+        former.start()
+        with Client.at(None, pipe).connect() as held:
+            held.sendall(HEALTH.replace(b"/health", b"/held"))
+            assert has_come.wait(DEADLINE_SECONDS)
+            stop = threading.Thread(target=former.stop)
+            stop.start()
+            until(lambda: not os.path.exists(pipe), "the end of the listening socket")
+            make_service({"server": server}).start()
+            goes_on.set()
+            assert b"released" in read_to_end(held)
+            stop.join(DEADLINE_SECONDS)
+        with Client.at(None, pipe).connect() as sock:
+            sock.sendall(HEALTH)
+            assert b"GOOD" in sock.recv(4096)
+
+
 def has_ipv6() -> bool:
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
