@@ -135,7 +135,8 @@ def start(
     options: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
 ) -> Service:
     """`create`, then listen. In the main thread SIGTERM, SIGINT and SIGHUP stop it gracefully,
-    SIGTERM after the delay in which a proxy notices (GRACEFUL_SHUTDOWN_DELAY).
+    SIGTERM after the delay in which a proxy notices (GRACEFUL_SHUTDOWN_DELAY). An ignored SIGHUP
+    (nohup) stays ignored.
 
     systemd is notified of both if it started the process (NOTIFY_SOCKET)."""
     service = create(options, environ)
@@ -353,7 +354,9 @@ class Service:
             self._logger.debug("not in the main thread: no signal handlers")
             return
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, self._on_signal)
+            # nohup ignores SIGHUP, so that the process survives its terminal.
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, self._on_signal)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self.context.draining.is_set():  # a second signal ends the process at once

@@ -143,6 +143,15 @@ def test_a_signal_that_another_thread_receives_ends_the_process(environ: dict[st
         assert process.wait() == 0
 
 
+def test_nohup_keeps_the_service_running_without_its_terminal(environ: dict[str, str]):
+    script = f"import signal\nsignal.signal(signal.SIGHUP, signal.SIG_IGN){make_script()}"
+    with run_service(environ, script) as process:
+        process.send(signal.SIGHUP)
+        process.send(signal.SIGINT)
+        assert process.wait() == 0
+        assert "SIGHUP" not in process.stderr
+
+
 def test_a_signal_to_a_suspended_process_ends_it_when_it_continues(environ: dict[str, str]):
     with run_service(environ) as process:
         for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGCONT):
