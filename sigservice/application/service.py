@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from types import FrameType
 from typing import Any
@@ -27,7 +28,7 @@ from sigservice.db.bulkheads import count_workers
 from sigservice.db.errors import DatabaseError
 from sigservice.db.migrate import Prepare, connect
 from sigservice.db.open import OpenDatabase
-from sigservice.errors import AppError, StartError
+from sigservice.errors import AppError, StartError, UnavailableError
 from sigservice.http_server.listener import Listener
 from sigservice.jobs import (
     actions,
@@ -298,10 +299,11 @@ class Service:
         """The start lines, at most a dozen."""
         scheme = self.context.authentication
         users, code = scheme.type.users, ""
-        if scheme.has_password_form and startup.default_password_works(self.context.database):
-            users = "{username} with the default password {password}: change it"
-            users = users.format(**DEFAULT_ADMIN)  # never the configured password
-            code = self._sign_in_code
+        with suppress(UnavailableError):  # must not end a service that listens already
+            if scheme.has_password_form and startup.default_password_works(self.context.database):
+                users = "{username} with the default password {password}: change it"
+                users = users.format(**DEFAULT_ADMIN)  # never the configured password
+                code = self._sign_in_code
         missing = []
         if not self.context.public_url:
             missing.append("SERVICE_URL (links use localhost)")

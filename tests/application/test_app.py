@@ -255,3 +255,10 @@ def test_the_start_lines_never_show_a_configured_password(make_service):
         assert "admin with the default password unleash4all" in lines
         assert "hunter2" not in lines
         assert len(service.describe()) <= 12
+
+
+def test_start_lines_need_no_database(make_service):
+    """They follow the start: an interruption of the database must not end the service."""
+    service = make_service()
+    service.context.database.close()
+    assert service.describe()[0].startswith("sigservice ")
