@@ -119,10 +119,9 @@ class Counts:
             reading = self._reading
             if reading is None:
                 self._started_at = time.monotonic()
-                reading = self._reading = threading.Thread(
-                    target=self._refresh, name="metrics", daemon=True
-                )
-                reading.start()
+                reading = threading.Thread(target=self._refresh, name="metrics", daemon=True)
+                reading.start()  # raises at the system's limit of threads
+                self._reading = reading
         reading.join(max(0.0, self._started_at + WAIT_SECONDS - time.monotonic()))
         with self._lock:
             return None if self._reading is reading else self._row

@@ -269,6 +269,18 @@ def test_a_database_that_hangs_does_not_hold_up_a_scrape(web, service, monkeypat
     connections.set()
 
 
+def test_scrapes_work_again_after_the_system_had_no_thread_left(monkeypatch):
+    def fail(thread):
+        raise RuntimeError("can't start new thread")
+
+    reading = counts.Counts(lambda: {"users": 1}, lambda: 0.0, "1")
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", fail)
+        with pytest.raises(RuntimeError):
+            reading.read_row()
+    assert reading.read_row() == {"users": 1}
+
+
 def test_every_limit_has_its_row(web, service):
     messages = MetricsPage(web)
     rows = re.findall(r"^rate_limits\{", messages.text, re.M)
