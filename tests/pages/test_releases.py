@@ -10,6 +10,7 @@ import pytest
 from sigservice.clock import format_iso
 from tests.conftest import ADMIN, Cast
 from tests.jobs.release_kit import Releases
+from tests.pages.page_reader import find_error
 
 PLACE = "/admin/features/checkout/environments/production/releases"
 
@@ -344,6 +345,15 @@ def test_an_hour_that_the_clocks_skip_is_refused(kit, ed):
     form["startAt"], form["window.timezone"] = "2032-03-28T02:30", "Europe/Berlin"
     page = form.submit(status=400)
     assert "02:30 doesn't exist on 28 Mar. Choose another time." in page.html.text
+
+
+@pytest.mark.parametrize(
+    ("at", "zone"), [("0001-01-01T00:00", "Europe/Berlin"), ("9999-12-31T23:59", "America/Lima")]
+)
+def test_a_start_beyond_the_calendar_is_refused(kit, ed, at, zone):
+    form = ed.get(f"{PLACE}/new").forms["editor"]
+    form["startAt"], form["window.timezone"] = at, zone
+    assert find_error(form.submit(status=400), "startAt")
 
 
 def test_a_release_starts_again_with_the_steps_and_guards_of_another(kit, ed):

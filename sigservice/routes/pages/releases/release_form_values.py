@@ -192,12 +192,15 @@ def _read_start(form: Form) -> str | None:
         raise BadDataError(message, path="window.timezone") from error
     try:
         local = datetime.fromisoformat(text)
+        moment = local.replace(tzinfo=local.tzinfo or zone).astimezone(UTC)
+        shown = moment.astimezone(zone).replace(tzinfo=None)
     except ValueError:
         return text or None
+    except OverflowError as error:  # the years 1 and 9999 in other time zones
+        raise BadDataError("Choose another time.", path="startAt") from error
     if local.tzinfo is not None:
         return text
-    moment = local.replace(tzinfo=zone).astimezone(UTC)
-    if moment.astimezone(zone).replace(tzinfo=None) != local:
+    if shown != local:
         message = f"{local:%H:%M} doesn't exist on {local:%d %b}. Choose another time."
         raise BadDataError(message, path="startAt")
     return format_iso(moment)
