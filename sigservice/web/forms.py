@@ -130,7 +130,7 @@ def to_form(value: Any, at: str = "") -> Form:
     if value is None or value is UNSET:
         return {}
     if not isinstance(value, Sequence) or isinstance(value, str):
-        return {at: f"{value:.10g}" if isinstance(value, float) else str(value)}
+        return {at: str(value).removesuffix(".0")}
     if value and not isinstance(value[0], Mapping | msgspec.Struct):
         return {at: "\n".join(map(str, value))}
     return _join(to_form(item, f"{at}.{number}") for number, item in enumerate(value))

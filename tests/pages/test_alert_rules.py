@@ -67,6 +67,13 @@ def add_source(rules, prometheus):
     rules.web.post_json(SOURCES, body, headers=ADMIN, status=201)
 
 
+@pytest.mark.parametrize("above", [17_179_869_184, 0.123456789012, 5])
+def test_a_form_that_is_saved_unchanged_keeps_the_limit(rules, page, above):
+    path = f"{PATH}/{rules.create(above=above)['id']}"
+    form_to(page.get(path), path).submit(status=303)
+    assert list_rules(rules)[0]["above"] == above
+
+
 def test_the_form_creates_a_rule_on_an_impact_metric(rules, new_form):
     new_form["source.labels"] = "region: eu\nplan: pro: 2\na:b: c\nd:e"
     new_form["source.appName"] = "shop"
