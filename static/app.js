@@ -80,7 +80,7 @@ function forgetNotice() {
 
 // Forms that change a part of the page: data-swap names the elements to replace.
 function findAlike(element, root = document) {
-  if (element.id) return root.getElementById(element.id);
+  if (element.id) return document.getElementById(element.id);
   const label = element.getAttribute("aria-label") ?? element.textContent.trim();
   return $$(element.localName, root).find((other) => (other.getAttribute("aria-label") ?? other.textContent.trim()) === label);
 }
@@ -257,16 +257,20 @@ function refreshPart(list, fresh) {
   for (const open of $$("details[open]", list)) {
     $(`#${open.id}`, fresh)?.setAttribute("open", "");
   }
-  const at = document.activeElement, inside = list.contains(at) && at.closest("details")?.id;
-  const mark = inside ? `#${inside} ${at.localName}` : list.contains(at) && at.rel ? `a[rel=${at.rel}]` : "";
-  const focused = list.contains(at) && at, listStates = () => $$("[data-announce]", list).map((part) => part.dataset.announce);
+  const at = document.activeElement, focused = list.contains(at) && at;
+  const inside = focused && at.closest("details")?.id;
+  const mark = inside ? `#${inside} ${at.localName}` : focused.rel ? `a[rel="${at.rel}"]` : "";
+  const scrolled = $$("details[open] pre", list).map((pre) => [pre.closest("details").id, pre.scrollLeft, pre.scrollTop]);
+  const listStates = () => $$("[data-announce]", list).map((part) => part.dataset.announce);
   const before = listStates();
   list.className = fresh.className;
   list.replaceChildren(...fresh.childNodes);
   enhance(list);
   const changed = before.length ? listStates().filter((text) => !before.includes(text)) : [];
   if (changed.length) showToast(changed.join(". "));
-  const target = mark ? $(mark, list) : focused && findAlike(focused);
+  for (const [id, left, top] of scrolled) $(`#${id} pre`, list)?.scrollTo(left, top);
+  const part = inside && document.getElementById(inside);
+  const target = focused && ((part && findAlike(focused, part)) || (mark ? $(mark, list) : findAlike(focused)));
   target?.focus({ preventScroll: true });
 }
 

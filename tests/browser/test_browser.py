@@ -9,6 +9,7 @@ import re
 import pytest
 
 from tests.conftest import Cast
+from tests.pages.actions import Actions
 from tests.waiting import until
 
 pytestmark = pytest.mark.browser
@@ -178,6 +179,29 @@ def test_live_refresh_leaves_the_focus_on_a_link_of_an_open_signal(tab, log, cal
     page.clock.run_for(5000)
     expect(page.locator("#signals details")).to_have_count(2)
     assert (focus(page)["tag"], focus(page)["name"]) == (before["tag"], before["name"])
+
+
+def test_live_refresh_keeps_the_place_in_an_open_signal(
+    tab, log, call, expect, service, web, flags
+):
+    sets = Actions(service, web, flags, log["endpoint"])
+    sets.set()
+    call("deploys", log["secret"], {"n": list(range(200))})
+    sets.work()
+    page = tab("ada")
+    page.clock.install()
+    page.goto(log["address"])
+    page.locator("#signals summary").press("Enter")
+    payload = page.locator("#signals pre").last
+    payload.evaluate("pre => { pre.scrollTop = 900 }")
+    page.get_by_role("link", name=re.compile(r"^Run \d+$")).focus()
+    before = focus(page)
+    call("deploys", log["secret"], {"n": 2})
+    page.clock.run_for(5000)
+    expect(page.locator("#signals details")).to_have_count(2)
+    assert payload.evaluate("pre => pre.scrollTop") == 900
+    assert (focus(page)["tag"], focus(page)["name"]) == (before["tag"], before["name"])
+    assert page.complaints == []
 
 
 def test_live_refresh_leaves_the_focus_on_the_pager(tab, log, call, expect):
