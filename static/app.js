@@ -219,7 +219,7 @@ document.addEventListener("keydown", (event) => {
     stops.at((stops.indexOf(document.activeElement) + step) % stops.length).focus();
   } else if (palette.open && event.key === "Enter" && event.target.matches("#palette input")) {
     event.preventDefault();
-    $("#palette-results a")?.click();
+    search(event.target.value).then(() => $("#palette-results a")?.click()).catch(() => {}); // not an earlier result
   }
 });
 

@@ -4,6 +4,14 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
+# Enter comes before the results.
+TYPE_QUICKLY = """() => {
+  const input = document.querySelector("#palette input");
+  input.value = "depl";
+  input.dispatchEvent(new Event("input", {bubbles: true}));
+  input.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", bubbles: true}));
+}"""
+
 
 @pytest.fixture
 def page(tab, make):
@@ -20,6 +28,17 @@ def test_search_opens_by_keyboard_and_leads_to_a_page(page):
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_url("**/admin/signals/*/log")
+    assert page.complaints == []
+
+
+def test_enter_opens_a_result_of_the_text_in_the_search_field(page, make):
+    make.endpoint("deploys")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("paym")
+    page.get_by_role("dialog").get_by_role("link", name="payments").wait_for()
+    page.evaluate(TYPE_QUICKLY)
+    page.wait_for_url("**/admin/signals/*/log")
+    page.get_by_role("heading", name="deploys").wait_for()
     assert page.complaints == []
 
 
