@@ -171,7 +171,9 @@ def test_an_environment_is_created_moved_disabled_and_deleted(ada, web):
     form_to(page, f"{path}/on").submit(status=303)
     assert environments(web)[1]["enabled"] is True
 
-    page = form_to(ada.get(f"{path}/delete"), f"{path}/delete").submit(status=303).follow()
+    page = ada.get(f"{path}/delete")
+    assert "all strategies and releases of flags in it" in page.html.main.get_text()
+    page = form_to(page, f"{path}/delete").submit(status=303).follow()
     assert notice(page) == "The environment was deleted."
     assert len(environments(web)) == 3
 

@@ -132,7 +132,7 @@ def delete_environment(conn: Connection, identity: Identity, environment: str) -
     state = f"{plural(flags, 'flag')} {'is' if flags == 1 else 'are'} enabled"
     consequences = [
         f"the state of all flags in it: {state}",
-        "all strategies of flags in it",
+        "all strategies and releases of flags in it",
         f"the environment in {plural(row['project_count'], 'project')}",
     ]
     body: Body = [
