@@ -7,6 +7,7 @@ It uses the environment `default`, and the project `default` unless a body names
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from sigservice.db import Connection
 from sigservice.errors import NotFoundError
@@ -73,11 +74,19 @@ def _replace_strategies(
     new: list[Strategy],
     identity: Identity,
 ) -> None:
+    """Removes only the surplus ones: without an active strategy the flag would be disabled in
+    between, with an event of it."""
     limit = context.config["strategySegmentsLimit"]
-    for row in strategies.list_strategies(conn, target):
-        strategies.remove(conn, target, row["id"], identity)
-    for strategy in new:
-        strategies.add(conn, target, strategy, identity, max_segments=limit)
+    existing = [row["id"] for row in strategies.list_strategies(conn, target)]
+    for n, strategy in enumerate(new):
+        if n < len(existing):
+            strategy.title = None if strategy.title is UNSET else strategy.title
+            strategy.disabled = bool(strategy.disabled)
+            strategies.replace(conn, target, existing[n], strategy, identity, max_segments=limit)
+        else:
+            strategies.add(conn, target, strategy, identity, max_segments=limit)
+    for id in existing[len(new) :]:
+        strategies.remove(conn, target, id, identity)
 
 
 @legacy_router.post(FEATURES, needs=EDIT, takes=LegacyFeature)

@@ -91,3 +91,17 @@ def test_legacy_api_can_be_disabled(make_service):
     web.post(f"{PATH}/f/toggle", headers=ADMIN, status=404)
     web.post_json(f"{PATH}/validate", {"name": "g"}, headers=ADMIN)
     web.get(f"{PATH}/f/tags", headers=ADMIN)
+
+
+def test_an_enabled_flag_is_not_disabled_in_between(web, old):
+    strategies = [{"name": "flexibleRollout", "title": "first"}, *BODY["strategies"]]
+    new = web.put_json(f"{PATH}/old", BODY | {"strategies": strategies}, headers=ADMIN).json
+    ids = [[strategy["id"] for strategy in flag["strategies"]] for flag in (old, new)]
+    assert ids[1][:2] == ids[0]
+    names = [(strategy["name"], strategy["title"]) for strategy in new["strategies"]]
+    assert names == [("flexibleRollout", "first"), ("default", None), ("userWithId", None)]
+    body = BODY | {"strategies": [{"name": "default"}]}
+    (last,) = web.put_json(f"{PATH}/old", body, headers=ADMIN).json["strategies"]
+    assert (last["name"], last["title"], last["id"]) == ("default", None, ids[0][0])
+    events = web.get("/api/admin/events/old", headers=ADMIN).json["events"]
+    assert "feature-environment-disabled" not in [event["type"] for event in events]
