@@ -343,15 +343,15 @@ def test_unix_socket_of_the_next_service_stays_when_the_former_one_ends(make_ser
         server = {"pipe": pipe, "gracefulShutdownEnable": False, "gracefulShutdownTimeout": 60_000}
         former = make_service({"server": server, "preRouterHook": hook})
         former.start()
-        with Client.at(None, pipe).connect() as held:
-            held.sendall(HEALTH.replace(b"/health", b"/held"))
+        with Client.at(None, pipe).connect() as former_client:
+            former_client.sendall(HEALTH.replace(b"/health", b"/held"))
             assert has_come.wait(DEADLINE_SECONDS)
             stop = threading.Thread(target=former.stop)
             stop.start()
             until(lambda: not os.path.exists(pipe), "the end of the listening socket")
             make_service({"server": server}).start()
             goes_on.set()
-            assert b"released" in read_to_end(held)
+            assert b"released" in read_to_end(former_client)
             stop.join(DEADLINE_SECONDS)
         with Client.at(None, pipe).connect() as sock:
             sock.sendall(HEALTH)

@@ -151,8 +151,7 @@ class SnapshotWriter:
     def _write_project_environments(self, projects: Sequence[Project]) -> None:
         """A project without flags gets exactly the environments of the snapshot."""
         before = {project.id: project.environments for project in self._existing.projects}
-        locations = definitions.list_feature_locations(self._conn)
-        with_flags = {location["project"] for location in locations}
+        with_flags = {row["project"] for row in definitions.list_feature_locations(self._conn)}
         changed: list[tuple[str, ProjectEnvironment]] = []
         added: list[Event] = []
         updated: list[Event] = []
@@ -171,8 +170,7 @@ class SnapshotWriter:
                     data = msgspec.to_builtins(link.defaultStrategy)
                     pre_data = msgspec.to_builtins(old.defaultStrategy)
                     updated.append(event | {"data": data, "pre_data": pre_data})
-                    text = f"default strategy in {link.environment}"
-                    self._report("project", [project.id], text)
+                    self._report("project", [project.id], f"default strategy in {link.environment}")
             if project.id not in with_flags:
                 removed += [{"project": project.id, "environment": name} for name in links]
         self._put_project_environments(changed)

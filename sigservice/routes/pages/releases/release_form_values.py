@@ -193,14 +193,14 @@ def _read_start(form: Form) -> str | None:
     try:
         local = datetime.fromisoformat(text)
         moment = local.replace(tzinfo=local.tzinfo or zone).astimezone(UTC)
-        shown = moment.astimezone(zone).replace(tzinfo=None)
+        shown_time = moment.astimezone(zone).replace(tzinfo=None)
     except ValueError:
         return text or None
     except OverflowError as error:  # the years 1 and 9999 in other time zones
         raise BadDataError("Choose another time.", path="startAt") from error
     if local.tzinfo is not None:
         return text
-    if shown != local:
+    if shown_time != local:
         message = f"{local:%H:%M} doesn't exist on {local:%d %b}. Choose another time."
         raise BadDataError(message, path="startAt")
     return format_iso(moment)
