@@ -191,6 +191,67 @@ def test_a_flag_is_held_however_often_its_alert_is_repeated(alerts, web):
     assert (alert["runId"], alert["isFiring"]) == (first, True)
 
 
+@pytest.fixture
+def two_sets(alerts):
+    """Both disable the flag, for alerts of their own."""
+    alerts.tag("checkout")
+    ids = {}
+    for name, act in {"a": alerts.off(), "b": alerts.by_tag()}.items():
+        filters = [{"path": "set", "operator": "IN", "values": [name]}]
+        options = {"restoreWhenResolved": RESOLVED}
+        one = alerts.set(name=name, payload=FIRING, acts=[act], filters=filters, options=options)
+        ids[name] = one["id"]
+    return ids
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_flag_that_alerts_of_two_sets_disable_is_restored_with_the_last(
+    alerts, two_sets, web, order, at_once
+):
+    def send(payload, name):
+        alerts.send(payload(name) | {"set": name})
+        if not at_once:
+            alerts.work()
+
+    for name in "abb":
+        send(firing, name)
+    alerts.work()
+    rows = web.get("/api/admin/alerts", headers=ADMIN).json["alerts"]
+    assert sorted(row["actionSet"]["name"] for row in rows) == ["a", "b"]
+    first, last = order
+    send(resolved, first)
+    alerts.work()
+    assert not alerts.is_on()
+    text = f"Reverted 0 of 1 change. checkout in production: an alert of {last} still fires."
+    assert alerts.details(two_sets[first])[0] == ("success", text)
+    send(resolved, last)
+    alerts.work()
+    assert alerts.is_on()
+
+
+def test_a_person_or_the_end_of_the_other_set_restores_a_shared_flag(alerts, two_sets, web):
+    def fire():
+        for name in "ab":
+            alerts.send(firing(name) | {"set": name})
+        alerts.work()
+
+    def resolve():
+        alerts.send(resolved("a") | {"set": "a"})
+        alerts.work()
+
+    fire()
+    run = alerts.runs(two_sets["a"])[0]["id"]
+    alerts.post(f"{SETS}/{two_sets['a']}/events/{run}/undo", 202)
+    alerts.work()
+    assert alerts.is_on()
+    resolve()
+    fire()
+    web.post(f"{SETS}/{two_sets['b']}/off", headers=ADMIN)
+    resolve()
+    assert alerts.is_on()
+
+
 def test_restoring_many_flags_is_one_revision(alerts):
     alerts.tag("checkout")
     for name in ("a", "b"):

@@ -18,7 +18,8 @@ def list_flags_of_alerts(
     conn: Connection, *, limit: int, features: list[str] | None = None, payloads: bool = True
 ) -> list[Row]:
     """One row for each flag and environment that a run for an alert switched and that no run has
-    reverted, newest first, of some flags or of all; `enabled` is the state that the alert keeps.
+    reverted, newest first, of some flags or of all; `enabled` is the state that the alert keeps,
+    `is_set_enabled` is about its action set.
     `payload` is NULL without `payloads`."""
     return fetch_all(
         conn, _SQL["list_flags_of_alerts"], limit=limit, features=features, payloads=payloads

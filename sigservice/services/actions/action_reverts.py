@@ -12,6 +12,7 @@ from sigservice.db.errors import DatabaseUnavailable
 from sigservice.errors import AppError, NotFoundError
 from sigservice.repository.actions import action_runs
 from sigservice.services import revisions
+from sigservice.services.actions import shared_holds
 from sigservice.services.actions.action_kinds.kind import ActionResult, RevertibleChange
 from sigservice.services.actions.action_kinds.set_rollout import set_rollout
 from sigservice.services.flags.feature_states import FeatureEnvironment
@@ -30,19 +31,29 @@ def list_changes(run: Row) -> list[RevertibleChange]:
     return [msgspec.convert(change, RevertibleChange) for change in items]
 
 
-def revert_runs(conn: Connection, project: str, runs: list[Row], by: Identity) -> ActionResult:
+def revert_runs(
+    conn: Connection, project: str, runs: list[Row], by: Identity, *, sharing_set: int | None = None
+) -> ActionResult:
     """Reverts the last change first; `runs` are newest first. The details name the changes that
-    can't be reverted. States are written together, as actions write them. A flag whose strategies
+    can't be reverted: with `sharing_set`, the ID of the set of the runs, also those that alerts of
+    other sets keep. States are written together, as actions write them. A flag whose strategies
     were removed since stays disabled: enabling it would add one for all users."""
     revisions.lock(conn)
     changes = [change for run in runs for change in reversed(list_changes(run))]
     targets = [_make_target(project, change) for change in changes]
     switches = SwitchBatch(conn, targets, needs_strategy=True)
+    holders = shared_holds.find_holders(conn, changes if sharing_set is not None else ())
     reverted: list[RevertibleChange] = []
     failures: list[str] = []
     visited: set[tuple[str, ...]] = set()
     for change in changes:
         key = (change.changed_property, change.feature, change.environment, change.strategy)
+        holder = shared_holds.find_other_holder(holders, change, sharing_set or 0)
+        if holder is not None:
+            failures.append(
+                f"{change.feature} in {change.environment}: an alert of {holder} still fires."
+            )
+            continue
         try:
             if is_unchanged := _revert(switches, _make_target(project, change), change, by):
                 reverted.append(
@@ -77,7 +88,8 @@ def revert_targets(conn: Connection, run: Row, by: Identity) -> ActionResult:
         if target["restored_by_run_id"]:  # by an undo or auto-revert that was inserted earlier
             return ActionResult("It was already reverted.")
         targets = [target]
-    result = revert_runs(conn, run["project"], targets, by)
+    sharing_set = None if run["cause"] == "undo" else run["action_set_id"]
+    result = revert_runs(conn, run["project"], targets, by, sharing_set=sharing_set)
     action_runs.mark_reverted(conn, [row["id"] for row in targets], by=run["id"])
     return result
 

@@ -21,7 +21,7 @@ from sigservice.db.errors import DatabaseUnavailable
 from sigservice.errors import AppError, NotFoundError, UnavailableError, describe_fault
 from sigservice.log import Logger, log_error
 from sigservice.repository.actions import action_runs
-from sigservice.services.actions import action_reverts, notifications
+from sigservice.services.actions import action_reverts, notifications, shared_holds
 from sigservice.services.actions.action_actor import find_user, make_service_account
 from sigservice.services.actions.action_kinds.kind import ActionResult, Kind, perform_and_write
 from sigservice.services.actions.action_kinds.table import KINDS
@@ -79,6 +79,13 @@ class _Run:
     def actions(self) -> list[dict[str, Any]]:
         actions: list[dict[str, Any]] = self.action_set["actions"]
         return actions
+
+    @property
+    def reverts_with_alert(self) -> bool:
+        """Whether its changes are reverted when its alert resolves."""
+        row = self.row
+        is_of_alert = row["cause"] == "signal" and row["correlation"] is not None
+        return is_of_alert and not row["dry_run"] and self.options.restoreWhenResolved is not None
 
     def advance(self) -> None:
         """Continues with the next action, or ends the run."""
@@ -141,6 +148,7 @@ class _Batch:
         self._change_count = 0
         self._switches = SwitchBatch(conn)
         self._unwritten: dict[int, _Run] = {}
+        self._shared: set[tuple[int, str, str]] = set()
 
     def perform(self, rows: list[Row]) -> None:
         runs = _decode_runs(rows)
@@ -163,7 +171,7 @@ class _Batch:
         action = run.actions[run.next_action]
         action["startedAt"] = format_iso(datetime.now(UTC))
         try:
-            result = self._perform(run, action)
+            result = self._share_changes(run, self._perform(run, action))
         except Exception as error:
             if not self._can_store(error):
                 raise
@@ -187,6 +195,19 @@ class _Batch:
                 is_failed=action["state"] == "failed",
             )
         )
+
+    def _share_changes(self, run: _Run, result: ActionResult) -> ActionResult:
+        """Looks for other sets once for each set and flag until a flag changes, because alerts are
+        repeated often."""
+        set_id = run.row["action_set_id"]
+        if result.changes:
+            self._shared.clear()
+        flags = {(set_id, change.feature, change.environment) for change in result.unneeded}
+        if flags <= self._shared or not run.reverts_with_alert:
+            return result
+        self._shared |= flags
+        self._write()  # the changes of the other sets
+        return shared_holds.share_changes(self._conn, result, set_id)
 
     def _can_store(self, error: Exception) -> bool:
         """Whether the run can store the error: the transaction is intact, and a retry would fail

@@ -32,7 +32,7 @@ SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,
 -- waited for the locks gets the current rows, without the runs that have ended. The actor columns are
 -- NULL if the service account was deleted.
 SELECT r.id, r.action_set_id, r.project, r.cause, r.signal_id, r.restores_run_id, r.actor_id,
-       r.dry_run, r.action_set, r.next_action, r.created_at, u.username AS actor_username,
+       r.dry_run, r.correlation, r.action_set, r.next_action, r.created_at, u.username AS actor_username,
        (SELECT name FROM roles WHERE id = u.role_id) AS actor_role
 FROM action_runs r
 LEFT JOIN users u ON u.id = r.actor_id AND u.account_type = 'service'

@@ -15,6 +15,7 @@ SELECT EXISTS (SELECT 1 FROM features) AS flag,
 -- isn't NULL. `payload`, with `payloads`, is the one of the signal. BETWEEN: see list_firing_alerts.
 SELECT DISTINCT ON (r.id, c.change ->> 'feature', c.change ->> 'environment')
        r.id, r.action_set_id, r.project, r.signal_id, r.correlation, r.created_at, s.name, s.source_id,
+       s.enabled AS is_set_enabled,
        c.change ->> 'feature' AS feature, c.change ->> 'environment' AS environment, e.enabled,
        (r.signal ->> 'createdAt')::timestamptz AS signal_created_at,
        CASE WHEN %(payloads)s THEN (r.signal -> 'payload')::text END AS payload

@@ -43,11 +43,12 @@ class ToggleFeature(FlagKind):
     ) -> ActionResult:
         flag_environment = self.make_target(project, params)
         where = f"{flag_environment.feature} in {flag_environment.environment}"
-        if not switches.switch(flag_environment, self._on, by):
-            return ActionResult(f"{where} was already {self._verb.lower()}d.")
         change = RevertibleChange(
             "state", flag_environment.feature, flag_environment.environment, not self._on, self._on
         )
+        if not switches.switch(flag_environment, self._on, by):
+            text = f"{where} was already {self._verb.lower()}d."
+            return ActionResult(text, unneeded=[change])
         return ActionResult(f"{self._verb}d {where}.", [change])
 
 
@@ -84,13 +85,14 @@ class ToggleByTag(Kind):
         tagged = FeatureFilter(projects=[project], tags=[tag])
         names = [row["name"] for row in features.search(switches.conn, tagged)]
         changed_names = switches.switch_all(project, environment, names, self._on, by)
-        changes = [
-            RevertibleChange("state", name, environment, not self._on, self._on)
-            for name in names
-            if name in changed_names
-        ]
+        changes: list[RevertibleChange] = []
+        unneeded: list[RevertibleChange] = []
+        for name in names:
+            change = RevertibleChange("state", name, environment, not self._on, self._on)
+            (changes if name in changed_names else unneeded).append(change)
         state, total = f"{self._verb.lower()}d", f"{plural(len(names), 'flag')} with {tag}"
         if not changes:
-            return ActionResult(f"{total}: all already {state} in {environment}.")
+            text = f"{total}: all already {state} in {environment}."
+            return ActionResult(text, unneeded=unneeded)
         text = f"{self._verb}d {plural(len(changes), 'flag')} in {environment} ({total})."
-        return ActionResult(text, changes)
+        return ActionResult(text, changes, unneeded)

@@ -1,0 +1,50 @@
+"""Flags that alerts of several action sets keep on or off. The set whose alerts resolve last
+reverts them, so a change that one set made is a change of the others too."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from sigservice.db import Connection
+from sigservice.repository.system import home
+from sigservice.services.actions.action_kinds.kind import ActionResult, RevertibleChange
+
+MAX_HOLDERS = 1000
+
+Holders = Mapping[tuple[str, str], Mapping[int, str]]
+
+
+def find_holders(conn: Connection, changes: Iterable[RevertibleChange]) -> Holders:
+    """The names of the enabled sets whose alerts keep the flags of `changes` in their states, by
+    flag and environment, then by ID. Call it after these states are written."""
+    names = sorted({change.feature for change in changes if change.changed_property == "state"})
+    if not names:
+        return {}
+    holders: dict[tuple[str, str], dict[int, str]] = {}
+    rows = home.list_flags_of_alerts(conn, limit=MAX_HOLDERS, features=names, payloads=False)
+    for row in rows:
+        if row["is_set_enabled"]:
+            place = row["feature"], row["environment"]
+            holders.setdefault(place, {})[row["action_set_id"]] = row["name"]
+    return holders
+
+
+def share_changes(conn: Connection, result: ActionResult, set_id: int) -> ActionResult:
+    """Adds the changes that only alerts of other sets made so far."""
+    holders = find_holders(conn, result.unneeded)
+    shared = [
+        change
+        for change in result.unneeded
+        if set_id not in holders.get((change.feature, change.environment), {set_id: ""})
+    ]
+    if not shared:
+        return result
+    text = f"{result.details} It stays so until this alert resolves too."
+    return replace(result, details=text, changes=[*result.changes, *shared])
+
+
+def find_other_holder(holders: Holders, change: RevertibleChange, set_id: int) -> str | None:
+    """The name of another set that keeps the state."""
+    if change.changed_property != "state":
+        return None
+    sets = holders.get((change.feature, change.environment), {})
+    return next((name for id, name in sets.items() if id != set_id), None)
