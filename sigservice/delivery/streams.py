@@ -164,13 +164,19 @@ class Streams:
                     del self._browsers[browser]
 
     def _start(self) -> None:
-        wake_reader, self._wake_writer = socket.socketpair()
+        wake_reader, wake_writer = socket.socketpair()
         wake_reader.setblocking(False)
-        self._wake_writer.setblocking(False)
-        self._thread = threading.Thread(
+        wake_writer.setblocking(False)
+        thread = threading.Thread(
             target=self._run, args=(wake_reader,), name="streams", daemon=True
         )
-        self._thread.start()
+        try:
+            thread.start()
+        except RuntimeError:  # at the system's limit of threads; the next stream tries again
+            wake_reader.close()
+            wake_writer.close()
+            raise
+        self._thread, self._wake_writer = thread, wake_writer
 
     def _wake(self) -> None:
         if self._wake_writer is not None:

@@ -4,6 +4,7 @@ import contextlib
 import re
 import socket
 import struct
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -49,6 +50,23 @@ def test_a_change_is_one_event_with_an_id(server, stream):
     name, events = stream.read_event()
     assert name == "unleash-updated"
     assert [event["type"] for event in events] == ["feature-updated"]
+
+
+def test_streams_go_on_after_the_system_had_no_thread_left(server, token, monkeypatch):
+    start = threading.Thread.start
+
+    def fail(thread):
+        if thread.name == "streams":
+            monkeypatch.setattr(threading.Thread, "start", start)
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    with server.open(token):
+        until(lambda: threading.Thread.start is start, "the failure")
+        with server.open(token) as stream:
+            server.switch(True)
+            assert stream.read_event()[0] == "unleash-updated"
 
 
 def test_a_client_that_comes_back_gets_what_it_missed(server, token, stream):
