@@ -49,9 +49,14 @@ def run_once(context: Context) -> None:
     for id in ids:
         context.integration_senders.add(id)
         # Not a thread of a pool: the process would wait for it at its end.
-        threading.Thread(
+        thread = threading.Thread(
             target=_send_in_order, args=(context, id), name="integration", daemon=True
-        ).start()
+        )
+        try:
+            thread.start()
+        except RuntimeError:  # at the system's limit of threads; the next run tries again
+            context.integration_senders.discard(id)
+            raise
 
 
 def _list_next(context: Context, id: int) -> list[Row]:

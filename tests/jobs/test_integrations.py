@@ -46,6 +46,20 @@ def test_a_webhook_gets_the_event_of_the_audit_log(kit, receiver):
     assert kit.entries(id)[0]["event"] == event
 
 
+def test_events_are_sent_after_the_system_had_no_thread_left(kit, receiver, monkeypatch):
+    def fail(thread):
+        raise RuntimeError("can't start new thread")
+
+    id = kit.create()
+    kit.flag()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", fail)
+        with pytest.raises(RuntimeError):
+            job.run_once(kit.service.context)
+    kit.run()
+    assert kit.states(id) == [("sent", None)]
+
+
 def count_unsent(rows):
     return rows("SELECT (SELECT count(*) FROM unqueued_events) + (SELECT count(*) FROM outbox)")[0][
         0
