@@ -7,8 +7,10 @@ from math import inf
 
 from prometheus_client.core import Metric
 
+from sigservice.concurrency import wait_budget
 from sigservice.concurrency.shared_body import SharedBody
 from sigservice.concurrency.workers import release_turn
+from sigservice.errors import build_busy_error
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LONG_SECONDS = 0.2
@@ -55,12 +57,13 @@ class CachedExposition:
         self._cached_until = self._recent_until = 0.0
 
     def read(self) -> SharedBody:
-        """Raises what `write` raises."""
+        """Raises what `write` raises, and UnavailableError if the request has waited too long."""
         if not self._writing.acquire(blocking=False):
             if self._monotonic() < self._recent_until:
                 return self._cached
             release_turn()
-            self._writing.acquire()
+            if not wait_budget.wait(self._writing.acquire):
+                raise build_busy_error()
         try:
             started_at = self._monotonic()
             if started_at >= self._cached_until:

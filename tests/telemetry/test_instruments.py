@@ -5,9 +5,14 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 
-from sigservice.telemetry import Telemetry, exposition
+import pytest
+
+from sigservice.concurrency import wait_budget
+from sigservice.errors import UnavailableError
+from sigservice.telemetry import CachedExposition, Telemetry, exposition
 from sigservice.telemetry import instruments as module
 from sigservice.telemetry.instruments import Counter, Histogram, Instruments, Names
+from tests.waiting import DEADLINE_SECONDS
 
 
 def lines(make, start):
@@ -140,3 +145,23 @@ def test_a_request_for_metrics_does_not_wait_for_another_one():
     may_end.set()
     writer.join(30)
     assert telemetry.write_exposition() is not first
+
+
+def test_a_request_that_has_waited_long_does_not_wait_for_another_one():
+    """While the database hangs, each would wait for all before it."""
+    is_writing, may_end = threading.Event(), threading.Event()
+
+    def hang():
+        is_writing.set()
+        assert may_end.wait(DEADLINE_SECONDS)
+        return b""
+
+    exposition = CachedExposition(hang, lambda: 0.0)
+    writer = threading.Thread(target=exposition.read)
+    writer.start()
+    assert is_writing.wait(DEADLINE_SECONDS)
+    threading.Timer(2, may_end.set).start()  # a caller without a limit waits until then
+    with wait_budget.measure_request(wait_budget.MAX_WAIT_SECONDS), pytest.raises(UnavailableError):
+        exposition.read()
+    may_end.set()
+    writer.join(DEADLINE_SECONDS)
