@@ -54,7 +54,7 @@ class GroupCommit(Generic[Item, Result]):
     ) -> None:
         """At most `max_waiting` callers wait for a result. A caller is refused if the writing of
         its item hasn't begun after `wait_seconds`, in which it may have run other requests. A group
-        has at most `max_bytes`, or one item. `observe` gets the number of items of each group. For
+        has at most `max_bytes`, or one item. `observe` gets the number of items of each commit. For
         callers that store one item after another: a writer waits up to `gather_seconds` until the
         callers of the last group have come again, so that groups are as large as possible."""
         self._database, self._write, self._observe = database, write, observe
@@ -142,7 +142,6 @@ class GroupCommit(Generic[Item, Result]):
         wait_budget.adopt_start(min(entry.start for entry in group))
         try:
             self._write_entries(group)
-            self._observe(len(group))
         finally:
             for entry in group:
                 entry.is_done = True
@@ -163,6 +162,7 @@ class GroupCommit(Generic[Item, Result]):
         else:
             for entry, result in zip(entries, results, strict=True):
                 entry.result, entry.is_stored = result, True
+            self._observe(len(entries))
 
 
 class _Entry(Generic[Item, Result]):

@@ -291,6 +291,7 @@ def test_item_that_cannot_be_stored_is_refused_alone(make_group):
     assert group.list_numbers() == sorted(group.results) == [1, 2, 3, 4, 5, 6]
     assert [*map(type, group.errors.values())] == [BadDataError]
     assert set(group.errors) == {POISON}
+    assert sum(group.sizes) == 6
 
 
 def test_caller_beyond_the_limit_is_refused_at_once(make_group):
@@ -348,6 +349,7 @@ def test_lost_connection_refuses_its_group_and_not_the_next_one(make_group):
     assert {type(group.errors[number]).__base__ for number in (1, 2, 3)} == {UnavailableError}
     assert group.errors[2] is not group.errors[3], "routes add headers to them"
     assert group.list_numbers() == [*group.results] == [4]
+    assert group.sizes == [1], "only what was stored counts"
 
 
 @pytest.mark.parametrize("failure", [ValueError("a bug"), SystemExit(1), KeyboardInterrupt()])
