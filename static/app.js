@@ -26,12 +26,11 @@ aria-label="Search flags, endpoints and pages" placeholder="Search flags, endpoi
 // The same text as format_age in sigservice/web/helpers.py, for pages that stay open.
 function updateAges() {
   for (const time of $$("time[title]:not([data-local])")) {
-    const seconds = (Date.now() - new Date(time.dateTime)) / 1000;
-    const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 10]];
-    const unit = units.find(([, length]) => seconds >= length);
-    if (unit) {
-      time.textContent = `${Math.floor(seconds / (unit[0] === "s" ? 1 : unit[1]))} ${unit[0]} ago`;
-    }
+    const seconds = (Date.now() - new Date(time.dateTime)) / 1000, length = Math.abs(seconds);
+    const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+    const [unit, size] = units.find(([, size]) => length >= Math.max(size, 10)) ?? [];
+    const count = `${Math.floor(length / size)} ${unit}`;
+    time.textContent = !unit ? "just now" : seconds > 0 ? `${count} ago` : `in ${count}`;
   }
 }
 

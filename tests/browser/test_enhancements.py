@@ -1,6 +1,11 @@
 """What static/app.js adds to every page."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
+
+from sigservice.clock import format_iso
+from tests.conftest import ADMIN
 
 pytestmark = pytest.mark.browser
 
@@ -72,6 +77,20 @@ def test_times_have_the_local_time_as_their_title(page, flags):
     time = page.locator("time").first
     assert "GMT+9" in time.get_attribute("title")
     assert time.get_attribute("datetime").endswith("Z")
+
+
+def test_times_to_come_stay_up_to_date(tab, web):
+    expires_at = format_iso(datetime.now(UTC) + timedelta(hours=5, minutes=30))
+    body = {"tokenName": "shop", "type": "admin", "expiresAt": expires_at}
+    web.post_json("/api/admin/api-tokens", body, headers=ADMIN)
+    page = tab("ada")
+    page.clock.install()
+    page.goto("/admin/api-tokens")
+    page.locator("time", has_text="in 5 h").wait_for()
+    page.clock.fast_forward("02:00:00")
+    page.locator("time", has_text="in 3 h").wait_for(timeout=5000)
+    page.clock.fast_forward("05:00:00")
+    page.locator("time", has_text="1 h ago").wait_for(timeout=5000)
 
 
 def test_switch_changes_in_place_asks_in_production_and_is_undone(tab, flags):
