@@ -190,11 +190,10 @@ class Listener:
                 channel.handle_close()
 
     def _close_idle(self, now: float) -> None:
-        """Closes idle connections. waitress would also cut a response that waits for its client."""
+        """Closes idle connections. waitress would also cut a request or response that pauses."""
         cutoff = now - self._server.adj.channel_timeout
         for channel in self._channels():
-            is_answering = channel.requests or channel.total_outbufs_len
-            if not is_answering and channel.last_activity < cutoff:
+            if not channel.is_busy and channel.last_activity < cutoff:
                 channel.will_close = True
 
     def _accept(self, accept_one: Callable[[], None]) -> None:
