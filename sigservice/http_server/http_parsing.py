@@ -5,6 +5,7 @@ that costs more than its size, no body without a limit.
 import re
 import time
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from waitress.parser import HTTPRequestParser, ParsingError, TransferEncodingNotImplemented
@@ -162,7 +163,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         if self.body_rcv is None:
             consumed = self._receive_head(data)
         else:
-            consumed = int(super().received(data))
+            consumed = self._receive_body(data)
             if not self.error:
                 self._check_body()
         if self.completed:
@@ -171,7 +172,8 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         return consumed
 
     def close(self) -> None:
-        super().close()
+        with suppress(OSError):  # it writes the rest to the file first
+            super().close()
         shared, self._shared = self._shared, 0
         if shared:
             self._find_quotas().release(self._decide().caller, shared)
@@ -217,6 +219,17 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         if self.content_length > SMALL_BODY_BYTES and self.content_length > self._decide().limit:
             self._refuse_body(self.content_length)
 
+    def _receive_body(self, data: bytes) -> int:
+        try:
+            return int(super().received(data))
+        except OSError:  # the disk of temporary files is full, or there is no such directory
+            self._refuse_busy("The request can't be buffered")
+            return len(data)
+
+    def _refuse_busy(self, reason: str) -> None:
+        self.error, self.completed = Busy(reason), True
+        self.close()
+
     def _check_body(self) -> None:
         size = len(self.body_rcv)
         if size <= SMALL_BODY_BYTES:
@@ -226,8 +239,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         elif self._find_quotas().acquire(self._decide().caller, size - self._shared):
             self._shared = size
         else:
-            self.error, self.completed = Busy("Too many large requests"), True
-            self.close()
+            self._refuse_busy("Too many large requests")
 
     def _refuse_body(self, length: int) -> None:
         self.close()

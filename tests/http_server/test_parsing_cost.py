@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from types import SimpleNamespace
 
 import pytest
@@ -182,3 +183,27 @@ def test_small_body_is_read_without_asking():
     feed(request, b"x" * 16_000)
     assert request.completed
     assert not request.error
+
+
+class FullDisk(OverflowableBuffer):
+    """Writes to a file for which the disk has no more space."""
+
+    def append(self, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def close(self):
+        super().close()
+        raise OSError(errno.ENOSPC, "No space left on device")  # closing writes the rest first
+
+
+@pytest.mark.parametrize("framing", ["Content-Length: 60000", "Transfer-Encoding: chunked"])
+def test_full_disk_of_temporary_files_ends_the_request(framing):
+    share = Quotas(total=60_000)
+    request = parser(unknown=share)
+    request.received(head(framing))
+    body = b"x" * 30_000 if "Length" in framing else chunked(5000, 6)[:-5]
+    feed(request, body)
+    request.body_rcv.buf = FullDisk(1)
+    feed(request, body)
+    assert request.error.code == 503
+    assert share.acquire("", 60_000)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import webtest
+from waitress.buffers import TempfileBasedBuffer
 
 from sigservice.authentication import Custom
 from sigservice.routes import find_routers
@@ -150,3 +151,24 @@ def test_a_large_signal_without_credentials_is_not_read(sender: Any):
     client, _, _ = sender
     assert send_signal(client) == 401
     assert send_signal(client, "?token=%ff") in (400, 413)
+
+
+def open_full_file(_: Any) -> Any:
+    return open("/dev/full", "w+b")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the device
+@pytest.mark.parametrize("is_chunked", [False, True], ids=["length", "chunks"])
+def test_body_is_refused_while_the_disk_of_temporary_files_is_full(
+    make_service: Any, monkeypatch: pytest.MonkeyPatch, is_chunked: bool
+):
+    _, client = start_service(make_service)
+    path = "/api/admin/features-batch/import"
+    data = json.dumps({"project": "default", "environment": "default", "data": {"features": []}})
+    body: Any = data.encode() + b" " * 2_000_000
+    headers = {"Content-Type": "application/json", **ADMIN}
+    with monkeypatch.context() as patch:
+        patch.setattr(TempfileBasedBuffer, "newfile", open_full_file)
+        chunks = iter([body]) if is_chunked else body
+        assert send_request(client, "POST", path, chunks, headers) == 503
+    assert send_request(client, "POST", path, body, headers) == 200
