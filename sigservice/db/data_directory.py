@@ -5,6 +5,7 @@ have access to binaries and data; otherwise a directory below /var/lib/sigservic
 and owner of existing folders never change.
 """
 
+import errno
 import hashlib
 import importlib.util
 import os
@@ -66,9 +67,13 @@ def find_data_directory(
 
 def make_access_error(home: Path, error: OSError) -> StartError:
     """The error for a data directory that this account can't use."""
+    hint = (
+        " Run the command as the account of the service, or set SERVICE_DATA_DIR to a directory "
+        "that this account can write to."
+    )
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return StartError(
-        f"Can't use the data directory {home}: {error.strerror}. Run the command as the account of "
-        "the service, or set SERVICE_DATA_DIR to a directory that this account can write to."
+        f"Can't use the data directory {home}: {error.strerror}.{'' if is_full else hint}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import signal
@@ -272,6 +273,13 @@ def test_name_that_no_file_system_takes_is_refused_with_one_line(folder: Path, n
     with pytest.raises(StartError) as raised:
         EmbeddedPostgres(str(folder / name))
     assert "\n" not in str(raised.value)
+
+
+def test_full_disk_is_one_line_without_advice_about_accounts():
+    error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert str(data_directory.make_access_error(Path("/data"), error)) == (
+        "Can't use the data directory /data: No space left on device."
+    )
 
 
 def test_database_of_another_version_is_refused_and_kept(data: Path):
