@@ -184,7 +184,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.server.pull_trigger()
 
     def write_soon(self, data: bytes | ReadOnlyFileBasedBuffer) -> int:
-        size = int(super().write_soon(data))
+        try:
+            size = int(super().write_soon(data))
+        except OSError:  # the disk of temporary files is full: the response ends here
+            self.will_close = True
+            raise
         fd = self._fileno
         if self.total_outbufs_len >= self.adj.send_bytes:
             self._wake_loop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 import threading
 import time
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from waitress.buffers import TempfileBasedBuffer
 
 from sigservice.concurrency.workers import release_turn
 from tests.http_server.kit import build_listener
@@ -94,3 +96,21 @@ def test_loop_sleeps_while_a_worker_waits_for_the_next_part(
     response.listener._loop.refresh = count_rounds
     until(lambda: len(rounds) >= 4, "three seconds of the loop")
     assert rounds[3] - rounds[1] < 0.5  # of about two seconds
+
+
+def test_response_that_does_not_fit_on_the_disk_of_temporary_files_ends(
+    open_response: Any, monkeypatch: pytest.MonkeyPatch
+):
+    has_failed = threading.Event()
+
+    def fail(_: Any) -> None:
+        has_failed.set()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(TempfileBasedBuffer, "newfile", fail)
+    client = open_response(lambda: iter([b"x" * 3_000_000] * 4)).client
+    received = receive(client, 100)
+    assert has_failed.wait(DEADLINE_SECONDS)
+    client.settimeout(20)
+    received += receive(client, 10**8)
+    assert not received.endswith(b"0\r\n\r\n")
