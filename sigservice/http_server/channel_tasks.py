@@ -66,6 +66,12 @@ class Task(WSGITask):  # type: ignore[misc]
     chunked_response: bool
     take_over: TakeOver | None = None
 
+    def service(self) -> None:
+        """waitress would ignore an OSError, as that of a client that has left: here that is a
+        ClientDisconnected."""
+        for step in (self.start, self.execute, self.finish):
+            step()
+
     def get_environment(self) -> dict[str, Any]:
         """The WSGI environ, with `sigservice.arrived`, the time.monotonic() of its last byte,
         `sigservice.waited`, the seconds that the request was queued, `sigservice.body_refused`,

@@ -7,8 +7,10 @@ import socket
 
 import pytest
 
+from tests.application.test_app import Log
 from tests.conftest import ADMIN_TOKEN
 from tests.delivery.test_revision_cache import CLIENT, TOKENS
+from tests.server.process import Client
 from tests.waiting import DEADLINE_SECONDS
 
 POLL = ("GET", "/api/client/features", CLIENT, b"")
@@ -124,3 +126,22 @@ def test_handler_that_exits_is_answered(serve):
 
     client = serve(preRouterHook=hook)
     assert client.request("GET", "/exit")[0] == 500
+
+
+def test_failure_to_open_a_file_around_the_application_is_answered_and_logged(make_service):
+    log = Log()
+
+    def hook(app):
+        def wrap(inner):
+            def outer(environ, start_response):
+                raise FileNotFoundError(environ["PATH_INFO"])
+
+            return outer
+
+        return wrap
+
+    server = {"gracefulShutdownEnable": False}
+    service = make_service({"server": server, "preHook": hook, "getLogger": log})
+    service.start()
+    assert Client.at(service.port).request("GET", "/missing")[0] == 500
+    assert any("FileNotFoundError" in text for _, level, text in log.lines if level == "error")
