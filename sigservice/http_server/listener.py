@@ -110,6 +110,7 @@ class Listener:
         server = self._server
         server.channel_class = self._open_channel
         server.handle_accept = partial(self._accept, server.handle_accept)
+        server.handle_close = lambda: None  # waitress would stop listening after an error
         server.maintenance = self._close_idle
         server.callbacks = callbacks
         server.body_limits = BodyLimits(callbacks.decide_body, unknown, authenticated)
@@ -218,6 +219,7 @@ class Listener:
             Channel(server, sock, address, adj, map=map).connection_key = key
         except BaseException:
             self._connections.release(key)
+            sock.close()
             raise
 
     def _refuse(self, sock: socket.socket, key: str) -> None:

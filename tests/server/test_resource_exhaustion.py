@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from sigservice.http_server import listener
 from tests.http_server.kit import build_listener
 from tests.server.malformed_requests import build_request
 from tests.server.process import (
@@ -221,14 +222,27 @@ def test_connections_are_not_counted_without_a_limit_or_by_a_proxy(
         assert client.request("GET", "/health")[0] == 200
 
 
+def test_listener_goes_on_after_an_error_with_one_connection(
+    make_service: Any, monkeypatch: pytest.MonkeyPatch
+):
+    service = make_service({"server": {"gracefulShutdownEnable": False, "host": "127.0.0.1"}})
+    service.start()
+    client = Client.at(service.port)
+    with monkeypatch.context() as patch:
+        patch.setattr(listener, "Channel", lambda *_, **__: 1 / 0)  # such as a lack of memory
+        with client.connect() as sock:
+            assert sock.recv(1) == b""
+    assert client.request("GET", "/health")[0] == 200
+
+
 def test_waiting_connections_are_accepted_in_one_round(make_service: Any):
     config = make_service({"server": {"host": "127.0.0.1", "port": 0}}).config
-    listener = build_listener(lambda *_: [], config)
-    with contextlib.closing(listener), contextlib.ExitStack() as stack:
+    waiting = build_listener(lambda *_: [], config)
+    with contextlib.closing(waiting), contextlib.ExitStack() as stack:
         for _ in range(50):
-            stack.enter_context(Client.at(listener.port).connect())
-        listener._loop.run_once(1)
-        assert len(listener._channels()) == 50
+            stack.enter_context(Client.at(waiting.port).connect())
+        waiting._loop.run_once(1)
+        assert len(waiting._channels()) == 50
 
 
 def test_admin_token_is_remembered_after_its_first_request(process: Process):
