@@ -96,6 +96,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     _rest = b""  # bytes after a request that is not answered yet
     _linger_bytes, _linger_end = 0, 0.0  # what may still be dropped, and until when
     _stream: Any = None  # the task whose `take_over` gets the socket
+    _seen_activity, _idle_since = 0.0, 0.0  # see measure_idleness
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._pace = ReadingPace()
@@ -206,6 +207,13 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         """Whether a request is arriving or has no answer yet."""
         pending = self.request is not None or self.requests or self._rest
         return bool(pending or self.total_outbufs_len)
+
+    def measure_idleness(self, now: float) -> float:
+        """To call every second: for how many seconds the connection has waited for a request.
+        `now` is time.monotonic(); the clock of `last_activity` may jump."""
+        if self.is_busy or self.last_activity != self._seen_activity:
+            self._seen_activity, self._idle_since = self.last_activity, now
+        return now - self._idle_since
 
     @property
     def is_last_response(self) -> bool:

@@ -70,6 +70,7 @@ class Listener:
         """
         settings = config["server"]
         self._grace = settings["gracefulShutdownTimeout"] / 1000
+        self._keep_alive: float = config["keepAliveTimeout"] or math.inf
         self._pipe: str | None = settings["pipe"]
         self._loop = EventLoop()
         self._stopping: float | None = None
@@ -89,8 +90,6 @@ class Listener:
                 **_build_address_arguments(settings),
                 _dispatcher=self._workers,
                 connection_limit=connections,
-                channel_timeout=config["keepAliveTimeout"] or 10**9,
-                cleanup_interval=1,
                 max_request_body_size=max(MAX_BODY_BYTES, config["signals"]["payloadLimit"] * 2),
                 max_request_header_size=32_768,
                 inbuf_overflow=SPILL_BYTES,
@@ -111,7 +110,7 @@ class Listener:
         server.channel_class = self._open_channel
         server.handle_accept = partial(self._accept, server.handle_accept)
         server.handle_close = lambda: None  # waitress would stop listening after an error
-        server.maintenance = self._close_idle
+        server.maintenance = lambda now: None  # see _close_slow
         server.callbacks = callbacks
         server.body_limits = BodyLimits(callbacks.decide_body, unknown, authenticated)
         server.connections, server.event_loop = self._connections, self._loop
@@ -183,19 +182,13 @@ class Listener:
         return len(busy)
 
     def _close_slow(self, now: float) -> None:
-        """Closes slow connections: channel_timeout counts from the last byte only, and not while a
-        request runs."""
+        """Closes slow and idle connections. waitress would also cut a request or response that
+        pauses, and uses the system's clock, which may jump."""
         for channel in self._channels():
             is_late = channel.must_end_at is not None and now > channel.must_end_at
-            if is_late or channel.is_read_too_slowly(now):
+            is_idle = channel.measure_idleness(now) > self._keep_alive
+            if is_late or is_idle or channel.is_read_too_slowly(now):
                 channel.handle_close()
-
-    def _close_idle(self, now: float) -> None:
-        """Closes idle connections. waitress would also cut a request or response that pauses."""
-        cutoff = now - self._server.adj.channel_timeout
-        for channel in self._channels():
-            if not channel.is_busy and channel.last_activity < cutoff:
-                channel.will_close = True
 
     def _accept(self, accept_one: Callable[[], None]) -> None:
         """Accepts up to MAX_ACCEPTS connections. waitress accepts one in each round of the loop, so

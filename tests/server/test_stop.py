@@ -283,6 +283,23 @@ def test_idle_connection_is_closed_after_the_keep_alive_timeout_and_a_busy_one_i
         assert b"slept" in read_to_end(busy)
 
 
+def test_idle_connection_is_closed_after_a_jump_of_the_clock(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+):
+    client = serve(keepAliveTimeout=3)
+    with client.connect() as sock:
+        sock.sendall(HEALTH)
+        assert b"GOOD" in sock.recv(4096)
+        read_clock, started_at = time.time, time.monotonic()
+        for hours in (1, -1):
+            monkeypatch.setattr(time, "time", lambda hours=hours: read_clock() + hours * 3600)
+            sock.sendall(HEALTH)
+            assert b"GOOD" in sock.recv(4096)
+            take_time(1.5)
+        assert read_to_end(sock) == b""
+        assert time.monotonic() - started_at < 30
+
+
 def test_response_whose_client_pauses_longer_than_the_keep_alive_timeout_arrives_whole(
     serve: Serve,
 ):
