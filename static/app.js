@@ -162,6 +162,9 @@ document.addEventListener("click", (event) => {
   }
 });
 
+const SENDING_MS = 10000;
+let sending = new WeakSet();
+
 document.addEventListener("submit", (event) => {
   const form = event.target, button = event.submitter;
   if (button?.dataset.confirm && !form.elements.confirmed) {
@@ -169,10 +172,18 @@ document.addEventListener("submit", (event) => {
     return askFirst(form, button);
   }
   const ids = button?.dataset.swap ?? form.dataset.swap;
-  if (!ids) return;
-  event.preventDefault();
-  submitInPlace(form, button, ids);
+  if (ids) {
+    event.preventDefault();
+    submitInPlace(form, button, ids);
+  } else if (sending.has(form)) { // a second click while the first is answered
+    event.preventDefault();
+  } else if (form.method === "post" && !button?.formTarget) {
+    sending.add(form);
+    setTimeout(() => sending.delete(form), SENDING_MS); // it may have been stopped
+  }
 });
+
+addEventListener("pageshow", () => { sending = new WeakSet(); }); // the page is back
 
 document.addEventListener("change", async (event) => {
   if (event.target.matches("[data-select-all]")) {

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sigservice.clock import format_iso
+from sigservice.services import revisions
 from tests.conftest import ADMIN
 
 pytestmark = pytest.mark.browser
@@ -16,6 +17,10 @@ TYPE_QUICKLY = """() => {
   input.dispatchEvent(new Event("input", {bubbles: true}));
   input.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", bubbles: true}));
 }"""
+
+
+def is_post(request):
+    return request.method == "POST"
 
 
 @pytest.fixture
@@ -77,6 +82,25 @@ def test_times_have_the_local_time_as_their_title(page, flags):
     time = page.locator("time").first
     assert "GMT+9" in time.get_attribute("title")
     assert time.get_attribute("datetime").endswith("Z")
+
+
+def test_a_second_click_sends_a_form_only_once(tab, service):
+    page = tab("ada")
+    page.goto("/admin/features/new")
+    page.get_by_label("Name").fill("checkout")
+    button = page.get_by_role("button", name="Create flag")
+    button.scroll_into_view_if_needed()
+    place = button.bounding_box()
+    posts = []
+    page.on("request", lambda request: posts.append(request) if is_post(request) else None)
+    with service.context.database.transaction() as conn:
+        revisions.lock(conn)  # the response to the first click has to wait
+        with page.expect_request(is_post):
+            page.mouse.click(place["x"] + 5, place["y"] + 5)
+        page.mouse.click(place["x"] + 5, place["y"] + 5)
+    page.get_by_text("Flag created.").wait_for()
+    assert len(posts) == 1
+    assert page.complaints == []
 
 
 def test_times_to_come_stay_up_to_date(tab, web):
