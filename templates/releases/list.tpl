@@ -62,6 +62,9 @@
 % end
 </tbody>
 </table>
+% if hidden_count:
+<p class="hint">Only the newest {{len(rows)}}. Filter by project, environment or flag to see the other {{number(hidden_count)}}.</p>
+% end
 % end
 </div>
 % include("actions/scheduled/list.tpl", scheduled=scheduled)

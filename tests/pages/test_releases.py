@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from sigservice.clock import format_iso
+from sigservice.routes.pages.releases import releases as pages
 from tests.conftest import ADMIN, Cast
 from tests.jobs.release_kit import Releases
 from tests.pages.page_reader import find_error
@@ -149,6 +150,23 @@ def test_a_list_is_filtered_by_project_environment_and_flag(kit, ed):
         assert ed.get(f"/admin/releases?{query}").html.select("tbody tr"), query
     for query in ("project=other", "environment=development", "flag=other", "state=scheduled"):
         assert not ed.get(f"/admin/releases?{query}").html.select("tbody tr"), query
+
+
+def test_a_filter_that_matches_nothing_is_no_empty_list(kit, ed):
+    kit.create()
+    text = ed.get("/admin/releases?flag=other").html.find(id="release-list").get_text()
+    assert "No releases match." in text
+    assert "No release is under way." not in text
+
+
+def test_a_list_says_how_many_releases_it_leaves_out(kit, ed, monkeypatch):
+    monkeypatch.setattr(pages, "MAX_ROWS", 2)
+    for _ in range(3):
+        kit.command(kit.create(), "stop")
+    page = ed.get("/admin/releases?state=ended")
+    assert len(page.html.select("tbody tr")) == 2
+    assert "Only the newest 2." in page
+    assert "the other 1." in page
 
 
 def test_a_release_is_held_in_the_list(kit, ed):

@@ -63,7 +63,8 @@ def list_releases(context: Context, identity: Identity) -> Page:
         filters=_make_filters(counts, project_names, environment_names, query | {"state": group}),
         is_ended=group == "ended",
         is_live=group != "ended",
-        empty=GROUPS[group][2],
+        empty="No releases match." if project or environment or text else GROUPS[group][2],
+        hidden_count=max(0, len(rows) - MAX_ROWS),
         rows=[
             make_release_view(row, now, can_edit=can_edit, back="list") for row in rows[:MAX_ROWS]
         ],
