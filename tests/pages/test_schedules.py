@@ -134,6 +134,15 @@ def list_scheduled(web):
     return web.get(SCHEDULED, headers=ADMIN).json["scheduled"]
 
 
+def test_a_change_of_a_flag_with_the_name_new_leads_back_to_its_page(ada, sets, flags):
+    flags.create_flag("new")
+    page = ada.get("/admin/features/new/schedule?environment=production&change=on")
+    assert heading(follow(page, "Cancel")) == "new"
+    form = form_to(page, "/admin/features/new/schedule")
+    form["match.at"] = "2999-12-01T08:00"
+    assert notice(form.submit().follow()) == "Change scheduled."
+
+
 @pytest.mark.parametrize(
     ("texts", "name"),
     [

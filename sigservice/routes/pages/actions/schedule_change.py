@@ -18,6 +18,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import Connection, Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
+from sigservice.web.links import flag_path
 
 PATH = "/admin/features/<name>/schedule"
 PARAMS = "actions.0.executionParams."
@@ -68,10 +69,10 @@ def show_schedule_form(
     return make_form_page(
         [*fill([*when, REASON_FIELD], form), make_actor_field(form, accounts)],
         title=f"Schedule a change of {name}",
-        breadcrumbs=[("Flags", "/admin/features"), (name, f"/admin/features/{name}")],
+        breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
         intro="Creates an action set that runs once, as a service account with the role Editor.",
         button="Schedule change",
-        cancel_path=f"/admin/features/{name}",
+        cancel_path=flag_path(name),
     )
 
 
@@ -86,7 +87,7 @@ def schedule_change(context: Context, identity: Identity, name: str, form: Form)
         text = kind.describe(action.executionParams) if kind and is_complete else name
         settings = read(form, ActionSetOptions, "options.")
         plan(context, conn, identity, project, form, action, text, settings)
-    return f"/admin/features/{name}?done=scheduled"
+    return f"{flag_path(name)}?done=scheduled"
 
 
 def _read_action(form: Form, project: str, name: str) -> Action:
