@@ -358,6 +358,17 @@ def test_problems_of_guards_are_beside_their_fields(kit, ed):
     assert problems["#guards.0.rule.above"] == "Enter either above or below."
 
 
+def test_a_release_like_one_whose_endpoint_was_deleted_names_no_other_endpoint(kit, ed):
+    kit.endpoint("other")
+    endpoint = kit.endpoint("alerts")
+    release = kit.create(guards=[kit.guard(endpoint)])
+    kit.command(release, "stop")
+    kit.web.delete(f"/api/admin/signal-endpoints/{endpoint['id']}", headers=ADMIN)
+    form = ed.get(f"{PLACE}/new?like={release['id']}").forms["editor"]
+    assert form["guards.0.endpointId"].value == str(endpoint["id"])
+    assert find_error(form.submit(status=400), "guards.0.endpointId")
+
+
 def test_an_hour_that_the_clocks_skip_is_refused(kit, ed):
     form = ed.get(f"{PLACE}/new").forms["editor"]
     form["startAt"], form["window.timezone"] = "2032-03-28T02:30", "Europe/Berlin"

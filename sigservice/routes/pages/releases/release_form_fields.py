@@ -205,12 +205,14 @@ def _list_kind_fields(
     hidden = [Field("kind", "", type="hidden")]
     if kind in ("signal", "silence"):
         options = choices.endpoints or [("0", "No signal endpoint yet")]
+        options = _keep_deleted(options, form.get(f"{at}.endpointId", ""))
         label = "No alert fires at" if kind == "signal" else "Signals arrive at"
         fields = [*hidden, Field("endpointId", label, type="select", choices=options)]
         return fields, _make_signal_sections(form, at) if kind == "signal" else []
     hidden += [Field("rule.source.kind", "", type="hidden")]
     if kind == "prometheus":
         options = choices.sources or [("", "No metric source yet")]
+        options = _keep_deleted(options, form.get(f"{at}.rule.source.source", ""))
         hint = "One series. {{environment}}, {{project}}, {{feature}} and {{window}} are replaced."
         query = Field("query", "Query", type="textarea", hint=hint, is_required=True)
         fields = [Field("source", "Source", type="select", choices=options), query]
@@ -220,6 +222,12 @@ def _list_kind_fields(
     hidden += [Field("rule.source.environment", "", type="hidden")]
     numbers = _prefix([*_LIMIT_FIELDS, *_SAMPLE_FIELDS], "rule.")
     return [*hidden, *_prefix(_METRIC_FIELDS, "rule.source."), *numbers], []
+
+
+def _keep_deleted(options: Choices, value: str) -> Choices:
+    """Otherwise browsers select another one in its place."""
+    is_deleted = value and value not in dict(options)
+    return [(value, f"{value} (deleted)"), *options] if is_deleted else options
 
 
 def _make_signal_sections(form: Form, at: str) -> list[GrowingSection]:
