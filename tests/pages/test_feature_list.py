@@ -232,6 +232,13 @@ def test_columns_sort_the_list(ada, flags, rows):
     ada.get(f"{LIST}?sort=secret", status=400)
 
 
+def test_a_filter_keeps_the_order(ada, flags):
+    flags.create_flag("checkout")
+    form = ada.get(f"{LIST}?sort=name&order=desc&query=check").forms[1]
+    assert (form["sort"].value, form["order"].value) == ("name", "desc")
+    assert "sort" not in ada.get(LIST).forms[1].fields
+
+
 def test_favorites_come_first(ada, flags):
     for name in ("a", "b"):
         flags.create_flag(name)

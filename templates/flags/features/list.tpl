@@ -20,6 +20,9 @@
 % for field in fields:
 % include("partials/filter_field.tpl", field=field)
 % end
+% for name, value in sorting.items():
+<input type="hidden" name="{{name}}" value="{{value}}">
+% end
 <button class="quiet">Filter</button>
 </form>
 % end

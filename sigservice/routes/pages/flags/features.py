@@ -59,6 +59,7 @@ def list_features(conn: Connection, identity: Identity) -> Page:
         "flags/features/list",
         title="Archived flags" if is_archive else "Flags",
         fields=fields,
+        sorting={name: page[name] for name in ("sort", "order") if name in page},
         chips=make_chips(fields, page),
         environments=columns,
         heads=feature_table.make_heads(columns, sort, is_descending, page),
