@@ -95,7 +95,7 @@ async function submitInPlace(form, button, ids) {
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   form.closest("dialog")?.close(); // the focus goes back to what opened it
   const parts = ids.split(" ").map((id) => [document.getElementById(id), page.getElementById(id)]);
-  if (!parts.every(([, fresh]) => fresh)) { // an error, a question, the sign-in page
+  if (!parts.flat().every(Boolean)) { // an error, a question, the sign-in page, a list that was empty
     if (answer.redirected) return location.assign(answer.url);
     const question = page.getElementById("question");
     if (question) return showQuestion(question, ids);
@@ -106,13 +106,15 @@ async function submitInPlace(form, button, ids) {
     return $("#main")?.focus();
   }
   const focused = document.activeElement; // now: Tab may have moved on since the change
-  for (const [old, fresh] of parts) old?.replaceWith(fresh);
+  $("#notice")?.remove(); // of an earlier change
+  for (const [old, fresh] of parts) old.replaceWith(fresh);
   parts.forEach(([, fresh]) => enhance(fresh));
   const row = !button?.hidden && action.hash && document.getElementById(action.hash.slice(1));
   const target = row ? $("input:not([type=hidden]), select, textarea", row) : !focused.isConnected && findAlike(focused);
   if (row && !target) return row.scrollIntoView();
   const menu = target && target.closest("details:not([open])");
-  ((menu && $("summary", menu)) || target || focused).focus({ preventScroll: !row });
+  const place = focused.isConnected ? focused : $("#main");
+  ((menu && $("summary", menu)) || target || place).focus({ preventScroll: !row });
   const notice = page.getElementById("notice");
   if (notice) showToast(...notice.childNodes);
 }
