@@ -188,6 +188,12 @@ def test_a_freeze_is_shown_and_viewers_have_no_commands(kit, ed, cast):
     assert "Releases are frozen" in ed.get(f"{PLACE}/new").text
 
 
+def test_a_page_with_forms_is_not_reloaded_while_somebody_types(kit, ed, cast):
+    kit.create()
+    assert ed.get("/admin/features/checkout").html.find("noscript") is None
+    assert cast.signed_in("vera").get("/admin/features/checkout").html.find("noscript")
+
+
 def test_the_page_of_a_flag_shows_the_steps_and_what_comes_next(kit, ed):
     start(kit, ed)
     page = ed.get("/admin/features/checkout")

@@ -1,4 +1,4 @@
-% rebase("layout.tpl", title=title, live=is_live)
+% rebase("layout.tpl", title=title, live=is_live and not can_edit)  # a reload loses what was typed
 <div class="heading">
 <h1>{{row["name"]}}</h1>
 % if not row["archived_at"]:
