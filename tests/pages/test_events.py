@@ -202,3 +202,9 @@ def test_texts_of_users_stay_texts_in_linked_sentences(ada, make):
     make.endpoint("x-1-2")
     sentence = "API token admin created the signal endpoint x-1-2"
     assert sentence in sentences(ada.get("/admin/events"))
+
+
+def test_days_of_the_filter_are_named_as_utc(ada):
+    """The title of a time is in the zone of the browser."""
+    labels = [label.get_text() for label in ada.get("/admin/events").html.find_all("label")]
+    assert {"From (UTC)", "To (UTC)"} <= {*labels}

@@ -52,8 +52,8 @@ def make_fields(values: Mapping[str, str], tokens: Sequence[Row]) -> dict[str, A
             make("severity", "Severity", "select", choices=make_choices(SEVERITIES, _ALL)),
             make("path", "Path", attributes={"placeholder": "alerts[*].labels.team"}),
             make("value", "Value", attributes={"placeholder": "any"}),
-            make("from", "From", "date"),
-            make("to", "To", "date"),
+            make("from", "From (UTC)", "date"),
+            make("to", "To (UTC)", "date"),
         ],
         "has_more_filters": any(name in values for name in MORE),
     }

@@ -91,6 +91,6 @@ def _make_fields(
         ),
         Field("user", "User", filters["user"], attributes={"size": 10}),
         Field("feature", "Flag", filters["feature"], attributes={"size": 12}),
-        Field("from", "From", filters["from"], "date"),
-        Field("to", "To", filters["to"], "date"),
+        Field("from", "From (UTC)", filters["from"], "date"),
+        Field("to", "To (UTC)", filters["to"], "date"),
     ]
