@@ -91,9 +91,11 @@ async function submitInPlace(form, button, ids) {
   const answer = await fetch(action, { method: "POST", body, headers: { Accept: "text/html" } })
     .catch(() => null)
     .finally(() => form.removeAttribute("aria-busy"));
-  if (!answer) return showToast("The service can't be reached. Try again.");
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const page = new DOMParser().parseFromString((await answer?.text()) ?? "", "text/html");
   form.closest("dialog")?.close(); // the focus goes back to what opened it
+  if (!answer || answer.status >= 500) { // what was typed stays
+    return showToast(...(page.getElementById("main")?.childNodes ?? ["The service can't be reached. Try again."]));
+  }
   const parts = ids.split(" ").map((id) => [document.getElementById(id), page.getElementById(id)]);
   if (!parts.flat().every(Boolean)) { // an error, a question, the sign-in page, a list that was empty
     if (answer.redirected) return location.assign(answer.url);

@@ -168,6 +168,26 @@ def test_undo_brings_archived_flags_back_into_the_list(tab, flags, names):
     assert page.complaints == []
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [("<main id=main><p>Busy.</p></main>", "Busy."), ("Bad gateway", "can't be reached")],
+    ids=["service", "proxy"],
+)
+def test_a_form_stays_when_the_service_fails_meanwhile(tab, flags, body, message):
+    flags.create_flag("checkout")
+    page = tab("ada")
+    page.goto("/admin/features/checkout/environments/production/strategies/new")
+    page.get_by_label("Title").fill("typed")
+    page.route("**/new", lambda route: route.fulfill(status=503, body=body))
+    page.get_by_role("button", name="Add constraint").click()
+    page.locator("#toast", has_text=message).wait_for()
+    assert page.get_by_label("Title").input_value() == "typed"
+    page.unroute("**/new")
+    page.get_by_role("button", name="Add constraint").click()
+    page.get_by_label("Context field").wait_for()
+    assert page.get_by_label("Title").input_value() == "typed"
+
+
 def test_strategy_with_a_constraint_and_variants_takes_one_page_load(tab, flags):
     flags.create_flag("checkout")
     page = tab("ada")
