@@ -204,6 +204,7 @@ class Database:
         """Opens connections up to the minimum while slots are free."""
         while (
             self._open < self._min_size
+            and not self._closed
             and not self._stuck.is_confirmed
             and self._slots.acquire(blocking=False)
         ):

@@ -41,6 +41,18 @@ def ask(conn, text, *values):
         return cursor.fetchone()[0] if cursor.description else None
 
 
+def test_a_closed_pool_opens_no_connections(arguments):
+    pool = Database(lambda: arguments, min_size=1, max_size=2, idle_seconds=60)
+    pool.close()
+    filling = threading.Thread(target=pool.fill, daemon=True)
+    filling.start()
+    filling.join(5)
+    is_endless = filling.is_alive()
+    pool._min_size = 0
+    assert not is_endless
+    assert pool.statistics()["used"] == 0
+
+
 def open_connections(temporary_database):
     conn = temporary_database.connect()
     count = ask(conn, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pool-test'")
