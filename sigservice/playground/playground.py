@@ -8,6 +8,7 @@ import msgspec
 
 from sigservice.db import Connection
 from sigservice.delivery.flag_state import FlagState
+from sigservice.errors import require_found
 from sigservice.evaluation.fields import Fields
 from sigservice.playground.explanation import Explanation, explain
 from sigservice.repository.flags import feature_strategies
@@ -60,10 +61,8 @@ def explain_draft(
     else:
         saved = [draft if strategy["id"] == strategy_id else strategy for strategy in saved]
     active = [strategy for strategy in saved if not strategy["disabled"]]
-    flag = state.flags.find(target.feature)
-    flags = (
-        [msgspec.json.decode(flag.text) | {"enabled": True, "strategies": active}] if flag else []
-    )
+    flag = require_found(state.flags.find(target.feature), f"Flag {target.feature} is archived.")
+    flags = [msgspec.json.decode(flag.text) | {"enabled": True, "strategies": active}]
     (explanation,) = explain_flags(conn, state, flags, context, {target.feature: saved})
     return explanation
 

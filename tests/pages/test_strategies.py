@@ -454,6 +454,13 @@ def test_a_draft_is_evaluated_for_a_context(ada, flags):
         assert page.html.find(id="result").find(class_="result").string == state
 
 
+def test_a_draft_of_an_archived_flag_is_refused(ada, flags):
+    page = evaluate(ada)
+    flags.archive("checkout")
+    form = form_to(page, "/admin/features/checkout/environments/production/evaluate")
+    assert "Flag checkout is archived." in form.submit(status=404)
+
+
 def test_a_wrong_context_of_a_draft_is_named(ada):
     page = evaluate(ada)
     form = fill(form_to(page, "/admin/features/checkout/environments/production/evaluate"))
