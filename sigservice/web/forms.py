@@ -33,6 +33,8 @@ NO_ENTRY = Entry({})
 Default = TypeVar("Default")
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 _INDEX = re.compile(r"\[(\d+)\]")
+_NUMBER = re.compile(r"[-+.,0-9eE]+")  # float takes underscores and digits of other scripts too
+_THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -266,8 +268,12 @@ def _read_list(form: Form, name: str, item: inspect.Type) -> Any:
 
 
 def _read_number(text: str, empty: Any) -> Any:
+    """A comma is a decimal comma unless it separates thousands, as pages print them."""
+    if not text:
+        return empty
+    separator = "" if _THOUSANDS.fullmatch(text) else "."
     try:
-        return float(text.replace(",", ".")) if text else empty
+        return float(text.replace(",", separator)) if _NUMBER.fullmatch(text) else math.nan
     except ValueError:
         return math.nan
 

@@ -74,6 +74,26 @@ def test_a_form_that_is_saved_unchanged_keeps_the_limit(rules, page, above):
     assert list_rules(rules)[0]["above"] == above
 
 
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("1,000", 1000),
+        ("-12,345,678.5", -12_345_678.5),
+        ("0,125", 0.125),
+        ("1,5", 1.5),
+        ("1e6", 1e6),
+        ("1_000", None),
+        ("\u0663", None),
+    ],
+)
+def test_a_comma_separates_thousands_as_pages_print_them_or_decimals(rules, page, text, limit):
+    path = f"{PATH}/{rules.create(above=5)['id']}"
+    form = form_to(page.get(path), path)
+    form["above"] = text
+    form.submit(status=400 if limit is None else 303)
+    assert list_rules(rules)[0]["above"] == (limit or 5)
+
+
 def test_the_form_creates_a_rule_on_an_impact_metric(rules, new_form):
     new_form["source.labels"] = "region: eu\nplan: pro: 2\na:b: c\nd:e"
     new_form["source.appName"] = "shop"
