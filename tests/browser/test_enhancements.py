@@ -151,7 +151,7 @@ def test_switch_changes_in_place_asks_in_production_and_is_undone(tab, flags):
 
 
 @pytest.mark.parametrize("names", [["alpha"], ["alpha", "beta"]], ids=["last flag", "one of two"])
-def test_undo_brings_archived_flags_back_into_the_list(tab, flags, names):
+def test_revive_brings_archived_flags_back_into_the_list(tab, flags, names):
     for name in names:
         flags.create_flag(name)
     page = tab("ada")
@@ -161,8 +161,8 @@ def test_undo_brings_archived_flags_back_into_the_list(tab, flags, names):
     page.get_by_label("Selected flags").select_option("archive")
     page.get_by_role("button", name="Apply").click()
     page.get_by_role("button", name="Archive").click()
-    page.get_by_role("button", name="Undo").click()
-    page.get_by_text("1 flag revived.").wait_for()
+    page.get_by_role("button", name="Revive").click()
+    page.get_by_text("1 flag revived; disabled in every environment.").wait_for()
     page.locator("#flag-table").get_by_role("link", name="alpha", exact=True).wait_for()
     assert page.get_by_text("1 flag archived.").count() == 0
     assert page.complaints == []
