@@ -8,7 +8,7 @@ from sigservice.db import Connection
 from sigservice.repository.system import home
 from sigservice.services.actions.action_kinds.kind import ActionResult, RevertibleChange
 
-MAX_HOLDERS = 1000
+MAX_HOLDERS = 100_000  # rows: sets by tag may keep thousands of flags
 
 Holders = Mapping[tuple[str, str], Mapping[int, str]]
 
