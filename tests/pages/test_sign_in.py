@@ -92,6 +92,16 @@ def test_signed_in_user_is_redirected(web):
     assert there.endswith("/profile")
 
 
+def test_form_of_a_second_tab_leads_on_when_the_first_has_signed_in(web):
+    second = web.get("/sign-in?next=/admin/segments").form
+    sign_in(web)
+    session_id = web.cookies["service-session"]
+    second["username"], second["password"] = "ada", Cast.PASSWORD
+    answer = second.submit(status=303)
+    assert answer.headers["Location"].endswith("/admin/segments")
+    assert web.cookies["service-session"] == session_id
+
+
 def test_sign_in_page_confirms_the_sign_out(web):
     assert notice(web.get("/sign-in?done=signed-out")) == "You have signed out."
     assert notice(web.get("/sign-in?done=<script>")) == ""

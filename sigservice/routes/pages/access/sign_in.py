@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-from sigservice.errors import AppError, BadDataError, PasswordMismatch
+from sigservice.errors import AppError, BadDataError, ForbiddenError, PasswordMismatch
 from sigservice.repository.access import sessions as session_rows
 from sigservice.routes.pages.access.account_fields import make_password_field
 from sigservice.services.access import sessions
@@ -21,7 +21,7 @@ from sigservice.web import (
     session,
     sign_in,
 )
-from sigservice.web.body import FORM_LIMIT
+from sigservice.web.body import FORM_LIMIT, read_form
 from sigservice.web.forms import Field
 from sigservice.web.guards import make_next_path
 from sigservice.web.public_forms import PublicForm
@@ -51,7 +51,14 @@ def submit_sign_in(context: Context) -> HTTPResponse:
     type = context.authentication.type
     if not (type.has_passwords or type.takes_email):
         return respond.redirect(context, "/sign-in")
-    environ, form = request.environ, PublicForm(context, "sign-in").read()
+    environ = request.environ
+    try:
+        form = PublicForm(context, "sign-in").read()
+    except ForbiddenError:
+        if request_identity.find_identity(context, environ) is None:
+            raise
+        # Another tab has signed in, which used up the cookie of the form.
+        return respond.redirect(context, make_next_path(read_form(environ).get("next", "")))
     values = {name: form.get(name, "") for name in ("username", "email")}
     values["next"] = make_next_path(form.get("next", ""))
     try:
