@@ -5,14 +5,18 @@ A name is checked by the addresses that it resolves to, at the moment of its use
 
 import ipaddress
 import socket
+import threading
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from sigservice.outgoing.special_addresses import Address, classify_address
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 PUBLIC_PORTS = (80, 443)  # and unprivileged ones; mail and SSH are not allowed
 _MIN_UNPRIVILEGED_PORT = 1024
+RESOLVE_SECONDS = 5.0
 
 
 class DestinationError(Exception):
@@ -85,20 +89,36 @@ def check_port(host: str, port: int, policy: AddressPolicy) -> None:
     raise DestinationError("The port must be 80, 443, or 1024 and above.")
 
 
-def resolve(host: str, port: int, policy: AddressPolicy) -> list[str]:
-    """The addresses of a host, all of them checked. Raises DestinationError, OSError."""
-    infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+def resolve(
+    host: str, port: int, policy: AddressPolicy, seconds: float = RESOLVE_SECONDS
+) -> list[str]:
+    """The addresses of a host, all of them checked, within `seconds`, at most RESOLVE_SECONDS.
+    Raises DestinationError, OSError."""
+    answer: Future[list[Any]] = Future()
+
+    def look_up() -> None:
+        try:
+            answer.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except Exception as error:  # noqa: BLE001  the caller raises it
+            answer.set_exception(error)
+
+    # The resolver of the system waits half a minute for a server, and nothing can stop it.
+    threading.Thread(target=look_up, name="resolve", daemon=True).start()
+    try:
+        infos = answer.result(min(seconds, RESOLVE_SECONDS))
+    except TimeoutError:
+        raise socket.gaierror(socket.EAI_AGAIN, "no answer in time") from None
     addresses = list(dict.fromkeys(str(info[4][0]) for info in infos))
     for address in addresses:
         check_address(host, ipaddress.ip_address(address), policy)
     return addresses
 
 
-def check_through_proxy(host: str, port: int, policy: AddressPolicy) -> None:
+def check_through_proxy(host: str, port: int, policy: AddressPolicy, seconds: float) -> None:
     """Raises DestinationError if the host resolves to an address that is not allowed. The proxy
     decides about names that only it can resolve."""
     try:
-        resolve(host, port, policy)
+        resolve(host, port, policy, seconds)
     except (OSError, UnicodeError):
         pass
 

@@ -147,7 +147,7 @@ class HttpConnection:
         try:
             proxy = proxies.find(target.scheme, target.host, target.port)
             if proxy:
-                check_through_proxy(target.host, target.port, policy)
+                check_through_proxy(target.host, target.port, policy, seconds)
             key = (proxy, target.scheme, target.host, target.port, policy, ca_file)
             send = _Request(target, body, headers, seconds, max_bytes)
             if key == self._key and self._is_open():
@@ -185,7 +185,7 @@ class HttpConnection:
         if proxy:
             self._use_proxy(key, proxy, target, ca_file)
             return self._send(request, is_proxied=True)
-        addresses = resolve(target.host, target.port, policy)
+        addresses = resolve(target.host, target.port, policy, request.seconds)
         for n, address in enumerate(addresses, 1):
             pool: HTTPConnectionPool
             if target.scheme == "https":

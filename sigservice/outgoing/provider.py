@@ -87,7 +87,7 @@ class ProviderClient:
             raise ProviderError(f"{endpoint}: too many requests wait, or the provider is too slow.")
         began_at, result = time.monotonic(), "unreachable"
         try:
-            response = self._send(url, seconds, headers or {}, form)
+            response = self._send(url, began_at + seconds, headers or {}, form)
             result = "success" if response.status < 400 else "error"
         except DestinationError:
             raise ProviderError(f"{endpoint}: not allowed. {OTHER_ADDRESS}") from None
@@ -103,11 +103,12 @@ class ProviderClient:
         return Answer(response.status, _parse_object(response.body), response.date)
 
     def _send(
-        self, url: str, seconds: float, headers: Mapping[str, str], form: Mapping[str, str] | None
+        self, url: str, ends_at: float, headers: Mapping[str, str], form: Mapping[str, str] | None
     ) -> Response:
-        policy = self._choose_policy(url)
+        policy = self._choose_policy(url)  # may take a while to resolve the issuer's name
         fields = {"Accept": "application/json", **headers}
-        options: dict[str, Any] = {"policy": policy, "proxies": self._proxies, "seconds": seconds}
+        options: dict[str, Any] = {"policy": policy, "proxies": self._proxies}
+        options["seconds"] = max(0.0, ends_at - time.monotonic())
         options |= {"max_bytes": MAX_BYTES, "ca_file": self._ca_file}
         if form is None:
             return get(url, headers=fields, **options)

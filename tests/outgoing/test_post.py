@@ -84,6 +84,26 @@ def test_a_name_can_not_change_its_mind(receiver, monkeypatch, scheme):
     assert receiver.requests == []
 
 
+@pytest.mark.parametrize("proxies", [Proxies(), Proxies(http="http://127.0.0.1:9")])
+def test_a_name_that_is_never_resolved_takes_no_longer_than_the_request(monkeypatch, proxies):
+    answered = threading.Event()
+    real = socket.getaddrinfo
+
+    def getaddrinfo(host, *args, **more):
+        if host == "silent.example":
+            answered.wait(DEADLINE_SECONDS)
+        return real("127.0.0.1", *args, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    started_at = time.monotonic()
+    try:
+        with pytest.raises(DeliveryError):
+            ask("http://silent.example/x", HERE, proxies, seconds=0.2)
+        assert time.monotonic() - started_at < DEADLINE_SECONDS / 2
+    finally:
+        answered.set()
+
+
 def test_tls_is_verified_by_name_at_the_address_that_was_checked(monkeypatch):
     with receiving("https") as receiver:
         with pytest.raises(DeliveryError, match="TLS failed"):
