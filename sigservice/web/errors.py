@@ -44,7 +44,7 @@ def respond_to_error(
     and an unexpected error (`fault`) with its traceback."""
     error_id = new_error_id()
     if error.status == 403:
-        _log_refusal(context, error, path)
+        log_refusal(context, error, path)
     if error.status >= 500 and not isinstance(error, RateLimitError):
         log = context.unavailable.warn if fault is None else context.get_logger("errors").error
         cause = getattr(error, "sqlstate", "") or type(error).__name__
@@ -77,7 +77,8 @@ def respond_to_error(
     return answer
 
 
-def _log_refusal(context: Context, error: AppError, path: str) -> None:
+def log_refusal(context: Context, error: AppError, path: str) -> None:
+    """Logs a 403 with the caller."""
     environ = request.environ
     identity = environ.get("sigservice.identity")
     context.refusals.warn(

@@ -25,13 +25,20 @@ def shows_errors_in(show: Handler) -> Callable[[Handler], Handler]:
     """Decorates the handler of a submitted form. After an error that the user can correct, and
     after a button that adds, removes or moves a row, the response shows the form again. `show` gets
     what was submitted, and the error if there is one, as `entry`; the page has the problems and the
-    status of that error. Raises other errors."""
+    status of that error. Raises other errors. The PageGuard passes its error as `refusal` if the
+    form is of an earlier session."""
 
     def decorate(save: Handler) -> Handler:
         @wraps(save)
-        def submit(context: Context, identity: Identity, form: Form, **path: Any) -> Any:
-            entry = Entry(form)
-            if not form.get("do", "").startswith(("add-", "remove-", "up-")):
+        def submit(
+            context: Context,
+            identity: Identity,
+            form: Form,
+            refusal: AppError | None = None,
+            **path: Any,
+        ) -> Any:
+            entry = Entry(form, refusal)
+            if not refusal and not form.get("do", "").startswith(("add-", "remove-", "up-")):
                 try:
                     return bind_handler(save, context)(identity, form=form, **path)
                 except AppError as error:
@@ -42,6 +49,7 @@ def shows_errors_in(show: Handler) -> Callable[[Handler], Handler]:
             page.values["entry"] = entry
             return page
 
+        submit.shows_refusal = True  # type: ignore[attr-defined]
         return submit
 
     return decorate

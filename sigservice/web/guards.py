@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from bottle import request
+from bottle import HTTPError, request
 
 from sigservice.context import Context
 from sigservice.crypto import secrets
@@ -30,11 +30,13 @@ from sigservice.services.identity import ADMIN_TOKEN_ID, DEFAULT_ENVIRONMENT, PE
 from sigservice.web import request_identity, respond, session
 from sigservice.web.body import FORM_FIELDS, FORM_LIMIT, is_json, read_form
 from sigservice.web.client_ip import find_client_ip, is_https, make_limit_key
+from sigservice.web.errors import log_refusal
 from sigservice.web.limits import build_rate_limit_error, consume
 from sigservice.web.request_log import HAS_TOKEN
 
 SAFE_METHODS = ("GET", "HEAD")
 REVISIONS = "sigservice.revisions"  # in the environ, for handlers of ClientGuard and CORS
+_STALE_FORM = "This form has expired, so nothing has changed. Check it and send it again."
 ARRIVED = "sigservice.arrived"  # set by the listener: time.monotonic() of the last byte
 
 
@@ -242,7 +244,13 @@ class PageGuard:
                 if not (is_script and identity.session_hash):
                     form = kwargs["form"] = read_form(environ, limit, fields)
                     token = form.pop("csrf", "") or environ.get("HTTP_X_CSRF_TOKEN", "")
-                    check_csrf(identity, token)
+                    try:
+                        check_csrf(identity, token)
+                    except ForbiddenError as error:
+                        if not hasattr(callback, "shows_refusal"):
+                            raise
+                        log_refusal(context, error, environ["PATH_INFO"])
+                        kwargs["refusal"] = ForbiddenError(_STALE_FORM)
             if identity.has_default_password and not while_default_password:
                 return respond.redirect(context, "/profile")
             if not identity.has_permission(needs):
@@ -346,11 +354,16 @@ def _make_cross_site_error() -> AppError:
 
 
 def _make_next_query(environ: dict[str, Any]) -> str:
-    """The query with the path to redirect to after sign-in; "" for a submitted form."""
-    if environ["REQUEST_METHOD"] not in SAFE_METHODS or environ["PATH_INFO"] == "/":
+    """The query with the path to redirect to after sign-in: for a submitted form, that of its page,
+    if it has the same path."""
+    path, query = environ["PATH_INFO"], environ.get("QUERY_STRING", "")
+    router, route = environ["bottle.app"].router, environ["bottle.route"]
+    try:
+        page, _ = router.match(environ | {"REQUEST_METHOD": "GET"})
+    except HTTPError:
         return ""
-    path = environ["PATH_INFO"].encode("latin-1", "replace").decode("utf-8", "replace")
-    query = environ.get("QUERY_STRING", "")
+    if page.rule != route.rule or path == "/":
+        return ""
     return "?next=" + quote(path + (f"?{query}" if query else ""), safe="")
 
 

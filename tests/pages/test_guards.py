@@ -24,7 +24,7 @@ from tests.pages.guards import (
     VIEW_PAGES,
     at,
 )
-from tests.pages.page_reader import create_own_token, heading, is_page
+from tests.pages.page_reader import alert, create_own_token, form_to, heading, is_page, sign_in
 from tests.samples import sample
 
 
@@ -58,11 +58,15 @@ def test_unknown_session_ids_are_rejected(place, web):
         assert "/sign-in" in answer.headers["Location"], path
 
 
-def test_form_without_a_session_changes_nothing(place, web, read_state):
+def test_form_without_a_session_changes_nothing_and_its_page_follows_the_sign_in(
+    place, web, read_state
+):
     before = read_state()
     for path, fields in FORMS.items():
         answer = web.post(at(path, place), fields, status=303)
-        assert answer.headers["Location"].endswith("/sign-in"), path
+        has_page = path in PAGES or path in LEFT_AT
+        target = f"?next={quote(at(path, place), safe='')}" if has_page else ""
+        assert answer.headers["Location"].endswith(f"/sign-in{target}"), path
     assert read_state() == before
 
 
@@ -120,9 +124,24 @@ def test_form_without_the_right_csrf_token_changes_nothing(place, cast, ada, rea
                 continue
             answer = ada.post(at(path, place), fields | csrf, status=403)
             assert is_page(answer), path
-            assert "has expired" in heading(answer)
+            assert "This form has expired" in answer.text, path
     assert read_state() == before
     ada.get("/profile", status=200)
+
+
+def test_form_of_an_earlier_session_is_shown_again_with_what_was_entered(web):
+    sign_in(web)
+    path = "/admin/context/new"
+    form = form_to(web.get(path), path)
+    form["name"], form["description"] = "beta", "Typed for minutes"
+    web.cookiejar.clear()
+    sign_in(web)
+    page = form.submit(status=403)
+    assert "This form has expired, so nothing has changed." in alert(page)
+    form = form_to(page, path)
+    assert form["description"].value == "Typed for minutes"
+    form.submit(status=303)
+    assert "Typed for minutes" in web.get("/admin/context").text
 
 
 def test_form_sent_by_another_site_changes_nothing(place, ada, read_state):

@@ -173,8 +173,10 @@ def test_a_request_of_another_site_is_logged(logged):
     vera.post("/logout", {"csrf": vera.csrf}, headers=foreign, extra_environ=HOME, status=403)
     path, own = "/api/admin/user/change-password", {"Sec-Fetch-Site": "same-origin"}
     vera.post_json(path, {}, headers=own, extra_environ=HOME, status=403)
-    foreign_line, csrf_line = lines()
+    vera.post("/profile/password", {"csrf": "x"}, extra_environ=HOME, status=403)
+    foreign_line, csrf_line, form_line = lines()
     assert "POST /logout by vera (id " in foreign_line
+    assert "POST /profile/password by vera (id " in form_line
     assert foreign_line.endswith("from 192.0.2.1: This request came from another site.")
     assert "POST /api/admin/user/change-password by vera (id " in csrf_line
     assert "This form has expired" in csrf_line
