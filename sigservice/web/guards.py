@@ -355,8 +355,10 @@ def _make_cross_site_error() -> AppError:
 
 def _make_next_query(environ: dict[str, Any]) -> str:
     """The query with the path to redirect to after sign-in: for a submitted form, that of its page,
-    if it has the same path."""
+    if it has the same path. After a sign-out there is none."""
     path, query = environ["PATH_INFO"], environ.get("QUERY_STRING", "")
+    if path == "/logout":  # of another tab; not to the provider, which would sign in again
+        return "?done=signed-out"
     router, route = environ["bottle.app"].router, environ["bottle.route"]
     try:
         page, _ = router.match(environ | {"REQUEST_METHOD": "GET"})

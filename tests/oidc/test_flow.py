@@ -369,3 +369,9 @@ def test_sign_ins_are_counted_by_method_and_result(site):
 def test_start_prints_the_redirect_uri(site):
     line = "  provider        redirect URI: http://localhost/auth/oidc/callback"
     assert line in site.service.describe()
+
+
+def test_sign_out_in_a_second_tab_does_not_sign_in_again(make_site):
+    site = make_site(SERVICE_OIDC_AUTO_REDIRECT="true")
+    answer = site.browser().post("/logout", {"csrf": "of an ended session"}, status=303)
+    assert "You have signed out." in answer.follow(status=200).text
