@@ -1,6 +1,6 @@
 """Environments of projects: one function for each SQL statement."""
 
-from sigservice.db import Connection, Row, execute, fetch_all, queries
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, queries
 
 _SQL = queries.load("projects/project_environments")
 
@@ -16,9 +16,10 @@ def link_all_projects(conn: Connection, environments: list[str]) -> list[Row]:
     return fetch_all(conn, _SQL["link_all_projects"], environments=environments)
 
 
-def unlink(conn: Connection, project: str, environment: str) -> bool:
-    """Whether it was linked. Disables the project's flags there."""
-    return execute(conn, _SQL["unlink_environment"], project=project, environment=environment) > 0
+def unlink(conn: Connection, project: str, environment: str) -> Row | None:
+    """{flags}: the names of the project's flags that it disables there; None if it wasn't
+    linked."""
+    return fetch_one(conn, _SQL["unlink_environment"], project=project, environment=environment)
 
 
 def list_by_project(conn: Connection, project: str) -> list[Row]:

@@ -32,10 +32,15 @@ def unlink(conn: Connection, project: str, environment: str, by: Identity) -> No
     (project)."""
     revisions.lock(conn)
     projects.get(conn, project)
-    if project_environments.unlink(conn, project, environment):
-        events.record(
-            conn, "project-environment-removed", by, project=project, environment=environment
-        )
+    if row := project_environments.unlink(conn, project, environment):
+        place: dict[str, Any] = {"project": project, "environment": environment}
+        events.record(conn, "project-environment-removed", by, **place)
+        reason = f"the project no longer uses {environment}"
+        switched = [
+            place | {"feature_name": name, "data": {"name": name, "reason": reason}}
+            for name in row["flags"]
+        ]
+        events.record_many(conn, "feature-environment-disabled", by, switched)
         revisions.bump(conn, environment, flags=None)
 
 

@@ -17,15 +17,18 @@ ON CONFLICT DO NOTHING
 RETURNING project, environment;
 
 -- name: unlink_environment
+-- The flags that were enabled there; no row if the project didn't use it.
 WITH states AS (
     DELETE FROM feature_environments
     USING features
     WHERE features.name = feature_environments.feature
       AND features.project = %(project)s
       AND feature_environments.environment = %(environment)s
+    RETURNING features.name, feature_environments.enabled AND features.archived_at IS NULL AS is_on
 )
 DELETE FROM project_environments
-WHERE project = %(project)s AND environment = %(environment)s;
+WHERE project = %(project)s AND environment = %(environment)s
+RETURNING ARRAY(SELECT name FROM states WHERE is_on ORDER BY name) AS flags;
 
 -- name: list_environments_with_strategy
 -- The environments that the project uses, by sort order.

@@ -111,10 +111,12 @@ def test_unlinking_disables_the_flags_of_the_project(conn):
     add_project(conn, "p", "q")
     project_environments.link_all_projects(conn, ["a", "b"])
     add_state(conn, "mine", "p", "a")
+    add_state(conn, "off", "p", "a", enabled=False)
+    add_state(conn, "gone", "p", "a", archived=True)
     add_state(conn, "here", "p", "b")
     add_state(conn, "theirs", "q", "a")
-    assert project_environments.unlink(conn, "p", "a") is True
-    assert project_environments.unlink(conn, "p", "a") is False
+    assert project_environments.unlink(conn, "p", "a") == {"flags": ["mine"]}
+    assert project_environments.unlink(conn, "p", "a") is None
     assert run(conn, "SELECT feature FROM feature_environments ORDER BY 1") == [
         ("here",),
         ("theirs",),

@@ -222,7 +222,13 @@ def test_environments_are_added_and_removed(web, rows, flag, service):
         cache.read_revisions().of_environment("production")
         == before.of_environment("production") + 1
     )
-    removed, added = newest(web, 2)
+    switched, removed, added = newest(web, 3)
+    assert (switched["type"], switched["featureName"], switched["environment"]) == (
+        "feature-environment-disabled",
+        "mine",
+        "production",
+    )
+    assert switched["data"]["reason"] == "the project no longer uses production"
     assert (removed["type"], added["type"]) == (
         "project-environment-removed",
         "project-environment-added",
