@@ -165,6 +165,8 @@ class RemoteSnapshotReader:
             page_rows = _get_mappings(page, "features")
             if page is None or not all(row.get("archivedAt") for row in page_rows):
                 break
+            if rows and page_rows[:1] == rows[:1]:  # the server ignores the offset
+                break
             rows += page_rows
             if len(page_rows) < _PAGE_SIZE:
                 return rows

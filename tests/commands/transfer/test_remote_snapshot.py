@@ -220,6 +220,14 @@ def test_older_servers_are_read_at_their_paths(odd, empty, command):
     assert "archived flags: the server doesn't list them" in out
 
 
+def test_a_server_that_ignores_the_offset_is_read_once(odd, empty, command):
+    (old,) = odd.answers["search/features"]["features"]
+    odd.answers["search/features"]["features"] = [old | {"name": f"old-{n}"} for n in range(100)]
+    _, out, _ = command(empty, "import", "--from", odd.url, "--token", TOKEN, "--dry-run")
+    assert "archived flags: the server doesn't list them" in out
+    assert sum("project=IS%3Adefault" in path for path, _ in odd.requests) == 2
+
+
 def test_a_child_is_skipped_with_its_parent(odd, empty, command):
     odd.answers["projects/default/features/parent"] = {"name": "parent", "description": "x" * 6000}
     code, out, _ = command(empty, "import", "--from", odd.url, "--token", TOKEN)
