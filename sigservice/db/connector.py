@@ -16,6 +16,7 @@ import psycopg2
 from sigservice.concurrency import wait_budget
 from sigservice.db import session
 from sigservice.db.connection import Connection, send
+from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.errors import build_busy_error
 
 # Messages of libpq for invalid LIBPQ_VARIABLES (config/database.py).
@@ -145,8 +146,8 @@ class Connector:
                 send(cursor, session.build_set_statement(settings, _IDENTITY), settings)
                 system, timeline = cursor.fetchone()[-2:]
                 return system, timeline
-            except psycopg2.Error:
-                if conn.closed:
+            except psycopg2.Error as error:
+                if conn.closed or isinstance(translate(error), DatabaseUnavailable):
                     raise
         if settings:
             send(cursor, session.build_set_statement(settings), settings)

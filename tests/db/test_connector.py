@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import psycopg2
@@ -258,6 +258,19 @@ def test_role_that_may_not_read_the_timeline_notices_another_host(servers):
     finally:
         for port in servers:
             SERVERS[port].ask(f"GRANT {function} TO PUBLIC")
+
+
+def test_timeline_is_read_again_after_an_error_that_passes(servers, monkeypatch):
+    former, successor = servers
+    with tcp_proxy(former) as proxy:
+        arguments = make_arguments(proxy.port) | {"options": "-c statement_timeout=50ms"}
+        connector = Connector(lambda: arguments, {}, lambda: None)
+        with monkeypatch.context() as patch, suppress(psycopg2.OperationalError):
+            patch.setattr("sigservice.db.connector._IDENTITY", "pg_sleep(60), 1, 1")
+            connect(connector)
+        connect(connector)
+        proxy.target = successor
+        assert (connect(connector), connector.epoch) == (successor, 1)
 
 
 def test_next_primary_is_found_while_the_former_one_still_accepts_connections(servers):
