@@ -66,8 +66,12 @@ class StrategyResult:
 
 @dataclass(frozen=True)
 class ParentResult:
+    """`is_known` is false if a custom strategy decides; then `is_satisfied` is the result in an SDK
+    without it."""
+
     parent: Json
     is_satisfied: bool
+    is_known: bool
 
 
 @dataclass(frozen=True)
@@ -121,17 +125,31 @@ def explain(
         )
     names = {flag["name"] for flag in flags}
     documents = [*flags, *(parent for parent in parents if parent["name"] not in names)]
-    compiled = Flags(
-        {document["name"]: msgspec.json.encode(document) for document in documents},
-        {id: msgspec.json.encode(segment) for id, segment in segments.items()},
+    compiled, matching = (
+        Flags(
+            {document["name"]: msgspec.json.encode(document) for document in versions},
+            {id: msgspec.json.encode(segment) for id, segment in segments.items()},
+        )
+        for versions in (documents, map(_match_custom_strategies, documents))
     )
     explainer = _Explainer(segments, fields)
     return [
         explainer.explain_flag(
-            flag, strategies.get(flag["name"], ()), compiled.by_name[flag["name"]]
+            flag,
+            strategies.get(flag["name"], ()),
+            compiled.by_name[flag["name"]],
+            matching.by_name[flag["name"]],
         )
         for flag in flags
     ]
+
+
+def _match_custom_strategies(flag: Json) -> Json:
+    strategies = [
+        it if it["name"] in KNOWN_STRATEGIES else it | {"name": "default"}
+        for it in flag["strategies"]
+    ]
+    return flag | {"strategies": strategies}
 
 
 class _Explainer:
@@ -143,20 +161,28 @@ class _Explainer:
             id: self._explain_segment(segments[id], segment) for id, segment in compiled.items()
         }
 
-    def explain_flag(self, flag: Json, strategies: Sequence[Json], compiled: Flag) -> Explanation:
+    def explain_flag(
+        self, flag: Json, strategies: Sequence[Json], compiled: Flag, matching: Flag
+    ) -> Explanation:
+        """`matching` is the flag as if all custom strategies matched, also of its parents."""
         fields = self._fields
         results = [self._explain_strategy(strategy, flag["name"]) for strategy in strategies]
         fields.has_read_random = False
         variant = compiled.find_variant(fields)
         is_random = fields.has_read_random
-        parents = zip(flag.get("dependencies") or (), compiled.parents, strict=True)
+        parents = [
+            (parent, matches(fields), may_match(fields))
+            for parent, matches, may_match in zip(
+                flag.get("dependencies") or (), compiled.parents, matching.parents, strict=True
+            )
+        ]
         return Explanation(
             name=flag["name"],
             project=flag["project"],
             is_enabled=variant is not None,
             is_enabled_here=flag["enabled"],
             strategies=results,
-            parents=[ParentResult(parent, matches(fields)) for parent, matches in parents],
+            parents=[ParentResult(it, is_on, is_on == may_be) for it, is_on, may_be in parents],
             variant=variant or DISABLED_VARIANT,
             variants=_find_variants_of_strategy(results) or flag["variants"],
             is_random=is_random,

@@ -48,10 +48,11 @@ def build_reasons(it: Explanation, environment: str) -> Reasons:
 
 
 def _get_state(it: Explanation) -> str:
-    if it.is_enabled:
-        return "on"
-    is_evaluated = it.is_enabled_here and not it.has_unsatisfied_parent
-    return "unknown" if is_evaluated and it.result == "unknown" else "off"
+    unsatisfied = any(result.is_known and not result.is_satisfied for result in it.parents)
+    if not it.is_enabled_here or unsatisfied or it.result is False:
+        return "off"
+    is_known = it.result is True and all(result.is_known for result in it.parents)
+    return "on" if is_known else "unknown"
 
 
 def _explain_state(it: Explanation, environment: str) -> str:
@@ -60,10 +61,14 @@ def _explain_state(it: Explanation, environment: str) -> str:
         hint = f" If enabled, strategy {number} would match." if number else ""
         return f"Disabled in {environment}.{hint}"
     for result in it.parents:
-        if not result.is_satisfied:
+        if result.is_known and not result.is_satisfied:
             # The client API leaves out empty variants.
             state = strategy_summaries.summarize_parent({"variants": []} | result.parent)
             return f"Parent flag {result.parent['feature']} is not {state}."
+    for result in it.parents:
+        if it.result is not False and not result.is_known:
+            name = result.parent["feature"]
+            return f"Only the application can evaluate the custom strategy of parent flag {name}."
     if not it.active_strategies:
         return "No active strategies: enabled for everyone."
     if number:

@@ -116,6 +116,27 @@ def test_parent_result_is_satisfied_in_the_required_state(expected, parent, sati
 
 
 @pytest.mark.parametrize(
+    ("own", "parent", "expected", "state"),
+    [
+        (strategy(), [strategy("mine")], {}, "unknown"),
+        (strategy(), [strategy("mine")], {"enabled": False}, "unknown"),
+        (strategy("mine"), [strategy("mine")], {}, "unknown"),
+        (strategy(), [strategy("mine"), strategy()], {}, "on"),
+        (strategy(), [strategy("mine"), strategy()], {"enabled": False}, "off"),
+        (rollout(0), [strategy("mine")], {}, "off"),
+        (strategy(), [strategy("mine", constraints=[constraint("plan", "IN", "a")])], {}, "off"),
+    ],
+)
+def test_a_parent_that_only_the_application_evaluates_is_unknown(own, parent, expected, state):
+    dependencies = [{"feature": "parent", "enabled": True} | expected]
+    outcome = why(own, parents=[flag("parent", *parent)], more={"dependencies": dependencies})
+    reasons = build_reasons(outcome, "development")
+    assert reasons.state == state
+    has_hint = reasons.why.endswith("the custom strategy of parent flag parent.")
+    assert has_hint == (state == "unknown")
+
+
+@pytest.mark.parametrize(
     ("rule", "context_fields", "is_random"),
     [
         (rollout(50), {}, True),
