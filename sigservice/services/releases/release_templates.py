@@ -12,10 +12,9 @@ from sigservice.errors import BadDataError, ConflictError, ExceedsLimitError, No
 from sigservice.repository.releases import release_templates
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error
+from sigservice.services.projects.resource_limits import MAX_RELEASE_TEMPLATES
 from sigservice.services.releases.plans import DEFAULT_WATCH_MINUTES, Step, check_steps
 from sigservice.services.system import events
-
-MAX_TEMPLATES = 100
 
 
 class Template(msgspec.Struct):
@@ -102,11 +101,11 @@ def create(conn: Connection, new: NewTemplate, by: Identity) -> dict[str, Any]:
     existing = list_all(conn)
     if any(template["name"] == new.name for template in existing):
         raise build_duplicate_error(new.name)
-    if len(existing) - len(BUILT_IN) >= MAX_TEMPLATES:
+    if len(existing) - len(BUILT_IN) >= MAX_RELEASE_TEMPLATES:
         raise ExceedsLimitError(
-            f"There can't be more than {MAX_TEMPLATES} release templates.",
+            f"There can't be more than {MAX_RELEASE_TEMPLATES} release templates.",
             resource="releaseTemplates",
-            limit=MAX_TEMPLATES,
+            limit=MAX_RELEASE_TEMPLATES,
         )
     return _put(conn, new.name, new, by, "release-template-created")
 
