@@ -18,6 +18,11 @@ from sigservice.web.json_patch import Patch, apply_patch
 
 FEATURES = "/api/admin/projects/<project>/features"
 FEATURE = f"{FEATURES}/<name>"
+FIXED_MEMBERS = {  # and why the routes of metadata refuse another value
+    "name": "A flag's name can't be changed. Clone the flag instead.",
+    "project": "A flag's project can't be changed.",
+    "archived": "DELETE archives a flag, POST /api/admin/archive/revive/{name} revives it.",
+}
 
 
 class NewFeature(msgspec.Struct, rename="camel"):
@@ -29,9 +34,11 @@ class NewFeature(msgspec.Struct, rename="camel"):
 
 
 class FeatureBody(MetadataChanges):
-    """`name` and `project` can't be changed."""
+    """`name`, `project` and `archived` must have the flag's values."""
 
     name: str | UnsetType = UNSET
+    project: str | UnsetType = UNSET
+    archived: bool | UnsetType = UNSET
 
 
 class CloneBody(msgspec.Struct):
@@ -77,10 +84,9 @@ def show_feature(conn: Connection, identity: Identity, project: str, name: str) 
 def update_feature(
     conn: Connection, identity: Identity, project: str, name: str, body: FeatureBody
 ) -> Json:
-    _check_same_name(name, body)
     revisions.lock(conn)  # nothing changes between the read and the write
-    before = read_row(Metadata, features.get(conn, project, name))
-    return features.to_json(features.update(conn, project, name, merge(before, body), identity))
+    before = features.get(conn, project, name)
+    return _update(conn, before, body, identity)
 
 
 @router.patch(FEATURE, needs=EDIT, takes=Patch)
@@ -92,11 +98,9 @@ def patch_feature(
     revisions.lock(conn)
     before = features.get(conn, project, name)
     new = apply_patch(body, features.to_json(before), FeatureBody)
-    _check_same_name(name, new)
     if new.description is UNSET:  # the patch removed it
         new.description = None
-    metadata = merge(read_row(Metadata, before), new)
-    return features.to_json(features.update(conn, project, name, metadata, identity))
+    return _update(conn, before, new, identity)
 
 
 @router.delete(FEATURE, needs=EDIT)
@@ -121,9 +125,15 @@ def validate_feature_name(conn: Connection, identity: Identity, body: NameBody) 
     features.check_name_available(conn, body.name)
 
 
-def _check_same_name(name: str, body: FeatureBody) -> None:
-    if body.name not in (UNSET, name):
-        raise BadDataError("A flag's name can't be changed. Clone the flag instead.", path="name")
+def _update(conn: Connection, before: Row, body: FeatureBody, by: Identity) -> Json:
+    """Raises BadDataError, also for a change of a member that other routes change."""
+    current = features.to_json(before)
+    for member, reason in FIXED_MEMBERS.items():
+        if getattr(body, member) not in (UNSET, current[member]):
+            raise BadDataError(reason, path=member)
+    metadata = merge(read_row(Metadata, before), body)
+    row = features.update(conn, before["project"], before["name"], metadata, by)
+    return features.to_json(row)
 
 
 def _make_path(row: Row) -> str:

@@ -150,7 +150,9 @@ def test_replace_keeps_what_is_absent(admin):
     first, second = admin.events(2)
     assert first["type"] == second["type"] == "feature-metadata-updated"
     assert (first["preData"], first["data"], second["preData"]) == (before, after, after)
-    rows = [({"name": "b"}, "name"), ({"type": "x"}, "type"), ({"type": None}, "type")]
+    assert admin.put(path, after)["stale"]
+    rows = [({"project": "web"}, "project"), ({"archived": True}, "archived")]
+    rows += [({"name": "b"}, "name"), ({"type": "x"}, "type"), ({"type": None}, "type")]
     rows += [({"stale": 1}, "stale"), ({"description": "x" * 5001}, "description")]
     admin.all_refused("PUT", path, rows)
     admin.refusals("PUT", path, NO_OBJECTS)
@@ -201,6 +203,8 @@ def test_patches_that_fail_change_nothing(admin):
         [step("replace", "/type", value=10**30)],
         [step("replace", "/stale", value=True), step("test", "/type", value="x")],
         [step("replace", "/name", value="b")],
+        [step("replace", "/archived", value=True)],
+        [step("replace", "/project", value="web")],
         [step("replace", "", value=[])],
         [step("replace", "", value=5), step("add", "/a", value=1)],
         [step("remove", "")],
