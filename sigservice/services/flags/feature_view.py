@@ -8,6 +8,7 @@ import msgspec
 
 from sigservice.clock import format_optional
 from sigservice.db import Connection, Row
+from sigservice.errors import BadDataError
 from sigservice.repository.flags import (
     feature_dependencies,
     feature_environments,
@@ -19,6 +20,8 @@ from sigservice.repository.flags.features import FeatureFilter
 from sigservice.repository.projects import favorites
 from sigservice.services.flags import dependencies, strategies
 from sigservice.services.flags import features as service
+
+MAX_WORDS = 100  # of a search: each is compared with all flags
 
 
 def build_view(conn: Connection, project: str, name: str, user_id: int) -> dict[str, Any]:
@@ -53,7 +56,10 @@ def build_view(conn: Connection, project: str, name: str, user_id: int) -> dict[
 def search(
     conn: Connection, filter: FeatureFilter, user_id: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """A page of flags with tags and the state in each environment, for this user, and the total."""
+    """A page of flags with tags and the state in each environment, for this user, and the total.
+    Raises BadDataError for a text of too many words."""
+    if len((filter.text or "").split()) > MAX_WORDS:
+        raise BadDataError(f"A search can have at most {MAX_WORDS} words.", path="query")
     rows = features.search(conn, filter)
     is_only_page = not filter.offset and len(rows) != filter.limit
     total = len(rows) if is_only_page else features.count_matches(conn, filter)

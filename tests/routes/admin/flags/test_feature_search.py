@@ -81,7 +81,7 @@ def test_the_total_past_the_last_page_is_the_same(web, query, total):
     "query",
     [
         "tag=simple", "tag=INCLUDE:simple", "status=x", "state=IS:odd", "archived=true",
-        "sortBy=colour", "sortOrder=up", "project=x", "limit=0",
+        "sortBy=colour", "sortOrder=up", "project=x", "limit=0", "query=" + "+".join("a" * 101),
     ],
 )  # fmt: skip
 def test_invalid_filter_is_rejected(web, query):
