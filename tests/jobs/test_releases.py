@@ -116,6 +116,20 @@ def test_a_guard_resumes_three_times_at_most(kit):
     assert kit.state(release) == ("held", "guard", 1)
 
 
+def test_a_release_without_data_waits_for_a_person_although_a_guard_resumes(kit):
+    silent = kit.endpoint("silent")
+    guards = [kit.guard(silent), kit.guard(kit.endpoint(), "hold", autoResume=True)]
+    release = kit.create(guards=guards, noDataMinutes=0)
+    kit.post(f"/api/admin/signal-endpoints/{silent['id']}/off")
+    kit.progress()
+    assert kit.state(release) == ("held", "noData", 1)
+    kit.signal("firing")
+    kit.post(f"/api/admin/signal-endpoints/{silent['id']}/on")
+    kit.signal("resolved")
+    kit.progress()
+    assert kit.state(release) == ("held", "noData", 1)
+
+
 def test_a_release_is_held_until_all_alerts_are_resolved(kit):
     release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
     kit.signal("firing", "a")

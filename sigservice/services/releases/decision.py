@@ -136,11 +136,12 @@ def _decide_start(release: Situation, guards: Sequence[GuardResult], now: dateti
 
 def _decide_held(release: Situation, guards: Sequence[GuardResult]) -> Decision:
     """For a release that a guard, missing data or a step holds. Only a person continues it, or a
-    guard that resumes: once all guards are ok, and only a few times."""
+    guard that resumes its own hold: once all guards are ok, and only a few times."""
     firing = [guard for guard in guards if guard.state == "firing"]
     strict = next((g for g in firing if not g.auto_resume), None) or next(iter(firing), None)
     holder = next((g for g in guards if g.id == release.held_guard_id), None)
-    if strict and (release.held_by != "guard" or _is_stricter(strict, holder)):
+    is_weaker = release.held_by == "noData" or (holder is not None and holder.auto_resume)
+    if strict and (release.held_by == "step" or (is_weaker and not strict.auto_resume)):
         return Decision("hold", strict.reason, "guard", strict.id)
     can_resume = (
         release.held_by == "guard"
@@ -152,10 +153,6 @@ def _decide_held(release: Situation, guards: Sequence[GuardResult]) -> Decision:
     if can_resume and all(guard.state == "ok" for guard in guards):
         return Decision("resume", "All guards are ok.", guard_id=release.held_guard_id)
     return Decision("stay")
-
-
-def _is_stricter(guard: GuardResult, holder: GuardResult | None) -> bool:
-    return holder is not None and holder.auto_resume and not guard.auto_resume
 
 
 def _decide_step(release: Situation, guards: Sequence[GuardResult], now: datetime) -> Decision:
