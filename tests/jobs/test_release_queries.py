@@ -113,6 +113,15 @@ def test_a_step_is_taken_when_the_query_covers_it(kit, prometheus):
     assert kit.state(release) == ("running", None, 100)
 
 
+@pytest.mark.parametrize("hours", [0.5, 24])
+def test_a_clock_that_was_set_back_delays_no_query(kit, prometheus, hours):
+    release = create(kit, prometheus)
+    kit.clock.step(-hours * 3600)
+    prometheus.answer = sample(kit, "0.2")
+    ask(kit)
+    assert kit.state(release) == ("rolledBack", None, 0)
+
+
 def test_the_window_of_a_query_that_names_it_counts_for_the_shortest_step(kit, prometheus):
     prometheus.answer = success("matrix", [])
     guards = [guard(query="rate(errors[{{window}}])", windowMinutes=5)]

@@ -55,6 +55,15 @@ def test_a_value_beyond_the_limit_rolls_back_and_says_value_and_limit(kit, rules
     assert number == {"value": 0.205, "limit": 0.05, "samples": 200}
 
 
+@pytest.mark.parametrize("hours", [0.5, 24])
+def test_a_clock_that_was_set_back_delays_no_rollback(kit, rules, minute, hours):
+    rules.report(errors=1, requests=100)
+    release = kit.create(steps=STEPS, guards=[guard()])
+    kit.clock.step(-hours * 3600)
+    minute(errors=40, requests=100)
+    assert kit.state(release) == ("rolledBack", None, 0)
+
+
 def test_a_rule_needs_its_breaches_in_a_row(kit, rules, minute):
     rules.report(errors=1, requests=100)
     release = kit.create(steps=STEPS, guards=[guard("hold", breaches=2, windowMinutes=1)])

@@ -44,18 +44,15 @@ class ReleaseWatch:
             return Work()
         is_recent = last is not None and last[0] == version and monotonic - last[2] < SCAN_SECONDS
         return Work(
-            self._must_evaluate(row["rule_due_at"], row["now"], clock),
+            row["has_rules"] and self._must_evaluate(monotonic),
             row["is_due"] or not is_recent,
         )
 
     def remember(self) -> None:
         self._scanned = self._next
 
-    def _must_evaluate(self, due_at: datetime | None, now: datetime, clock: Clock) -> bool:
-        monotonic = clock.monotonic()
+    def _must_evaluate(self, monotonic: float) -> bool:
         if self._evaluated_at is not None and monotonic - self._evaluated_at < SCAN_SECONDS:
-            return False
-        if due_at is None or due_at > clock.choose_now(now):
             return False
         self._evaluated_at = monotonic
         return True

@@ -62,9 +62,12 @@ WHERE g.id = x.id;
 SELECT pg_try_advisory_xact_lock(hashtext('release_guards'));
 
 -- name: list_due_rules
+-- A rule that is due later than after its interval is due after a step of the clock.
 SELECT id, release_id, definition, state, rule_state
 FROM release_guards
-WHERE is_watching AND due_at <= %(now)s
+WHERE is_watching
+  AND (due_at <= %(now)s
+       OR due_at > %(now)s + make_interval(secs => (definition -> 'rule' ->> 'everySeconds')::integer))
 ORDER BY id;
 
 -- name: save_readings
@@ -85,7 +88,7 @@ WHERE g.id = x.id
 
 -- name: lease_due_queries
 -- The guards whose query must be sent, for sources that are not `busy`; they are due again at `until`, in
--- case the process ends.
+-- case the process ends. One that is due later than after a lease and its interval is due after a step of the clock.
 UPDATE release_guards g
 SET query_due_at = %(until)s
 FROM releases r
@@ -94,7 +97,10 @@ WHERE r.id = g.release_id
   AND g.id = ANY(ARRAY(
       SELECT id
       FROM release_guards
-      WHERE is_watching AND query_due_at <= %(now)s
+      WHERE is_watching
+        AND (query_due_at <= %(now)s
+             OR query_due_at > %(now)s
+                + make_interval(mins => 2, secs => (definition -> 'rule' ->> 'everySeconds')::integer))
         AND definition -> 'rule' -> 'source' ->> 'source' <> ALL(%(busy)s)
       FOR UPDATE SKIP LOCKED
   ))

@@ -186,8 +186,8 @@ SELECT now();
 
 -- name: find_release_news
 -- The values that the job checks before it reads all releases: whether flags or the freeze have changed,
--- whether a step has become due after `since`, and when the next rule of a guard is due. Also the number of
--- active releases, for the menu.
+-- whether a step has become due after `since`, and whether guards have rules. Also the number of active releases,
+-- for the menu.
 SELECT (SELECT id FROM revisions WHERE topic = '') AS generation,
        (SELECT value FROM settings WHERE key = 'release_freeze') AS freeze, now() AS now,
        coalesce(bool_or(true), false) AS has_active,
@@ -196,6 +196,6 @@ SELECT (SELECT id FROM revisions WHERE topic = '') AS generation,
        coalesce(bool_or(coalesce(due_at, start_at) <= now()
                         AND (%(since)s::timestamptz IS NULL
                              OR coalesce(due_at, start_at) > %(since)s)), false) AS is_due,
-       (SELECT min(due_at) FROM release_guards WHERE is_watching) AS rule_due_at
+       EXISTS (SELECT FROM release_guards WHERE is_watching AND due_at IS NOT NULL) AS has_rules
 FROM releases
 WHERE state IN ('scheduled', 'running', 'held');

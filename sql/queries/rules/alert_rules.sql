@@ -38,17 +38,21 @@ WHERE id = %(id)s;
 -- name: delete_alert_rule
 DELETE FROM alert_rules WHERE id = %(id)s;
 
+-- part: due_and_enabled
+-- A rule that is due later than after a lease and its interval is due after a step of the clock.
+r.enabled
+  AND (r.due_at <= %(now)s
+       OR r.due_at > %(now)s + make_interval(mins => 2, secs => (r.condition ->> 'everySeconds')::integer))
+  AND (SELECT e.enabled FROM signal_endpoints e WHERE e.id = r.endpoint_id)
+
 -- name: claim_due_alert_rules
 -- The enabled rules on impact metrics of enabled endpoints that are due, locked until the transaction ends;
 -- other processes skip them.
--- A rule that is due later than its longest interval is due after a step of the clock.
 SELECT r.id, r.name, r.endpoint_id, r.enabled, r.condition, r.notifications, r.state, r.since, r.streak, r.has_fired, r.unknown_since,
        r.value, r.samples, r.window_from, r.window_to, r.reason, r.evaluated_at, r.last_error
 FROM alert_rules r
-WHERE r.enabled
-  AND r.condition -> 'source' ->> 'kind' = 'impactMetric'
-  AND (r.due_at <= %(now)s OR r.due_at > %(now)s + interval '1 hour')
-  AND (SELECT e.enabled FROM signal_endpoints e WHERE e.id = r.endpoint_id)
+WHERE r.condition -> 'source' ->> 'kind' = 'impactMetric'
+  AND {{due_and_enabled}}
 ORDER BY r.id
 FOR UPDATE OF r SKIP LOCKED;
 
@@ -60,11 +64,9 @@ SET due_at = %(until)s
 WHERE id = ANY(ARRAY(
     SELECT r.id
     FROM alert_rules r
-    WHERE r.enabled
-      AND r.condition -> 'source' ->> 'kind' = 'prometheus'
+    WHERE r.condition -> 'source' ->> 'kind' = 'prometheus'
       AND r.condition -> 'source' ->> 'source' <> ALL(%(busy)s)
-      AND (r.due_at <= %(now)s OR r.due_at > %(now)s + interval '1 hour')
-      AND (SELECT e.enabled FROM signal_endpoints e WHERE e.id = r.endpoint_id)
+      AND {{due_and_enabled}}
     FOR UPDATE OF r SKIP LOCKED
 ))
 RETURNING id, condition;
