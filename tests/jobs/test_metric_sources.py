@@ -6,6 +6,7 @@ import base64
 import threading
 import time
 
+import msgspec
 import pytest
 
 from sigservice.concurrency import wait_budget
@@ -13,6 +14,8 @@ from sigservice.concurrency.wait_budget import MAX_WAIT_SECONDS
 from sigservice.db.bulkheads import MAX_SOURCE_QUERIES
 from sigservice.jobs import metric_sources as job
 from sigservice.repository.rules import metric_sources
+from sigservice.services.identity import SYSTEM
+from sigservice.services.rules import alert_rules
 from sigservice.services.rules.source_claims import SourceClaims
 from tests.conftest import ADMIN
 from tests.jobs.rules_kit import PATH, Rules
@@ -361,6 +364,24 @@ def test_bad_fields_of_a_source_are_refused_with_their_path(rules, prometheus, r
     changes, path = row
     answer = add_source(rules, prometheus, **{"name": "new"} | changes, status=400)
     assert path in str(answer["details"])
+
+
+def test_a_source_of_a_rule_that_is_being_created_is_not_deleted(rules, prometheus, rows):
+    prometheus.answer, statuses = sample(rules, "0.01"), []
+
+    def delete():
+        answer = rules.web.delete(f"{SOURCES}/main", headers=ADMIN, expect_errors=True)
+        statuses.append(answer.status_int)
+
+    thread = threading.Thread(target=delete)
+    rule = msgspec.convert(rules.body(source=QUERY), alert_rules.AlertRule)
+    with rules.sdk.service.context.database.transaction() as conn:
+        alert_rules.create(conn, rule, SYSTEM, limit=1, now=rules.clock.now())
+        thread.start()
+        waits = "SELECT 1 FROM pg_locks WHERE NOT granted"
+        until(lambda: statuses or rows(waits), "the deletion")
+    thread.join()
+    assert statuses == [409]
 
 
 def test_sources_are_limited_unique_and_deleted(rules, prometheus):

@@ -20,6 +20,11 @@ def find(conn: Connection, name: str) -> Row | None:
     return fetch_one(conn, _SQL["list_metric_sources"], name=name)
 
 
+def keep(conn: Connection, name: str) -> bool:
+    """Whether the source exists; then nobody deletes it until the transaction ends."""
+    return bool(fetch_value(conn, _SQL["keep_metric_source"], name=name))
+
+
 def lock_all(conn: Connection) -> list[Row]:
     """By name, with `claimed_until`."""
     return fetch_all(conn, _SQL["lock_metric_sources"])

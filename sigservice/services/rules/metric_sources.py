@@ -107,9 +107,9 @@ def update(
 def delete(conn: Connection, name: str, by: Identity) -> None:
     """Raises NotFoundError, ConflictError."""
     before = get(conn, name)
+    metric_sources.delete(conn, name)  # first: it waits for rules that are being created
     if uses := list_uses(conn, name):
         raise ConflictError(f"The metric source {name} is used by {', '.join(uses[:MAX_USES])}.")
-    metric_sources.delete(conn, name)
     events.record(conn, "metric-source-deleted", by, pre_data=_mask(before))
 
 

@@ -103,13 +103,14 @@ def check(condition: Condition, problems: Problems, path: str = "") -> None:
 def check_references(
     conn: Connection, condition: Condition, problems: Problems, path: str = ""
 ) -> None:
-    """Adds to `problems` if the environment or the metric source doesn't exist."""
+    """Adds to `problems` if the environment or the metric source doesn't exist. The source stays
+    until the end of the transaction."""
     source = condition.source
     if isinstance(source, ImpactMetric):
         if environments.find(conn, source.environment) is None:
             name = source.environment[:100]
             problems.add(f"{path}source.environment", f"The environment {name} doesn't exist.")
-    elif metric_sources.find(conn, source.source) is None:
+    elif not metric_sources.keep(conn, source.source):
         message = f"The metric source {source.source[:100]} doesn't exist."
         problems.add(f"{path}source.source", message)
 

@@ -1,5 +1,5 @@
--- Servers with the API of Prometheus that alert rules query. Written and deleted by admins, under
--- lock_signal_endpoints, like everything that is encrypted. Senders of queries write `claimed_until`.
+-- Servers with the API of Prometheus that alert rules query. Written by admins, under lock_signal_endpoints, like
+-- everything that is encrypted, and deleted by them. Senders of queries write `claimed_until`.
 
 -- name: list_metric_sources
 -- All sources by name, or the one with this name.
@@ -8,12 +8,19 @@ FROM metric_sources
 WHERE %(name)s::text IS NULL OR name = %(name)s
 ORDER BY name;
 
+-- name: keep_metric_source
+-- Nobody deletes the source until the transaction ends.
+SELECT true
+FROM metric_sources
+WHERE name = %(name)s
+FOR KEY SHARE;
+
 -- name: lock_metric_sources
 -- All sources by name. No other process claims one until the transaction ends.
 SELECT name, url, auth, headers, timeout_seconds, encrypted_secret, claimed_until
 FROM metric_sources
 ORDER BY name
-FOR UPDATE;
+FOR NO KEY UPDATE;
 
 -- name: claim_metric_sources
 -- Claims the sources that are free, for their timeout and `margin` seconds.
