@@ -177,6 +177,14 @@ def test_a_release_is_held_in_the_list(kit, ed):
     assert kit.get(f"{kit.place}/releases")["releases"][0]["state"] == "held"
 
 
+@pytest.mark.parametrize("command", ["hold", "rollback"])
+def test_a_command_in_the_list_keeps_its_filters(kit, ed, command):
+    kit.create()
+    query = "project=default&environment=production&flag=check"
+    page = press(ed.get(f"/admin/releases?{query}"), command)
+    assert page.request.path_qs == f"/admin/releases?state=active&{query}&done=release-{command}"
+
+
 def test_a_freeze_is_shown_and_viewers_have_no_commands(kit, ed, cast):
     page = start(kit, ed)
     kit.put("/api/admin/releases/freeze", {"frozen": True, "reason": "incident"})

@@ -123,7 +123,7 @@ def make_release_view(
         and release["rollout"] == 100,
         "back": back,
         "commands": commands,
-        "guards_form": f"{path}/guards/edit" + (f"?back={back}" if back else "")
+        "guards_form": f"{path}/guards/edit" + (f"?{urlencode({'back': back})}" if back else "")
         if can_edit and is_active
         else "",
         "row_commands": [command for command in commands if command["name"] in in_rows],

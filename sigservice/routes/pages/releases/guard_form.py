@@ -46,7 +46,6 @@ def show_guard_form(
         "guardIds": " ".join(str(guard["id"]) for guard in release["guards"]),
         "back": read_query(request.environ).get("back", ""),
     }
-    path, place = find_back(name, environment, release_id, form.get("back", ""))
     return Page(
         "releases/guard_form",
         title=f"Edit guards of release {release_id} of {name} in {environment}",
@@ -55,7 +54,7 @@ def show_guard_form(
         guards=fields.make_guards_section(form, GuardChoices(endpoints, sources)),
         reason=fill([REASON], form),
         hidden={name: form.get(name, "") for name in HIDDEN},
-        path=path + place,
+        path=find_back(name, environment, release_id, form.get("back", "")),
     )
 
 
@@ -77,5 +76,5 @@ def update_guards(
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
     store_guards(context, target, release_id, body, identity)
-    path, place = find_back(name, environment, release_id, form.get("back", ""))
-    return f"{path}?done=release-guards{place}"
+    back = form.get("back", "")
+    return find_back(name, environment, release_id, back, done="release-guards")

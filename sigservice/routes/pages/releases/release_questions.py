@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
 
 from sigservice.clock import parse_iso
 from sigservice.errors import NotFoundError
@@ -26,7 +27,7 @@ BODIES: dict[str, tuple[str, dict[str, Any]]] = {
     "restore": ("resume", {"adopt": False}),
     "ignore": ("resume", {}),
 }
-BACK = {"flag": "", "list": "/admin/releases", "home": "/"}
+BACK = {"list": "/admin/releases", "home": "/"}
 DRY_RUN = "This is a dry run: guards are watched, and the percentage stays."
 REASON = Field("reason", "Why?", hint="Shown in the audit log.", attributes={"maxlength": 500})
 MINUTES = Field(
@@ -62,7 +63,7 @@ def run_command(
     form: Form,
 ) -> Confirmation:
     """`step` counts from 1, so that a question about an earlier step changes nothing. `back` of the
-    form is the page that asked."""
+    form is the page that asked, such as `list?flag=checkout`."""
     if command not in QUESTIONS:
         raise NotFoundError("There is no such command.")
     target = find_target(conn, name, environment)
@@ -73,7 +74,6 @@ def run_command(
     question = QUESTIONS[command]({**release, "label": fill_label(command, release), "now": now})
     api_command, members = BODIES.get(command, (command, {}))
     back = form.get("back", "")
-    page, place = find_back(name, environment, release_id, back)
     texts = {"ignoreMinutes": DEFAULT_IGNORE_MINUTES} | form
 
     def perform() -> None:
@@ -87,23 +87,25 @@ def run_command(
         title=question.title,
         body=[DRY_RUN if release["dryRun"] and command in ("start", "advance") else question.text],
         button=question.button,
-        cancel_path=page,
+        cancel_path=find_back(name, environment, release_id, back),
         perform=perform,
-        done=f"{page}?done=release-{command}{place}",
+        done=find_back(name, environment, release_id, back, done=f"release-{command}"),
         is_dangerous=question.is_dangerous,
         breadcrumbs=make_breadcrumbs(name),
         after_commit=context.outbox_waiting.set,
-        hidden={"back": back} if back in BACK else {},
+        hidden={"back": back},
         fields=fill(question.fields, texts),
     )
 
 
-def find_back(name: str, environment: str, release_id: int, back: str) -> tuple[str, str]:
-    """(the path of the page that asked, the place on it); by default the page of the release."""
-    if back == "flag":
-        return flag_path(name), f"#in-{environment}"
+def find_back(name: str, environment: str, release_id: int, back: str, **query: str) -> str:
+    """The path of the page that asked, with its filters and place; by default the page of the
+    release."""
+    page, _, filters = back.partition("?")
     place = ("/admin/features", name, "environments", environment, "releases", release_id)
-    return BACK.get(back, join_path(*place)), ""
+    path = flag_path(name) if page == "flag" else BACK.get(page, join_path(*place))
+    text = urlencode(dict(parse_qsl(filters[:2000])) | query)
+    return path + (f"?{text}" if text else "") + (f"#in-{environment}" if page == "flag" else "")
 
 
 def _ask_hold(release: Mapping[str, Any]) -> Question:

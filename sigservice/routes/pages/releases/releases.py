@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from sigservice.repository.projects import environments, projects
 from sigservice.repository.releases import releases as release_rows
@@ -55,6 +56,8 @@ def list_releases(context: Context, identity: Identity) -> Page:
     rows = [row for row in rows if text in row["feature"].lower()]
     rows.sort(key=lambda row: row["state"] != "held")
     can_edit = identity.has_permission(EDIT)
+    filters = {"state": group, "project": project, "environment": environment, "flag": text}
+    back = f"list?{urlencode({name: value for name, value in filters.items() if value})}"
     return Page(
         "releases/list",
         title="Releases",
@@ -65,9 +68,7 @@ def list_releases(context: Context, identity: Identity) -> Page:
         is_live=group != "ended",
         empty="No releases match." if project or environment or text else GROUPS[group][2],
         hidden_count=max(0, len(rows) - MAX_ROWS),
-        rows=[
-            make_release_view(row, now, can_edit=can_edit, back="list") for row in rows[:MAX_ROWS]
-        ],
+        rows=[make_release_view(row, now, can_edit=can_edit, back=back) for row in rows[:MAX_ROWS]],
     )
 
 
