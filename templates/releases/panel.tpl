@@ -31,7 +31,7 @@ Alert <bdi>{{alert["alert"]}}</bdi>\\
 </p>
 % end
 % if release["can_mark_stale"]:
-<form method="post" action="{{url('/admin/features/bulk')}}">
+<form method="post" action="{{url('/admin/features')}}">
 % include("partials/csrf.tpl")
 <input type="hidden" name="flag.{{release["feature"]}}" value="on">
 <button class="quiet" name="change" value="stale">Mark as stale<span class="hidden">: {{release["feature"]}}</span></button>

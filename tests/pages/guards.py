@@ -198,7 +198,7 @@ EDIT_FORMS = {
     "/admin/features/{name}/archive": {},
     "/admin/features/{name}/revive": {},
     "/admin/features/{name}/delete": {},
-    "/admin/features/bulk": {"flag.parent": "on", "change": "stale"},
+    "/admin/features": {"flag.parent": "on", "change": "stale"},
     "/admin/features/{name}/environments/{environment}/on": {"confirmed": "on"},
     "/admin/features/{name}/environments/{environment}/off": {"back": "query=x", "confirmed": "on"},
     f"{STRATEGIES}/new": STRATEGY | {"confirmed": "on"},

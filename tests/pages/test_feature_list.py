@@ -133,7 +133,7 @@ def test_list_without_flags_past_the_first_page_says_what_a_flag_does(ada):
 def test_archiving_all_flags_of_the_last_page_shows_the_page_before(ada, rows):
     rows(ADD_FLAGS, 131)
     fields = {"csrf": ada.csrf, "change": "archive", "back": "type=release&offset=30"}
-    question = ada.post(f"{LIST}/bulk", fields | {"flag.f130": "on", "flag.f131": "on"})
+    question = ada.post(LIST, fields | {"flag.f130": "on", "flag.f131": "on"})
     page = question.forms[1].submit(status=303).follow()
     assert notice(page) == "2 flags archived."
     assert names(page) == [f"f{n}" for n in range(100, 130)]
@@ -330,7 +330,7 @@ def test_selected_flags_are_changed_together(ada, web, flags):
     fields = {"csrf": ada.csrf, "flag.a": "on", "flag.b": "on", "back": "type=release"}
 
     def change(what, **more):
-        return ada.post(f"{LIST}/bulk", fields | {"change": what} | more)
+        return ada.post(LIST, fields | {"change": what} | more)
 
     assert notice(change("stale").follow()) == "2 flags marked as stale."
     assert names(ada.get(f"{LIST}?life=stale")) == ["a", "b"]
@@ -357,7 +357,7 @@ def test_archiving_says_when_flags_were_evaluated_and_offers_to_revive_them(
         flags.create_flag(name)
     rows("UPDATE features SET last_seen_at = now() WHERE name = 'a'")
     fields = {"csrf": ada.csrf, "flag.a": "on", "flag.b": "on", "change": "archive"}
-    question = ada.post(f"{LIST}/bulk", fields)
+    question = ada.post(LIST, fields)
     text = question.html.main.get_text()
     assert "Applications still use 1 of these" in text
     assert "b: never evaluated" in text
@@ -378,7 +378,7 @@ def test_archived_flags_are_revived_together(ada, flags):
         flags.archive(name)
     page = ada.get(f"{LIST}?life=archived")
     assert page.html.title.string.startswith("Archived flags")
-    form = form_to(page, f"{LIST}/bulk")
+    form = form_to(page, LIST)
     form["flag.a"], form["flag.b"] = "on", "on"
     page = form.submit(status=303).follow()
     assert notice(page) == "2 flags revived; disabled in every environment."
@@ -396,12 +396,36 @@ def test_change_of_selected_flags_is_whole_or_an_error(ada, web, flags):
         ({"change": "on:none"}, 404),
         ({"change": "stale", "flag.none": "on"}, 404),
     ):
-        ada.post(f"{LIST}/bulk", fields | change, status=status)
-    ada.post(f"{LIST}/bulk", {"csrf": ada.csrf, "change": "stale"}, status=400)
+        ada.post(LIST, fields | change, status=status)
+    ada.post(LIST, {"csrf": ada.csrf, "change": "stale"}, status=400)
     many = {f"flag.{n}": "on" for n in range(51)}
-    ada.post(f"{LIST}/bulk", {"csrf": ada.csrf, "change": "stale"} | many, status=400)
+    ada.post(LIST, {"csrf": ada.csrf, "change": "stale"} | many, status=400)
     assert names(ada.get(f"{LIST}?life=stale")) == []
     flags.set_parent("a", "b")
     fields = {"csrf": ada.csrf, "flag.b": "on", "change": "archive", "confirmed": "on"}
-    ada.post(f"{LIST}/bulk", fields, status=403)
+    ada.post(LIST, fields, status=403)
     assert names(ada.get(LIST)) == ["a", "b"]
+
+
+def test_selected_flags_stay_selected_after_an_error(ada, flags):
+    for name in ("a", "b", "other"):
+        flags.create_flag(name)
+    fields = {"csrf": ada.csrf, "flag.a": "on", "back": "query=&sort=name&order=desc"}
+    for change, tag, field, message in (
+        ("tag", "shop", "bulk-tag", '"shop" must be in the form type:value.'),
+        ("tag", "none:shop", "bulk-tag", "none"),
+        ("fly", "", "change", "Choose what to change."),
+    ):
+        page = ada.post(LIST, fields | {"change": change, "tag": tag}, status=400)
+        assert page.html.find(role="alert").a["href"] == f"#{field}"
+        assert message in page.html.find(id=f"{field}-problem").string
+        assert not page.html.find(id="tag-problem")
+        form = form_to(page, LIST)
+        assert names(page) == ["other", "b", "a"]
+        assert [form[f"flag.{name}"].checked for name in "ab"] == [True, False]
+        assert form["tag"].value == tag
+        assert form["back"].value == "sort=name&order=desc"
+        assert page.html.find(id="bulk-tag").find_parent("details").has_attr("open")
+    page = ada.post(LIST, {"csrf": ada.csrf, "change": "tag", "tag": "simple:it"}, status=400)
+    assert "Select 1 to 50 flags." in page.html.find(role="alert").get_text()
+    assert page.html.find(id="bulk-tag")["value"] == "simple:it"

@@ -688,7 +688,7 @@ def test_admins_see_the_alert_that_rolled_back_with_its_signal_and_runbook(kit, 
 
 def test_a_flag_that_is_released_to_all_users_is_marked_as_stale(kit, ed, cast):
     kit.create(steps=[{"rollout": 50, "minutes": 1}, {"rollout": 100}], watchMinutes=1)
-    buttons = "form[action='/admin/features/bulk'] button[value=stale]"
+    buttons = "form[action='/admin/features'] button[value=stale]"
     assert not ed.get("/admin/features/checkout").html.select(buttons)
     kit.wait(5)
     page = ed.get("/admin/features/checkout")

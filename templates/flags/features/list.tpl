@@ -27,19 +27,20 @@
 </form>
 % end
 % include("partials/chips.tpl")
+% include("partials/problems.tpl")
 % if not features and not is_empty:
 <p class="empty">No flags match your filters.</p>
 % end
 % if features:
 % if can_edit:
-<form method="post" action="{{url('/admin/features/bulk')}}" data-swap="flag-table">
+<form method="post" action="{{url('/admin/features')}}" data-swap="flag-table">
 % include("partials/csrf.tpl")
 <input type="hidden" name="back" value="{{here}}">
 % end
 <div class="bulk">
 <p class="hint">{{count}}</p>
 % if can_edit:
-<details>
+<details {{"open" if problems else ""}}>
 <summary>Change selected flags</summary>
 <div class="inline">
 % for field in changes:

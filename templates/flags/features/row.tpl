@@ -2,7 +2,7 @@
 <th scope="row">
 <div class="flag">
 % if can_edit:
-<input type="checkbox" name="flag.{{feature['name']}}" aria-label="Select {{feature['name']}}">
+<input type="checkbox" name="flag.{{feature['name']}}" aria-label="Select {{feature['name']}}" {{"checked" if "flag." + feature["name"] in selected else ""}}>
 % end
 % if feature["favorite"]:
 <span title="Favorite" aria-label="Favorite" role="img">★</span>

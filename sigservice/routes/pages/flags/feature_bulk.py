@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.flags import features as feature_rows
 from sigservice.routes.pages.flags.feature_page import BULK_CHANGES, list_path
+from sigservice.routes.pages.flags.features import list_features
 from sigservice.services.flags import feature_switches, feature_tags, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
 from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
-from sigservice.web.form_pages import Confirmation, make_confirmation_page
-from sigservice.web.forms import Form
+from sigservice.web.form_pages import Confirmation, make_confirmation_page, shows_errors_in
+from sigservice.web.forms import Form, report_at
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.helpers import format_age
 from sigservice.wording import plural
@@ -24,7 +25,8 @@ RECENT = timedelta(hours=1)
 router = Router(PageGuard)
 
 
-@router.post("/admin/features/bulk", needs=EDIT, **GROWING_FORM)
+@router.post("/admin/features", needs=EDIT, **GROWING_FORM)
+@shows_errors_in(list_features)
 def change_features(context: Context, identity: Identity, form: Form) -> Page | str:
     names = [name.removeprefix("flag.") for name in form if name.startswith("flag.")]
     change, _, environment = form.get("change", "").partition(":")
@@ -51,7 +53,8 @@ def change_features(context: Context, identity: Identity, form: Form) -> Page | 
                 is_on = change == "on"
                 feature_switches.switch_all(conn, project, environment, group, is_on, identity)
         if change == "tag":
-            feature_tags.change(conn, names, identity, add=[_parse_tag(form.get("tag", ""))])
+            with report_at("bulk-tag"):
+                feature_tags.change(conn, names, identity, add=[_parse_tag(form.get("tag", ""))])
     done = {"done": "bulk", "change": change, "count": str(len(names))}
     if change == "archive" and len(",".join(names)) <= MAX_UNDO_LENGTH:
         done["archived"] = ",".join(names)

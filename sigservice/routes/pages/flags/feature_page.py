@@ -105,7 +105,7 @@ def find_undo(swap: str, back: str = "") -> Undo | None:
         archived = query["archived"].split(",")
         fields = {f"flag.{name}": "on" for name in archived if _NAME.fullmatch(name)}
         fields |= {"change": "revive", "back": back}
-        return Undo("/admin/features/bulk", swap, fields, "Revive")
+        return Undo("/admin/features", swap, fields, "Revive")
     names = [query.get("flag", ""), query.get("in", "")]
     if query.get("done") not in ("on", "off") or not all(map(_NAME.fullmatch, names)):
         return None

@@ -38,8 +38,10 @@ router = Router(PageGuard)
 
 
 @router.get("/admin/features", needs=VIEW)
-def list_features(conn: Connection, identity: Identity) -> Page:
-    query = read_query(request.environ)
+def list_features(conn: Connection, identity: Identity, entry: Entry = NO_ENTRY) -> Page:
+    """`entry` is a change of several flags; its `back` is the query of the list."""
+    place = {"QUERY_STRING": entry.form.get("back", "")} if entry.form else {}
+    query = read_query(request.environ | place)
     filters = {name: query.get(name, "").strip() for name in feature_table.FILTERS}
     sort, is_descending = query.get("sort") or "name", query.get("order") == "desc"
     offset = read_number(query, "offset", 0, 0, 10**9) or 0
@@ -64,7 +66,8 @@ def list_features(conn: Connection, identity: Identity) -> Page:
         environments=columns,
         heads=feature_table.make_heads(columns, sort, is_descending, page),
         features=[feature_table.make_row(row, columns, page, reasons) for row in rows],
-        changes=feature_fields.make_bulk_fields(columns, is_archive=is_archive),
+        changes=fill(feature_fields.make_bulk_fields(columns, is_archive=is_archive), entry.form),
+        selected=entry.form,
         count=_count(offset, len(rows), total),
         is_empty=not (rows or applied or offset),
         is_archive=is_archive,
