@@ -195,6 +195,30 @@ def test_usage_has_a_period_and_an_application(ada, add_usage, query):
     assert card.select_one(".chart svg")["aria-label"] == f"{USAGE[query]} in production"
 
 
+def test_usage_stays_after_changes_in_an_environment(ada, flags, add_usage):
+    add_usage((0, "a", 3, 1), (30, "b", 9, 9))
+    strategy_id = flags.add_strategy()
+    path, usage = "/admin/features/checkout", "usage=30d&app=b&sdk=backend"
+    strategy = f"{path}/environments/production/strategies/{strategy_id}"
+    page = ada.get(f"{path}?{usage}&done=saved")
+    for action, message in (
+        (f"{path}/environments/production/on", "Enabled checkout in production."),
+        (f"{path}/environments/production/off", "Disabled checkout in production."),
+        (f"{strategy}/off", "Strategy disabled."),
+        (f"{strategy}/copy", "Strategy copied."),
+    ):
+        form = [form for form in page.forms.values() if form.action == action][-1]
+        page = form.submit("environment" if action.endswith("copy") else None)
+        if page.status_int == 200:  # production
+            page = form_to(page, action).submit()
+        page = page.follow()
+        assert notice(page) == message
+        assert page.request.query_string.startswith(f"{usage}&done=")
+        assert page.html.find(id="in-production").h4.string == "Last 30 days"
+        undo = page.html.select_one("#notice form input[name=usage]")
+        assert not undo or undo["value"] == usage
+
+
 def test_usage_of_one_kind_of_tokens(ada, add_usage, database):
     add_usage((0, "a", 10, 4), (1, "b", 2, 0))
     with contextlib.closing(database.connect()) as conn, conn.cursor() as cursor:

@@ -9,6 +9,7 @@
 % if can_edit:
 <form method="post" action="{{url(path, 'environments', name, 'off' if is_on else 'on')}}" data-swap="in-{{name}} events">
 % include("partials/csrf.tpl")
+<input type="hidden" name="usage" value="{{usage_query}}">
 <button role="switch" aria-checked="{{'true' if is_on else 'false'}}" aria-label="{{row['name']}} in {{name}}">{{"on" if is_on else "off"}}</button>
 </form>
 % else:

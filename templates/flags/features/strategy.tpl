@@ -23,6 +23,7 @@
 % if not (strategy["is_first"] and strategy["is_last"]):
 <form method="post" action="{{url(strategy['path'], 'move')}}" data-swap="environments events">
 % include("partials/csrf.tpl")
+<input type="hidden" name="usage" value="{{usage_query}}">
 % if not strategy["is_first"]:
 <button name="to" value="up">Move up<span class="hidden">: {{strategy["label"]}}</span></button>
 % end
@@ -33,11 +34,13 @@
 % end
 <form method="post" action="{{url(strategy['path'], 'on' if strategy['disabled'] else 'off')}}" data-swap="environments events">
 % include("partials/csrf.tpl")
+<input type="hidden" name="usage" value="{{usage_query}}">
 <button>{{"Enable" if strategy["disabled"] else "Disable"}}<span class="hidden"> {{strategy["label"]}}</span></button>
 </form>
 % if strategy["copies"]:
 <form method="post" action="{{url(strategy['path'], 'copy')}}" data-swap="environments events">
 % include("partials/csrf.tpl")
+<input type="hidden" name="usage" value="{{usage_query}}">
 % for other in strategy["copies"]:
 <button name="environment" value="{{other["name"]}}" data-confirm="{{other["question"]}}">Copy to {{other["name"]}}<span class="hidden">: {{strategy["label"]}}</span></button>
 % end

@@ -1,11 +1,9 @@
 """Enabling and disabling a flag in an environment, pages."""
 
-from urllib.parse import urlencode
-
 from sigservice.errors import AppError
 from sigservice.repository.usage import client_metrics
 from sigservice.routes.pages.flags.environment_cards import EVERYONE, summarize_defaults
-from sigservice.routes.pages.flags.feature_page import find_target, list_path
+from sigservice.routes.pages.flags.feature_page import card_path, find_target, list_path
 from sigservice.routes.pages.flags.plan_fields import (
     REASON_FIELD,
     list_accounts,
@@ -51,7 +49,7 @@ def switch_feature(
     done |= {"undone": "yes"} if "undone" in form else {}
     if "back" in form:
         return f"{list_path(form['back'], **done)}#flag-{name}"
-    return f"{flag_path(name)}?{urlencode(done)}#in-{environment}"
+    return card_path(name, environment, form, **done)
 
 
 def _plan_switch(
@@ -70,7 +68,7 @@ def _plan_switch(
         if not is_correctable(error):
             raise
         return _ask_first(context, identity, target, form, is_enabled, error)
-    return f"{flag_path(name)}?done=scheduled#in-{environment}"
+    return card_path(name, environment, form, done="scheduled")
 
 
 def _ask_first(
@@ -113,7 +111,7 @@ def _ask_first(
         [" ".join(sentences) or "SDKs get the change at once."],
         f"{verb} in {environment}",
         list_path(form["back"]) if "back" in form else flag_path(name),
-        hidden={"confirmed": "on", **{key: form[key] for key in ("back",) if key in form}},
+        hidden={"confirmed": "on", **{key: form[key] for key in ("back", "usage") if key in form}},
         fields=[*fields, *fill([REASON_FIELD], form)],
         is_dangerous=not enabled,
         breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],

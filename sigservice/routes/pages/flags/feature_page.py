@@ -41,6 +41,7 @@ from sigservice.wording import plural
 
 FLAG = "/admin/features/<name>"
 TABLE = "flag-table"
+USAGE_NAMES = ("usage", "app", "sdk")  # of the query
 MAX_EVENTS = 10
 MAX_ALERTS = 20
 MAX_SWITCHES = 50
@@ -113,7 +114,8 @@ def find_undo(swap: str, back: str = "") -> Undo | None:
         return None
     state = "off" if query["done"] == "on" else "on"
     path = join_path("/admin/features", names[0], "environments", names[1], state)
-    fields = {"confirmed": "on", "undone": "yes"} | ({"back": back} if swap == TABLE else {})
+    place = {"back": back} if swap == TABLE else {"usage": _find_usage_query()}
+    fields = {"confirmed": "on", "undone": "yes"} | place
     return Undo(path, swap, fields)
 
 
@@ -130,6 +132,18 @@ def find_target(conn: Connection, name: str, environment: str) -> FeatureEnviron
 def list_path(back: str, **changes: str) -> str:
     """The flag list with the filters of the query string `back`."""
     return f"/admin/features?{urlencode(dict(parse_qsl(back[:2000])) | changes)}"
+
+
+def card_path(name: str, environment: str, form: Form, **changes: str) -> str:
+    """The environment on the page of the flag, with the charts that the submitted form names."""
+    query = urlencode(dict(parse_qsl(form.get("usage", "")[:2000])) | changes)
+    return f"{flag_path(name)}?{query}#in-{environment}"
+
+
+def _find_usage_query() -> str:
+    """The part of the query string that chooses what the charts show."""
+    query = read_query(request.environ)
+    return urlencode({name: query[name] for name in USAGE_NAMES if name in query})
 
 
 # The second address is for a flag with the name "new".
@@ -207,6 +221,7 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
                 for row in release_rows
             },
         ),
+        usage_query=_find_usage_query(),
         usage_fields=usage.make_fields() if usage.app_names else [],
         impact=make_impact_rows(impact, usage, [e["name"] for e in feature["environments"]], now),
         dependencies=[

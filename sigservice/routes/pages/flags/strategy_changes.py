@@ -1,7 +1,7 @@
 """Strategies of a flag, on its page: order, disable, copy to another environment."""
 
 from sigservice.errors import BadDataError
-from sigservice.routes.pages.flags.feature_page import find_target
+from sigservice.routes.pages.flags.feature_page import card_path, find_target
 from sigservice.routes.pages.flags.feature_strategies import ask_for_addition
 from sigservice.services import revisions
 from sigservice.services.flags import strategies
@@ -9,7 +9,6 @@ from sigservice.services.identity import EDIT, Identity
 from sigservice.web import Context, Page, PageGuard, Router
 from sigservice.web.form_pages import make_confirmation_page
 from sigservice.web.forms import Form
-from sigservice.web.links import flag_path
 
 STRATEGY = "/admin/features/<name>/environments/<environment>/strategies/<strategy_id>"
 STEPS = {"up": -1, "down": 1}
@@ -27,7 +26,7 @@ def move_strategy(
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
         strategies.move(conn, target, strategy_id, STEPS[form["to"]], identity)
-    return _redirect(name, environment, "strategy-moved")
+    return card_path(name, environment, form, done="strategy-moved")
 
 
 @router.post(f"{STRATEGY}/<is_enabled:switch>", needs=EDIT)
@@ -48,7 +47,7 @@ def switch_strategy(
         changed.disabled = not is_enabled
         strategies.replace(conn, target, strategy_id, changed, identity, max_segments=limit)
     done = "strategy-enabled" if is_enabled else "strategy-disabled"
-    return _redirect(name, environment, done)
+    return card_path(name, environment, form, done=done)
 
 
 @router.post(f"{STRATEGY}/copy", needs=EDIT)
@@ -65,8 +64,4 @@ def copy_strategy(
         if question := ask_for_addition(conn, there, form, "Copy"):
             return make_confirmation_page(question)
         strategies.add(conn, there, copied, identity, max_segments=limit)
-    return _redirect(name, to, "strategy-copied")
-
-
-def _redirect(name: str, environment: str, done: str) -> str:
-    return f"{flag_path(name)}?done={done}#in-{environment}"
+    return card_path(name, to, form, done="strategy-copied")
