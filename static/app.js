@@ -178,7 +178,9 @@ document.addEventListener("submit", (event) => {
   const ids = button?.dataset.swap ?? form.dataset.swap;
   if (ids) {
     event.preventDefault();
-    submitInPlace(form, button, ids);
+    if (sending.has(button)) return;
+    if (button?.checkVisibility()) sending.add(button); // scripts press hidden ones, once for each change
+    submitInPlace(form, button, ids).finally(() => sending.delete(button));
   } else if (sending.has(form)) { // a second click while the first is answered
     event.preventDefault();
   } else if (form.method === "post" && !button?.formTarget) {

@@ -31,6 +31,18 @@ def page(tab, make):
     return page
 
 
+@pytest.fixture
+def hold_requests():
+    """`hold_requests(page, "**/copy")`: the requests that wait until `continue_`."""
+
+    def hold(page, pattern):
+        routes = []
+        page.route(pattern, lambda route: routes.append(route))
+        return routes
+
+    return hold
+
+
 def test_search_opens_by_keyboard_and_leads_to_a_page(page):
     page.keyboard.press("Control+k")
     page.keyboard.type("paym")
@@ -100,6 +112,23 @@ def test_a_second_click_sends_a_form_only_once(tab, service):
         page.mouse.click(place["x"] + 5, place["y"] + 5)
     page.get_by_text("Flag created.").wait_for()
     assert len(posts) == 1
+    assert page.complaints == []
+
+
+def test_a_second_click_copies_a_strategy_only_once(tab, flags, hold_requests):
+    flags.create_flag("checkout")
+    flags.add_strategy("checkout", "development")
+    page = tab("ada")
+    page.goto("/admin/features/checkout")
+    page.locator("#in-development .menu summary").click()
+    posts = hold_requests(page, "**/copy")
+    with page.expect_request("**/copy"):
+        page.get_by_role("button", name="Copy to default").dblclick()
+    page.evaluate("fetch('/admin/search')")  # sent after both clicks
+    assert len(posts) == 1
+    posts[0].continue_()
+    page.locator("#toast", has_text="Strategy copied.").wait_for()
+    assert len(flags.list_strategies("checkout", "default")) == 1
     assert page.complaints == []
 
 
