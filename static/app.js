@@ -111,7 +111,8 @@ async function submitInPlace(form, button, ids) {
   $("#notice")?.remove(); // of an earlier change
   for (const [old, fresh] of parts) old.replaceWith(fresh);
   parts.forEach(([, fresh]) => enhance(fresh));
-  const row = !button?.hidden && action.hash && document.getElementById(action.hash.slice(1));
+  const isAtButton = focused === button || focused === document.body;
+  const row = isAtButton && action.hash && document.getElementById(action.hash.slice(1));
   const target = row ? $("input:not([type=hidden]), select, textarea", row) : !focused.isConnected && findAlike(focused);
   if (row && !target) return row.scrollIntoView();
   const menu = target && target.closest("details:not([open])");

@@ -179,6 +179,21 @@ def test_switch_changes_in_place_asks_in_production_and_is_undone(tab, flags):
     assert page.complaints == []
 
 
+def test_the_focus_stays_where_tab_has_moved_it(tab, flags):
+    flags.create_flag("checkout")
+    page = tab("ada")
+    page.goto("/admin/features/checkout/environments/production/strategies/new")
+    for number, name in enumerate(("a", "b")):
+        page.get_by_role("button", name="Add variant").click()
+        page.locator(f"[id='variants.{number}.name']").fill(name)
+    page.locator("[id='variants.1.weightType']").select_option("fix")
+    page.locator("[id='variants.1.weight']").fill("20")
+    page.keyboard.press("Tab")
+    page.get_by_text("a 80%, b 20%").wait_for()
+    assert page.evaluate("document.activeElement.id") == "variants.1.payload.type"
+    assert page.complaints == []
+
+
 @pytest.mark.parametrize("names", [["alpha"], ["alpha", "beta"]], ids=["last flag", "one of two"])
 def test_revive_brings_archived_flags_back_into_the_list(tab, flags, names):
     for name in names:
