@@ -84,7 +84,23 @@ function findAlike(element, root = document) {
   return $$(element.localName, root).find((other) => (other.getAttribute("aria-label") ?? other.textContent.trim()) === label);
 }
 
+const readState = (control) => control.matches("[type=checkbox], [type=radio]") ? control.checked : control.value;
+
+// Enters into a swapped part what was entered since the form was sent; `sent` are the states then, by id. A button
+// that moves the rows of `section` changes their ids.
+function keepEntries(old, sent, section) {
+  for (const control of $$("input, select, textarea", old)) {
+    const fresh = document.getElementById(control.id), state = sent.get(control.id);
+    const isMoved = section && control.id.startsWith(`${section}.`);
+    if (!fresh || isMoved || readState(control) === state || readState(fresh) !== state) continue;
+    if (typeof state === "boolean") fresh.checked = control.checked; else fresh.value = control.value;
+    fresh.dispatchEvent(new Event("input", { bubbles: true })); // for its slider
+  }
+}
+
 async function submitInPlace(form, button, ids) {
+  const sent = new Map([...form.elements].map((control) => [control.id, readState(control)]));
+  const [, section] = button?.value.match(/^(?:remove|up)-(.+)\.\d+$/) ?? [];
   const body = new URLSearchParams(new FormData(form, button));
   const action = new URL(button?.getAttribute("formaction") ?? form.action, location.href);
   form.setAttribute("aria-busy", "true");
@@ -110,7 +126,10 @@ async function submitInPlace(form, button, ids) {
   const focused = document.activeElement; // now: Tab may have moved on since the change
   $("#notice")?.remove(); // of an earlier change
   for (const [old, fresh] of parts) old.replaceWith(fresh);
-  parts.forEach(([, fresh]) => enhance(fresh));
+  for (const [old, fresh] of parts) {
+    keepEntries(old, sent, section);
+    enhance(fresh);
+  }
   const isAtButton = focused === button || focused === document.body;
   const row = isAtButton && action.hash && document.getElementById(action.hash.slice(1));
   const target = row ? $("input:not([type=hidden]), select, textarea", row) : !focused.isConnected && findAlike(focused);
@@ -118,6 +137,9 @@ async function submitInPlace(form, button, ids) {
   const menu = target && target.closest("details:not([open])");
   const place = focused.isConnected ? focused : $("#main");
   ((menu && $("summary", menu)) || target || place).focus({ preventScroll: !row });
+  if (target && target.id === focused.id && typeof focused.selectionStart === "number") {
+    target.setSelectionRange(focused.selectionStart, focused.selectionEnd);
+  }
   const notice = page.getElementById("notice");
   if (notice) showToast(...notice.childNodes);
 }

@@ -194,6 +194,48 @@ def test_the_focus_stays_where_tab_has_moved_it(tab, flags):
     assert page.complaints == []
 
 
+def test_what_is_typed_while_a_form_is_answered_stays(tab, flags, hold_requests):
+    flags.create_flag("checkout")
+    page = tab("ada")
+    page.goto("/admin/features/checkout/environments/production/strategies/new")
+    title, rollout = page.get_by_label("Title"), page.get_by_label("Rollout percentage")
+    title.fill("ted")
+    for label, expected in (("Add constraint", "slotted"), ("Remove constraint 1", "slotslotted")):
+        posts = hold_requests(page, "**/new")
+        with page.expect_request("**/new"):
+            page.get_by_role("button", name=label).click()
+        rollout.fill("7")
+        title.focus()
+        page.keyboard.press("Home")
+        page.keyboard.type("slo")
+        posts[0].continue_()
+        page.locator("#constraints > fieldset").wait_for(
+            state="attached" if label == "Add constraint" else "detached"
+        )
+        page.keyboard.type("t")
+        assert title.input_value() == expected
+        assert rollout.input_value() == "7"
+        assert page.locator("[data-slider='parameters.rollout']").input_value() == "7"
+    assert page.complaints == []
+
+
+def test_what_is_typed_into_a_row_comes_into_no_other(tab, flags, hold_requests):
+    flags.create_flag("checkout")
+    page = tab("ada")
+    page.goto("/admin/features/checkout/environments/production/strategies/new")
+    for number in range(3):
+        page.get_by_role("button", name="Add constraint").click()
+        page.locator(f"[id='constraints.{number}.contextName']").wait_for()
+    posts = hold_requests(page, "**/new")
+    with page.expect_request("**/new"):
+        page.get_by_role("button", name="Remove constraint 1").click()
+    page.locator("[id='constraints.1.contextName']").fill("country")
+    posts[0].continue_()
+    page.locator("[id='constraints.2.contextName']").wait_for(state="detached")
+    assert page.locator("[id='constraints.1.contextName']").input_value() == ""
+    assert page.complaints == []
+
+
 @pytest.mark.parametrize("names", [["alpha"], ["alpha", "beta"]], ids=["last flag", "one of two"])
 def test_revive_brings_archived_flags_back_into_the_list(tab, flags, names):
     for name in names:
