@@ -87,7 +87,7 @@ function findAlike(element, root = document) {
 const readState = (control) => control.matches("[type=checkbox], [type=radio]") ? control.checked : control.value;
 
 // Enters into a swapped part what was entered since the form was sent; `sent` are the states then, by id. A button
-// that moves the rows of `section` changes their ids.
+// that moves the rows of `section` changes their ids. Selected rows of a table stay selected.
 function keepEntries(old, sent, section) {
   for (const control of $$("input, select, textarea", old)) {
     const fresh = document.getElementById(control.id), state = sent.get(control.id);
@@ -95,6 +95,10 @@ function keepEntries(old, sent, section) {
     if (!fresh || isMoved || readState(control) === state || readState(fresh) !== state) continue;
     if (typeof state === "boolean") fresh.checked = control.checked; else fresh.value = control.value;
     fresh.dispatchEvent(new Event("input", { bubbles: true })); // for its slider
+  }
+  for (const box of $$("tbody [type=checkbox]:checked", old)) {
+    const [fresh] = document.getElementsByName(box.name);
+    if (fresh) fresh.checked = true;
   }
 }
 

@@ -236,6 +236,20 @@ def test_what_is_typed_into_a_row_comes_into_no_other(tab, flags, hold_requests)
     assert page.complaints == []
 
 
+def test_selected_flags_stay_selected_when_one_is_switched(tab, flags):
+    for name in ("alpha", "beta", "gamma"):
+        flags.create_flag(name)
+    page = tab("ada")
+    page.goto("/admin/features")
+    for name in ("alpha", "beta"):
+        page.get_by_label(f"Select {name}").check()
+    page.get_by_role("switch", name="beta in development").click()
+    page.locator("#toast", has_text="Enabled beta in development.").wait_for()
+    boxes = [page.get_by_label(f"Select {name}") for name in ("alpha", "beta", "gamma")]
+    assert [box.is_checked() for box in boxes] == [True, True, False]
+    assert page.complaints == []
+
+
 @pytest.mark.parametrize("names", [["alpha"], ["alpha", "beta"]], ids=["last flag", "one of two"])
 def test_revive_brings_archived_flags_back_into_the_list(tab, flags, names):
     for name in names:
