@@ -161,6 +161,22 @@ def test_a_flag_whose_strategies_are_gone_stays_off(alerts, web, change):
     assert web.get(strategies, headers=ADMIN).json == before
 
 
+def test_a_new_flag_with_the_name_of_a_deleted_one_stays_off(alerts, web):
+    one = alerts.set(payload=FIRING, options={"restoreWhenResolved": RESOLVED})
+    alerts.send(firing())
+    alerts.work()
+    web.delete(f"{FLAGS}/checkout", headers=ADMIN)
+    web.delete("/api/admin/archive/checkout", headers=ADMIN)
+    alerts.flag("checkout")
+    alerts.switch("checkout", "off")
+    assert web.get("/api/admin/alerts", headers=ADMIN).json["alerts"] == []
+    alerts.send(resolved())
+    alerts.work()
+    assert not alerts.is_on()
+    text = "Reverted 0 of 1 change. checkout: It was deleted and created again since."
+    assert alerts.details(one["id"]) == [("success", text)]
+
+
 def test_an_alert_that_fires_for_longer_than_runs_are_kept_is_reverted(alerts):
     one = alerts.set(payload=FIRING, options={"restoreWhenResolved": RESOLVED})
     alerts.send(firing())
@@ -168,6 +184,7 @@ def test_an_alert_that_fires_for_longer_than_runs_are_kept_is_reverted(alerts):
     alerts.send(firing())  # changes nothing
     alerts.work()
     make_old = "UPDATE action_runs SET created_at = created_at - interval '91 days'"
+    alerts.rows("UPDATE features SET created_at = created_at - interval '91 days'")
     alerts.rows(make_old)
     retention.run_once(alerts.service.context)
     assert len(alerts.runs(one["id"])) == 1

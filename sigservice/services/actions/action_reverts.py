@@ -9,8 +9,9 @@ import msgspec
 
 from sigservice.db import Connection, Row, savepoint
 from sigservice.db.errors import DatabaseUnavailable
-from sigservice.errors import AppError, NotFoundError
+from sigservice.errors import AppError, ConflictError, NotFoundError
 from sigservice.repository.actions import action_runs
+from sigservice.repository.flags import features
 from sigservice.services import revisions
 from sigservice.services.actions import shared_holds
 from sigservice.services.actions.action_kinds.kind import ActionResult, RevertibleChange
@@ -37,16 +38,20 @@ def revert_runs(
     """Reverts the last change first; `runs` are newest first. The details name the changes that
     can't be reverted: with `sharing_set`, the ID of the set of the runs, also those that alerts of
     other sets keep. States are written together, as actions write them. A flag whose strategies
-    were removed since stays disabled: enabling it would add one for all users."""
+    were removed since stays disabled, because enabling it would add one for all users, and so does
+    a new flag with the name of a deleted one."""
     revisions.lock(conn)
-    changes = [change for run in runs for change in reversed(list_changes(run))]
+    dated = [(run["created_at"], change) for run in runs for change in reversed(list_changes(run))]
+    changes = [change for _, change in dated]
+    rows = features.list_by_name(conn, [change.feature for change in changes])
+    created_at = {row["name"]: row["created_at"] for row in rows}
     targets = [_make_target(project, change) for change in changes]
     switches = SwitchBatch(conn, targets, needs_strategy=True)
     holders = shared_holds.find_holders(conn, changes if sharing_set is not None else ())
     reverted: list[RevertibleChange] = []
     failures: list[str] = []
     visited: set[tuple[str, ...]] = set()
-    for change in changes:
+    for changed_at, change in dated:
         key = (change.changed_property, change.feature, change.environment, change.strategy)
         holder = shared_holds.find_other_holder(holders, change, sharing_set or 0)
         if holder is not None:
@@ -55,6 +60,8 @@ def revert_runs(
             )
             continue
         try:
+            if created_at.get(change.feature, changed_at) > changed_at:
+                raise ConflictError("It was deleted and created again since.")
             if is_unchanged := _revert(switches, _make_target(project, change), change, by):
                 reverted.append(
                     msgspec.structs.replace(change, before=change.after, after=change.before)

@@ -122,7 +122,7 @@ WHERE is_firing;
 -- name: list_revertible_runs_of_alerts
 -- The runs to revert when all alerts of a set are resolved, newest first, since the last successful
 -- auto-revert.
-SELECT id, action_set
+SELECT id, action_set, created_at
 FROM action_runs
 WHERE action_set_id = %(action_set_id)s AND id < %(before)s
   AND id > (SELECT coalesce(max(e.id), 0) FROM action_runs e
