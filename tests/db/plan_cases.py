@@ -172,7 +172,7 @@ def _list_actions() -> Iterator[CaseTuple]:
     path = "actions/action_runs"
     yield path, "find_pending_work", {"now": datetime.now(UTC)}
     yield path, "list_run_statistics", {"sets": SETS, "max_runs": [10] * 100}
-    yield path, "list_firing_alerts", {"sets": SETS}
+    yield path, "list_firing_alerts", {"sets": SETS, "before": None}
     yield path, "list_runs_by_id", {"ids": RUNS, "payloads": True}
     yield "actions/ignored_alerts", "list_ignored_alerts", {"sets": SETS}
     yield path, "find_revertible_run", {"action_set_id": 7}

@@ -269,6 +269,37 @@ def test_a_person_or_the_end_of_the_other_set_restores_a_shared_flag(alerts, two
     assert alerts.is_on()
 
 
+@pytest.mark.parametrize("change", ["other endpoint", "deleted endpoint", "no account"])
+def test_a_set_whose_alert_can_t_resolve_keeps_no_flag(alerts, two_sets, web, make, change):
+    path = f"{SETS}/{two_sets['a']}"
+    (one,) = [row for row in web.get(SETS, headers=ADMIN).json["actions"] if row["name"] == "a"]
+    former = make.endpoint("former")
+    headers = {"Authorization": f"Bearer {make.token(former)['token']}"}
+
+    def put(**more):
+        web.put_json(path, one | more, headers=ADMIN)
+
+    def send(payload):
+        alerts.clock.advance(2)
+        web.post_json("/api/signal-endpoint/former", payload | {"set": "a"}, headers=headers)
+        alerts.work()
+
+    put(match=one["match"] | {"sourceId": former["id"]})
+    send(firing("a"))
+    alerts.send(firing("b") | {"set": "b"})
+    if change == "other endpoint":
+        put()
+    elif change == "deleted endpoint":
+        web.delete(f"/api/admin/signal-endpoints/{former['id']}", headers=ADMIN)
+    else:
+        alerts.rows("UPDATE action_sets SET actor_id = 999 WHERE id = %s RETURNING id", one["id"])
+        send(resolved("a"))
+        assert alerts.states(one["id"])[-1] == ("resolved", "failed")
+    alerts.send(resolved("b") | {"set": "b"})
+    alerts.work()
+    assert alerts.is_on()
+
+
 def test_restoring_many_flags_is_one_revision(alerts):
     alerts.tag("checkout")
     for name in ("a", "b"):

@@ -68,9 +68,12 @@ def list_revertible_of_alerts(conn: Connection, action_set_id: int, *, before: i
     )
 
 
-def list_firing_alerts(conn: Connection, sets: list[int]) -> list[Row]:
-    """{action_set_id, correlation} of each alert that is not resolved."""
-    return fetch_all(conn, _SQL["list_firing_alerts"], sets=sets)
+def list_firing_alerts(
+    conn: Connection, sets: list[int], *, before: int | None = None
+) -> list[Row]:
+    """{action_set_id, correlation} of each alert that is not resolved, or was not when the run
+    `before` was inserted."""
+    return fetch_all(conn, _SQL["list_firing_alerts"], sets=sets, before=before)
 
 
 def mark_reverted(conn: Connection, ids: list[int], *, by: int) -> None:

@@ -70,8 +70,9 @@ def list_of_project(conn: Connection, project: str) -> list[Row]:
     return fetch_all(conn, _SQL["list_action_sets"], project=project, ids=None, sources=None)
 
 
-def list_enabled_of_endpoints(conn: Connection, sources: list[int]) -> list[Row]:
-    """The enabled sets that enabled endpoints of `sources` trigger."""
+def list_of_endpoints(conn: Connection, sources: list[int]) -> list[Row]:
+    """The sets that enabled endpoints of `sources` trigger, disabled ones only if their alerts can
+    resolve."""
     return fetch_all(conn, _SQL["list_action_sets"], project=None, ids=None, sources=sources)
 
 

@@ -37,6 +37,7 @@ BATCH_BYTES = 1_000_000
 PORTION_BYTES = 4_000_000
 MAX_COMPILED_SETS = 1000
 IS_IGNORED = "Ignored until the alert resolves."
+IS_DISABLED = "The alert resolved while the action set was disabled."
 
 
 @dataclass
@@ -113,7 +114,7 @@ class Evaluator:
         evaluated: list[EvaluatedSignal],
     ) -> tuple[int, int]:
         endpoint_ids = sorted({row["endpoint_id"] for row in signals})
-        rows = action_sets.list_enabled_of_endpoints(conn, endpoint_ids)
+        rows = action_sets.list_of_endpoints(conn, endpoint_ids)
         sets: dict[int, list[CompiledSet]] = {}
         for compiled_set in self.compile_sets(conn, rows, logger):
             sets.setdefault(compiled_set.row["source_id"], []).append(compiled_set)
@@ -130,6 +131,8 @@ class Evaluator:
             results[signal["signal_id"]] = [
                 _evaluate_set(compiled_set, signal, payload, decisions)
                 for compiled_set in sets.get(signal["endpoint_id"], [])
+                if compiled_set.row["enabled"]
+                or is_resolved(compiled_set.options.restoreWhenResolved, payload)
             ]
             copied_bytes += (len(decisions.runs) - count) * len(signal["payload"])
             if copied_bytes >= BATCH_BYTES:
@@ -203,8 +206,10 @@ def is_persistent_error(error: Exception) -> bool:
     return not isinstance(error, UnavailableError)
 
 
-def is_resolved(resolved_condition: ResolvedCondition, payload: Any) -> bool:
+def is_resolved(resolved_condition: ResolvedCondition | None, payload: Any) -> bool:
     """Whether the signal resolves an alert."""
+    if resolved_condition is None:
+        return False
     return find_text(payload, resolved_condition.path) in resolved_condition.values
 
 
@@ -303,15 +308,14 @@ def _resolve_alert(
             reason = "The alert was ignored until it resolved."
         return {"verdict": "nothing to restore", "because": reason}
     run = make_run(compiled_set, signal, cause="resolved") | {"correlation": key}
-    if not compiled_set.options.dryRun:
-        decisions.alerts.record(compiled_set.row["id"], key, is_firing=False)
+    decisions.alerts.record(compiled_set.row["id"], key, is_firing=False)
     others = {
         other
         for other in firing - {key}
         if not decisions.alerts.is_ignored(compiled_set.row["id"], other)
     }
-    if others:
-        reason = f"{OTHER_ALERT_FIRES}: {min(others)[:200]}"
+    if others or not compiled_set.row["enabled"]:
+        reason = f"{OTHER_ALERT_FIRES}: {min(others)[:200]}" if others else IS_DISABLED
         decisions.runs.append(run | {"state": "suppressed", "reason": reason})
         return {"verdict": "suppressed", "because": reason}
     decisions.runs.append(run)

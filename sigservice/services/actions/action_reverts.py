@@ -33,13 +33,13 @@ def list_changes(run: Row) -> list[RevertibleChange]:
 
 
 def revert_runs(
-    conn: Connection, project: str, runs: list[Row], by: Identity, *, sharing_set: int | None = None
+    conn: Connection, project: str, runs: list[Row], by: Identity, *, revert: Row | None = None
 ) -> ActionResult:
     """Reverts the last change first; `runs` are newest first. The details name the changes that
-    can't be reverted: with `sharing_set`, the ID of the set of the runs, also those that alerts of
-    other sets keep. States are written together, as actions write them. A flag whose strategies
-    were removed since stays disabled, because enabling it would add one for all users, and so does
-    a new flag with the name of a deleted one."""
+    can't be reverted: with `revert`, the run of an auto-revert, also those that alerts of other
+    sets keep. States are written together, as actions write them. A flag whose strategies were
+    removed since stays disabled, because enabling it would add one for all users, and so does a new
+    flag with the name of a deleted one."""
     revisions.lock(conn)
     dated = [(run["created_at"], change) for run in runs for change in reversed(list_changes(run))]
     changes = [change for _, change in dated]
@@ -47,13 +47,13 @@ def revert_runs(
     created_at = {row["name"]: row["created_at"] for row in rows}
     targets = [_make_target(project, change) for change in changes]
     switches = SwitchBatch(conn, targets, needs_strategy=True)
-    holders = shared_holds.find_holders(conn, changes if sharing_set is not None else ())
+    holders = shared_holds.find_holders(conn, changes, at=revert["id"]) if revert else {}
     reverted: list[RevertibleChange] = []
     failures: list[str] = []
     visited: set[tuple[str, ...]] = set()
     for changed_at, change in dated:
         key = (change.changed_property, change.feature, change.environment, change.strategy)
-        holder = shared_holds.find_other_holder(holders, change, sharing_set or 0)
+        holder = revert and shared_holds.find_other_holder(holders, change, revert["action_set_id"])
         if holder is not None:
             failures.append(
                 f"{change.feature} in {change.environment}: an alert of {holder} still fires."
@@ -95,8 +95,8 @@ def revert_targets(conn: Connection, run: Row, by: Identity) -> ActionResult:
         if target["restored_by_run_id"]:  # by an undo or auto-revert that was inserted earlier
             return ActionResult("It was already reverted.")
         targets = [target]
-    sharing_set = None if run["cause"] == "undo" else run["action_set_id"]
-    result = revert_runs(conn, run["project"], targets, by, sharing_set=sharing_set)
+    revert = None if run["cause"] == "undo" else run
+    result = revert_runs(conn, run["project"], targets, by, revert=revert)
     action_runs.mark_reverted(conn, [row["id"] for row in targets], by=run["id"])
     return result
 

@@ -28,8 +28,7 @@ def perform_dry_run(conn: Connection, row: Row, payload: Any) -> dict[str, Any]:
     matcher = Matcher(msgspec.json.decode(row["filters"], type=list[Filter]))
     results = matcher.explain(payload)
     options = msgspec.json.decode(row["settings"], type=ActionSetOptions)
-    resolved = options.restoreWhenResolved
-    ends_alert = resolved is not None and is_resolved(resolved, payload)
+    ends_alert = is_resolved(options.restoreWhenResolved, payload)
     return {
         "matched": all(result.matched for result in results) and not ends_alert,
         "endsAlert": ends_alert,

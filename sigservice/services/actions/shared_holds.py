@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from sigservice.db import Connection
+from sigservice.repository.actions import action_runs
 from sigservice.repository.system import home
 from sigservice.services.actions.action_kinds.kind import ActionResult, RevertibleChange
 
@@ -13,16 +14,23 @@ MAX_HOLDERS = 100_000  # rows: sets by tag may keep thousands of flags
 Holders = Mapping[tuple[str, str], Mapping[int, str]]
 
 
-def find_holders(conn: Connection, changes: Iterable[RevertibleChange]) -> Holders:
+def find_holders(
+    conn: Connection, changes: Iterable[RevertibleChange], *, at: int | None = None
+) -> Holders:
     """The names of the enabled sets whose alerts keep the flags of `changes` in their states, by
-    flag and environment, then by ID. Call it after these states are written."""
+    flag and environment, then by ID; with `at`, of those with an alert that fired when the run `at`
+    was inserted. Call it after these states are written."""
     names = sorted({change.feature for change in changes if change.changed_property == "state"})
     if not names:
         return {}
     holders: dict[tuple[str, str], dict[int, str]] = {}
     rows = home.list_flags_of_alerts(conn, limit=MAX_HOLDERS, features=names, payloads=False)
+    firing = {row["action_set_id"] for row in rows}
+    if at is not None:
+        alerts = action_runs.list_firing_alerts(conn, list(firing), before=at)
+        firing = {alert["action_set_id"] for alert in alerts}
     for row in rows:
-        if row["is_set_enabled"]:
+        if row["is_set_enabled"] and row["action_set_id"] in firing:
             place = row["feature"], row["environment"]
             holders.setdefault(place, {})[row["action_set_id"]] = row["name"]
     return holders

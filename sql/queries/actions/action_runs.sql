@@ -94,30 +94,37 @@ ORDER BY id DESC
 LIMIT 1;
 
 -- name: list_firing_alerts
--- The newest run of an alert decides: the alert fires unless that run resolved it or was undone. When a
--- set reverts, all its alerts are resolved, so older runs don't matter; reads at most 10,000 runs.
+-- The newest run of an alert, before the run `before` if it isn't NULL, decides: the alert fires unless that run
+-- resolved it or was undone. When a set reverts, all its alerts are resolved, so older runs don't matter; reads
+-- at most 10,000 runs. An alert that the set can't see resolve doesn't fire: its endpoint was deleted, or the
+-- set got another endpoint or another path of the key since.
 -- BETWEEN instead of = restricts the planner to the index on the set: it would otherwise prefer the order
 -- of the primary key and read the runs of all sets.
-SELECT action_set_id, correlation
+SELECT newest.action_set_id, newest.correlation
 FROM (
-    SELECT DISTINCT ON (s.id, r.correlation) s.id AS action_set_id, r.correlation,
+    SELECT DISTINCT ON (s.id, r.correlation) r.id, s.id AS action_set_id, r.correlation,
            r.cause = 'signal' AND r.restored_by_run_id IS NULL AS is_firing
     FROM unnest(%(sets)s::int[]) AS s (id)
     LEFT JOIN LATERAL (
         SELECT e.id FROM action_runs e
-        WHERE e.action_set_id BETWEEN s.id AND s.id
+        WHERE e.action_set_id BETWEEN s.id AND s.id AND (%(before)s::bigint IS NULL OR e.id < %(before)s)
           AND e.cause = 'resolved' AND e.state <> 'suppressed' AND NOT e.dry_run
         ORDER BY e.action_set_id, e.id DESC LIMIT 1
     ) AS since ON true
     CROSS JOIN LATERAL (
         SELECT n.id, n.correlation, n.cause, n.restored_by_run_id FROM action_runs n
         WHERE n.action_set_id BETWEEN s.id AND s.id AND n.id > coalesce(since.id, 0)
-          AND n.correlation IS NOT NULL AND NOT n.dry_run
+          AND (%(before)s::bigint IS NULL OR n.id < %(before)s)
+          AND n.correlation IS NOT NULL AND (n.cause = 'resolved' OR NOT n.dry_run)
         ORDER BY n.action_set_id, n.id DESC LIMIT 10000
     ) AS r
     ORDER BY s.id, r.correlation, r.id DESC
-) AS newest_runs
-WHERE is_firing;
+) AS newest
+JOIN action_runs r ON r.id = newest.id
+JOIN action_sets s ON s.id = newest.action_set_id
+JOIN signal_endpoints e ON e.id = s.source_id
+WHERE newest.is_firing AND r.action_set #> '{match,sourceId}' = to_jsonb(e.id)
+  AND r.action_set #> '{options,restoreWhenResolved,key}' = s.settings #> '{restoreWhenResolved,key}';
 
 -- name: list_revertible_runs_of_alerts
 -- The runs to revert when all alerts of a set are resolved, newest first, since the last successful

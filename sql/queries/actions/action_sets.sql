@@ -21,8 +21,8 @@ FROM json_to_recordset(%(actions)s) AS a ("sortOrder" int, action text, "executi
 DELETE FROM actions WHERE action_set_id = %(action_set_id)s;
 
 -- name: list_action_sets
--- All sets, the sets of a project, some sets, or the enabled sets that enabled endpoints trigger: a parameter
--- that is NULL doesn't filter. One statement, so that the JSON of the actions is assembled in one place.
+-- All sets, the sets of a project, some sets, or the sets that enabled endpoints trigger, disabled ones only if
+-- their alerts can resolve: a parameter that is NULL doesn't filter. One statement, so that the JSON of the actions is assembled in one place.
 -- A disabled endpoint triggers nothing, not even for signals that are already in the queue.
 SELECT s.id, s.project, s.name, s.description, s.enabled, s.armed, s.actor_id, s.source_id,
        s.schedule, s.due_at, s.filters, s.settings, s.version, s.created_at, s.created_by_user_id,
@@ -36,7 +36,8 @@ SELECT s.id, s.project, s.name, s.description, s.enabled, s.armed, s.actor_id, s
 FROM action_sets s
 WHERE (%(project)s::text IS NULL OR s.project = %(project)s)
   AND (%(ids)s::int[] IS NULL OR s.id = ANY(%(ids)s))
-  AND (%(sources)s::int[] IS NULL OR (s.source_id = ANY(%(sources)s) AND s.enabled
+  AND (%(sources)s::int[] IS NULL OR (s.source_id = ANY(%(sources)s)
+       AND (s.enabled OR s.settings ? 'restoreWhenResolved')
        AND EXISTS (SELECT 1 FROM signal_endpoints e WHERE e.id = s.source_id AND e.enabled)))
 ORDER BY s.project, s.name, s.id;
 

@@ -82,10 +82,10 @@ def test_only_what_is_on_listens(conn):
     add_set(conn, "disabled", source_id=on, enabled=False)
     add_set(conn, "deaf", source_id=off)
     add_set(conn, "orphan", source_id=99)
-    assert ids(action_sets.list_enabled_of_endpoints(conn, [on, off, 99])) == [one]
-    assert action_sets.list_enabled_of_endpoints(conn, []) == []
+    assert ids(action_sets.list_of_endpoints(conn, [on, off, 99])) == [one]
+    assert action_sets.list_of_endpoints(conn, []) == []
     action_sets.set_enabled(conn, one, False)
-    assert action_sets.list_enabled_of_endpoints(conn, [on]) == []
+    assert action_sets.list_of_endpoints(conn, [on]) == []
     assert action_sets.find(conn, None, one)["version"] == 2
 
 

@@ -7,7 +7,7 @@ import pytest
 from sigservice.repository.actions import action_runs
 from tests.actions_kit import FLAGS, SETS
 from tests.conftest import ADMIN
-from tests.reverting_kit import FIRING, Both
+from tests.reverting_kit import FIRING, RESOLVED, Both
 
 STILL_FIRES = "Another alert of this set still fires: "
 
@@ -303,4 +303,54 @@ def test_the_tester_knows_what_ends_an_alert(alerts, web):
     ):
         answer = web.post_json(f"{SETS}/{alerts.id}/test", {"payload": payload}, headers=ADMIN).json
         assert (answer["matched"], answer["endsAlert"]) == expected
+    assert alerts.is_on()
+
+
+def test_an_alert_that_resolves_while_its_set_is_disabled_fires_no_longer(alerts, pause):
+    alerts.restoring()
+    alerts.fire("a")
+    alerts.work()
+    alerts.post(f"{SETS}/{alerts.id}/off")
+    alerts.fire("b")  # runs nothing
+    alerts.end("a")
+    alerts.work()
+    assert not alerts.is_on()
+    reason = "The alert resolved while the action set was disabled."
+    assert alerts.history()[-1] == ("resolved", "suppressed", reason)
+    alerts.post(f"{SETS}/{alerts.id}/on")
+    alerts.fire("c")
+    pause()
+    alerts.end("c")
+    alerts.work()
+    assert alerts.is_on()
+    assert alerts.history()[-1] == ("resolved", "success", "Reverted 1 of 1 change.")
+
+
+def test_an_alert_that_resolves_in_a_dry_run_fires_no_longer(alerts, pause):
+    alerts.restoring()
+    alerts.fire("a")
+    alerts.work()
+    options = {"restoreWhenResolved": RESOLVED}
+    alerts.put({"id": alerts.id}, filters=[FIRING], options=options | {"dryRun": True})
+    alerts.end("a")
+    alerts.work()
+    assert not alerts.is_on()
+    alerts.put({"id": alerts.id}, filters=[FIRING], options=options)
+    alerts.fire("c")
+    pause()
+    alerts.end("c")
+    alerts.work()
+    assert alerts.is_on()
+
+
+def test_an_alert_of_a_former_key_fires_no_longer(alerts, pause):
+    alerts.restoring()
+    alerts.fire("a")
+    alerts.work()
+    options = {"restoreWhenResolved": RESOLVED | {"key": "fingerprint"}}
+    alerts.put({"id": alerts.id}, filters=[FIRING], options=options)
+    alerts.send({"status": "firing", "fingerprint": "b"})
+    pause()
+    alerts.send({"status": "resolved", "fingerprint": "b"})
+    alerts.work()
     assert alerts.is_on()
