@@ -181,13 +181,15 @@ def test_an_alert_that_fires_for_longer_than_runs_are_kept_is_reverted(alerts):
     one = alerts.set(payload=FIRING, options={"restoreWhenResolved": RESOLVED})
     alerts.send(firing())
     alerts.work()
-    alerts.send(firing())  # changes nothing
+    for _ in range(2):
+        alerts.send(firing())  # changes nothing
     alerts.work()
     make_old = "UPDATE action_runs SET created_at = created_at - interval '91 days'"
     alerts.rows("UPDATE features SET created_at = created_at - interval '91 days'")
     alerts.rows(make_old)
+    newest, _, first = alerts.runs(one["id"])
     retention.run_once(alerts.service.context)
-    assert len(alerts.runs(one["id"])) == 1
+    assert [run["id"] for run in alerts.runs(one["id"])] == [newest["id"], first["id"]]
     alerts.send(resolved())
     alerts.work()
     assert alerts.is_on()
@@ -206,6 +208,32 @@ def test_a_flag_is_held_however_often_its_alert_is_repeated(alerts, web):
     alerts.work()
     (alert,) = web.get("/api/admin/alerts", headers=ADMIN).json["alerts"]
     assert (alert["runId"], alert["isFiring"]) == (first, True)
+
+
+@pytest.mark.parametrize("is_disabled", [False, True])
+def test_old_runs_still_say_which_alerts_fire(alerts, is_disabled):
+    one = alerts.set(payload=FIRING, options={"restoreWhenResolved": RESOLVED})
+    for key in ("k1", "k2"):  # the second one changes nothing
+        alerts.send(firing(key))
+    alerts.work()
+    if is_disabled:
+        alerts.post(f"{SETS}/{one['id']}/off")
+    alerts.send(resolved("k1"))
+    alerts.work()
+    alerts.post(f"{SETS}/{one['id']}/on")
+    alerts.rows("UPDATE features SET created_at = created_at - interval '91 days'")
+    alerts.rows("UPDATE action_runs SET created_at = created_at - interval '91 days'")
+    retention.run_once(alerts.service.context)
+    assert not alerts.is_on()
+    alerts.send(firing("k3"))
+    alerts.send(resolved("k3"))
+    alerts.work()
+    assert not alerts.is_on()
+    text = "Another alert of this set still fires: k2"
+    assert alerts.runs(one["id"])[0]["reason"] == text
+    alerts.send(resolved("k2"))
+    alerts.work()
+    assert alerts.is_on()
 
 
 @pytest.fixture

@@ -249,21 +249,32 @@ CROSS JOIN LATERAL (
 ) r;
 
 -- name: delete_old_runs
--- Keeps the runs that will be reverted: after a time, or when the alert resolves.
+-- Keeps the runs that will be reverted, after a time or when the alert resolves, and those that say whether an
+-- alert fires: its newest run, or the one that resolved it while the changes of an older one are not reverted.
 DELETE FROM action_runs
 WHERE id = ANY(ARRAY(
     SELECT r.id FROM action_runs r
     WHERE r.created_at < now() - make_interval(days => %(days)s) AND r.state <> 'started'
       AND r.restore_due_at IS NULL
       AND NOT (
-          r.cause = 'signal' AND r.correlation IS NOT NULL AND r.restored_by_run_id IS NULL AND NOT r.dry_run
-          AND jsonb_path_exists(r.action_set, '$.actions[*].changes[*]')
+          r.correlation IS NOT NULL
           AND EXISTS (SELECT FROM action_sets s
                       WHERE s.id = r.action_set_id AND s.settings ? 'restoreWhenResolved')
           AND (SELECT e.id FROM action_runs e
                WHERE e.action_set_id BETWEEN r.action_set_id AND r.action_set_id AND e.id > r.id
                  AND e.cause = 'resolved' AND e.state <> 'suppressed' AND NOT e.dry_run
                ORDER BY e.action_set_id, e.id DESC LIMIT 1) IS NULL
+          AND (r.cause = 'signal' AND r.restored_by_run_id IS NULL AND NOT r.dry_run
+               AND (jsonb_path_exists(r.action_set, '$.actions[*].changes[*]')
+                    OR NOT EXISTS (SELECT FROM action_runs n
+                                   WHERE n.action_set_id = r.action_set_id AND n.id > r.id
+                                     AND n.correlation = r.correlation))
+               OR r.cause = 'resolved'
+               AND EXISTS (SELECT FROM action_runs h
+                           WHERE h.action_set_id = r.action_set_id AND h.id < r.id
+                             AND h.correlation = r.correlation AND h.cause = 'signal' AND NOT h.dry_run
+                             AND h.restored_by_run_id IS NULL AND h.state IN ('success', 'failed')
+                             AND jsonb_path_exists(h.action_set, '$.actions[*].changes[*]')))
       )
     LIMIT %(chunk)s
 ));
