@@ -103,9 +103,11 @@ def resolve(
             answer.set_exception(error)
 
     # The resolver of the system waits half a minute for a server, and nothing can stop it.
-    threading.Thread(target=look_up, name="resolve", daemon=True).start()
     try:
+        threading.Thread(target=look_up, name="resolve", daemon=True).start()
         infos = answer.result(min(seconds, RESOLVE_SECONDS))
+    except RuntimeError as error:  # at the system's limit of threads
+        raise OSError(str(error)) from None
     except TimeoutError:
         raise socket.gaierror(socket.EAI_AGAIN, "no answer in time") from None
     addresses = list(dict.fromkeys(str(info[4][0]) for info in infos))

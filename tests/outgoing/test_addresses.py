@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import threading
 
 import pytest
 
@@ -169,6 +170,15 @@ def test_a_name_is_refused_if_any_of_its_addresses_is_private(monkeypatch):
     assert resolve("good.example", 443, AddressPolicy()) == ["8.8.8.8"]
     with pytest.raises(DestinationError, match="private"):
         resolve("mixed.example", 443, AddressPolicy())
+
+
+def test_a_name_does_not_resolve_while_the_system_has_no_thread_left(monkeypatch):
+    def fail(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    with pytest.raises(OSError, match="thread"):
+        resolve("localhost", 80, AddressPolicy(False, ("localhost",)))
 
 
 def test_localhost_is_refused_by_its_name():
