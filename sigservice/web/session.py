@@ -47,7 +47,7 @@ def find_identity(context: Context, environ: dict[str, Any]) -> Identity | None:
             ip=find_client_ip(environ, context.trusted_proxies),
             authentication_scope=context.authentication.session_scope,
             idle=context.session_idle,
-            last_use=last_used.find_session_use,
+            last_use=last_used.sessions.get,
             accepts=context.authentication.accepts_session,
         )
     if identity is not None:

@@ -160,10 +160,11 @@ def find_identity(
     after which a session ends; `last_use` returns uses that aren't stored yet.
     """
     id_hash = secrets.hash_in_scope(session_id, authentication_scope)
+    used_at = last_use(id_hash) or _NEVER  # before it is read there, to miss no use
     user = sessions.find_user(conn, id_hash, now)
     if user is None or not accepts(user):
         return None
-    if idle is not None and max(user["last_used_at"], last_use(id_hash) or _NEVER) <= now - idle:
+    if idle is not None and max(user["last_used_at"], used_at) <= now - idle:
         return None
     identity = make_identity(user, ip=ip)
     return replace(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 import webtest
 
+from sigservice.db.errors import DatabaseUnavailable
 from sigservice.jobs import buffers, upkeep
+from sigservice.repository.access import sessions
 from tests.conftest import ADMIN, Cast
 from tests.routes.kit import OWN_PAGE
 
@@ -134,15 +136,23 @@ def test_an_unused_session_ends(idle, sign_in, clock):
     web.get("/profile", status=303)
 
 
-def test_a_use_counts_while_the_job_writes_it_and_in_other_processes(
-    idle, make_service, sign_in, clock
+def fail(*_args):
+    raise DatabaseUnavailable
+
+
+def test_a_use_counts_while_it_can_not_be_written_and_in_other_processes(
+    idle, make_service, sign_in, clock, monkeypatch
 ):
     other = webtest.TestApp(make_service(environ={"SESSION_IDLE_MINUTES": "30"}).app)
     web = sign_in("ada", service=idle)
     cookie = {"Cookie": f"service-session={web.cookies['service-session']}"}
     clock.advance(20 * MINUTE)
     web.get("/api/admin/user")
-    idle.context.last_used.drain_sessions()  # as the job does before it writes
+    with monkeypatch.context() as patch:
+        patch.setattr(sessions, "mark_used", fail)
+        for _ in range(2):
+            with pytest.raises(DatabaseUnavailable):
+                buffers.store_last_uses(idle.context)
     clock.advance(20 * MINUTE)
     web.get("/api/admin/user")
     buffers.store_last_uses(idle.context)
