@@ -14,11 +14,12 @@ LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE;
 
 -- name: lock_user
 -- Sign-in, password change and reset run one after another: each locks the user before it reads the
--- hash, the sessions or the links.
-SELECT id, account_type, username, email, password_hash
-FROM users
+-- hash, the sessions or the links. An update locks the table for writes before the row, as sign-in does,
+-- so that it can't deadlock with the holder of lock_users.
+UPDATE users
+SET role_id = role_id
 WHERE id = %(id)s
-FOR NO KEY UPDATE;
+RETURNING id, account_type, username, email, password_hash;
 
 -- name: insert_user
 INSERT INTO users (username, email, name, role_id, password_hash, has_built_in_password)

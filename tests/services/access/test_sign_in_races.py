@@ -213,6 +213,29 @@ def test_link_that_is_used_while_the_user_is_deleted_is_refused(service, databas
     assert isinstance(outcome[0], InvalidTokenError | NotFoundError)
 
 
+@pytest.mark.parametrize("is_deletion", [False, True])
+def test_user_is_saved_or_deleted_after_a_password_that_is_being_set(
+    service, database, ada, is_deletion
+):
+    with service.context.database.transaction() as conn:
+        other = {"username": "eve", "email": None, "name": None, "root_role": "Admin"}
+        users.create(conn, users.check_profile(**other), None, SYSTEM)
+
+    def save():
+        with service.context.database.transaction() as conn:
+            if is_deletion:
+                users.delete(conn, ada["id"], SYSTEM)
+            else:
+                users.update(conn, ada["id"], {"name": "Ada L."}, SYSTEM)
+
+    with meanwhile(database, save) as (thread, outcome):
+        with service.context.database.transaction() as conn:
+            repository.lock_user(conn, ada["id"])
+            start_and_wait(database, thread)
+            change(service, conn, ada["id"], NEW)  # no deadlock: both lock the user first
+    assert outcome == [None]
+
+
 def test_two_changes_keep_both_former_passwords(service, database, ada):
     def change_it():
         with service.context.database.transaction() as conn:
