@@ -291,7 +291,8 @@ def test_strategy_is_changed(ada, flags):
     assert heading(page) == "Strategy 1 production"
     form = form_to(page, f"{PRODUCTION}/{id}")
     fill(form, title="", parameters__rollout="5", disabled=True, variant_stickiness="random")
-    page = form.submit(status=303).follow()
+    question = form.submit(status=200)
+    page = form_to(question, f"{PRODUCTION}/{id}").submit(status=303).follow()
     assert "Disabled" in page.html.find(id="in-production").get_text()
     (strategy,) = flags.list_strategies()
     assert (strategy["title"], strategy["disabled"], strategy["parameters"]["rollout"]) == (

@@ -121,6 +121,34 @@ def test_a_strategy_that_is_added_in_production_asks_first(ed, flags, path):
     assert flags.list_strategies()[-1]["parameters"]["rollout"] == "25"
 
 
+@pytest.mark.parametrize("is_form", [False, True])
+def test_the_last_active_strategy_in_production_is_disabled_after_a_question(
+    ed, flags, path, is_form
+):
+    id = flags.add_strategy(parameters={"rollout": "25"})
+    flags.switch()
+    where = path(id) if is_form else f"{path(id)}/off"
+    form = form_to(ed.get(path(id) if is_form else PATH), where)
+    if is_form:
+        form["disabled"] = "on"
+    question = form.submit(status=200)
+    assert heading(question) == "Disable checkout in production?"
+    assert "This is the last active strategy" in question
+    assert flags.is_on()
+    form_to(question, where).submit(status=303)
+    assert (flags.is_on(), flags.list_strategies()[0]["disabled"]) == (False, True)
+
+
+def test_a_strategy_is_disabled_without_a_question_where_the_flag_stays_as_it_is(
+    ed, web, flags, path, ids
+):
+    flags.switch()
+    press(ed, f"{path(ids[0])}/off")
+    press(ed, f"{path(ids[1])}/off")
+    flags.switch(to="off")
+    press(ed, f"{path(ids[2])}/off")
+
+
 def test_a_switch_to_on_without_a_strategy_says_who_gets_it(ed, path):
     form = form_to(ed.get(PATH), f"{PATH}/environments/production/on")
     question = form.submit()

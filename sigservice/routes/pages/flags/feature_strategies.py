@@ -117,6 +117,8 @@ def save_strategy(
         if question:
             return make_confirmation_page(question)
         new = read_strategy(form, load_choices(conn), existing)
+        if new.disabled and (question := ask_for_last_active(conn, target, strategy_id, form)):
+            return make_confirmation_page(question)
         if existing is None:
             strategies.add(conn, target, new, identity, max_segments=limit)
         else:
@@ -194,11 +196,7 @@ def remove_strategy(
             strategy, {row["id"]: row["name"] for row in segments}
         )
     ]
-    others = strategies.list_strategies(conn, target)
-    if all(other["disabled"] or other["id"] == strategy_id for other in others):
-        texts.append(
-            f"This is the last active strategy; the flag will be disabled in {environment}."
-        )
+    texts += _describe_last_active(conn, target, strategy_id)
     return Confirmation(
         f"Remove strategy {number} of {name} in {environment}?",
         texts,
@@ -208,6 +206,36 @@ def remove_strategy(
         f"{flag_path(name)}?done=strategy-removed#in-{environment}",
         breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
     )
+
+
+def ask_for_last_active(
+    conn: Connection, target: FeatureEnvironment, strategy_id: str, form: Form
+) -> Confirmation | None:
+    """The question before a strategy is disabled, and with it the flag, in production. Its answer
+    sends `form` again. None if there is nothing to ask."""
+    effect = _describe_last_active(conn, target, strategy_id)
+    if "confirmed" in form or not effect or not get_state(conn, target)["enabled"]:
+        return None
+    if not must_confirm(conn, target.environment, [target.project]):
+        return None
+    return Confirmation(
+        f"Disable {target.feature} in {target.environment}?",
+        effect,
+        f"Disable in {target.environment}",
+        flag_path(target.feature),
+        hidden={**form, "confirmed": "on"},
+        breadcrumbs=[("Flags", "/admin/features"), (target.feature, flag_path(target.feature))],
+    )
+
+
+def _describe_last_active(
+    conn: Connection, target: FeatureEnvironment, strategy_id: str
+) -> list[str]:
+    """The effect on the flag if the strategy is removed or disabled; [] if others are active."""
+    others = strategies.list_strategies(conn, target)
+    if any(not other["disabled"] and other["id"] != strategy_id for other in others):
+        return []
+    return [f"This is the last active strategy; the flag will be disabled in {target.environment}."]
 
 
 def ask_for_addition(

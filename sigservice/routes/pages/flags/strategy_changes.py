@@ -2,7 +2,7 @@
 
 from sigservice.errors import BadDataError
 from sigservice.routes.pages.flags.feature_page import card_path, find_target
-from sigservice.routes.pages.flags.feature_strategies import ask_for_addition
+from sigservice.routes.pages.flags.feature_strategies import ask_for_addition, ask_for_last_active
 from sigservice.services import revisions
 from sigservice.services.flags import strategies
 from sigservice.services.identity import EDIT, Identity
@@ -38,11 +38,15 @@ def switch_strategy(
     strategy_id: str,
     is_enabled: bool,
     form: Form,
-) -> str:
+) -> Page | str:
+    """Asks first where that disables the flag in a production environment."""
     limit = context.config["strategySegmentsLimit"]
     with context.database.transaction() as conn:
         revisions.lock(conn)  # no other change between reading and writing
         target = find_target(conn, name, environment)
+        question = None if is_enabled else ask_for_last_active(conn, target, strategy_id, form)
+        if question:
+            return make_confirmation_page(question)
         changed = strategies.to_strategy(strategies.get(conn, target, strategy_id))
         changed.disabled = not is_enabled
         strategies.replace(conn, target, strategy_id, changed, identity, max_segments=limit)
