@@ -27,7 +27,7 @@ Wsgi = Callable[[Environ, StartResponse], Iterable[bytes]]
 MIN_COMPRESSED_BYTES = 1024
 MAX_QUEUE_SECONDS = 2.0  # requests that waited longer for a worker get a 503
 _COMPRESSIBLE = re.compile(r"text/|application/(json|javascript|xml)|image/svg\+xml")
-_SLASHES = re.compile(r"/{2,}")
+_SLASHES = re.compile(r"(?<!:)/{2,}")  # not those of a URL that is a part of the path
 
 
 def wrap_app(context: Context, app: Wsgi) -> Wsgi:

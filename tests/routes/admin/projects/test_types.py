@@ -214,7 +214,7 @@ def test_all_problems_of_a_tag_type_are_reported_together(web):
 
 def test_tags_are_created_listed_and_deleted(web):
     post(web, TAG_TYPES, {"name": "team", "color": "#000000"})
-    values = ["web", "a/b", "é ?#"]
+    values = ["web", "a/b", "é ?#", "https://jira/A-1"]
     for value in values:
         answer = post(web, TAGS, {"type": "team", "value": f" {value} "})
         tag = {"type": "team", "value": value, "color": "#000000"}
@@ -222,7 +222,7 @@ def test_tags_are_created_listed_and_deleted(web):
         assert get(web, answer.headers["Location"]) == {"version": 1, "tag": tag}
     post(web, TAGS, {"type": "simple", "value": "web"})
     assert post(web, TAGS, {"type": "team", "value": "web"}, 409).json["name"] == "NameExistsError"
-    assert len(get(web, TAGS)["tags"]) == 4
+    assert len(get(web, TAGS)["tags"]) == 5
     of_team = get(web, f"{TAGS}/team")
     assert of_team["version"] == 1
     assert sorted(tag["value"] for tag in of_team["tags"]) == sorted(values)
@@ -241,7 +241,7 @@ def test_tags_are_created_listed_and_deleted(web):
         ({"type": "team", "value": 5}, "value"),
     ):
         assert post(web, TAGS, bad, 400).json["details"][0]["path"] == path, bad
-    assert len(get(web, TAGS)["tags"]) == 3
+    assert len(get(web, TAGS)["tags"]) == 4
 
 
 def test_only_editors_change_types_and_tags(cast):
