@@ -242,6 +242,14 @@ def test_a_context_field_is_created_updated_and_deleted(ada, web, field):
     field(status=404)
 
 
+def test_legal_values_that_the_form_can_not_show_stay(ada, web, field):
+    values = [{"value": " free "}, {"value": "a\nb", "description": "Two lines"}]
+    body = {"name": "plan", "legalValues": values}
+    web.post_json("/api/admin/context", body, headers=ADMIN)
+    new(ada, "/admin/context/plan/edit", description="Saved")
+    assert (field("plan")["description"], field("plan")["legalValues"]) == ("Saved", values)
+
+
 def test_errors_of_a_context_field_are_at_their_fields(ada, field):
     page = new(ada, "/admin/context/new", status=400, name="plan", legalValues="a\na")
     assert "twice" in find_error(page, "legalValues")

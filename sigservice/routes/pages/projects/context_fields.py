@@ -110,6 +110,8 @@ def update_context_field(conn: Connection, identity: Identity, field: str, form:
     existing = {legal.value: legal for legal in context_fields.parse_legal_values(row)}
     changes = read(form, ContextFieldChanges, legalValues=_read_legal_values(form))
     values = [existing.get(legal.value, legal) for legal in changes.legal_values or []]
+    if form.get("legalValues", "").replace("\r\n", "\n") == "\n".join(existing):
+        values = [*existing.values()]  # may have blanks and line breaks, which a text can't show
     context_fields.update(conn, field, replace(changes, legal_values=values), identity)
     return f"{PATH}?done=saved"
 
