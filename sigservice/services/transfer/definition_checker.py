@@ -6,6 +6,7 @@ Invalid parts are removed from the result. Nothing is read from or written to th
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
@@ -152,6 +153,7 @@ class DefinitionChecker:
             problems.add(f"{path}.name", "A segment's name must have no surrounding blanks.")
         if item.project is not None and item.project not in self._projects:
             problems.add(f"{path}.project", f"Project {item.project} not found.")
+        check_time(item.createdAt, f"{path}.createdAt", problems)
         maximum = self.target.max_segment_values
         return segments.check(item, problems, f"{path}.", max_values=maximum)
 
@@ -205,6 +207,15 @@ class DefinitionChecker:
         id = definition.id if definition.id and _ID.fullmatch(definition.id) else None
         own = {"id": id, "segments": names, "sortOrder": definition.sortOrder}
         return msgspec.convert(checked | own, StrategyDefinition)
+
+
+def check_time(moment: datetime | None, path: str, problems: Problems) -> None:
+    """Refuses a time that can be stored, in UTC, but not be read."""
+    try:
+        if moment is not None:
+            moment.astimezone(UTC)
+    except OverflowError:
+        problems.add(path, "The time must be in the years 1 to 9999 in UTC.")
 
 
 def _list_names(*items: Sequence[Any]) -> set[str]:

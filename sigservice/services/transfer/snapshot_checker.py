@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from sigservice.services.flags import features, strategies, variants
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.problems import Problems
-from sigservice.services.transfer.definition_checker import DefinitionChecker
+from sigservice.services.transfer.definition_checker import DefinitionChecker, check_time
 from sigservice.services.transfer.snapshots import (
     Feature,
     FeatureState,
@@ -54,6 +54,8 @@ class SnapshotChecker(DefinitionChecker):
             self._check_parents(item, path, problems)
             problems.check_name(item.name, f"{path}.name")
             problems.check_text(item.description, f"{path}.description", max_length=5000)
+            check_time(item.createdAt, f"{path}.createdAt", problems)
+            check_time(item.archivedAt, f"{path}.archivedAt", problems)
             if not self.lenient:
                 self._check_type(item, path, problems)
             is_valid = not self._add_findings("features", item.name, problems)
