@@ -321,6 +321,10 @@ class _DocumentReader:
                 item.name = item.name or item.strategyName
                 item.id, item.segments = None, [id for id in ids if id in names]
                 state.strategies.append(item.name_segments(names.__getitem__))
+        for feature in self.snapshot.features:
+            (state,) = feature.environments
+            if state.enabled is None and all(it.disabled for it in state.strategies or []):
+                state.enabled = False  # otherwise it would be on for everyone
 
     def _read_tags(self) -> None:
         for n, item in enumerate(self._document.featureTags):

@@ -200,6 +200,17 @@ def test_an_import_replaces_strategies_and_keeps_definitions(web, send):
     assert region["description"] is None
 
 
+def test_a_flag_that_loses_its_strategies_is_disabled_unless_the_document_enables_it(web, send):
+    send("import")
+    document = replace_value("featureStrategies", [])
+    for row, is_enabled in (([], False), ([{"featureName": "child", "enabled": True}], True)):
+        document["featureEnvironments"] = row
+        send("import", document)
+        child = web.get(f"{FLAGS}/child", headers=ADMIN).json
+        (state,) = [s for s in child["environments"] if s["name"] == "production"]
+        assert (state["enabled"], state["strategies"]) == (is_enabled, [])
+
+
 BAD = [
     ("features.0.name", "no blanks please", "features[0].name"),
     ("features.0.type", "unheard", "features[0].type"),
