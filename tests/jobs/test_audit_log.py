@@ -17,6 +17,7 @@ from sigservice.jobs.runner import _ErrorLog
 from sigservice.repository.system import audit_log
 from tests.application.test_app import Log
 from tests.conftest import ADMIN, Cast
+from tests.repository.kit import run
 
 
 class AuditLog:
@@ -106,6 +107,14 @@ def test_a_file_that_cannot_be_written_is_logged_once_and_counted(make_service, 
     clock.advance(10)
     metrics = log.web.get("/internal-backstage/prometheus").text
     assert "audit_log_waiting 1" in metrics
+
+
+def test_nothing_waits_for_an_audit_log_that_is_no_longer_written(log, clock):
+    log.change("f1")
+    with log.context.database.transaction() as conn:
+        run(conn, "UPDATE audit_log_position SET leased_until = now() - interval '1 hour'")
+    clock.advance(10)
+    assert "audit_log_waiting 0" in log.web.get("/internal-backstage/prometheus").text
 
 
 def test_an_event_of_a_running_transaction_delays_those_after_it(log, database, monkeypatch):

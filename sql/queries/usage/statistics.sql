@@ -84,8 +84,9 @@ SELECT
                                'disabled', count(*) FILTER (WHERE NOT enabled))
      FROM alert_rules) AS alert_rules,
     q.queue_signals, q.queue_seconds, d.deliveries_waiting, d.deliveries_seconds,
-    COALESCE((SELECT max(id) FROM events) - (SELECT event_id FROM audit_log_position), 0)
-        AS audit_log_waiting
+    COALESCE((SELECT max(id) FROM events)
+             - (SELECT event_id FROM audit_log_position
+                WHERE leased_until > now() - interval '10 minutes'), 0) AS audit_log_waiting
 FROM (
     SELECT count(*) FILTER (WHERE archived_at IS NULL) AS features,
            count(archived_at) AS archived_features
