@@ -36,7 +36,6 @@ SELECT
     (SELECT count(*) FROM projects) AS projects,
     (SELECT count(*) FROM environments) AS environments,
     {{counts_of_both}}
-    (SELECT count(*) FROM events WHERE type = 'features-exported') AS exports,
     (SELECT count(*) FROM events WHERE type = 'features-imported') AS imports,
     (SELECT count(*) FROM client_metrics WHERE hour >= d.day - interval '1 day' AND hour < d.day)
         AS yesterdays_metrics,

@@ -42,7 +42,7 @@ def _collect(context: Context) -> dict[str, Any]:
             {"range": "30d", "count": row["apps_30"]},
             {"range": "7d", "count": row["apps_7"]},
         ],
-        "featureExports": row["exports"],
+        "featureExports": 0,  # have no event
         "featureImports": row["imports"],
         "apiTokens": {kind: row[f"{kind}_tokens"] for kind in ("admin", "client", "frontend")},
         "previousDayMetricsBucketsCount": {
