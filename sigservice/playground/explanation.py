@@ -170,19 +170,19 @@ class _Explainer:
         fields.has_read_random = False
         variant = compiled.find_variant(fields)
         is_random = fields.has_read_random
-        parents = [
-            (parent, matches(fields), may_match(fields))
-            for parent, matches, may_match in zip(
-                flag.get("dependencies") or (), compiled.parents, matching.parents, strict=True
-            )
-        ]
+        parents = zip(
+            flag.get("dependencies") or (), compiled.parents, matching.parents, strict=True
+        )
         return Explanation(
             name=flag["name"],
             project=flag["project"],
             is_enabled=variant is not None,
             is_enabled_here=flag["enabled"],
             strategies=results,
-            parents=[ParentResult(it, is_on, is_on == may_be) for it, is_on, may_be in parents],
+            parents=[
+                ParentResult(parent, matches(fields), matches(fields) == may_match(fields))
+                for parent, matches, may_match in parents
+            ],
             variant=variant or DISABLED_VARIANT,
             variants=_find_variants_of_strategy(results) or flag["variants"],
             is_random=is_random,
