@@ -36,6 +36,7 @@ from sigservice.services.transfer.automations import Export, read_export
 from sigservice.services.transfer.snapshot_import import ImportLimits, Notice, PartialChanges
 from sigservice.services.transfer.snapshot_writer import ImportChanges
 from sigservice.services.transfer.snapshots import Snapshot
+from sigservice.web.body import to_struct
 from sigservice.wording import plural
 
 COMMANDS = ("export", "import")
@@ -204,12 +205,7 @@ def _parse_export(value: dict[str, Any]) -> Export:
     version = value.get("version")
     if version != snapshots.VERSION:
         raise BadDataError(f"The file's version is {version}; only version 1 is supported.")
-    try:
-        return msgspec.convert(value, Export)
-    except msgspec.ValidationError as error:
-        message, _, path = str(error).partition(" - at ")
-        path = path.strip("`").removeprefix("$.")
-        raise BadDataError(message, path=path) from error
+    return to_struct(value, Export)
 
 
 def _import_server(arguments: argparse.Namespace, context: Context, limits: ImportLimits) -> int:
