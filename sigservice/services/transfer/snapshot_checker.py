@@ -56,13 +56,12 @@ class SnapshotChecker(DefinitionChecker):
             problems.check_text(item.description, f"{path}.description", max_length=5000)
             check_time(item.createdAt, f"{path}.createdAt", problems)
             check_time(item.archivedAt, f"{path}.archivedAt", problems)
-            if not self.lenient:
-                self._check_type(item, path, problems)
+            of_type = Problems() if self.lenient else problems
+            if item.type not in self.target.feature_types:
+                of_type.add(f"{path}.type", f"Flag type {item.type} not found.")
             is_valid = not self._add_findings("features", item.name, problems)
-            if is_valid and self.lenient:
-                self._check_type(item, path, problems)
-                if self._add_findings("features", item.name, problems):
-                    item = replace(item, type="release")
+            if is_valid and self.lenient and self._add_findings("features", item.name, of_type):
+                item = replace(item, type="release")
             if is_valid or not self.lenient:  # otherwise its children would be findings too
                 self._add_location(item)
             tags, states = self._check_tags(item, path), self._check_states(item, path)
@@ -71,10 +70,6 @@ class SnapshotChecker(DefinitionChecker):
         active = {name for name, location in self._locations.items() if not location["archived"]}
         self._check_limit("features", active, features.MAX_FEATURES)
         return [accepted[n] for n in sorted(accepted)]
-
-    def _check_type(self, item: Feature, path: str, problems: Problems) -> None:
-        if item.type not in self.target.feature_types:
-            problems.add(f"{path}.type", f"Flag type {item.type} not found.")
 
     def _add_location(self, item: Feature) -> None:
         """Makes the flag available as a parent."""
