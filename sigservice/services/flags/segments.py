@@ -57,7 +57,7 @@ def update(conn: Connection, id: int, new: Segment, by: Identity, *, max_values:
     revisions.lock(conn)
     before = get(conn, id)
     new = _validate(conn, new, max_values)
-    _check_project_fits(conn, id, new.project)
+    check_project_fits(conn, before, new.project)
     try:
         row = segments.update(conn, id, new)
     except UniqueViolation as error:
@@ -151,15 +151,17 @@ def check(new: Fields, problems: Problems, path: str = "", *, max_values: int) -
     return replace(new, constraints=msgspec.convert(items, list[constraints.Constraint]))
 
 
-def _check_project_fits(conn: Connection, id: int, project: str | None) -> None:
-    """Strategies of another project can't use a project's segment."""
+def check_project_fits(conn: Connection, row: Row, project: str | None) -> None:
+    """Strategies of another project can't use a project's segment. Raises BadDataError."""
     if project is None:
         return
+    id = row["id"]
     users = [*segments.list_strategies(conn, id), *segments.list_default_strategies(conn, id)]
     others = {row["project"] for row in users} - {project}
     if others:
         raise BadDataError(
-            f"The segment is used in project {', '.join(sorted(others))}.", path="project"
+            f"The segment {row['name']} is used in project {', '.join(sorted(others))}.",
+            path="project",
         )
 
 

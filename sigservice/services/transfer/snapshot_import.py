@@ -11,6 +11,7 @@ from sigservice.errors import BadDataError, ExceedsLimitError
 from sigservice.repository.flags import features
 from sigservice.repository.transfer import definitions
 from sigservice.services import revisions
+from sigservice.services.flags import segments
 from sigservice.services.identity import Identity
 from sigservice.services.transfer import snapshots
 from sigservice.services.transfer.definition_checker import LIMIT, Finding, ImportTarget
@@ -81,7 +82,12 @@ def import_snapshot(
     accepted = checker.check(snapshot)
     raise_findings([it for it in checker.findings if it.kind == LIMIT or not lenient])
     writer = SnapshotWriter(conn, target.existing, by, overwrite=True, on_written=on_written)
-    return writer.write(accepted), checker.findings
+    changes = writer.write(accepted)
+    names = {item.name for item in accepted.segments}
+    for row in definitions.list_segments(conn):
+        if row["name"] in names:
+            segments.check_project_fits(conn, row, row["project"])
+    return changes, checker.findings
 
 
 def raise_findings(findings: list[Finding]) -> None:

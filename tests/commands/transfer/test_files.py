@@ -160,6 +160,25 @@ def test_an_invalid_file_is_rejected_without_changes(
     assert count_events(empty) == FIRST_START_EVENTS
 
 
+def test_a_segment_stays_usable_by_the_projects_that_use_it_here(empty, command, tmp_path):
+    web, file = webtest.TestApp(empty.app), tmp_path / "flags.json"
+    body = {"name": "beta", "constraints": []}
+    segment = web.post_json("/api/admin/segments", body, headers=ADMIN).json["id"]
+    web.post_json("/api/admin/projects/default/features", {"name": "f"}, headers=ADMIN)
+    path = "/api/admin/projects/default/features/f/environments/production/strategies"
+    web.post_json(path, {"name": "default", "segments": [segment]}, headers=ADMIN)
+    document = {
+        "format": "sigservice",
+        "version": 1,
+        "projects": [{"id": "shop", "name": "Shop"}],
+        "segments": [{"name": "beta", "project": "shop", "constraints": []}],
+    }
+    file.write_text(json.dumps(document))
+    code, _, err = command(empty, "import", str(file))
+    assert (code, "The segment beta is used in project default." in err) == (1, True)
+    assert web.get(f"/api/admin/segments/{segment}", headers=ADMIN).json["project"] is None
+
+
 def test_an_unleash_file_requires_a_project_and_an_environment(full, empty, command, tmp_path):
     web = webtest.TestApp(full.app)
     scope = {"environment": "production", "project": "shop"}
