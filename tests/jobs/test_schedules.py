@@ -131,6 +131,16 @@ def test_a_run_that_would_be_too_late_is_skipped(schedules, alerts, late):
     assert schedules.read(one)["done"]
 
 
+def test_a_time_of_a_cron_expression_runs_although_earlier_ones_are_too_late(schedules, alerts):
+    schedules.set_clock(2027, 1, 8, 20, 30)
+    one = schedules.cron("0 * * * *", options={"skipIfLateMinutes": 10})
+    schedules.wait(2 * HOUR + 35 * MINUTE)
+    assert schedules.reasons(one) == ["5 min late: it was due at 2027-01-08T23:00:00.000Z."]
+    schedules.wait(2 * HOUR + 10 * MINUTE)
+    assert alerts.states(one["id"]) == [("schedule", "success"), ("schedule", "suppressed")]
+    assert schedules.reasons(one)[1].startswith("Skipped: 75 min late")
+
+
 def test_a_schedule_with_auto_revert_is_on_for_a_time(schedules, alerts):
     one = schedules.at(HOUR, options={"restoreAfterMinutes": 120})
     schedules.wait(HOUR)

@@ -36,7 +36,8 @@ def start_due_runs(conn: Connection, evaluator: Evaluator, logger: Logger, now: 
     action_sets.set_due_times(
         conn,
         [compiled_set.row["id"] for compiled_set in sets],
-        [_find_next_due_time(compiled_set, now) for compiled_set in sets],
+        # Later than the time that is due, in case the clock of another process was ahead.
+        [_find_time(one, max(now, one.row["due_at"])) for one in sets],
     )
     run_once_ids = [item.row["id"] for item in sets if item.row["armed"] and not item.armed]
     if run_once_ids:
@@ -49,12 +50,16 @@ def _make_run(compiled_set: CompiledSet, now: datetime) -> dict[str, Any]:
     run, options = make_run(compiled_set, None, cause="signal"), compiled_set.options
     if compiled_set.fault:
         return run | {"state": "failed", "reason": compiled_set.fault}
-    delay, reason = now - compiled_set.row["due_at"], None
-    if delay >= PUNCTUAL:
-        due_at = format_iso(compiled_set.row["due_at"])
-        reason = f"{_describe(delay)} late: it was due at {due_at}."
+    due_at, reason, is_too_late = compiled_set.row["due_at"], None, False
     limit = options.skipIfLateMinutes
-    if limit is not None and delay > timedelta(minutes=limit):
+    earliest = due_at if limit is None else now - timedelta(minutes=limit)
+    if due_at < earliest:  # of several times, a later one runs
+        recent = _find_time(compiled_set, earliest)
+        is_too_late = recent is None or recent > now
+        due_at = due_at if is_too_late else recent
+    if now - due_at >= PUNCTUAL:
+        reason = f"{_describe(now - due_at)} late: it was due at {format_iso(due_at)}."
+    if is_too_late:
         return run | {"state": "suppressed", "reason": f"Skipped: {reason}"}
     if suppression := find_suppression(compiled_set, now):
         return run | {"state": "suppressed", "reason": suppression}
@@ -63,16 +68,14 @@ def _make_run(compiled_set: CompiledSet, now: datetime) -> dict[str, Any]:
     return run | {"reason": reason}
 
 
-def _find_next_due_time(compiled_set: CompiledSet, now: datetime) -> datetime | None:
-    """The next time, None for `at` and for an unreadable schedule. It is later than the time that
-    is due, in case the clock of another process was ahead."""
-    due_at = compiled_set.row["due_at"]
+def _find_time(compiled_set: CompiledSet, after: datetime) -> datetime | None:
+    """The next time of `cron`, None for `at` and for an unreadable schedule."""
     try:
         schedule = read_schedule(compiled_set.row)
     except msgspec.MsgspecError:
         return None
     assert schedule is not None
-    return find_due_time(schedule, max(now, due_at)) if schedule.cron is not None else None
+    return find_due_time(schedule, after) if schedule.cron is not None else None
 
 
 def _describe(delay: timedelta) -> str:
