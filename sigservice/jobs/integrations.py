@@ -17,7 +17,6 @@ from sigservice.outgoing.post import HttpConnection
 from sigservice.repository.actions import integrations as integration_rows
 from sigservice.services.actions import integration_delivery, integrations
 from sigservice.services.actions.integration_delivery import (
-    CLAIM_DURATION,
     Outcome,
     Settings,
     Settlement,
@@ -43,9 +42,7 @@ def run_once(context: Context) -> None:
             integration_rows.queue_events(conn)
     now, busy = context.clock.now(), list(context.integration_senders)
     with context.database.autocommit() as conn:
-        ids = integration_rows.claim_queues(
-            conn, now=now, until=now + CLAIM_DURATION, owner=context.process_id, busy=busy
-        )
+        ids = integration_rows.claim_queues(conn, now=now, owner=context.process_id, busy=busy)
     for id in ids:
         context.integration_senders.add(id)
         # Not a thread of a pool: the process would wait for it at its end.
@@ -62,8 +59,7 @@ def run_once(context: Context) -> None:
 def _list_next(context: Context, id: int) -> list[Row]:
     now, limit = context.clock.now(), 1 if context.change_burst.lasts else MAX_CLAIMED
     with context.database.autocommit() as conn:
-        until, owner = now + CLAIM_DURATION, context.process_id
-        return integration_rows.list_next(conn, id, now=now, until=until, owner=owner, limit=limit)
+        return integration_rows.list_next(conn, id, now=now, owner=context.process_id, limit=limit)
 
 
 def _send_in_order(context: Context, id: int) -> None:

@@ -53,11 +53,7 @@ def list_cases(first: int) -> list[Case]:
     ids, now = list(range(first, first + 8)), NOW.isoformat()
     result = {"attempts": 1, "result": "sent", "now": now, "due_at": now}
     results = json.dumps([result | {"id": id} for id in ids])
-    claim: dict[str, Any] = {
-        "owner": "one",
-        "now": NOW + timedelta(seconds=9),
-        "until": NOW + timedelta(seconds=35),
-    }
+    claim: dict[str, Any] = {"owner": "one", "now": NOW + timedelta(seconds=9)}
     page = {"limit": 50, "offset": 0, "attempted_only": False, "id": 1}
     path, due = "actions/integrations", {"now": NOW, "until": NOW, "busy": []}
     return [

@@ -13,7 +13,6 @@ from sigservice.jobs import integrations as job
 from sigservice.jobs import retention
 from sigservice.repository import channels
 from sigservice.repository.actions import integrations
-from sigservice.services.actions import integration_delivery
 from sigservice.services.actions import integrations as integration_services
 from sigservice.services.identity import SYSTEM
 from sigservice.services.system import events
@@ -272,8 +271,7 @@ def kit_run(kit):
 
 def claim(kit, owner, limit=job.MAX_CLAIMED):
     """The next deliveries of the queues that another process claims."""
-    now = kit.clock.now()
-    values = {"now": now, "until": now + integration_delivery.CLAIM_DURATION, "owner": owner}
+    values = {"now": kit.clock.now(), "owner": owner}
     with kit.service.context.database.transaction() as conn:
         integrations.queue_events(conn)
         ids = integrations.claim_queues(conn, busy=[], **values)
@@ -282,15 +280,31 @@ def claim(kit, owner, limit=job.MAX_CLAIMED):
         ]
 
 
-def test_a_killed_sender_delays_its_integration_until_its_claim_ends(kit, receiver):
+def end_claims(rows, end="-1 s"):
+    assert rows(
+        f"UPDATE integration_claims SET claimed_until = now() + interval '{end}' RETURNING 1"
+    )
+
+
+@pytest.mark.parametrize("end", ["-1 s", "1 hour"])  # the clock of the database was set back
+def test_a_killed_sender_delays_its_integration_until_its_claim_ends(kit, receiver, rows, end):
     id = kit.create()
     kit.flag()
     claim(kit, "killed")
     kit.run()
     assert not receiver.requests
-    kit.clock.advance(35)
+    end_claims(rows, end)
     kit.run()
     assert kit.states(id) == [("sent", None)]
+
+
+def test_a_process_whose_clock_is_ahead_takes_no_queue_from_another(kit, receiver):
+    kit.create()
+    kit.flag()
+    claim(kit, "another")
+    kit.clock.step(60)
+    kit.run()
+    assert not receiver.requests
 
 
 def test_during_a_burst_of_changes_a_sender_takes_one_delivery_at_a_time(kit, rows):
@@ -350,7 +364,7 @@ def test_deliveries_that_a_killed_process_had_claimed_lose_no_attempt(kit, recei
     kit.flag("f2")
     for number in range(10):
         assert len(claim(kit, f"killed {number}")) == 2
-        kit.clock.advance(35)
+        end_claims(rows)
     assert rows("SELECT DISTINCT attempts FROM outbox") == [(0,)]
     kit.run()
     assert [one["featureName"] for one in kit.bodies()] == ["f1", "f2"]
@@ -368,18 +382,17 @@ def test_deliveries_that_the_version_before_has_claimed_are_left_to_it(kit, rows
     assert [row["feature_name"] for row in claim(kit, "one")] == ["f0", "f1"]
 
 
-def test_two_processes_never_send_from_one_queue_at_the_same_time(kit):
+def test_two_processes_never_send_from_one_queue_at_the_same_time(kit, rows):
     id = kit.create()
     for number in range(3):
         kit.flag(f"f{number}")
     assert len(claim(kit, "one", limit=2)) == 2
     assert claim(kit, "another") == []
     assert len(claim(kit, "one")) == 3
-    kit.clock.advance(35)
+    end_claims(rows)
     assert len(claim(kit, "another")) == 3
-    now = kit.clock.now()
     with kit.service.context.database.autocommit() as conn:
-        lost = {"now": now, "until": now, "owner": "one", "limit": 9}
+        lost = {"now": kit.clock.now(), "owner": "one", "limit": 9}
         assert integrations.list_next(conn, id, **lost) == [], "its claim has ended"
 
 

@@ -76,21 +76,17 @@ def queue_events(conn: Connection) -> None:
     execute_prepared(conn, _SQL["queue_events"], limit=MAX_QUEUED)
 
 
-def claim_queues(
-    conn: Connection, *, now: datetime, until: datetime, owner: str, busy: Sequence[int]
-) -> list[int]:
+def claim_queues(conn: Connection, *, now: datetime, owner: str, busy: Sequence[int]) -> list[int]:
     """The IDs of integrations whose first delivery is due."""
-    values = {"now": now, "until": until, "owner": owner, "busy": list(busy)}
+    values = {"now": now, "owner": owner, "busy": list(busy)}
     rows = fetch_all_prepared(conn, _SQL["claim_queues"], **values)
     return [row["integration_id"] for row in rows]
 
 
-def list_next(
-    conn: Connection, id: int, *, now: datetime, until: datetime, owner: str, limit: int
-) -> list[Row]:
+def list_next(conn: Connection, id: int, *, now: datetime, owner: str, limit: int) -> list[Row]:
     """The next deliveries of a claimed queue, in order, with the parameters and the `version` of
     the integration. `attempts` counts the next one. Extends the claim; a lost one has none."""
-    values = {"id": id, "now": now, "until": until, "owner": owner, "limit": limit}
+    values = {"id": id, "now": now, "owner": owner, "limit": limit}
     return fetch_all_prepared(conn, _SQL["list_next_deliveries"], **values)
 
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,7 +25,6 @@ from sigservice.services.channel_delivery import MAX_RETRY_PAUSE, DeliveryResult
 from sigservice.services.channel_delivery import Message as Notification
 from sigservice.services.identity import SYSTEM, Identity
 
-CLAIM_DURATION = timedelta(seconds=35)
 _START_SECONDS = 15  # no further channel after this, so that a delivery ends before its claim
 GONE_REASON = "The receiver responded with status 410: it wants no further events."
 UNFINISHED = "There was no time for all channels."

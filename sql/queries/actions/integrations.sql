@@ -109,12 +109,16 @@ FROM oldest e
 JOIN integrations i ON i.id = ANY(e.integration_ids) AND i.enabled
 ORDER BY e.event_id, i.id;
 
+-- part: end_of_claim
+-- Longer than any delivery. By the clock of the database, because those of processes may differ.
+now() + interval '35 s'
+
 -- name: claim_queues
 -- The queues whose first delivery is due, unless another process has claimed them. Excludes integrations that
--- are `busy`. The claim ends at `until`, so that another process sends if the first was killed. Only the
+-- are `busy`. The claim ends, so that another process sends if the first was killed. Only the
 -- index of the queues is used to find the first delivery, whatever the statistics are.
 INSERT INTO integration_claims AS c (integration_id, claimed_by, claimed_until)
-SELECT i.id, %(owner)s, %(until)s
+SELECT i.id, %(owner)s, {{end_of_claim}}
 FROM integrations i
 CROSS JOIN LATERAL (
     SELECT o.id FROM outbox o
@@ -126,7 +130,7 @@ JOIN outbox o ON o.id = oldest.id AND o.due_at <= %(now)s
 WHERE i.enabled AND NOT i.id = ANY(%(busy)s)
 ON CONFLICT (integration_id) DO UPDATE
 SET claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
-WHERE c.claimed_until <= %(now)s OR c.claimed_by = excluded.claimed_by
+WHERE c.claimed_until NOT BETWEEN now() AND {{end_of_claim}} OR c.claimed_by = excluded.claimed_by
 RETURNING c.integration_id;
 
 -- name: list_next_deliveries
@@ -135,7 +139,7 @@ RETURNING c.integration_id;
 -- see deliveries that the previous process has sent. LATERAL and LIMIT 1, because a join could read all
 -- events.
 WITH claims AS (
-    UPDATE integration_claims SET claimed_until = %(until)s
+    UPDATE integration_claims SET claimed_until = {{end_of_claim}}
     WHERE integration_id = %(id)s AND claimed_by = %(owner)s
     RETURNING integration_id
 )
