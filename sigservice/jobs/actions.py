@@ -120,6 +120,8 @@ def _store_dead_letter(context: Context, logger: Logger, failure: EvaluationErro
     with context.database.transaction() as conn:
         action_runs.lock(conn)
         is_dead = context.evaluator.store_dead_letter(conn, failure.signal_id, error_id)
+        if is_dead:
+            evaluate_guards(conn, logger, context.clock, failure.signals)
     if is_dead:
         log_error(logger, f"signal {failure.signal_id} is a dead letter", failure.cause, error_id)
 

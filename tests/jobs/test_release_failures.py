@@ -8,6 +8,7 @@ from sigservice.db.errors import DatabaseError
 from tests.actions_kit import SETS, Alerts
 from tests.application.test_app import Log
 from tests.jobs.release_kit import Releases
+from tests.jobs.test_release_actions import add_set
 
 
 @pytest.fixture
@@ -68,6 +69,16 @@ def test_an_error_that_stops_all_signals_is_raised_for_the_log(kit, rows, breaks
     with pytest.raises(DatabaseError):
         kit.evaluate()
     assert count_waiting(rows) == 1
+
+
+def test_a_guard_gets_a_signal_that_action_sets_can_not_evaluate(kit, rows, breaks):
+    add_set(kit, "HOLD_RELEASE")
+    (endpoint,) = kit.get("/api/admin/signal-endpoints")["signalEndpoints"]
+    release = kit.create(guards=[kit.guard(endpoint)])
+    breaks("action_runs", "INSERT")
+    kit.signal()
+    assert count_waiting(rows) == 0
+    assert kit.state(release) == ("rolledBack", None, 0)
 
 
 def test_an_undo_is_performed_while_no_signal_can_be_evaluated(service, web, make, breaks):

@@ -72,11 +72,11 @@ class EvaluatedSignal(NamedTuple):
 
 
 class EvaluationError(Exception):
-    """A signal can't be evaluated because of `cause`."""
+    """A signal can't be evaluated because of `cause`. It is in `signals` if it can be read."""
 
-    def __init__(self, signal_id: int, cause: Exception) -> None:
+    def __init__(self, signal_id: int, cause: Exception, signals: list[EvaluatedSignal]) -> None:
         super().__init__(f"{type(cause).__name__}: {cause}")
-        self.signal_id, self.cause = signal_id, cause
+        self.signal_id, self.cause, self.signals = signal_id, cause, signals
 
 
 class Evaluator:
@@ -99,12 +99,13 @@ class Evaluator:
         signals = signal_queue.list_oldest(conn, limit=limit, max_bytes=BATCH_BYTES)
         if not signals:
             return 0, 0
+        evaluated = [] if evaluated is None else evaluated
         try:
-            return self._evaluate(conn, signals, logger, [] if evaluated is None else evaluated)
+            return self._evaluate(conn, signals, logger, evaluated)
         except Exception as error:
             if limit > 1 or not is_persistent_error(error):
                 raise
-            raise EvaluationError(signals[0]["signal_id"], error) from error
+            raise EvaluationError(signals[0]["signal_id"], error, evaluated) from error
 
     def _evaluate(
         self,
