@@ -185,6 +185,17 @@ def test_a_command_in_the_list_keeps_its_filters(kit, ed, command):
     assert page.request.path_qs == f"/admin/releases?state=active&{query}&done=release-{command}"
 
 
+def test_a_release_that_a_guard_resumes_says_so_and_can_be_held_by_a_person(kit, ed):
+    release = kit.create(guards=[kit.guard(kit.endpoint(), "hold", autoResume=True)])
+    kit.signal("firing")
+    page = ed.get(f"{PLACE}/{release['id']}")
+    assert "It goes on automatically when all guards are ok." in page
+    page = press(page, "hold")
+    assert "Nothing changes until someone decides." in page
+    kit.signal("resolved")
+    assert kit.state(release) == ("held", "person", 1)
+
+
 def test_a_freeze_is_shown_and_viewers_have_no_commands(kit, ed, cast):
     page = start(kit, ed)
     kit.put("/api/admin/releases/freeze", {"frozen": True, "reason": "incident"})

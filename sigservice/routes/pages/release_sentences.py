@@ -76,7 +76,7 @@ def name_next(release: Mapping[str, Any]) -> str:
 def describe_next(release: Mapping[str, Any], now: datetime) -> str:
     """A few words for lists, such as `50% in 19 min`."""
     if release["state"] == "held":
-        return "a person"
+        return "when all guards are ok" if release["resumes_alone"] else "a person"
     if release["state"] == "scheduled":
         start_at = parse_iso(release["startAt"] or "")
         return (
@@ -129,6 +129,8 @@ def _explain_next(release: Mapping[str, Any], now: datetime) -> str:
 def _explain_hold(release: Mapping[str, Any], reason: str) -> list[str]:
     held_by, reason = release["heldBy"], release["heldReason"] or reason
     nothing = "Nothing changes until someone decides."
+    if release["resumes_alone"]:
+        nothing = "It goes on automatically when all guards are ok."
     if held_by == "guard":
         is_ok = all(guard["state"] != "firing" for guard in release["guards"])
         return [f"Guard broken: {reason}", "It is ok again." if is_ok else "", nothing]

@@ -17,6 +17,7 @@ from sigservice.routes.pages.release_sentences import (
 )
 from sigservice.services.identity import name_actor
 from sigservice.services.releases import releases
+from sigservice.services.releases.decision import MAX_AUTO_RESUMES
 from sigservice.services.releases.guard_history import History
 from sigservice.web.helpers import join_path
 from sigservice.wording import spell_duration
@@ -77,7 +78,7 @@ def make_release_view(
 ) -> dict[str, Any]:
     """The values of templates/releases/panel.tpl. `back` is the page that a command returns to, and
     `alert` is of `release_alerts.find_alerts`."""
-    release = releases.to_json(row)
+    release = releases.to_json(row) | {"resumes_alone": _resumes_alone(row)}
     icon, word, style = STATES[release["state"]]
     place = ("/admin/features", row["feature"], "environments", row["environment"], "releases")
     path = join_path(*place, row["id"])
@@ -229,7 +230,16 @@ def _list_commands(release: Mapping[str, Any]) -> list[str]:
     states = {guard["state"] for guard in release["guards"] if not guard.get("dryRun")}
     has_problem = "firing" in states or (held_by == "noData" and "unknown" in states)
     go_on = "ignore" if has_problem else "resume"
-    return [go_on, *(["advance"] if held_by == "person" else []), "rollback", "stop"]
+    others = {"person": ["advance"], "guard": ["hold"] if release["resumes_alone"] else []}
+    return [go_on, *others.get(held_by, []), "rollback", "stop"]
+
+
+def _resumes_alone(row: Row) -> bool:
+    """Whether the guard that holds the release resumes it."""
+    if row["held_by"] != "guard" or row["auto_resumes"] >= MAX_AUTO_RESUMES:
+        return False
+    holder = next((g for g in releases.list_guards(row) if g["id"] == row["held_guard_id"]), None)
+    return holder is not None and holder["definition"].get("autoResume", False)
 
 
 def _count_guards(guards: Sequence[Mapping[str, Any]]) -> str:

@@ -114,7 +114,8 @@ def _start(command: _Command) -> None:
 
 
 def _hold(command: _Command) -> None:
-    command.require("running")
+    if not command.release.resumes_alone:
+        command.require("running")
     reason = command.reason or f"Held by {name_actor(command.by.username, command.by.user_id)}."
     release_progress.hold(command.release, "person", reason)
     command.journal.add(command.release, "held", by=command.by, reason=reason)
