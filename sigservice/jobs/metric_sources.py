@@ -3,9 +3,12 @@ runs it; claims in the database decide which process queries a source, with all 
 are asked outside of transactions, each by a thread of its own, so a slow one delays nothing of the
 others."""
 
+import queue
+import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from itertools import groupby
+from typing import Any
 
 from sigservice.context import Context
 from sigservice.db import Row
@@ -15,7 +18,6 @@ from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.releases import guard_queries
 from sigservice.services.releases.guard_queries import GuardLease
 from sigservice.services.rules import rule_evaluation
-from sigservice.services.rules.metric_sources import MAX_SOURCES
 from sigservice.services.rules.prometheus import Answer, PrometheusClient
 from sigservice.services.rules.rule_conditions import PrometheusQuery
 from sigservice.services.rules.rule_evaluation import Lease
@@ -24,19 +26,26 @@ from sigservice.services.rules.source_claims import SourceClaim, SourceClaims
 LOOK_SECONDS = 5  # while a source is being asked
 
 _Leases = list[Lease | GuardLease]
+_Results = queue.SimpleQueue[Exception | None]  # one for each source that was asked
 
 
 def run_once(context: Context) -> None:
-    running: set[Future[None]] = set()
-    with ThreadPoolExecutor(MAX_SOURCES, "metric-source") as executor:
-        while True:
-            work = _claim(context)
-            running |= {executor.submit(_ask_source, context, *item) for item in work}
-            if not running or context.stopping.is_set():
-                return
-            done, running = wait(running, LOOK_SECONDS, FIRST_COMPLETED)
-            for future in done:
-                future.result()
+    """Returns when no source is being asked."""
+    results: _Results = queue.SimpleQueue()
+    count = 0
+    while True:
+        for work in [] if context.stopping.is_set() else _claim(context):
+            # Not a thread of a pool: the process would wait for it at its end.
+            arguments = (context, results, *work)
+            threading.Thread(target=_ask, args=arguments, name="metric-source", daemon=True).start()
+            count += 1
+        if not count:
+            return
+        with suppress(queue.Empty):
+            error = results.get(timeout=LOOK_SECONDS)
+            count -= 1
+            if error is not None:
+                raise error
 
 
 def _claim(context: Context) -> list[tuple[Row | None, SourceClaim | None, _Leases]]:
@@ -55,6 +64,15 @@ def _claim(context: Context) -> list[tuple[Row | None, SourceClaim | None, _Leas
         groups = {name: [*group] for name, group in groupby(leases, lambda x: _get_query(x)[0])}
         claimed = claims.claim(conn, list(groups), now) if groups else {}
     return [(sources.get(name), claimed.get(name), group) for name, group in groups.items()]
+
+
+def _ask(context: Context, results: _Results, *work: Any) -> None:
+    try:
+        _ask_source(context, *work)
+    except Exception as error:  # noqa: BLE001  the job raises it
+        results.put(error)
+    else:
+        results.put(None)
 
 
 def _ask_source(

@@ -21,7 +21,9 @@ from sigservice.db.open import OpenDatabase
 from sigservice.errors import StartError
 from sigservice.http_server import channel
 from sigservice.log import build_line_loggers
+from tests.prometheus_script import serve_prometheus
 from tests.server.process import (
+    OPEN_LIMITS,
     Client,
     Process,
     create_open_folder,
@@ -193,6 +195,26 @@ def test_request_longer_than_the_timeout_is_cut(environ: dict[str, str]):
         assert GRACE - 0.1 < time.monotonic() - started_at < 30
         request.join(DEADLINE_SECONDS)
         assert request.answer is None
+
+
+def test_a_metric_source_that_hangs_does_not_hold_up_the_stop(environ: dict[str, str]):
+    limits = {"GRACEFUL_SHUTDOWN_TIMEOUT": "200", "SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1"}
+    over = threading.Event()
+    with serve_prometheus() as prometheus, run_service(environ | OPEN_LIMITS | limits) as process:
+        source = {"name": "main", "url": prometheus.url, "timeoutSeconds": 30}
+        assert process.request("POST", "/api/admin/metric-sources", source)[0] == 201
+        id, _ = process.create_sender("rules")
+        query = {"kind": "prometheus", "source": "main", "query": "errors"}
+        rule = {"name": "errors", "endpointId": id, "source": query, "above": 1}
+        assert process.request("POST", "/api/admin/alert-rules", rule)[0] == 201
+        count = len(prometheus.requests)
+        prometheus.answer = lambda _handler: over.wait(DEADLINE_SECONDS)
+        until(lambda: len(prometheus.requests) > count, "the query of the job")
+        began = time.monotonic()
+        process.send(signal.SIGTERM)
+        assert process.wait() == 0
+        assert time.monotonic() - began < 20
+        over.set()
 
 
 def test_idle_connections_do_not_hold_up_the_stop(environ: dict[str, str]):
