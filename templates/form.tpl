@@ -3,7 +3,7 @@
 % if intro:
 <p class="hint">{{intro}}</p>
 % end
-<form method="post" action="{{action}}" id="editor">
+<form method="post" action="{{url(path) if path else action}}" id="editor">
 % include("partials/problems.tpl")
 % include("partials/csrf.tpl")
 % if sections:

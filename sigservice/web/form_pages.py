@@ -70,16 +70,16 @@ def make_form_page(
     **values: Any,
 ) -> Page:
     """A page with a form that is sent to its own path. Further values of the template: `heading`
-    (the title by default), `intro`, `cancel_path`, `deletion` (the label and path of a link) and
-    `rest`, a template that is printed below."""
-    defaults: dict[str, Any] = {"heading": title, "intro": "", "cancel_path": "", "rest": ""}
+    (the title by default), `intro`, `cancel_path`, `deletion` (the label and path of a link),
+    `rest`, a template that is printed below, and `path`, if the forms in it have other paths."""
+    defaults: dict[str, Any] = dict.fromkeys(("intro", "cancel_path", "rest", "path"), "")
     return Page(
         "form",
         title=title,
         button=button,
         fields=fields,
         sections=sections,
-        **defaults | {"deletion": None} | values,
+        **defaults | {"heading": title, "deletion": None} | values,
     )
 
 

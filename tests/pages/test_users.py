@@ -69,7 +69,9 @@ def test_problems_of_a_user_form_are_reported_and_values_kept(ada, web):
     assert "already exists" in find_error(page, "username")
     assert list(list_users(web)) == ["ada"]
     path = f"{PATH}/{list_users(web)['ada']['id']}"
-    assert find_error(submit(ada.get(path), f"{path}/password", 400, password="x"), "password")
+    page = submit(ada.get(path), f"{path}/password", 400, password="x")
+    assert find_error(page, "password")
+    assert notice(submit(page, path, name="Ada").follow()) == "User saved."
     assert ada.get(f"{path}/password", status=303).location.endswith(path)
 
 
@@ -135,6 +137,7 @@ def test_problems_of_a_service_account_form_are_reported_and_values_kept(ada, we
     error_page = submit(page, f"{path}/tokens", 400, description="", expiresAt="2001-01-01")
     assert find_error(error_page, "description")
     assert "future" in find_error(error_page, "expiresAt")
+    assert notice(submit(error_page, path, name="Rob").follow()) == "Service account saved."
     for status in (200, 409):
         values = {"description": "ci", "expiresAt": "2999-01-01"}
         answer = submit(page, f"{path}/tokens", status, **values)

@@ -55,6 +55,7 @@ def show_service_account(
         breadcrumbs=BREADCRUMBS,
         button="Save" if account else "Create service account",
         rest="access/service_accounts/tokens.tpl" if account else "",
+        path=f"{PATH}/{account_id}" if account else "",
         account=account,
         table=make_table(
             "account-tokens",

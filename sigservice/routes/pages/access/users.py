@@ -178,6 +178,7 @@ def show_user(context: Context, identity: Identity, user_id: int, entry: Entry =
         intro=context.authentication.note,
         button="Save",
         rest="access/users/sign_in.tpl",
+        path=f"{PATH}/{user_id}",
         user=user,
         has_password_form=context.authentication.may_use_password(user),
         identities=user_identities,
