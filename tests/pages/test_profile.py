@@ -82,6 +82,14 @@ def test_wrong_current_password_is_reported_at_the_field(ada, web):
     web.post_json("/auth/simple", {"username": "ada", "password": Cast.PASSWORD}, status=200)
 
 
+def test_an_error_keeps_the_choice_to_revoke_the_personal_tokens(ada):
+    fields = {"csrf": ada.csrf, "oldPassword": "x", "password": NEW, "confirm": NEW}
+    for choice in ({"revoke_tokens": "on"}, {}):
+        page = ada.post("/profile/password", fields | choice, status=401)
+        assert page.html.find(id="revoke_tokens").has_attr("checked") == bool(choice)
+        assert NEW not in page.text
+
+
 def test_different_new_passwords_are_reported_at_the_field(ada, web):
     page = change(ada, Cast.PASSWORD, NEW, "Other-Horse-9", status=400)
     assert find_error(page, "confirm") == "The new passwords must match."

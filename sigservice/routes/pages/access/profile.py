@@ -20,7 +20,7 @@ from sigservice.web import (
     session,
 )
 from sigservice.web.form_pages import shows_errors_in
-from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, read_id
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read_id
 from sigservice.web.password_attempts import can_change_password, change_own_password
 from sigservice.web.tables import Cell, Column, make_table
 
@@ -75,7 +75,7 @@ def show_profile(context: Context, identity: Identity, entry: Entry = NO_ENTRY) 
             itemgetter("device"),
         ),
         connection=connection,
-        fields=FIELDS if can_change_password(context, identity) else [],
+        fields=fill(FIELDS, entry.form) if can_change_password(context, identity) else [],
         note=context.authentication.note,
     )
 
