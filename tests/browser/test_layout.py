@@ -67,6 +67,14 @@ WIDE = """() => [...document.querySelectorAll("body *")]
   .filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
   .map((e) => `${e.localName}.${e.className}`).slice(0, 5)"""
 
+# The part of the focused element that the buttons at the bottom of a form cover.
+COVERED = """() => {
+  const element = document.activeElement, bar = document.querySelector(".save");
+  if (!element.closest("#editor") || bar.contains(element)) return "";
+  const box = element.getBoundingClientRect(), over = bar.getBoundingClientRect();
+  return Math.min(box.bottom, over.bottom) > Math.max(box.top, over.top) ? element.id : "";
+}"""
+
 NEEDED = {
     ".hint",
     ".muted",
@@ -281,3 +289,20 @@ def test_labels_are_beside_or_above_their_fields_on_a_phone(tab, make):
         is_beside = abs(label["y"] + label["height"] / 2 - box["y"] - box["height"] / 2) < 8
         is_above = abs(label["x"] - box["x"]) < 8 and label["y"] < box["y"]
         assert is_beside or is_above, field
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 700), (640, 350), (320, 640)])
+def test_the_focus_is_never_below_the_button_that_saves(tab, flags, width, height):
+    flags.create_flag("checkout")
+    page = tab("ada", viewport={"width": width, "height": height})
+    page.goto("/admin/features/checkout/environments/production/strategies/new")
+    for _ in range(2):
+        page.get_by_role("button", name="Add variant").click()
+        page.locator("#variants fieldset").last.wait_for()
+    ids = set()
+    for key in ("Tab", "Shift+Tab"):
+        page.locator("h1").click()
+        for _ in range(40):
+            page.keyboard.press(key)
+            ids.add(page.evaluate(COVERED))
+    assert ids == {""}
