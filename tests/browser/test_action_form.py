@@ -1,4 +1,4 @@
-"""The form of an action set: its height, and the replay that follows the filters."""
+"""The form of an action set: its height, the replay that follows the filters, and its test."""
 
 from __future__ import annotations
 
@@ -45,3 +45,14 @@ def test_the_replay_follows_a_filter_without_a_reload(form):
     assert values.input_value() == "search"
     assert form.get_by_label("Description").input_value() == "not saved yet"
     assert form.complaints == []
+
+
+def test_a_test_without_a_signal_keeps_what_is_typed(tab, service, web, flags, make):
+    id = Actions(service, web, flags, make.endpoint()).set()
+    page = tab("ada")
+    page.goto(f"/admin/projects/default/actions/{id}")
+    page.get_by_label("Description").fill("not saved yet")
+    page.get_by_role("button", name="Run test").click()
+    page.locator("#result").get_by_text("No signal received yet. Enter a payload.").wait_for()
+    assert page.get_by_label("Description").input_value() == "not saved yet"
+    assert page.complaints == []

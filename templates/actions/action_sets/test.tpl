@@ -5,9 +5,9 @@
 <a href="{{url('/admin/projects', project, 'actions', row['id'], 'runs')}}">History</a>
 </div>
 <p class="hint">Dry run{{"" if is_scheduled else " against a signal"}}. Nothing changes and no one is notified.</p>
+<section id="result">
 % include("partials/problems.tpl")
 % if result:
-<section id="result">
 <h2>{{"Would run" if result["matched"] and result["enabled"] and result["armed"] else "Would not run"}}</h2>
 % if not result["enabled"]:
 <p>The set is disabled.</p>
@@ -59,8 +59,8 @@
 </li>
 % end
 </ol>
-</section>
 % end
+</section>
 <form method="post" action="{{url('/admin/projects', project, 'actions', row['id'], 'test')}}">
 % include("partials/csrf.tpl")
 % include("partials/form_fields.tpl", fields=fields)
