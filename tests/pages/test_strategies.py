@@ -357,6 +357,19 @@ def test_forms_that_no_browser_sends_are_rejected(ada, flags, read_state):
     assert read_state() == before
 
 
+def test_a_payload_without_a_type_is_not_dropped(ada, flags):
+    form = form_to(form_to(ada.get(NEW), NEW).submit("do", value="add-variants"), NEW)
+    form["variants.0.name"], form["variants.0.payload.value"] = "a", "blue"
+    page = form.submit(status=400)
+    assert find_error(page, "variants.0.payload.type").startswith("Choose a type")
+    form = form_to(page, NEW)
+    assert form["variants.0.payload.value"].value == "blue"
+    form["variants.0.payload.type"] = "string"
+    form.submit(status=303)
+    (variant,) = flags.list_strategies()[0]["variants"]
+    assert variant["payload"] == {"type": "string", "value": "blue"}
+
+
 def test_largest_strategy_fits_the_form(ada, flags):
     values = [f"value-{n}" for n in range(250)]
     constraints = [

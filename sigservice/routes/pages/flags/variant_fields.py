@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from sigservice.errors import AppError
+from sigservice.errors import AppError, BadDataError
 from sigservice.web.forms import Field, Form, make_choices, to_form
 from sigservice.web.growing_forms import GrowingSection, list_rows, make_section
 
@@ -52,11 +52,14 @@ def find_stickiness(variants: Sequence[Mapping[str, Any]]) -> str:
 
 def read_variants(form: Form, existing: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Keeps the overrides of the `existing` variants and, unless the form changes it, the
-    stickiness of each, by the variant's name."""
+    stickiness of each, by the variant's name. Raises BadDataError."""
     stickiness = form.get("variant_stickiness", "default")
     is_changed = stickiness != find_stickiness(existing)
     variants = []
-    for row in list_rows(form, "variants"):
+    for number, row in enumerate(list_rows(form, "variants")):
+        if row.get("payload.value", "").strip() and not row.get("payload.type"):
+            path = f"variants.{number}.payload.type"
+            raise BadDataError("Choose a type, or empty the payload value.", path=path)
         variant = _read_variant(row, stickiness)
         for old in existing:
             if old["name"] == variant["name"]:
