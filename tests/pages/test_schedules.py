@@ -10,6 +10,7 @@ import pytest
 from sigservice.clock import format_iso
 from tests.conftest import ADMIN
 from tests.pages.page_reader import find_error, follow, form_to, heading, notice
+from tests.repository.kit import run
 
 PATH = "/admin/projects/default/actions"
 SCHEDULED = "/api/admin/projects/default/scheduled"
@@ -70,6 +71,20 @@ def test_a_problem_of_a_schedule_is_beside_its_field(new_form):
     form = choose_trigger(new_form, "cron")
     form["match.cron"], form["match.timezone"] = "never", "Europe/Berlin"
     assert "cron expression" in find_error(form.submit(status=400), "match.cron")
+
+
+def test_a_set_that_is_done_does_not_count_against_the_limit(ada, sets, service):
+    at = {"source": "schedule", "at": "2999-12-01T08:00:00Z"}
+    for number in range(5):
+        sets.set(f"set {number}", match=dict(at))
+    full = "The limit of 5 action sets is reached."
+    assert full in main(ada.get(f"{PATH}/new"))
+    assert full in main(ada.get(PATH))
+    with service.context.database.transaction() as conn:
+        run(conn, "UPDATE action_sets SET due_at = NULL WHERE name = 'set 0' RETURNING id")
+    assert full not in main(ada.get(f"{PATH}/new"))
+    assert "4 of 5 action sets." in main(ada.get(PATH))
+    assert "New action set" in main(ada.get("/admin/actions"))
 
 
 def test_a_saved_schedule_comes_back_unchanged(ada, sets):

@@ -5,7 +5,7 @@
 <a class="button" href="{{url('/admin/projects', project, 'actions', 'new')}}">New action set</a>
 % end
 </div>
-<p class="hint">{{len(table.rows)}} of {{limit}} action sets. Change flags of this project automatically when a signal matches. {{limit_text}}</p>
+<p class="hint">{{count}} of {{limit}} action sets. Change flags of this project automatically when a signal matches. {{limit_text}}</p>
 % if not table.rows:
 % include("actions/action_sets/empty.tpl")
 % else:

@@ -8,7 +8,7 @@
 <section>
 <div class="heading">
 <h2><a href="{{url('/admin/projects', project['id'], 'actions')}}"><bdi>{{project["name"]}}</bdi></a></h2>
-% if len(project["table"].rows) < limit:
+% if project["count"] < limit:
 <a href="{{url('/admin/projects', project['id'], 'actions', 'new')}}">New action set<span class="hidden"> in {{project["id"]}}</span></a>
 % end
 </div>

@@ -8,6 +8,7 @@ import msgspec
 from sigservice import senders
 from sigservice.repository import channels
 from sigservice.repository.access import service_accounts
+from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.routes.pages.actions import action_form_fields as form_fields
 from sigservice.routes.pages.actions import action_form_values as form_values
@@ -50,7 +51,8 @@ def show_action_set(
     with context.database.transaction() as conn:
         row = None if set_id is None else action_sets.get(conn, project, set_id)
         rows = action_sets.list_of_project(conn, project)
-        if row is None and not entry.form and len(rows) >= limits.sets:
+        is_full = row is None and set_rows.count(conn, project) >= limits.sets
+        if is_full and not entry.form:
             text = explain_limit("action set", limits.sets, "actions.setsPerProjectLimit")
             back = (f"Actions of {project}", f"{SETS_OF}/{project}/actions")
             return make_limit_page("New action set", text, back)

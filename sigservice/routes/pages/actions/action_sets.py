@@ -55,10 +55,11 @@ def list_all_action_sets(context: Context, identity: Identity) -> Page:
     with context.database.transaction() as conn:
         rows = projects.list_names(conn)
         sets = _describe_sets(conn, action_set_rows.list_all(conn))
-    groups = [
-        row | {"table": _make_table(row["id"], [s for s in sets if s["project"] == row["id"]])}
-        for row in rows
-    ]
+    groups = []
+    for row in rows:
+        own = [item for item in sets if item["project"] == row["id"]]
+        count = sum(not item["is_done"] for item in own)
+        groups.append(row | {"table": _make_table(row["id"], own), "count": count})
     return Page(
         "actions/action_sets/list_all_projects",
         title="Actions",
@@ -73,6 +74,7 @@ def list_action_sets(context: Context, identity: Identity, project: str) -> Page
     with context.database.transaction() as conn:
         rows = action_sets.list_of_project(conn, project)
         table = _make_table(project, _describe_sets(conn, rows))
+        count = action_set_rows.count(conn, project)
     limit = context.config["actions"]["setsPerProjectLimit"]
     return Page(
         "actions/action_sets/list",
@@ -80,10 +82,9 @@ def list_action_sets(context: Context, identity: Identity, project: str) -> Page
         breadcrumbs=[("Actions", "/admin/actions")],
         project=project,
         table=table,
+        count=count,
         limit=limit,
-        limit_text=explain_reached_limit(
-            "action set", len(rows), limit, "actions.setsPerProjectLimit"
-        ),
+        limit_text=explain_reached_limit("action set", count, limit, "actions.setsPerProjectLimit"),
     )
 
 
