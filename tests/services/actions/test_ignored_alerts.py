@@ -72,6 +72,20 @@ def test_an_alert_that_resolved_runs_the_set_again(alerts):
     assert not alerts.is_on()
 
 
+def test_an_alert_that_resolved_while_its_set_was_disabled_runs_the_set_again(alerts):
+    alerts.restoring()
+    alerts.fire()
+    alerts.work()
+    ignore(alerts)
+    alerts.post(f"{SETS}/{alerts.id}/off")
+    alerts.end()
+    alerts.work()
+    alerts.post(f"{SETS}/{alerts.id}/on")
+    alerts.fire()
+    alerts.work()
+    assert not alerts.is_on()
+
+
 def test_in_one_batch_only_signals_before_the_resolved_one_are_ignored(alerts):
     alerts.restoring()
     alerts.fire()
