@@ -208,10 +208,11 @@ def is_persistent_error(error: Exception) -> bool:
 
 
 def is_resolved(resolved_condition: ResolvedCondition | None, payload: Any) -> bool:
-    """Whether the signal resolves an alert."""
+    """Whether the signal resolves an alert: all values at the path say so, also those of `[*]`."""
     if resolved_condition is None:
         return False
-    return find_text(payload, resolved_condition.path) in resolved_condition.values
+    texts = {to_text(value) for value in _find_scalars(payload, resolved_condition.path)}
+    return bool(texts) and texts <= {*resolved_condition.values}
 
 
 def insert_runs(conn: Connection, runs: list[dict[str, Any]]) -> None:
@@ -378,6 +379,9 @@ def add_states(action_set: dict[str, Any], cause: str) -> dict[str, Any]:
 
 def find_text(payload: Any, path: str) -> str | None:
     """The first scalar value at the path as text, None if there is none."""
-    values = find_values(payload, path)
-    scalars = [value for value in values if not isinstance(value, dict | list)]
+    scalars = _find_scalars(payload, path)
     return to_text(scalars[0]) if scalars else None
+
+
+def _find_scalars(payload: Any, path: str) -> list[Any]:
+    return [v for v in find_values(payload, path) if not isinstance(v, dict | list)]

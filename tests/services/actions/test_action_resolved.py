@@ -306,6 +306,20 @@ def test_the_tester_knows_what_ends_an_alert(alerts, web):
     assert alerts.is_on()
 
 
+def test_a_group_resolves_with_the_last_of_its_alerts(alerts):
+    options = {"restoreWhenResolved": RESOLVED | {"path": "alerts[*].status"}}
+    filters = [{"path": "alerts[*].status", "operator": "IN", "values": ["firing"]}]
+    alerts.id = alerts.set(filters=filters, options=options)["id"]
+    for is_on, states in (
+        (False, ["firing", "firing"]),
+        (False, ["resolved", "firing"]),
+        (True, ["resolved", "resolved"]),
+    ):
+        alerts.send({"groupKey": "a", "alerts": [{"status": state} for state in states]})
+        alerts.work()
+        assert alerts.is_on() is is_on
+
+
 def test_an_alert_that_resolves_while_its_set_is_disabled_fires_no_longer(alerts, pause):
     alerts.restoring()
     alerts.fire("a")
