@@ -14,8 +14,14 @@ from sigservice.services.apprise_channels import Text
 from sigservice.wording import plural
 
 MAX_FLAGS = 10
+_RESULTS = {"success": "ran", "failed": "failed", "suppressed": "did not run"}
+_REVERT_RESULTS = {
+    "success": "reverted its changes",
+    "failed": "failed to revert",
+    "suppressed": "keeps its changes",
+}
 _CAUSES = {
-    "resolved": "because the alert was resolved",
+    "resolved": "after an alert resolved",
     "timer": "after the configured time",
     "undo": "because a user undid the run",
     "schedule": "by its schedule",
@@ -94,9 +100,8 @@ def list_flags(copy: dict[str, Any], public_url: str) -> list[dict[str, Any]]:
 
 
 def _make_title(run: Row, name: str) -> str:
-    result = {"success": "ran", "failed": "failed", "suppressed": "did not run"}[run["state"]]
-    if run["cause"] != "signal":
-        result = "reverted its changes" if run["state"] == "success" else "failed to revert"
+    is_revert = run["cause"] != "signal"
+    result = (_REVERT_RESULTS if is_revert else _RESULTS)[run["state"]]
     dry = " (dry run: nothing was changed)" if run["dry_run"] else ""
     return escape_line(f"Action set {name} {result}{dry}")
 

@@ -74,6 +74,11 @@ def test_flags_are_not_without_end():
         ({"dry_run": True}, "Action set kill ran (dry run: nothing was changed)", "info"),
         ({"cause": "undo"}, "Action set kill reverted its changes", "success"),
         ({"cause": "timer", "state": "failed"}, "Action set kill failed to revert", "failure"),
+        (
+            {"cause": "resolved", "state": "suppressed"},
+            "Action set kill keeps its changes",
+            "warning",
+        ),
     ],
 )
 def test_titles(more, title, severity):
@@ -85,7 +90,7 @@ def test_titles(more, title, severity):
 @pytest.mark.parametrize(
     ("cause", "signal_id", "says"),
     [
-        ("resolved", 13, "Project default, because the alert was resolved, signal 13."),
+        ("resolved", 13, "Project default, after an alert resolved, signal 13."),
         ("timer", None, "Project default, after the configured time."),
         ("undo", None, "Project default, because a user undid the run."),
     ],
