@@ -125,6 +125,15 @@ def test_a_tag_s_flags_are_switched_all_or_none(alerts, web):
     ]
 
 
+def test_the_rollout_of_an_archived_flag_stays(alerts, web):
+    params = {"environment": "production", "featureName": "checkout", "rollout": 5}
+    one = alerts.set(acts=[{"action": "SET_FEATURE_ROLLOUT", "executionParams": params}])
+    web.delete(f"{FLAGS}/checkout", headers=ADMIN)
+    alerts.send()
+    alerts.work()
+    assert alerts.details(one["id"]) == [("failed", "Not done: checkout is archived.")]
+
+
 def test_rollouts(alerts, web):
     path = ROLLOUT.format("checkout")
     rule = {"contextName": "userId", "operator": "IN", "values": ["7"]}

@@ -3,8 +3,7 @@
 import msgspec
 
 from sigservice.db import Connection
-from sigservice.errors import AppError, BadDataError, ConflictError
-from sigservice.services import revisions
+from sigservice.errors import AppError, BadDataError
 from sigservice.services.actions.action_kinds.kind import (
     ENVIRONMENT,
     FLAG,
@@ -16,7 +15,6 @@ from sigservice.services.actions.action_kinds.kind import (
 )
 from sigservice.services.actions.action_kinds.update_strategy import name_strategy, read_strategy
 from sigservice.services.flags import strategies
-from sigservice.services.flags.feature_states import get_state
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
@@ -54,10 +52,8 @@ class AddStrategy(FlagKind):
     def perform(
         self, switches: SwitchBatch, project: str, params: Params, by: Identity
     ) -> ActionResult:
-        conn, target = switches.conn, self.make_target(project, params)
-        revisions.lock(conn)
-        if get_state(conn, target)["archived"]:
-            raise ConflictError(f"Not done: {target.feature} is archived.")
+        conn = switches.conn
+        target = self.lock_target(conn, project, params)
         new = read_strategy(params["strategy"])
         strategies.add(conn, target, new, by, max_segments=self._max_segments)
         return ActionResult(f"{self.describe(params)}.")

@@ -2,7 +2,6 @@
 
 from sigservice.db import Connection
 from sigservice.repository.flags import feature_strategies
-from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import (
     ENVIRONMENT,
     FLAG,
@@ -14,7 +13,7 @@ from sigservice.services.actions.action_kinds.kind import (
     RevertibleChange,
 )
 from sigservice.services.flags import strategies
-from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
@@ -41,11 +40,8 @@ class SetRollout(FlagKind):
     def perform(
         self, switches: SwitchBatch, project: str, params: Params, by: Identity
     ) -> ActionResult:
-        conn = switches.conn
-        flag_environment = self.make_target(project, params)
-        rollout = str(int(params["rollout"]))
-        revisions.lock(conn)
-        get_state(conn, flag_environment)
+        conn, rollout = switches.conn, str(int(params["rollout"]))
+        flag_environment = self.lock_target(conn, project, params)
         rows = feature_strategies.list_by_features(
             conn, [flag_environment.feature], flag_environment.environment
         )

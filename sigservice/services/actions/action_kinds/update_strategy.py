@@ -9,7 +9,6 @@ from sigservice.db import Connection
 from sigservice.errors import AppError, BadDataError, ConflictError, NotFoundError
 from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
-from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import (
     ENVIRONMENT,
     FLAG,
@@ -21,7 +20,7 @@ from sigservice.services.actions.action_kinds.kind import (
 )
 from sigservice.services.actions.action_kinds.set_rollout import set_rollout
 from sigservice.services.flags import strategies
-from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import Identity, name_actor
@@ -81,15 +80,9 @@ class UpdateStrategy(FlagKind):
     def perform(
         self, switches: SwitchBatch, project: str, params: Params, by: Identity
     ) -> ActionResult:
-        conn, target = switches.conn, self.make_target(project, params)
-        id, before, new = (
-            params["strategyId"],
-            read_strategy(params["before"]),
-            read_strategy(params["strategy"]),
-        )
-        revisions.lock(conn)
-        if get_state(conn, target)["archived"]:
-            raise ConflictError(f"Not done: {target.feature} is archived.")
+        conn, id = switches.conn, params["strategyId"]
+        before, new = read_strategy(params["before"]), read_strategy(params["strategy"])
+        target = self.lock_target(conn, project, params)
         try:
             current = strategies.get(conn, target, id)
         except NotFoundError:
