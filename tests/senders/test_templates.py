@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import tomllib
@@ -44,6 +45,36 @@ def test_it_switches_off_and_on_again(alerts, web):
         alerts.work()
         assert alerts.is_on()
         assert [run["cause"] for run in alerts.runs(one["id"])[:2]] == ["resolved", "signal"]
+
+    check()
+
+
+# The member of the resolved sample that another branch or project changes.
+OTHERS = {
+    "github": ["data", "workflow_run", "head_branch"],
+    "github-webhooks": ["workflow_run", "head_branch"],
+    "gitlab": ["object_attributes", "ref"],
+    "gitlab ": ["project", "path_with_namespace"],
+}
+
+
+def test_a_good_run_of_another_branch_or_project_reverts_nothing(alerts, web):
+    one = alerts.set()
+
+    @each("name", OTHERS)
+    def check(name):
+        recipe = find_recipe(web, name.strip())
+        alerts.put(one, filters=recipe["filters"], options=recipe["options"])
+        alerts.send(recipe["sample"])
+        other = json.loads(json.dumps(recipe["resolvedSample"]))
+        *parents, member = OTHERS[name]
+        functools.reduce(dict.get, parents, other)[member] = "other"
+        alerts.send(other)
+        alerts.work()
+        assert not alerts.is_on()
+        alerts.send(recipe["resolvedSample"])
+        alerts.work()
+        assert alerts.is_on()
 
     check()
 

@@ -215,6 +215,12 @@ def is_resolved(resolved_condition: ResolvedCondition | None, payload: Any) -> b
     return bool(texts) and texts <= {*resolved_condition.values}
 
 
+def find_key(payload: Any, resolved_condition: ResolvedCondition) -> str | None:
+    """The correlation key of the alert, None if a value is missing."""
+    texts = [find_text(payload, path) for path in resolved_condition.key_paths]
+    return None if None in texts else " ".join(filter(None, texts))
+
+
 def insert_runs(conn: Connection, runs: list[dict[str, Any]]) -> None:
     """Uses several statements if the copies are large, because of the statement timeout."""
     for portion in _split_portions(runs):
@@ -271,7 +277,7 @@ def _decide(
         return {"verdict": "not matched", "because": reason}
     run = make_run(compiled_set, signal, cause="signal")
     if resolved_condition is not None:
-        key = find_text(payload, resolved_condition.key)
+        key = find_key(payload, resolved_condition)
         if key is not None and decisions.alerts.is_ignored(compiled_set.row["id"], key):
             # The run gets no key: an ignored alert must not count as firing.
             decisions.runs.append(run | {"state": "suppressed", "reason": IS_IGNORED})
@@ -301,7 +307,7 @@ def _resolve_alert(
     decisions: _Decisions,
 ) -> dict[str, Any]:
     """The result of a signal that resolves an alert."""
-    key = find_text(payload, resolved_condition.key)
+    key = find_key(payload, resolved_condition)
     firing = decisions.alerts.list_keys(compiled_set.row["id"])
     was_ignored = key is not None and decisions.alerts.stop_ignoring(compiled_set.row["id"], key)
     if key is None or key not in firing:

@@ -16,11 +16,16 @@ EVENTS = ("success", "failed", "suppressed")
 
 class ResolvedCondition(msgspec.Struct, omit_defaults=True):
     """A signal resolves an alert if `path` has one of `values`. `key` is the path of the
-    correlation key, which connects it to the signal that fired."""
+    correlation key, which connects it to the signal that fired, or several paths separated by
+    commas, whose values make the key together."""
 
     path: str
     values: list[str]
     key: str
+
+    @property
+    def key_paths(self) -> list[str]:
+        return [path.strip() for path in self.key.split(",")]
 
 
 class RunChannel(Channel, omit_defaults=True, kw_only=True):
@@ -68,10 +73,14 @@ def check_options(
     if resolved is not None and is_scheduled:
         problems.add("options.restoreWhenResolved", "A schedule has no alert that resolves.")
     elif resolved is not None:
-        for name, text in (("path", resolved.path), ("key", resolved.key)):
-            if parse_path(text) is None:
-                path = f"options.restoreWhenResolved.{name}"
-                problems.add(path, f"The {name} is not a valid path.")
-        if not resolved.values or len(resolved.values) > 25:
-            problems.add("options.restoreWhenResolved.values", "1 to 25 values are required.")
+        check_resolved_condition(resolved, problems, "options.restoreWhenResolved")
     check_channels(conn, options.notifications, "options.notifications", problems, policy)
+
+
+def check_resolved_condition(resolved: ResolvedCondition, problems: Problems, path: str) -> None:
+    """Adds to `problems`, with paths below `path`."""
+    for name, texts in (("path", [resolved.path]), ("key", resolved.key_paths)):
+        if None in map(parse_path, texts):
+            problems.add(f"{path}.{name}", f"The {name} is not a valid path.")
+    if not 1 <= len(resolved.values) <= 25:
+        problems.add(f"{path}.values", "1 to 25 values are required.")

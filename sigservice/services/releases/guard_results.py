@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.services.actions.action_evaluation import find_text, is_resolved
+from sigservice.services.actions.action_evaluation import find_key, is_resolved
 from sigservice.services.actions.action_filters import Matcher
 from sigservice.services.releases.decision import GuardResult
 from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard
@@ -155,11 +155,11 @@ def match_signal(
     has its own key, which a person clears."""
     payload, resolved = signal["payload"], definition.resolved
     if resolved is not None and is_resolved(resolved, payload):
-        key = find_text(payload, resolved.key)
+        key = find_key(payload, resolved)
         return None if key is None else AlertChange(guard_id, key, None, signal["id"])
     if not matcher.matches(payload):
         return None
-    alert_key = find_text(payload, resolved.key) if resolved is not None else None
+    alert_key = find_key(payload, resolved) if resolved is not None else None
     # Without the key, a value of the payload: everyone reads the events of releases.
     sentence = f"An alert fires at {signal['endpoint']} (signal {signal['id']})."
     key = alert_key if alert_key is not None else f"signal {signal['id']}"

@@ -8,13 +8,15 @@ from sigservice.db import Connection
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.services.actions import action_filters
 from sigservice.services.actions.action_filters import Filter
-from sigservice.services.actions.action_set_options import ResolvedCondition
+from sigservice.services.actions.action_set_options import (
+    ResolvedCondition,
+    check_resolved_condition,
+)
 from sigservice.services.channels import Channel, check_channels
 from sigservice.services.problems import Problems
 from sigservice.services.releases.windows import Window, check_window
 from sigservice.services.rules import rule_conditions
 from sigservice.services.rules.rule_conditions import Condition
-from sigservice.services.signals.payload_paths import parse_path
 
 MAX_STEPS, MAX_GUARDS = 20, 5
 MAX_MINUTES = 60 * 24 * 366
@@ -145,10 +147,5 @@ def _check_guard(guard: Guard, path: str, problems: Problems) -> None:
     action_filters.check_filters(
         guard.filters or [], problems, max_filters=25, max_values=25, path=f"{path}.filters"
     )
-    resolved = guard.resolved
-    if resolved is not None:
-        for name, text in (("path", resolved.path), ("key", resolved.key)):
-            if parse_path(text) is None:
-                problems.add(f"{path}.resolved.{name}", f"The {name} is not a valid path.")
-        if not 1 <= len(resolved.values) <= 25:
-            problems.add(f"{path}.resolved.values", "1 to 25 values are required.")
+    if guard.resolved is not None:
+        check_resolved_condition(guard.resolved, problems, f"{path}.resolved")

@@ -306,6 +306,23 @@ def test_the_tester_knows_what_ends_an_alert(alerts, web):
     assert alerts.is_on()
 
 
+def test_a_key_of_several_paths_needs_all_its_values(alerts):
+    options = {"restoreWhenResolved": RESOLVED | {"key": "groupKey , branch"}}
+    alerts.id = alerts.set(filters=[FIRING], options=options)["id"]
+    alerts.fire(branch="main")
+    alerts.end(branch="other")
+    alerts.end()
+    alerts.work()
+    assert not alerts.is_on()
+    alerts.end(branch="main")
+    alerts.work()
+    assert alerts.is_on()
+    options["restoreWhenResolved"]["key"] = "groupKey, "
+    body = alerts.body(name="other", options=options)
+    details = alerts.web.post_json(SETS, body, headers=ADMIN, status=400).json["details"]
+    assert details[0]["path"] == "options.restoreWhenResolved.key"
+
+
 def test_a_group_resolves_with_the_last_of_its_alerts(alerts):
     options = {"restoreWhenResolved": RESOLVED | {"path": "alerts[*].status"}}
     filters = [{"path": "alerts[*].status", "operator": "IN", "values": ["firing"]}]
