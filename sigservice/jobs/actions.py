@@ -61,43 +61,41 @@ def _evaluate(context: Context, logger: Logger, work: Mapping[str, Any]) -> tupl
             action_runs.lock(conn)
             started = run_service.start_due_reverts(conn)
             started += scheduled_runs.start_due_runs(conn, context.evaluator, logger, now)
-    for attempt in (_evaluate_and_perform, _evaluate_batch):
+    for performs in (True, False):
         try:
-            evaluated, performed = attempt(context, logger)
+            evaluated, performed = _evaluate_batch(context, logger, performs=performs)
             break
         except Exception as error:  # the next attempt raises it again, and it is logged
-            if attempt is _evaluate_batch and not is_persistent_error(error):
+            if not performs and not is_persistent_error(error):
                 raise
     else:
         evaluated, performed = _evaluate_singly(context, logger)
     return evaluated + started, performed
 
 
-def _evaluate_and_perform(context: Context, logger: Logger) -> tuple[int, int]:
-    """Performs the first batch of actions in the same transaction, which saves a commit."""
+def _evaluate_batch(
+    context: Context,
+    logger: Logger,
+    limit: int = action_evaluation.BATCH,
+    *,
+    performs: bool = False,
+) -> tuple[int, int]:
+    """`performs` performs the first batch of actions in the same transaction, which saves a
+    commit."""
     steps: list[ActionStep] = []
     signals: list[EvaluatedSignal] = []
     with context.database.transaction(prepared=True) as conn:
         action_runs.lock(conn)
         with context.telemetry.internals.measure("Evaluator", "evaluate_batch"):
-            evaluated, runs = context.evaluator.evaluate_batch(conn, logger, evaluated=signals)
-        if runs:
+            evaluated, runs = context.evaluator.evaluate_batch(
+                conn, logger, limit, evaluated=signals
+            )
+        if runs and performs:
             run_batches.perform_batch(conn, logger, steps)
         # Last, because it locks revisions: performing runs locks the runs first, then revisions.
         evaluate_guards(conn, logger, context.clock, signals)
     _record_steps(context, logger, steps)
     return evaluated, len(steps)
-
-
-def _evaluate_batch(
-    context: Context, logger: Logger, limit: int = action_evaluation.BATCH
-) -> tuple[int, int]:
-    signals: list[EvaluatedSignal] = []
-    with context.database.transaction(prepared=True) as conn:
-        action_runs.lock(conn)
-        evaluated, _ = context.evaluator.evaluate_batch(conn, logger, limit, evaluated=signals)
-        evaluate_guards(conn, logger, context.clock, signals)
-    return evaluated, 0
 
 
 def _evaluate_singly(context: Context, logger: Logger) -> tuple[int, int]:
