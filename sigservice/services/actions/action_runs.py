@@ -9,7 +9,7 @@ from sigservice.clock import format_iso, format_optional
 from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError, NotFoundError, describe_fault
 from sigservice.repository.actions import action_runs, action_sets
-from sigservice.services.actions import action_reverts, notifications
+from sigservice.services.actions import action_reverts, ignored_alerts, notifications
 from sigservice.services.actions.action_alerts import hide_key
 from sigservice.services.actions.action_evaluation import add_states
 from sigservice.services.actions.schedules import read_cause
@@ -19,6 +19,9 @@ from sigservice.services.system import events
 # The members of a run's copies of its signal and set that users other than admins may read.
 SIGNAL_MEMBERS = ("id", "source", "sourceId", "createdAt")
 SET_MEMBERS = ("id", "name", "project", "actions")
+NOTHING_TO_UNDO = (
+    "There is nothing to undo: the run changed nothing, is already reverted, or is not finished."
+)
 
 
 def fail_run(conn: Connection, run_id: int, error_id: str) -> None:
@@ -38,14 +41,17 @@ def undo(conn: Connection, project: str, set_id: int, run_id: int, by: Identity)
     ConflictError if the run can't be undone."""
     action_runs.lock(conn)
     run = get(conn, project, set_id, run_id)
-    if run["state"] not in ("success", "failed"):
-        raise ConflictError("This run is not finished or was suppressed.")
-    has_changes = run["cause"] == "signal" and action_reverts.list_changes(run)
-    if run["restored_by_run_id"] or not has_changes:
-        raise ConflictError("This run can't be undone: it changed nothing or is already reverted.")
+    if not can_undo(run):
+        raise ConflictError(NOTHING_TO_UNDO)
     (id,) = _insert_reverts(conn, [run | {"actor_id": by.user_id}], cause="undo")
     events.record(conn, "actions-undone", by, data={"runId": run_id}, project=project)
     return id
+
+
+def can_undo(run: Row) -> bool:
+    is_revertible = run["cause"] == "signal" and run["state"] in ("success", "failed")
+    is_reverted = run["restored_by_run_id"] is not None
+    return is_revertible and not is_reverted and bool(action_reverts.list_changes(run))
 
 
 def cancel_auto_revert(
@@ -70,13 +76,8 @@ def get(conn: Connection, project: str, set_id: int, run_id: int) -> Row:
 def can_repeat(conn: Connection, run: Row) -> bool:
     """Whether the alert of the run still fires; then the set runs again when the alert repeats."""
     action_set = action_sets.find(conn, run["project"], run["action_set_id"])
-    alerts = action_runs.list_firing_alerts(conn, [run["action_set_id"]])
-    return (
-        action_set is not None
-        and action_set["enabled"]
-        and action_set["armed"]
-        and run["correlation"] in [alert["correlation"] for alert in alerts]
-    )
+    can_run = action_set is not None and action_set["enabled"] and action_set["armed"]
+    return can_run and ignored_alerts.is_firing(conn, run)
 
 
 def is_reverted_by_action(run: Row) -> bool:

@@ -31,11 +31,16 @@ def find(conn: Connection, run: Row) -> Row | None:
     return row | {"creator": creator}
 
 
+def is_firing(conn: Connection, run: Row) -> bool:
+    """Whether the alert of the run fires."""
+    rows = action_runs.list_firing_alerts(conn, [run["action_set_id"]])
+    return run["correlation"] in [row["correlation"] for row in rows]
+
+
 def ignore(conn: Connection, run: Row, by: Identity, clock: Clock) -> None:
     """Ignores the alert of the run until it resolves. Raises ConflictError."""
     set_id, key = run["action_set_id"], run["correlation"]
-    firing = [row["correlation"] for row in action_runs.list_firing_alerts(conn, [set_id])]
-    if key is None or key not in firing:
+    if not is_firing(conn, run):
         raise ConflictError("The alert of this run isn't firing, or the run is undone already.")
     if len(ignored_alerts.list_all(conn, [set_id])) >= MAX_ALERTS:
         raise ConflictError(f"The set already ignores {MAX_ALERTS:,} alerts.")

@@ -1,6 +1,6 @@
 """What people on call read without ADMIN: the flags that alerts hold and the states of signals."""
 
-from sigservice.clock import format_iso
+from sigservice.clock import format_iso, format_optional
 from sigservice.repository.system import home
 from sigservice.services.actions import held_flags, ignored_alerts
 from sigservice.services.identity import VIEW, Identity
@@ -37,9 +37,7 @@ def list_signal_states(context: Context, identity: Identity) -> Json:
                 "name": row["name"],
                 "state": row["state"],
                 "since": format_iso(row["since"]),
-                "lastSignalAt": format_iso(row["last_signal_at"])
-                if row["last_signal_at"]
-                else None,
+                "lastSignalAt": format_optional(row["last_signal_at"]),
             }
             for row in silent
         ],

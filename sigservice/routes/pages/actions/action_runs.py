@@ -36,9 +36,6 @@ NOTICES = {
     "watched": "The alert is no longer ignored.",
 }
 UNDO = "This reverts the changes below as you. Later manual changes are kept."
-NOTHING_TO_UNDO = (
-    "There is nothing to undo: the run changed nothing, is already reverted, or is not finished."
-)
 AFTER_UNDO = (
     ("disable", "Also disable this action set"),
     ("ignore", "Ignore this alert until it resolves"),
@@ -121,7 +118,7 @@ def undo_run(
 ) -> Confirmation:
     run = action_runs.get(conn, project, set_id, run_id)
     view, path = _make_view(run, {}, identity), _make_path(project, set_id, run_id)
-    body: Body = [NOTHING_TO_UNDO]
+    body: Body = [action_runs.NOTHING_TO_UNDO]
     fields: list[Field] = []
     if view["can_undo"]:
         body = [UNDO, [(item, "") for item in view["reverts"]]]
@@ -228,13 +225,7 @@ def _make_view(run: Row, names: dict[str, str], by: Identity) -> dict[str, Any]:
     end = run["finished_at"]
     has_duration = end and run["state"] != "suppressed"
     seconds = (end - run["created_at"]).total_seconds() if has_duration else None
-    can_undo = (
-        run["cause"] == "signal"
-        and run["state"] in ("success", "failed")
-        and not run["dry_run"]
-        and run["restored_by_run_id"] is None
-        and any(action["changes"] for action in actions)
-    )
+    changes = [change for item in copy["actions"] for change in item["changes"]]
     return run | {
         "name": copy["name"],
         "cause": CAUSES[read_cause(run)],
@@ -242,17 +233,9 @@ def _make_view(run: Row, names: dict[str, str], by: Identity) -> dict[str, Any]:
         "duration": f"{seconds * 1000:.0f} ms" if seconds is not None else "",
         "source_id": signal.get("sourceId"),
         "actions": actions,
-        "reverts": [
-            action_summaries.describe_undo(change)
-            for item in copy["actions"]
-            for change in item["changes"]
-        ][:MAX_CHANGES],
-        "targets": [
-            (change["feature"], change["environment"])
-            for item in copy["actions"]
-            for change in item["changes"]
-        ],
-        "can_undo": can_undo,
+        "reverts": [action_summaries.describe_undo(change) for change in changes[:MAX_CHANGES]],
+        "targets": [(change["feature"], change["environment"]) for change in changes],
+        "can_undo": action_runs.can_undo(run),
         "is_reverted_by_action": action_runs.is_reverted_by_action(run),
     }
 
