@@ -116,7 +116,7 @@ def test_times_of_a_cron_expression_that_passed_in_a_downtime_run_once(schedules
     one = schedules.cron("0 * * * *")
     schedules.wait(5 * HOUR)
     assert alerts.states(one["id"]) == [("schedule", "success")]
-    assert schedules.reasons(one) == ["4 h late: it was due at 2027-01-08T21:00:00.000Z."]
+    assert schedules.reasons(one) == ["4 h 30 min late: it was due at 2027-01-08T21:00:00.000Z."]
     assert schedules.read(one)["dueAt"] == "2027-01-09T02:00:00.000Z"
 
 

@@ -21,6 +21,7 @@ from sigservice.services.actions.action_evaluation import (
     make_run,
 )
 from sigservice.services.actions.schedules import find_due_time, read_schedule
+from sigservice.wording import spell_duration
 
 MAX_SETS = 100
 PUNCTUAL = timedelta(seconds=2)  # the job looks twice a second
@@ -58,7 +59,7 @@ def _make_run(compiled_set: CompiledSet, now: datetime) -> dict[str, Any]:
         is_too_late = recent is None or recent > now
         due_at = due_at if is_too_late else recent
     if now - due_at >= PUNCTUAL:
-        reason = f"{_describe(now - due_at)} late: it was due at {format_iso(due_at)}."
+        reason = f"{spell_duration(now - due_at)} late: it was due at {format_iso(due_at)}."
     if is_too_late:
         return run | {"state": "suppressed", "reason": f"Skipped: {reason}"}
     if suppression := find_suppression(compiled_set, now):
@@ -76,12 +77,3 @@ def _find_time(compiled_set: CompiledSet, after: datetime) -> datetime | None:
         return None
     assert schedule is not None
     return find_due_time(schedule, after) if schedule.cron is not None else None
-
-
-def _describe(delay: timedelta) -> str:
-    """The delay as text, such as 5 s or 3 min."""
-    seconds = round(delay.total_seconds())
-    for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds // size} {unit}"
-    return f"{seconds} s"

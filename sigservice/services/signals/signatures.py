@@ -6,7 +6,7 @@ import hmac
 import re
 import secrets as random_secrets
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from sigservice.services.signals.signature_schemes import (
     TOLERANCE_SECONDS,
@@ -15,6 +15,7 @@ from sigservice.services.signals.signature_schemes import (
     find_header,
     find_scheme,
 )
+from sigservice.wording import spell_duration
 
 MAX_SIGNATURES = 20  # in one header
 WRONG_SIGNATURE = "The signature is wrong."
@@ -76,12 +77,11 @@ def decode_key(secret: str) -> bytes:
 
 def describe_age(sent_at: datetime, now: datetime, tolerance_seconds: float) -> str:
     """Returns "" if the time is within the tolerance before or after `now`, otherwise a reason."""
-    seconds = (now - sent_at).total_seconds()
-    if abs(seconds) <= tolerance_seconds:
+    age, tolerance = now - sent_at, timedelta(seconds=tolerance_seconds)
+    if abs(age) <= tolerance:
         return ""
-    place = "old" if seconds > 0 else "in the future"
-    limit = _format_seconds(tolerance_seconds)
-    return f"The timestamp is {_format_seconds(abs(seconds))} {place}; the limit is {limit}."
+    text = f"{spell_duration(abs(age))} {'old' if now > sent_at else 'in the future'}"
+    return f"The timestamp is {text}; the limit is {spell_duration(tolerance)}."
 
 
 def _split_signatures(scheme: Scheme, header: str) -> list[str]:
@@ -126,10 +126,3 @@ def _check_age(settings: SignatureSettings, timestamp: str, now: datetime) -> st
     sent_at = datetime.fromtimestamp(seconds, UTC)
     tolerance = settings.toleranceSeconds
     return describe_age(sent_at, now, TOLERANCE_SECONDS if tolerance is None else tolerance)
-
-
-def _format_seconds(seconds: float) -> str:
-    for unit, size in (("days", 86_400), ("h", 3600), ("min", 60)):
-        if seconds >= 2 * size or (unit != "days" and seconds >= size):
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"

@@ -261,7 +261,7 @@ def test_old_messages_are_refused(sender, verifier, clock):
     message = sender.notify()
     assert verifier.verify(SETTINGS, message, clock.now() + timedelta(minutes=59)) == ""
     assert verifier.verify(SETTINGS, message, clock.now() + timedelta(minutes=90)) == (
-        "The timestamp is 2 h old; the limit is 1 h."
+        "The timestamp is 1 h 30 min old; the limit is 1 h."
     )
     patient = SignatureSettings("aws-sns", topics=[TOPIC], toleranceSeconds=86_400)
     assert verifier.verify(patient, message, clock.now() + timedelta(hours=20)) == ""
