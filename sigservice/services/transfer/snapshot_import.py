@@ -83,9 +83,10 @@ def import_snapshot(
     raise_findings([it for it in checker.findings if it.kind == LIMIT or not lenient])
     writer = SnapshotWriter(conn, target.existing, by, overwrite=True, on_written=on_written)
     changes = writer.write(accepted)
-    names = {item.name for item in accepted.segments}
-    for row in definitions.list_segments(conn):
-        if row["name"] in names:
+    former = {item.name: item.project for item in target.existing.segments}
+    moved = {it.name for it in accepted.segments if former.get(it.name, it.project) != it.project}
+    for row in definitions.list_segments(conn) if moved else []:
+        if row["name"] in moved:
             segments.check_project_fits(conn, row, row["project"])
     return changes, checker.findings
 
