@@ -48,7 +48,13 @@
 </nav>
 % end
 % if identity and identity.default_password_works:
-<p class="problem" role="alert">The default admin password still works, and it is public. <a href="{{url('/profile')}}">Change it now.</a></p>
+<p class="problem" role="alert">The default admin password still works, and it is public. \\
+% if identity.has_permission("ADMIN"):
+<a href="{{url('/profile' if identity.has_default_password else '/admin/users')}}">Change it now.</a>\\
+% else:
+Tell an admin.\\
+% end
+</p>
 % end
 % if authentication.banner:
 <p class="problem" role="alert">{{authentication.banner}}</p>

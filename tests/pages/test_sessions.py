@@ -284,4 +284,13 @@ def test_every_page_warns_while_the_default_password_works(make_service, default
     web = webtest.TestApp(default_admin.app)
     sign_in(web)
     for path in ("/", "/admin/signals", "/admin/events", "/profile"):
-        assert "default admin password still works" in alert(web.get(path, status=200))
+        page = web.get(path, status=200)
+        assert "default admin password still works" in alert(page)
+        assert page.html.find(role="alert").a["href"] == "/admin/users"
+    body = {"username": "vera", "rootRole": "Viewer", "password": Cast.PASSWORD}
+    default_admin.post_json("/api/admin/user-admin", body, headers=ADMIN)
+    web.reset()
+    sign_in(web, "vera")
+    page = web.get("/")
+    assert alert(page).endswith("it is public. Tell an admin.")
+    assert default_admin.get("/profile").html.find(role="alert").a["href"] == "/profile"
