@@ -14,7 +14,7 @@ from sigservice.context import Context
 from sigservice.crypto import secrets
 from sigservice.db import Row
 from sigservice.errors import DisabledError, PasswordMismatch, UnavailableError
-from sigservice.services.access import users
+from sigservice.services.access import passwords, users
 from sigservice.services.access.sessions import MAX_LOGIN
 from sigservice.services.identity import Identity
 from sigservice.web.client_ip import make_limit_key
@@ -109,6 +109,18 @@ def change_own_password(
         users.change_own_password(
             context.database, context.passwords, identity, old, new, revoke_tokens=revoke_tokens
         )
+
+
+def set_password(context: Context, id: int, password: str, by: Identity) -> None:
+    """Sets the password of any user, for an admin. Raises NotFoundError, DisabledError,
+    OwaspValidationError, UnavailableError."""
+    with context.database.autocommit() as conn:
+        user = users.get(conn, id)
+    require_passwords(context, user)
+    passwords.check(password, user["username"], user["email"])
+    password_hash = context.passwords.hash(password)
+    with context.database.transaction() as conn:
+        users.set_password(conn, id, password_hash, by, keep_session=by.session_hash)
 
 
 def verify_own_password(context: Context, identity: Identity, password: str) -> str:

@@ -9,7 +9,7 @@ from sigservice.context import Context
 from sigservice.crypto import secrets
 from sigservice.db import Connection, Row
 from sigservice.repository.access import identities
-from sigservice.services.access import reset_tokens, users
+from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.access.reset_tokens import Invitation
 from sigservice.services.identity import Identity
 from sigservice.services.system import mails
@@ -83,7 +83,9 @@ def invite_user(
     by_mail: bool,
 ) -> Invitation:
     """Creates a user, with `password` unless it is "". Makes no link and no email if users don't
-    sign in by password. Raises what users.create raises."""
+    sign in by password. Raises OwaspValidationError and what users.create raises."""
+    if password:
+        passwords.check(password, profile.username, profile.email)
     if not context.authentication.may_use_password(asdict(profile)):
         with context.database.transaction() as conn:
             return Invitation(users.create(conn, profile, None, by), "", is_mailed=False)

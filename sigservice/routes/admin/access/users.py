@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from sigservice.repository.access import users as user_rows
+from sigservice.routes.admin.access.service_accounts import ServiceAccountBody
 from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.web import (
@@ -20,7 +21,7 @@ from sigservice.web import (
     reset_links,
     respond,
 )
-from sigservice.web.password_attempts import require_passwords
+from sigservice.web.password_attempts import require_passwords, set_password
 
 PATH = "/api/admin/user-admin"
 MIN_SEARCH, MAX_RESULTS = 2, 100
@@ -42,17 +43,10 @@ class NewUserBody(msgspec.Struct):
         )
 
 
-class UserBody(msgspec.Struct, rename="camel"):
+class UserBody(ServiceAccountBody):
     """Absent fields don't change."""
 
-    username: str | UnsetType | None = UNSET
     email: str | UnsetType | None = UNSET
-    name: str | UnsetType | None = UNSET
-    root_role: int | str | UnsetType = UNSET
-
-    def to_changes(self) -> dict[str, Any]:
-        fields = msgspec.structs.asdict(self)
-        return {name: value for name, value in fields.items() if value is not UNSET}
 
 
 class PasswordBody(msgspec.Struct):
@@ -80,8 +74,6 @@ def list_users(conn: Connection, identity: Identity) -> Json:
 @router.post(PATH, needs=ADMIN, limit="create_user", takes=NewUserBody)
 def create_user(context: Context, identity: Identity, body: NewUserBody) -> Json:
     profile, environ = body.check_profile(), request.environ
-    if body.password:
-        passwords.check(body.password, profile.username, profile.email)
     user, secret, is_mailed = reset_links.invite_user(
         context, environ, profile, body.password or "", identity, by_mail=body.sendEmail
     )
@@ -107,13 +99,7 @@ def delete_user(conn: Connection, identity: Identity, id: int) -> None:
 
 @router.post(f"{PATH}/<id:id>/change-password", needs=ADMIN, takes=PasswordBody)
 def change_user_password(context: Context, identity: Identity, id: int, body: PasswordBody) -> None:
-    with context.database.autocommit() as conn:
-        user = users.get(conn, id)
-    require_passwords(context, user)
-    passwords.check(body.password, user["username"], user["email"])
-    password_hash = context.passwords.hash(body.password)
-    with context.database.transaction() as conn:
-        users.set_password(conn, id, password_hash, identity)
+    set_password(context, id, body.password, identity)
 
 
 @router.post(f"{PATH}/validate-password", needs=ADMIN, takes=PasswordBody)

@@ -15,7 +15,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import Context, Page, PageGuard, Router, request, reset_links
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
-from sigservice.web.password_attempts import require_passwords
+from sigservice.web.password_attempts import require_passwords, set_password
 from sigservice.web.tables import Cell, Column, make_list_page, make_table
 from sigservice.wording import plural
 
@@ -138,11 +138,8 @@ def show_new_user(context: Context, identity: Identity, entry: Entry = NO_ENTRY)
 @shows_errors_in(show_new_user)
 def create_user(context: Context, identity: Identity, form: Form) -> Page | str:
     body, password = read(form, NewUserBody), form.get("password", "")
-    profile = body.check_profile()
-    if password:
-        passwords.check(password, profile.username, profile.email)
     user, secret, is_mailed = reset_links.invite_user(
-        context, request.environ, profile, password, identity, by_mail=body.sendEmail
+        context, request.environ, body.check_profile(), password, identity, by_mail=body.sendEmail
     )
     if password or not secret:
         return f"{PATH}?done=created"
@@ -205,17 +202,8 @@ def redirect_to_user(context: Context, identity: Identity, user_id: int) -> str:
 
 @router.post(f"{ONE}/password", needs=ADMIN)
 @shows_errors_in(show_user)
-def set_password(context: Context, identity: Identity, user_id: int, form: Form) -> str:
-    password = form.get("password", "")
-    with context.database.autocommit() as conn:
-        user = users.get(conn, user_id)
-    require_passwords(context, user)
-    passwords.check(password, user["username"], user["email"])
-    password_hash = context.passwords.hash(password)
-    with context.database.transaction() as conn:
-        users.set_password(
-            conn, user_id, password_hash, identity, keep_session=identity.session_hash
-        )
+def change_password(context: Context, identity: Identity, user_id: int, form: Form) -> str:
+    set_password(context, user_id, form.get("password", ""), identity)
     return f"{PATH}/{user_id}?done=password"
 
 
