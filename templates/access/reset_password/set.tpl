@@ -7,7 +7,7 @@
 % end
 % if user:
 <p>Setting a password for <bdi>{{user["username"] or user["email"]}}</bdi>. Other sessions will be signed out and personal API tokens revoked.</p>
-<form method="post" action="{{url(path)}}">
+<form method="post" action="{{action}}">
 <input type="hidden" name="csrf" value="{{form_token}}">
 <input type="hidden" name="token" value="{{token}}">
 <input name="username" value="{{user['username'] or user['email']}}" autocomplete="username" aria-label="Username" readonly hidden>

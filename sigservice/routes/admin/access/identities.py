@@ -2,18 +2,24 @@
 
 from typing import Any
 
+import msgspec
+
 from sigservice.config.oidc import is_enabled
-from sigservice.errors import BadDataError
 from sigservice.repository.access import identities
 from sigservice.services.access import users as user_service
 from sigservice.services.access.oidc import users
 from sigservice.services.identity import ADMIN, VIEW, Identity
-from sigservice.web import AdminGuard, Connection, Context, Json, Router, oidc_sign_in, request
-from sigservice.web.body import MISSING, read_json
+from sigservice.web import AdminGuard, Connection, Context, Json, Router, oidc_sign_in
 
 OF_USER = "/api/admin/user-admin/<id:id>/identities"
 OWN = "/api/admin/user/identities"
-BODY_LIMIT = 4096
+
+
+class DisconnectBody(msgspec.Struct):
+    """`password` is optional after a fresh sign-in with the provider."""
+
+    password: str = ""
+
 
 router = Router(AdminGuard, is_enabled=is_enabled)
 
@@ -34,18 +40,12 @@ def list_own_identities(conn: Connection, identity: Identity) -> Json:
     return _to_json(identities.list_of_user(conn, identity.user_id))
 
 
-@router.delete(OWN, needs=VIEW, body_limit=BODY_LIMIT)
-@router.delete(f"{OWN}/<identity_id:id>", needs=VIEW, body_limit=BODY_LIMIT)
+@router.delete(OWN, needs=VIEW, takes=DisconnectBody, optional_body=True)
+@router.delete(f"{OWN}/<identity_id:id>", needs=VIEW, takes=DisconnectBody, optional_body=True)
 def delete_own_identity(
-    context: Context, identity: Identity, identity_id: int | None = None
+    context: Context, identity: Identity, body: DisconnectBody, identity_id: int | None = None
 ) -> None:
-    """The body is `{password}`, or empty after a fresh sign-in with the provider."""
-    body, _ = read_json(request.environ, BODY_LIMIT)
-    body = {} if body is MISSING else body
-    password = body.get("password", "") if isinstance(body, dict) else None
-    if not isinstance(password, str):
-        raise BadDataError("The password must be text.", path="password")
-    oidc_sign_in.unlink_own(context, identity, identity_id, password)
+    oidc_sign_in.unlink_own(context, identity, identity_id, body.password)
 
 
 def _to_json(rows: list[dict[str, Any]]) -> Json:

@@ -23,7 +23,10 @@ from sigservice.web.forms import Field
 from sigservice.web.password_attempts import require_passwords
 from sigservice.web.public_forms import PublicForm
 
-TITLES = {"reset": "Set a new password", "welcome": "Welcome - set your password"}
+TITLES = {
+    f"/{PAGES['reset']}": "Set a new password",
+    f"/{PAGES['welcome']}": "Welcome - set your password",
+}
 
 router = Router(Public)
 
@@ -45,26 +48,14 @@ def send_reset_link(context: Context) -> HTTPResponse:
 
 
 @router.get(f"/{PAGES['reset']}")
-def show_reset(context: Context) -> HTTPResponse:
-    return _render_link(context, "reset", read_query(request.environ).get("token", ""))
+@router.get(f"/{PAGES['welcome']}")
+def show_link(context: Context) -> HTTPResponse:
+    return _render_link(context, read_query(request.environ).get("token", ""))
 
 
 @router.post(f"/{PAGES['reset']}", body_limit=FORM_LIMIT)
-def reset_password(context: Context) -> HTTPResponse:
-    return _set_password(context, "reset")
-
-
-@router.get(f"/{PAGES['welcome']}")
-def show_welcome(context: Context) -> HTTPResponse:
-    return _render_link(context, "welcome", read_query(request.environ).get("token", ""))
-
-
 @router.post(f"/{PAGES['welcome']}", body_limit=FORM_LIMIT)
-def set_first_password(context: Context) -> HTTPResponse:
-    return _set_password(context, "welcome")
-
-
-def _set_password(context: Context, kind: str) -> HTTPResponse:
+def set_password(context: Context) -> HTTPResponse:
     public_form = PublicForm(context, "reset-password")
     form = public_form.read()
     token, password = form.get("token", ""), form.get("password", "")
@@ -75,7 +66,7 @@ def _set_password(context: Context, kind: str) -> HTTPResponse:
     except AppError as error:
         if error.status not in (400, 401, 403):
             raise
-        return _render_link(context, kind, token, error)
+        return _render_link(context, token, error)
     try:
         _, session_id = sign_in.sign_in_by_password(
             context, request.environ, login, password, method="link"
@@ -103,12 +94,10 @@ def _render_request(context: Context, email: str = "", **more: Any) -> HTTPRespo
     return form.render("access/reset_password/request", **(values | more))
 
 
-def _render_link(
-    context: Context, kind: str, token: str, error: AppError | None = None
-) -> HTTPResponse:
+def _render_link(context: Context, token: str, error: AppError | None = None) -> HTTPResponse:
     """The form that sets a password, or the problem with the link."""
     require_passwords(context)
-    user = None
+    title, user = TITLES[request.environ["PATH_INFO"]], None
     try:
         with context.database.autocommit() as conn:
             user = reset_tokens.find_link(conn, token, context.clock.now())
@@ -117,9 +106,8 @@ def _render_link(
         error = invalid
     return PublicForm(context, "reset-password").render(
         "access/reset_password/set",
-        title=TITLES[kind],
-        heading=TITLES[kind],
-        path=f"/{PAGES[kind]}",
+        title=title,
+        heading=title,
         token=token,
         user=user,
         fields=make_new_password_fields(),
