@@ -121,7 +121,10 @@ class RemoteSnapshotReader:
     def _read_project(self, raw: Mapping[str, Any]) -> list[Project]:
         id = str(raw["id"])
         more = self._client.find("projects", id, "overview") or self._client.find("projects", id)
-        full = {**raw, **(more if isinstance(more, Mapping) else {}), "id": id}
+        if not isinstance(more, Mapping):  # without environments it would lose those it has here
+            self._skip(f"project {id}", "its environments: not readable")
+            return []
+        full = {**raw, **more, "id": id}
         links = []
         for item in get_list(full, "environments"):
             item = item if isinstance(item, Mapping) else {"environment": item}

@@ -29,6 +29,7 @@ def read(service):
 def peer_with(peer):
     def make(*addons):
         peer.answers = {"projects": PROJECTS, "addons": {"addons": list(addons)}}
+        peer.answers["projects/default/overview"] = PROJECTS["projects"][0]
         empty_list = {"features": [], "total": 0}
         peer.answers |= {"projects/default/features": empty_list, "search/features": empty_list}
         return ("import", "--from", peer.url, "--token", "*:*.secret")

@@ -64,6 +64,7 @@ ANSWERS = {
             {"environment": "nowhere"},
         ],
     },
+    "projects/no%20blanks": {},
     "environments": {
         "environments": [
             {"name": "development", "type": "development", "sortOrder": "2", "protected": None}
@@ -218,6 +219,14 @@ def test_older_servers_are_read_at_their_paths(odd, empty, command):
     del odd.answers["archive/features/default"]
     _, out, _ = command(empty, "import", "--from", odd.url, "--token", TOKEN)
     assert "archived flags: the server doesn't list them" in out
+
+
+def test_a_project_whose_environments_can_not_be_read_is_skipped(odd, empty, command):
+    del odd.answers["projects/default/overview"]
+    code, out, _ = command(empty, "import", "--from", odd.url, "--token", TOKEN)
+    assert code == 3
+    assert "project default: its environments: not readable" in out
+    assert "no longer uses" not in out
 
 
 def test_a_server_that_ignores_the_offset_is_read_once(odd, empty, command):
