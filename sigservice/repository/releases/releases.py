@@ -85,7 +85,7 @@ def list_events(conn: Connection, release_id: int) -> list[Row]:
 
 
 def list_guard_events(conn: Connection, release_ids: Sequence[int], since: datetime) -> list[Row]:
-    """{guard_id, type, created_at}, oldest first."""
+    """{guard_id, type, created_at}, oldest first, with the last one before `since`."""
     sql = _SQL["list_guard_events"]
     return fetch_all(conn, sql, release_ids=list(release_ids), since=since)
 

@@ -140,11 +140,15 @@ WHERE release_id = %(release_id)s
 ORDER BY id;
 
 -- name: list_guard_events
--- Changes of the states of guards, oldest first.
-SELECT (guard->>'id')::bigint AS guard_id, type, created_at
-FROM release_events
-WHERE release_id = ANY(%(release_ids)s) AND created_at > %(since)s
-  AND type IN ('guardFired', 'guardUnknown', 'guardOk')
+-- Changes of the states of guards, oldest first, with the last one before `since` of each guard.
+SELECT guard_id, type, created_at
+FROM (
+    SELECT id, (guard->>'id')::bigint AS guard_id, type, created_at,
+           lead(created_at) OVER (PARTITION BY guard->>'id' ORDER BY id) AS next_at
+    FROM release_events
+    WHERE release_id = ANY(%(release_ids)s) AND type IN ('guardFired', 'guardUnknown', 'guardOk')
+) changes
+WHERE coalesce(next_at, created_at) > %(since)s
 ORDER BY id;
 
 -- name: find_poll_interval
