@@ -91,6 +91,16 @@ def parse_target(url: str, policy: AddressPolicy) -> Target:
     return Target(parts, parts.scheme, host, port)
 
 
+def moves_elsewhere(old_url: str, new_url: str) -> bool:
+    """Whether scheme, host or port differ."""
+    everything = AddressPolicy(allow_private=True, allowed_hosts=("0.0.0.0/0", "::/0"))
+    try:
+        old, new = (parse_target(url, everything) for url in (old_url, new_url))
+    except DestinationError:
+        return True
+    return (old.scheme, old.host.lower(), old.port) != (new.scheme, new.host.lower(), new.port)
+
+
 def post(url: str, body: bytes, headers: Mapping[str, str], **options: Any) -> Response:
     """One request: HttpConnection.request has the options, and what it raises."""
     with HttpConnection() as connection:

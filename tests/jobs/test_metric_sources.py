@@ -308,6 +308,21 @@ def test_a_query_is_tried(rules, prometheus):
     rules.web.post_json(f"{SOURCES}/gone/query", body, headers=ADMIN, status=404)
 
 
+def test_a_stored_secret_is_not_sent_to_another_server(rules, prometheus):
+    auth = {"type": "basic", "username": "ada", "password": SECRET}
+    add_source(rules, prometheus, "other", auth=auth)
+    body = {"url": "https://elsewhere.example", "auth": auth | {"password": None}}
+    answer = rules.web.put_json(f"{SOURCES}/other", body, headers=ADMIN, status=400).json
+    (detail,) = answer["details"]
+    assert detail["path"] == "auth.password"
+    assert "enter the password again" in detail["message"]
+    body["url"] = f"{prometheus.url}/another/path"
+    same = rules.web.put_json(f"{SOURCES}/other", body, headers=ADMIN).json
+    assert same["auth"]["hasSecret"]
+    body = {"url": "https://elsewhere.example", "auth": auth}
+    assert rules.web.put_json(f"{SOURCES}/other", body, headers=ADMIN).json["auth"]["hasSecret"]
+
+
 def test_a_secret_is_sent_stored_encrypted_and_never_returned(rules, prometheus):
     auth = {"type": "basic", "username": "ada", "password": SECRET}
     headers = {"X-Scope-OrgID": "shop", "X-Api-Key": HEADER_KEY}

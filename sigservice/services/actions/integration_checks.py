@@ -59,15 +59,6 @@ def find_header_problem(text: str) -> str:
     return ""
 
 
-def moves_elsewhere(old_url: str, new_url: str) -> bool:
-    """Whether scheme, host or port differ."""
-    try:
-        old, new = (_find_origin(url) for url in (old_url, new_url))
-    except DestinationError:
-        return True
-    return old != new
-
-
 def to_texts(parameters: Mapping[str, Any], problems: Problems) -> dict[str, str]:
     """The parameters that aren't empty, as texts."""
     texts = {}
@@ -79,12 +70,6 @@ def to_texts(parameters: Mapping[str, Any], problems: Problems) -> dict[str, str
         else:
             problems.add(f"parameters.{name}", "Must be a text.")
     return {name: text for name, text in texts.items() if text}
-
-
-def _find_origin(url: str) -> tuple[str, str, int]:
-    everything = AddressPolicy(allow_private=True, allowed_hosts=("0.0.0.0/0", "::/0"))
-    target = post.parse_target(url, everything)
-    return target.scheme, target.host.lower(), target.port
 
 
 def _is_header_value(text: str) -> bool:

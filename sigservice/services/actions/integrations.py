@@ -21,6 +21,7 @@ from sigservice.errors import (
     NoPermissionError,
     require_found,
 )
+from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository import channels
 from sigservice.repository.actions import integrations as integration_rows
@@ -263,7 +264,7 @@ def _unmask(
     for name in masked:
         if name not in previous:
             problems.add(f"parameters.{name}", f"Enter the {provider.by_name[name].label}.")
-    moves = "url" in provider.by_name and integration_checks.moves_elsewhere(
+    moves = "url" in provider.by_name and post.moves_elsewhere(
         previous.get("url") or provider.default_url, values.get("url") or provider.default_url
     )
     if moves:

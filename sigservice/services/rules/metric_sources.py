@@ -8,7 +8,7 @@ import msgspec
 
 from sigservice.crypto.encryption import Encryption
 from sigservice.db import Connection, Row
-from sigservice.errors import ConflictError, require_found
+from sigservice.errors import BadDataError, ConflictError, require_found
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.repository.rules import metric_sources
@@ -90,12 +90,18 @@ def update(
     *,
     is_import: bool = False,
 ) -> Row:
-    """Raises NotFoundError, BadDataError, EncryptionError."""
+    """A secret is only sent to the server that it was entered for. Raises NotFoundError,
+    BadDataError, EncryptionError."""
     signal_endpoints.lock_all(conn)
     before = get(conn, name)
     new.name, secret = name, None
     if msgspec.json.decode(before["auth"])["type"] == new.auth.type:
         secret = before["encrypted_secret"]
+    if secret is not None and not new.auth.secret and post.moves_elsewhere(before["url"], new.url):
+        secret, entry = None, "password" if new.auth.type == "basic" else "token"
+        if not is_import:
+            message = f"The URL changes: enter the {entry} again."
+            raise BadDataError(message, path=f"auth.{entry}")
     _check(new, policy, has_secret=is_import or secret is not None)
     if new.auth.secret:
         secret = encryption.encrypt(new.auth.secret)
