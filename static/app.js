@@ -286,7 +286,7 @@ document.addEventListener("click", (event) => {
 const REFRESH_MS = 5000;
 
 async function refresh() {
-  if (document.hidden || !getSelection().isCollapsed) return;
+  if (document.hidden || $("dialog[open]") || !getSelection().isCollapsed) return; // a dialog gives the focus back
   const answer = await fetch(location.href, { headers: { Accept: "text/html", "X-Live-Refresh": "1" } });
   if (answer.redirected) return location.reload(); // signed out: the sign-in page leads back here
   if (!answer.ok) return;

@@ -47,6 +47,26 @@ def test_a_live_panel_announces_a_new_state_and_keeps_the_focus(tab, kit):
     assert page.complaints == []
 
 
+def test_the_focus_goes_back_to_a_live_panel_when_a_dialog_is_closed(tab, kit):
+    kit.create()
+    page = tab("ada")
+    page.clock.install()
+    page.goto(FLAG)
+    page.get_by_role("link", name="Roll back to 0%").press("Enter")
+    dialog = page.get_by_role("dialog", name="Roll back to 0% of users?")
+    dialog.wait_for()
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.clock.run_for(11_000)
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+    assert requests == []
+    assert page.evaluate("document.activeElement.textContent").startswith("Roll back to 0%")
+    with page.expect_response(lambda response: response.url.endswith(FLAG)):
+        page.clock.run_for(6_000)
+    assert page.complaints == []
+
+
 def test_a_form_of_a_release_grows_and_shows_a_replay_without_loading_the_page(tab, kit):
     kit.endpoint("alertmanager", template="alertmanager")
     page = tab("ada")
