@@ -102,6 +102,13 @@ function keepEntries(old, sent, section) {
   }
 }
 
+// Goes to the summary of errors, and returns it.
+function focusProblems() {
+  const problems = $(".problem[tabindex]");
+  problems?.focus();
+  return problems;
+}
+
 async function submitInPlace(form, button, ids) {
   const sent = new Map([...form.elements].map((control) => [control.id, readState(control)]));
   const [, section] = button?.value.match(/^(?:remove|up)-(.+)\.\d+$/) ?? [];
@@ -125,7 +132,7 @@ async function submitInPlace(form, button, ids) {
     document.body.replaceWith(page.body);
     addDialogs();
     enhance(document);
-    return $("#main")?.focus();
+    return focusProblems() ?? $("#main")?.focus();
   }
   const focused = document.activeElement; // now: Tab may have moved on since the change
   $("#notice")?.remove(); // of an earlier change
@@ -135,6 +142,7 @@ async function submitInPlace(form, button, ids) {
     enhance(fresh);
   }
   const isAtButton = focused === button || focused === document.body;
+  if (isAtButton && parts.some(([, fresh]) => $(".problem[tabindex]", fresh))) return focusProblems();
   const row = isAtButton && action.hash && document.getElementById(action.hash.slice(1));
   const target = row ? $("input:not([type=hidden]), select, textarea", row) : !focused.isConnected && findAlike(focused);
   if (row && !target) return row.scrollIntoView();
@@ -319,6 +327,7 @@ function refreshPart(list, fresh) {
 
 addDialogs();
 enhance(document);
+focusProblems();
 if ($("#notice")) forgetNotice();
 setInterval(updateAges, 30000);
 if ($("[data-live]")) setInterval(() => refresh().catch(() => {}), REFRESH_MS);

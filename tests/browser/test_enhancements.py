@@ -250,6 +250,18 @@ def test_selected_flags_stay_selected_when_one_is_switched(tab, flags):
     assert page.complaints == []
 
 
+def test_the_errors_of_a_form_have_the_focus(tab, flags):
+    flags.create_flag("checkout")
+    page = tab("ada")
+    page.goto("/admin/features/checkout")
+    page.get_by_label("New tag").fill("shop")
+    page.keyboard.press("Enter")
+    page.get_by_role("alert").wait_for()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('href')") == "#tag"
+    assert page.complaints == []
+
+
 @pytest.mark.parametrize("names", [["alpha"], ["alpha", "beta"]], ids=["last flag", "one of two"])
 def test_revive_brings_archived_flags_back_into_the_list(tab, flags, names):
     for name in names:

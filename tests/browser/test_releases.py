@@ -67,6 +67,21 @@ def test_the_focus_goes_back_to_a_live_panel_when_a_dialog_is_closed(tab, kit):
     assert page.complaints == []
 
 
+def test_the_errors_of_a_replay_are_in_view_and_have_the_focus(tab, kit):
+    page = tab("ada", viewport={"width": 1280, "height": 700})
+    page.goto(f"{FLAG}/environments/production/releases/new")
+    page.locator("[id='steps.1.rollout']").fill("1")
+    page.get_by_role("button", name="Replay the last 48 h").click()
+    alert = page.get_by_role("alert")
+    alert.wait_for()
+    assert alert.evaluate("(e) => e === document.activeElement")
+    assert 0 < alert.bounding_box()["y"] < 700
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#steps.1.rollout")
+    assert page.complaints == []
+
+
 def test_a_form_of_a_release_grows_and_shows_a_replay_without_loading_the_page(tab, kit):
     kit.endpoint("alertmanager", template="alertmanager")
     page = tab("ada")
