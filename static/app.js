@@ -303,7 +303,8 @@ async function refresh() {
 }
 
 function refreshPart(list, fresh) {
-  if (!fresh || fresh.innerHTML === list.dataset.last) return;
+  if (!fresh) return list.remove(); // such as the releases of a project after the last one
+  if (fresh.innerHTML === list.dataset.last) return;
   list.dataset.last = fresh.innerHTML;
   for (const open of $$("details[open]", list)) {
     $(`#${open.id}`, fresh)?.setAttribute("open", "");

@@ -82,6 +82,18 @@ def test_the_errors_of_a_replay_are_in_view_and_have_the_focus(tab, kit):
     assert page.complaints == []
 
 
+def test_the_releases_of_a_project_go_with_the_last_one(tab, kit):
+    release = kit.create()
+    page = tab("ada")
+    page.clock.install()
+    page.goto("/admin/projects/default/overview")
+    page.locator("#releases", has_text="running").wait_for()
+    kit.command(release, "stop")
+    page.clock.run_for(6_000)
+    page.locator("#releases").wait_for(state="detached", timeout=5000)
+    assert page.complaints == []
+
+
 def test_a_form_of_a_release_grows_and_shows_a_replay_without_loading_the_page(tab, kit):
     kit.endpoint("alertmanager", template="alertmanager")
     page = tab("ada")
