@@ -297,6 +297,22 @@ def test_a_person_or_the_end_of_the_other_set_restores_a_shared_flag(alerts, two
     assert alerts.is_on()
 
 
+def test_a_set_shares_a_flag_that_an_alert_of_a_disabled_set_disabled(alerts, two_sets, web):
+    def send(payload, name):
+        alerts.send(payload(name) | {"set": name})
+        alerts.work()
+
+    path = f"{SETS}/{two_sets['a']}"
+    send(firing, "a")
+    web.post(f"{path}/off", headers=ADMIN)
+    send(firing, "b")
+    web.post(f"{path}/on", headers=ADMIN)
+    send(resolved, "a")
+    assert not alerts.is_on()
+    send(resolved, "b")
+    assert alerts.is_on()
+
+
 @pytest.mark.parametrize("change", ["other endpoint", "deleted endpoint", "no account"])
 def test_a_set_whose_alert_can_t_resolve_keeps_no_flag(alerts, two_sets, web, make, change):
     path = f"{SETS}/{two_sets['a']}"

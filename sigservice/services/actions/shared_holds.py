@@ -17,22 +17,22 @@ Holders = Mapping[tuple[str, str], Mapping[int, str]]
 def find_holders(
     conn: Connection, changes: Iterable[RevertibleChange], *, at: int | None = None
 ) -> Holders:
-    """The names of the enabled sets whose alerts keep the flags of `changes` in their states, by
-    flag and environment, then by ID; with `at`, of those with an alert that fired when the run `at`
-    was inserted. Call it after these states are written."""
+    """The names of the sets whose alerts put the flags of `changes` in their states, by flag and
+    environment, then by ID; with `at`, only of enabled sets with an alert that fired when the run
+    `at` was inserted. Call it after these states are written."""
     names = sorted({change.feature for change in changes if change.changed_property == "state"})
     if not names:
         return {}
     holders: dict[tuple[str, str], dict[int, str]] = {}
     rows = home.list_flags_of_alerts(conn, limit=MAX_HOLDERS, features=names, payloads=False)
-    firing = {row["action_set_id"] for row in rows}
     if at is not None:
-        alerts = action_runs.list_firing_alerts(conn, list(firing), before=at)
+        sets = list({row["action_set_id"] for row in rows if row["is_set_enabled"]})
+        alerts = action_runs.list_firing_alerts(conn, sets, before=at)
         firing = {alert["action_set_id"] for alert in alerts}
+        rows = [row for row in rows if row["action_set_id"] in firing]
     for row in rows:
-        if row["is_set_enabled"] and row["action_set_id"] in firing:
-            place = row["feature"], row["environment"]
-            holders.setdefault(place, {})[row["action_set_id"]] = row["name"]
+        place = row["feature"], row["environment"]
+        holders.setdefault(place, {})[row["action_set_id"]] = row["name"]
     return holders
 
 
