@@ -28,7 +28,7 @@ from sigservice.services.actions import notifications
 from sigservice.services.actions.action_alerts import OTHER_ALERT_FIRES, FiringAlerts
 from sigservice.services.actions.action_filters import Filter, Matcher
 from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
-from sigservice.services.signals.payload_paths import find_values, to_text
+from sigservice.services.signals.payload_paths import find_scalars, to_text
 from sigservice.wording import plural
 
 # One transaction evaluates a batch of signals; its runs are inserted in portions of limited size.
@@ -211,7 +211,7 @@ def is_resolved(resolved_condition: ResolvedCondition | None, payload: Any) -> b
     """Whether the signal resolves an alert: all values at the path say so, also those of `[*]`."""
     if resolved_condition is None:
         return False
-    texts = {to_text(value) for value in _find_scalars(payload, resolved_condition.path)}
+    texts = {to_text(value) for value in find_scalars(payload, resolved_condition.path)}
     return bool(texts) and texts <= {*resolved_condition.values}
 
 
@@ -385,9 +385,5 @@ def add_states(action_set: dict[str, Any], cause: str) -> dict[str, Any]:
 
 def find_text(payload: Any, path: str) -> str | None:
     """The first scalar value at the path as text, None if there is none."""
-    scalars = _find_scalars(payload, path)
+    scalars = find_scalars(payload, path)
     return to_text(scalars[0]) if scalars else None
-
-
-def _find_scalars(payload: Any, path: str) -> list[Any]:
-    return [v for v in find_values(payload, path) if not isinstance(v, dict | list)]

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -162,7 +163,7 @@ def check_filter(filter: Filter, problems: Problems, path: str, max_values: int)
     elif filter.operator in _SINGLE:
         read, needs, _ = _SINGLE[filter.operator]
         if filter.operator == "REGEX" and filter.caseInsensitive:
-            read = _parse_folding_pattern
+            read = partial(_parse_pattern, prefix=_FOLDING)  # RE2 needs more memory for it
         if filter.value is None or read(filter.value) is None:
             problems.add(f"{path}.value", f"{filter.operator} needs {needs}.")
     elif filter.operator != "EXISTS":
@@ -238,11 +239,6 @@ def _parse_pattern(value: Any, prefix: str = "") -> str | None:
     except re2.error:
         return None
     return text
-
-
-def _parse_folding_pattern(value: Any) -> str | None:
-    """A case-insensitive pattern, for which RE2 needs more memory."""
-    return _parse_pattern(value, _FOLDING)
 
 
 Read = Callable[[Any], Any]

@@ -53,6 +53,11 @@ def find_values(payload: Any, path: str) -> list[Any]:
     return values if values or "." not in path else list(_walk_dotted(payload, steps))
 
 
+def find_scalars(payload: Any, path: str) -> list[Any]:
+    """The values that are no objects and lists."""
+    return [v for v in find_values(payload, path) if not isinstance(v, dict | list)]
+
+
 def _walk(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
     level = [value]
     for step in steps:

@@ -11,7 +11,7 @@ from sigservice.db import Connection, Row, build_like_pattern
 from sigservice.repository.signals import signals
 from sigservice.repository.signals.signals import LogPart, SearchWindow
 from sigservice.services.problems import Problems
-from sigservice.services.signals.payload_paths import find_values, parse_path, to_text
+from sigservice.services.signals.payload_paths import find_scalars, find_values, parse_path, to_text
 from sigservice.services.signals.signal_states import SEVERITIES, STATUSES
 from sigservice.services.signals.signal_summaries import Summarizer, decode_payload, make_summarizer
 
@@ -139,8 +139,6 @@ def _compile(filter: SignalFilter, summarizer: Summarizer) -> Callable[[Row], bo
 
 
 def _matches_path(filter: SignalFilter, payload: Any) -> bool:
-    values = find_values(payload, filter.path)
     if not filter.value:
-        return bool(values)
-    scalars = [value for value in values if not isinstance(value, dict | list)]
-    return any(to_text(value) == filter.value for value in scalars)
+        return bool(find_values(payload, filter.path))
+    return filter.value in map(to_text, find_scalars(payload, filter.path))

@@ -1,11 +1,17 @@
 -- Received signals. Written by senders; deleted by the retention job in chunks.
 
+-- part: must_queue
+-- Whether the endpoint of the signal `a` triggers an enabled action set, or a disabled one whose alerts can
+-- resolve, or a guard of a release watches it.
+EXISTS (SELECT 1 FROM action_sets x
+        WHERE x.source_id = a.endpoint_id AND (x.enabled OR x.settings ? 'restoreWhenResolved'))
+OR EXISTS (SELECT 1 FROM release_guards g WHERE g.endpoint_id = a.endpoint_id AND g.is_watching)
+
 -- name: insert_signals
 -- Stores the signals of concurrent senders in one statement, which is one commit and one round trip. Returns
 -- a row for each signal whose endpoint still has the version that its sender was authenticated with.
 -- `created_at` is NULL if the endpoint has a signal with the same key already: then the signal is not stored.
--- A signal is queued for evaluation if the endpoint triggers an enabled action set, or a disabled one whose alerts
--- can resolve, or a guard of a release watches it. IDs are in the order of the list. `signals` is one JSON text, which the driver formats faster
+-- IDs are in the order of the list. `signals` is one JSON text, which the driver formats faster
 -- than arrays; the payload is text in it, so that it doesn't change. The join with the token protects from a
 -- previous version of the program, which deletes tokens without a new version of the endpoint. With LATERAL
 -- each token is one index lookup.
@@ -40,10 +46,7 @@ WITH accepted AS MATERIALIZED (
     SELECT a.id, a.endpoint_id
     FROM accepted a
     JOIN stored s ON s.id = a.id
-    WHERE EXISTS (SELECT 1 FROM action_sets x
-                  WHERE x.source_id = a.endpoint_id
-                    AND (x.enabled OR x.settings ? 'restoreWhenResolved'))
-       OR EXISTS (SELECT 1 FROM release_guards g WHERE g.endpoint_id = a.endpoint_id AND g.is_watching)
+    WHERE {{must_queue}}
     RETURNING signal_id
 )
 SELECT a.position, a.id, a.endpoint_id, a.token_id, s.created_at, q.signal_id IS NOT NULL AS queued
@@ -66,12 +69,9 @@ UPDATE signals SET idempotency_key = NULL WHERE id = %(id)s;
 -- part: queue_stored
 -- Queues a signal like insert_signals.
 INSERT INTO signal_queue (signal_id, endpoint_id)
-SELECT id, endpoint_id
-FROM stored
-WHERE EXISTS (SELECT 1 FROM action_sets a WHERE a.source_id = stored.endpoint_id
-                AND (a.enabled OR a.settings ? 'restoreWhenResolved'))
-   OR EXISTS (SELECT 1 FROM release_guards g
-              WHERE g.endpoint_id = stored.endpoint_id AND g.is_watching)
+SELECT a.id, a.endpoint_id
+FROM stored a
+WHERE {{must_queue}}
 
 -- name: insert_signal_by_user
 -- A test signal or a replay, queued like a sender's signal.

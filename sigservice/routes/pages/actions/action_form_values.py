@@ -195,11 +195,6 @@ def _read_params(row: Form) -> dict[str, Any]:
     return {name: row[PARAMS + name].strip() for name in names if PARAMS + name in row}
 
 
-def _make_filter(letter: str, rows: Sequence[Form]) -> Filter:
-    filters = [_read_filter(row) for row in rows]
-    return Filter(any=filters) if letter else filters[0]
-
-
 def _read_filter(row: Form) -> Filter:
     operator, text = row.get("operator", ""), row.get("values", "").replace("\r\n", "\n")
     has_several = operator in LIST_OPERATORS
@@ -216,8 +211,10 @@ def _read_filter(row: Form) -> Filter:
 
 def read_filters(rows: Sequence[Form]) -> list[Filter]:
     """Of rows that `make_filter_rows` makes."""
-    groups = _group_filters(rows)
-    return [_make_filter(letter, [row for _, row in items]) for letter, items in groups]
+    filters = [
+        (letter, [_read_filter(row) for _, row in items]) for letter, items in _group_filters(rows)
+    ]
+    return [Filter(any=group) if letter else group[0] for letter, group in filters]
 
 
 def make_filter_rows(filters: Sequence[Filter]) -> list[Form]:

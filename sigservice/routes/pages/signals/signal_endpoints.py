@@ -158,12 +158,13 @@ def show_new_signal_endpoint(context: Context, identity: Identity, entry: Entry 
         back = ("Signal endpoints", PATH)
         return make_limit_page("New signal endpoint", text, back)
     texts = entry.form or {"enabled": "on", "token": "now"}
+    url = make_signal_url(context, request.environ, texts.get("name") or "NAME")
     return Page(
         "signals/signal_endpoints/new",
         title="New signal endpoint",
         breadcrumbs=[("Signal endpoints", PATH)],
         fields=fill([_make_sender_field("No presets", SENDER_HINT), *FIELDS], texts),
-        call_url=_make_url_field(context, texts.get("name") or "NAME"),
+        call_url=Field("call-url", "Webhook URL", url),
         token_fields=fill([TOKEN_FIELD, TOKEN_NAME_FIELD], texts),
     )
 
@@ -277,10 +278,6 @@ def delete_signal_endpoint(conn: Connection, identity: Identity, id: int) -> Con
 def _explain_limit(context: Context, count: int) -> str:
     limit = context.config["signals"]["endpointsLimit"]
     return explain_reached_limit("signal endpoint", count, limit, "signals.endpointsLimit")
-
-
-def _make_url_field(context: Context, name: str) -> Field:
-    return Field("call-url", "Webhook URL", make_signal_url(context, request.environ, name))
 
 
 def _make_sender_field(blank: str, hint: str) -> Field:
