@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sigservice.repository.actions import action_runs
 from tests.conftest import ADMIN
 from tests.pages.page_reader import alert, follow, form_to, heading, notice
 from tests.pages.test_actions import PATH, main
@@ -34,6 +35,21 @@ def test_history_is_empty_then_tells(ada, flags, sets, endpoint, token, send):
     assert '"n": 1' in page.html.find("pre").get_text()
     signal = follow(page, f"Signal {run['signalId']}")
     assert "kill checkout in default : succeeded" in main(signal)
+
+
+def test_a_page_that_large_payloads_end_early_leads_to_older_runs(
+    ada, flags, sets, endpoint, token, send, monkeypatch
+):
+    id = sets.set()
+    for _ in range(2):
+        send(endpoint, token, {})
+    sets.work()
+    monkeypatch.setattr(action_runs, "PAGE_BYTES", 1)
+    page = ada.get(f"{PATH}/{id}/runs")
+    assert len(states(page)) == 1
+    older = follow(page, "Older →")
+    assert len(states(older)) == 1
+    assert "Older" not in older.html.find("main").get_text()
 
 
 def test_undo_asks_first_and_happens_once(ada, flags, sets, endpoint, token, send):

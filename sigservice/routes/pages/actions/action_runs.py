@@ -57,9 +57,10 @@ router = Router(PageGuard, notices=NOTICES)
 def list_runs(conn: Connection, identity: Identity, project: str, set_id: int) -> Page:
     before = read_paging(read_query(request.environ)).before
     row = action_sets.get(conn, project, set_id)
-    runs = action_run_rows.list_of_set(conn, set_id, before=before, limit=PAGE_SIZE + 1)
+    page = action_run_rows.list_of_set(conn, set_id, before=before, limit=PAGE_SIZE)
+    last = page[-1]["id"] if page else 0
+    has_older = action_run_rows.list_of_set(conn, set_id, before=last, limit=1)
     names = _map_names(set_rows.list_of_project(conn, project))
-    page = runs[:PAGE_SIZE]
     return Page(
         "actions/action_runs/list",
         title=f"Runs of {row['name']} in {project}",
@@ -67,7 +68,7 @@ def list_runs(conn: Connection, identity: Identity, project: str, set_id: int) -
         project=project,
         row=row,
         runs=[_make_view(run, names, identity) for run in page],
-        older=f"before={page[-1]['id']}" if len(runs) > PAGE_SIZE else "",
+        older=f"before={last}" if has_older else "",
         newest="",
         at_newest=before is None,
     )
