@@ -187,9 +187,8 @@ def test_an_alert_that_fires_for_longer_than_runs_are_kept_is_reverted(alerts):
     make_old = "UPDATE action_runs SET created_at = created_at - interval '91 days'"
     alerts.rows("UPDATE features SET created_at = created_at - interval '91 days'")
     alerts.rows(make_old)
-    newest, _, first = alerts.runs(one["id"])
     retention.run_once(alerts.service.context)
-    assert [run["id"] for run in alerts.runs(one["id"])] == [newest["id"], first["id"]]
+    assert len(alerts.runs(one["id"])) == 3
     alerts.send(resolved())
     alerts.work()
     assert alerts.is_on()

@@ -249,8 +249,8 @@ CROSS JOIN LATERAL (
 ) r;
 
 -- name: delete_old_runs
--- Keeps the runs that will be reverted, after a time or when the alert resolves, and those that say whether an
--- alert fires: its newest run, or the one that resolved it while the changes of an older one are not reverted.
+-- Keeps the runs that will be reverted, after a time or when the alert resolves, and until then the newest 1000
+-- runs of their sets, which say what alerts fire.
 DELETE FROM action_runs
 WHERE id = ANY(ARRAY(
     SELECT r.id FROM action_runs r
@@ -258,23 +258,18 @@ WHERE id = ANY(ARRAY(
       AND r.restore_due_at IS NULL
       AND NOT (
           r.correlation IS NOT NULL
+          AND CASE r.cause WHEN 'signal' THEN NOT r.dry_run ELSE r.state = 'suppressed' OR r.dry_run END
           AND EXISTS (SELECT FROM action_sets s
                       WHERE s.id = r.action_set_id AND s.settings ? 'restoreWhenResolved')
           AND (SELECT e.id FROM action_runs e
                WHERE e.action_set_id BETWEEN r.action_set_id AND r.action_set_id AND e.id > r.id
                  AND e.cause = 'resolved' AND e.state <> 'suppressed' AND NOT e.dry_run
                ORDER BY e.action_set_id, e.id DESC LIMIT 1) IS NULL
-          AND (r.cause = 'signal' AND r.restored_by_run_id IS NULL AND NOT r.dry_run
-               AND (jsonb_path_exists(r.action_set, '$.actions[*].changes[*]')
-                    OR NOT EXISTS (SELECT FROM action_runs n
-                                   WHERE n.action_set_id = r.action_set_id AND n.id > r.id
-                                     AND n.correlation = r.correlation))
-               OR r.cause = 'resolved'
-               AND EXISTS (SELECT FROM action_runs h
-                           WHERE h.action_set_id = r.action_set_id AND h.id < r.id
-                             AND h.correlation = r.correlation AND h.cause = 'signal' AND NOT h.dry_run
-                             AND h.restored_by_run_id IS NULL AND h.state IN ('success', 'failed')
-                             AND jsonb_path_exists(h.action_set, '$.actions[*].changes[*]')))
+          AND (r.cause = 'signal' AND r.restored_by_run_id IS NULL
+               AND jsonb_path_exists(r.action_set, '$.actions[*].changes[*]')
+               OR r.id > coalesce((SELECT n.id FROM action_runs n
+                                   WHERE n.action_set_id BETWEEN r.action_set_id AND r.action_set_id
+                                   ORDER BY n.action_set_id, n.id DESC OFFSET 1000 LIMIT 1), 0))
       )
     LIMIT %(chunk)s
 ));
