@@ -250,26 +250,32 @@ CROSS JOIN LATERAL (
 
 -- name: delete_old_runs
 -- Keeps the runs that will be reverted, after a time or when the alert resolves, and until then the newest 1000
--- runs of their sets, which say what alerts fire.
+-- runs of their sets, which say what alerts fire. BETWEEN: see list_firing_alerts. The limits of the sets are
+-- one JSON object, because without statistics a join would read all of them for each run.
+WITH limits AS MATERIALIZED (
+    SELECT jsonb_object_agg(s.id, jsonb_build_object(
+               'resolved', coalesce((SELECT e.id FROM action_runs e
+                                     WHERE e.action_set_id BETWEEN s.id AND s.id
+                                       AND e.cause = 'resolved' AND e.state <> 'suppressed' AND NOT e.dry_run
+                                     ORDER BY e.action_set_id, e.id DESC LIMIT 1), 0),
+               'newest', coalesce((SELECT n.id FROM action_runs n
+                                   WHERE n.action_set_id BETWEEN s.id AND s.id
+                                   ORDER BY n.action_set_id, n.id DESC OFFSET 1000 LIMIT 1), 0))) AS of_set
+    FROM action_sets s
+    WHERE s.settings ? 'restoreWhenResolved'
+)
 DELETE FROM action_runs
 WHERE id = ANY(ARRAY(
-    SELECT r.id FROM action_runs r
+    SELECT r.id
+    FROM action_runs r, limits
     WHERE r.created_at < now() - make_interval(days => %(days)s) AND r.state <> 'started'
       AND r.restore_due_at IS NULL
-      AND NOT (
+      AND NOT coalesce(
           r.correlation IS NOT NULL
           AND CASE r.cause WHEN 'signal' THEN NOT r.dry_run ELSE r.state = 'suppressed' OR r.dry_run END
-          AND EXISTS (SELECT FROM action_sets s
-                      WHERE s.id = r.action_set_id AND s.settings ? 'restoreWhenResolved')
-          AND (SELECT e.id FROM action_runs e
-               WHERE e.action_set_id BETWEEN r.action_set_id AND r.action_set_id AND e.id > r.id
-                 AND e.cause = 'resolved' AND e.state <> 'suppressed' AND NOT e.dry_run
-               ORDER BY e.action_set_id, e.id DESC LIMIT 1) IS NULL
-          AND (r.cause = 'signal' AND r.restored_by_run_id IS NULL
-               AND jsonb_path_exists(r.action_set, '$.actions[*].changes[*]')
-               OR r.id > coalesce((SELECT n.id FROM action_runs n
-                                   WHERE n.action_set_id BETWEEN r.action_set_id AND r.action_set_id
-                                   ORDER BY n.action_set_id, n.id DESC OFFSET 1000 LIMIT 1), 0))
-      )
+          AND r.id > (of_set #>> ARRAY[r.action_set_id::text, 'resolved'])::bigint
+          AND (r.id > (of_set #>> ARRAY[r.action_set_id::text, 'newest'])::bigint
+               OR r.cause = 'signal' AND r.restored_by_run_id IS NULL
+                  AND jsonb_path_exists(r.action_set, '$.actions[*].changes[*]')), false)
     LIMIT %(chunk)s
 ));
