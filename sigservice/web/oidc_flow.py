@@ -57,7 +57,7 @@ def begin(
     work."""
     cookie = session.find_flow_secret(context, environ) or secrets.generate_secret()
     now = int(context.clock.now().timestamp())
-    session_name = _name_session(identity) if identity else ""
+    session_name = name_session(identity) if identity else ""
     state = State(random.token_urlsafe(16), now, next_path, purpose, session_name)
     content = base64.urlsafe_b64encode(msgspec.json.encode(state)).rstrip(b"=").decode()
     return _derive_flow(context, cookie, content), cookie
@@ -83,11 +83,7 @@ def read_state(context: Context, environ: dict[str, Any], text: str) -> tuple[St
     return state, flow
 
 
-def is_of_session(state: State, identity: Identity | None) -> bool:
-    return identity is not None and secrets.is_equal(state.session, _name_session(identity))
-
-
-def _name_session(identity: Identity) -> str:
+def name_session(identity: Identity) -> str:
     return secrets.derive(identity.csrf, "oidc session")
 
 

@@ -143,5 +143,6 @@ def _limit_owner(context: Context, identity: Identity, event: str, reason: str) 
         ):
             yield
     except PasswordMismatch:
-        context.failed_sign_ins.record_wrong_own_password(context.database, identity, event, reason)
+        data = {"reason": reason, "id": identity.user_id, "username": identity.username}
+        context.failed_sign_ins.record_event(context.database, event, identity, data)
         raise

@@ -90,9 +90,8 @@ def list_of_project(conn: Connection, project: str) -> list[Row]:
     return fetch_all(conn, _SQL["list_api_tokens"], token_name=None, project=project)
 
 
-def update(conn: Connection, id: int, *, expires_at: datetime) -> Row | None:
-    """{expires_at}; None if there is no such token."""
-    return fetch_one(conn, _SQL["update_api_token"], id=id, expires_at=expires_at)
+def update(conn: Connection, id: int, *, expires_at: datetime) -> None:
+    execute(conn, _SQL["update_api_token"], id=id, expires_at=expires_at)
 
 
 def delete(conn: Connection, id: int) -> bool:

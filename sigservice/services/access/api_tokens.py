@@ -148,11 +148,11 @@ def update(conn: Connection, token: str, expires_at: str, by: Identity) -> None:
         raise BadDataError(_INVALID_DATE, path="expiresAt")
     revisions.lock(conn)
     before = find(conn, token)
-    changes = api_tokens.update(conn, before["id"], expires_at=expiry) if before else None
-    if before is None or changes is None:
+    if before is None:
         return
+    api_tokens.update(conn, before["id"], expires_at=expiry)
     revisions.bump_tokens(conn)
-    _record(conn, "api-token-updated", by, before=before, after=before | changes)
+    _record(conn, "api-token-updated", by, before=before, after=before | {"expires_at": expiry})
 
 
 def delete(conn: Connection, token: str | int, by: Identity) -> None:

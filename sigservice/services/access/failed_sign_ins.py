@@ -47,14 +47,7 @@ class FailedSignIns:
     def record_failure(self, database: Database, data: Mapping[str, Any], ip: str) -> None:
         """`data` has the `reason`, and the user if one is known. Raises DatabaseUnavailable."""
         by = Identity(SYSTEM_ID, "anonymous", frozenset(), ip=ip)
-        self._record(database, "user-sign-in-failed", by, dict(data))
-
-    def record_wrong_own_password(
-        self, database: Database, by: Identity, type: str, reason: str
-    ) -> None:
-        """Raises DatabaseUnavailable."""
-        data = {"reason": reason, "id": by.user_id, "username": by.username}
-        self._record(database, type, by, data)
+        self.record_event(database, "user-sign-in-failed", by, data)
 
     def record_summary(self, database: Database) -> None:
         """Records one event that sums up the counted ones. If it raises DatabaseUnavailable, it
@@ -70,7 +63,10 @@ class FailedSignIns:
             self._omitted -= count
             self._omitted_by_user -= by_user
 
-    def _record(self, database: Database, type: str, by: Identity, data: dict[str, Any]) -> None:
+    def record_event(
+        self, database: Database, type: str, by: Identity, data: Mapping[str, Any]
+    ) -> None:
+        """The same for an event of another type and actor."""
         if self._buckets.consume("").is_allowed:
             with database.autocommit() as conn:
                 events.record(conn, type, by, data=data)

@@ -127,14 +127,7 @@ def update(conn: Connection, id: int, changes: Mapping[str, Any], by: Identity) 
     if profile.role_id != ADMIN_ROLE:
         _check_other_admin(conn, before)
     try:
-        users.update(
-            conn,
-            id,
-            username=profile.username,
-            email=profile.email,
-            name=profile.name,
-            role_id=profile.role_id,
-        )
+        users.update(conn, id, **asdict(profile))
     except UniqueViolation as error:
         raise make_duplicate_error(error) from error
     after = get(conn, id)

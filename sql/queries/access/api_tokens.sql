@@ -59,8 +59,7 @@ ORDER BY id;
 -- name: update_api_token
 UPDATE api_tokens
 SET expires_at = %(expires_at)s
-WHERE id = %(id)s
-RETURNING expires_at;
+WHERE id = %(id)s;
 
 -- name: delete_api_token
 DELETE FROM api_tokens WHERE id = %(id)s;

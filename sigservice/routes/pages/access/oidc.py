@@ -121,7 +121,7 @@ def _read_answer() -> dict[str, str]:
 def _find_same_user(context: Context, state: oidc_flow.State) -> Identity:
     """The user of the session in which the flow began. Raises OidcError."""
     identity = session.find_identity(context, request.environ)
-    if identity is None or not oidc_flow.is_of_session(state, identity):
+    if not identity or not secrets.is_equal(state.session, oidc_flow.name_session(identity)):
         raise OidcError("oidc-link", "another session")
     return identity
 

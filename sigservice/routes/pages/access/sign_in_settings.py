@@ -7,6 +7,7 @@ from typing import Any
 
 from sigservice.concurrency.workers import release_turn
 from sigservice.config.oidc import list_addresses
+from sigservice.services.access.oidc.check import find_problems
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.web import Context, Page, PageGuard, Router
 from sigservice.web.forms import Form
@@ -33,10 +34,10 @@ def show_settings(context: Context, identity: Identity, problems: list[str] | No
 
 @router.post(f"{PATH}/check", needs=ADMIN)
 def check_provider(context: Context, identity: Identity, form: Form) -> Page | str:
-    if context.provider is None:
+    if (provider := context.provider) is None:
         return PATH
     release_turn()
-    return show_settings(context, identity, context.provider.find_problems())
+    return show_settings(context, identity, find_problems(provider.settings, provider.client))
 
 
 def _list_settings(config: dict[str, Any]) -> list[tuple[str, str, str]]:

@@ -78,7 +78,10 @@ def list_users(context: Context, identity: Identity) -> Page:
                 "users",
                 columns,
                 [row | {"identity": provider_identities.get(row["id"])} for row in rows],
-                _make_links,
+                lambda row: [
+                    ("Edit user", f"{PATH}/{row['id']}"),
+                    ("Delete user", f"{PATH}/{row['id']}/delete"),
+                ],
                 lambda row: row["username"] or row["email"],
             ),
             make_table(
@@ -99,13 +102,6 @@ def list_users(context: Context, identity: Identity) -> Page:
         title="Users",
         new=("New user", f"{PATH}/new"),
     )
-
-
-def _make_links(row: Row) -> list[tuple[str, str]]:
-    return [
-        ("Edit user", f"{PATH}/{row['id']}"),
-        ("Delete user", f"{PATH}/{row['id']}/delete"),
-    ]
 
 
 @router.get(f"{PATH}/new", needs=ADMIN)

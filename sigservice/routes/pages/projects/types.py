@@ -94,7 +94,9 @@ def list_types(conn: Connection, identity: Identity) -> Page:
             "flag-types",
             FLAG_COLUMNS,
             feature_type_rows.list_all(conn),
-            _make_flag_type_links if identity.has_permission(ADMIN) else None,
+            (lambda row: [("Edit flag type", f"{PATH}/flags/{row['id']}/edit")])
+            if identity.has_permission(ADMIN)
+            else None,
             itemgetter("id"),
             title="Flag types",
             hint="A flag that is older than this is past its expected lifetime.",
@@ -123,10 +125,6 @@ def list_types(conn: Connection, identity: Identity) -> Page:
 
 def _describe_lifetime(days: int | None) -> str:
     return plural(days, "day") if days else "permanent"
-
-
-def _make_flag_type_links(row: Row) -> list[tuple[str, str]]:
-    return [("Edit flag type", f"{PATH}/flags/{row['id']}/edit")]
 
 
 def _make_strategy_type_links(row: Row) -> list[tuple[str, str]]:

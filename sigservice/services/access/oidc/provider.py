@@ -16,7 +16,6 @@ from sigservice.log import Logger, escape_line
 from sigservice.outgoing.provider import ProviderClient, ProviderError
 from sigservice.services.access.oidc import id_token, metadata
 from sigservice.services.access.oidc.cached_document import CachedDocument
-from sigservice.services.access.oidc.check import find_problems
 from sigservice.services.access.oidc.claims import MISSING, Claims, needs_userinfo
 from sigservice.services.access.oidc.failures import OidcError
 from sigservice.services.access.oidc.metadata import Metadata
@@ -52,7 +51,7 @@ class Provider:
     def __init__(
         self, settings: dict[str, Any], client: ProviderClient, clock: Clock, logger: Logger
     ) -> None:
-        self.settings, self._client, self._clock, self._logger = settings, client, clock, logger
+        self.settings, self.client, self._clock, self._logger = settings, client, clock, logger
         self._metadata = CachedDocument(self._fetch_metadata, clock.monotonic)
         self._keys = CachedDocument(self._fetch_keys, clock.monotonic)
         self._warned_at = float("-inf")
@@ -64,11 +63,6 @@ class Provider:
     def is_issuer(self, issuer: str) -> bool:
         """Whether `issuer`, in the provider's spelling, is the configured one."""
         return issuer.removesuffix("/") == self.settings["issuer"]
-
-    def find_problems(self) -> list[str]:
-        """The conflicts of the provider's metadata with the settings and the clock, one sentence
-        each."""
-        return find_problems(self.settings, self._client)
 
     @_as_failures()
     def make_authorization_url(self, flow: Flow, *, prompt: str = "") -> str:
@@ -188,7 +182,7 @@ class Provider:
         else:
             form |= {"client_id": client_id} | ({"client_secret": secret} if secret else {})
         url = details.endpoints["token_endpoint"]
-        answer = self._client.request("token", url, deadline, headers=headers, form=form)
+        answer = self.client.request("token", url, deadline, headers=headers, form=form)
         if 400 <= answer.status < 500:
             content = answer.content or {}
             self._log_error("token", answer.status, content)
@@ -213,7 +207,7 @@ class Provider:
         if not (access_token.isascii() and access_token.isprintable()):
             raise OidcError("oidc-response", "The access token can't be sent.", subject=subject)
         headers = {"Authorization": f"Bearer {access_token}"}
-        answer = self._client.request("userinfo", url, deadline, headers=headers)
+        answer = self.client.request("userinfo", url, deadline, headers=headers)
         content = answer.content
         if answer.status != 200 or content is None or content.get("sub") != subject:
             reason = f"userinfo (status {answer.status}) is no JSON object of the same user."
@@ -234,13 +228,13 @@ class Provider:
     def _fetch_metadata(self, deadline: float) -> Metadata:
         issuer = self.settings["issuer"]
         url = metadata.make_discovery_url(issuer)
-        details = metadata.parse(self._client.fetch("discovery", url, deadline).content, issuer)
+        details = metadata.parse(self.client.fetch("discovery", url, deadline).content, issuer)
         self._logger.info("new metadata of %s", details.issuer)
         return details
 
     def _fetch_keys(self, deadline: float) -> list[id_token.Key]:
         url = self._metadata.get(deadline).endpoints["jwks_uri"]
-        keys = id_token.import_keys(self._client.fetch("jwks", url, deadline).content)
+        keys = id_token.import_keys(self.client.fetch("jwks", url, deadline).content)
         names = ", ".join(str(key.kid)[:50] for key in keys[:20])
         self._logger.info("%d new keys of the provider: %s", len(keys), names)
         return keys
