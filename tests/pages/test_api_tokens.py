@@ -82,6 +82,7 @@ def test_a_token_has_the_selected_scope(ada, web, values, scope):
 def test_checked_projects_and_all_projects_exclude_each_other(ada, web, fields, reason):
     page = fill(ada, tokenName="x", **fields, **{"projects.default": True}).submit(status=400)
     assert reason in page.html.find(id="projects-problem").get_text()
+    assert "all projects" in page.html.find(id="type-hint").get_text()
     form = form_to(page, f"{PATH}/new")
     assert (form["projects"].value, form["projects.default"].checked) == (fields["projects"], True)
     assert list_tokens(web) == []

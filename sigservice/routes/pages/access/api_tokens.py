@@ -27,7 +27,7 @@ TEST_PATHS = {
     "frontend": "/api/frontend",
     "admin": "/api/admin/projects",
 }
-TYPE_HINT = "Admin tokens have full access; environment and projects are ignored."
+TYPE_HINT = "Admin tokens have full access: to all environments and all projects."
 EXPIRY_HINT = "00:00 UTC on this date. Leave empty for no expiry."
 
 
