@@ -150,7 +150,7 @@ def unlink_own(
     if not (identity.is_from_provider and is_fresh(context, identity)):
         if not password:
             raise BadDataError("Enter your password.", path="password")
-        verify_own_password(context, identity, password)
+        verify_own_password(context, identity, password, "user-identity-unlink-failed")
     with context.database.transaction() as conn:
         users.unlink(conn, identity.user_id, row["id"], identity, how="profile")
 

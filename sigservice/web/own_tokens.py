@@ -46,7 +46,7 @@ def create_own_token(
     if needs_password(context, identity):
         if not password:
             raise BadDataError("Enter your password.", path="password")
-        verified_hash = verify_own_password(context, identity, password)
+        verified_hash = verify_own_password(context, identity, password, "pat-creation-failed")
     elif context.provider and not is_fresh(context, identity):
         raise ConfirmationRequired(
             f"Sign in with {context.provider.name} again to create a token.",

@@ -123,9 +123,10 @@ def set_password(context: Context, id: int, password: str, by: Identity) -> None
         users.set_password(conn, id, password_hash, by, keep_session=by.session_hash)
 
 
-def verify_own_password(context: Context, identity: Identity, password: str) -> str:
-    """Returns and raises what users.verify_own_password does, and raises RateLimitError."""
-    with _limit_owner(context, identity, "pat-creation-failed", "wrong password"):
+def verify_own_password(context: Context, identity: Identity, password: str, event: str) -> str:
+    """Returns and raises what users.verify_own_password does, and raises RateLimitError. A wrong
+    password is recorded as `event`."""
+    with _limit_owner(context, identity, event, "wrong password"):
         return users.verify_own_password(
             context.database, context.passwords, identity, password, "password"
         )

@@ -122,6 +122,8 @@ def test_user_disconnects_with_the_password_and_sessions_of_the_provider_end(sit
     form = next(form for form in page.forms.values() if "identity" in form.fields)
     form["password"] = "wrong"
     assert "The password is wrong." in form.submit(status=401).text
+    (event,) = site.events("user-identity-unlink-failed", "pat-creation-failed")
+    assert event["type"] == "user-identity-unlink-failed"
     form["password"] = PASSWORD
     page = form.submit(status=303).follow()
     assert "Your account is disconnected." in page.text

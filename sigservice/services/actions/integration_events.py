@@ -36,6 +36,7 @@ RECORDED: dict[str, tuple[str, ...]] = {
         "user-signed-out", "user-sign-in-failed", "user-sign-ins-failed",
         "user-password-change-failed", "user-sessions-ended", "password-reset-requested",
         "password-link-created", "user-identity-linked", "user-identity-unlinked",
+        "user-identity-unlink-failed",
     ),
     "Signals and actions": (
         *(f"{family}-{change}"

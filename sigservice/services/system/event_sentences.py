@@ -53,6 +53,7 @@ SENTENCES = {
     "user-password-change-failed": "failed to change the password",
     "user-identity-linked": "connected {name} to the provider",
     "user-identity-unlinked": "disconnected {name} from the provider",
+    "user-identity-unlink-failed": "failed to disconnect from the provider",
     "user-sessions-ended": "ended the sessions of {name}",
     "password-reset-requested": "requested a reset link for {name}",
     "pat-creation-failed": "failed to create a personal token",
