@@ -173,7 +173,8 @@ def set_password(
     users.delete_surplus_passwords(conn, id, keep=FORMER_PASSWORDS)
     users.update_password(conn, id, password_hash=password_hash)
     sessions.delete_of_user(conn, id, keep_session)
-    data: dict[str, Any] = {"id": id, "username": row["username"], "password": "changed"}
+    login = row["username"] or row["email"]
+    data: dict[str, Any] = {"id": id, "username": login, "password": "changed"}
     if revoke_tokens and (token_ids := personal_tokens.delete_of_user(conn, id)):
         data["revokedPersonalTokens"] = token_ids
     events.record(conn, "user-updated", by, data=data)

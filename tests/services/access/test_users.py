@@ -174,6 +174,13 @@ def test_every_change_is_in_the_log_without_the_password(conn):
     assert '"eva"' in rows[2]["data"]
 
 
+def test_new_password_of_a_user_without_a_username_is_recorded_with_the_email(conn):
+    id = create(conn, username=None, email="eve@x.example", root_role="Viewer")["id"]
+    users.set_password(conn, id, "secret-hash", SYSTEM)
+    (row,) = events.list_newest(conn, events.EventFilter(), limit=1)
+    assert '"eve@x.example"' in row["data"]
+
+
 def test_a_token_has_no_password_to_change(service):
     context = service.context
     with pytest.raises(ForbiddenError):
