@@ -43,9 +43,9 @@ def update(conn: Connection, id: int, changes: Mapping[str, Any], by: Identity) 
     except UniqueViolation as error:
         raise users.make_duplicate_error(error) from error
     after = get(conn, id)
-    events.record(
-        conn, "service-account-updated", by, data=to_json(after), pre_data=to_json(before)
-    )
+    if after != before:
+        data, pre_data = to_json(after), to_json(before)
+        events.record(conn, "service-account-updated", by, data=data, pre_data=pre_data)
     return after
 
 

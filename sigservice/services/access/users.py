@@ -133,7 +133,8 @@ def update(conn: Connection, id: int, changes: Mapping[str, Any], by: Identity) 
     after = get(conn, id)
     if after["email"] != before["email"]:  # earlier links were sent to the old address
         reset_tokens.delete_unused(conn, id)
-    events.record(conn, "user-updated", by, data=to_json(after), pre_data=to_json(before))
+    if after != before:
+        events.record(conn, "user-updated", by, data=to_json(after), pre_data=to_json(before))
     return after
 
 

@@ -11,7 +11,16 @@ from tests.conftest import ADMIN, Cast
 from tests.routes.kit import race_for_statuses
 
 PATH = "/api/admin/user-admin"
+ACCOUNTS = "/api/admin/service-account"
 GOOD = "New-Horse-Staple-8"
+
+
+def test_save_without_a_change_is_no_event(admin):
+    user = admin.post(PATH, {"username": "eve"}, 201)
+    account = admin.post(ACCOUNTS, {"username": "bot"}, 201)
+    admin.put(f"{PATH}/{user['id']}", {"username": "eve", "rootRole": "Viewer"})
+    admin.put(f"{ACCOUNTS}/{account['id']}", {"name": None})
+    assert admin.types(2) == ["user-created", "service-account-created"]
 
 
 def test_create_list_read_replace_delete(web):
