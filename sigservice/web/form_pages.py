@@ -30,15 +30,9 @@ def shows_errors_in(show: Handler) -> Callable[[Handler], Handler]:
 
     def decorate(save: Handler) -> Handler:
         @wraps(save)
-        def submit(
-            context: Context,
-            identity: Identity,
-            form: Form,
-            refusal: AppError | None = None,
-            **path: Any,
-        ) -> Any:
-            entry = Entry(form, refusal)
-            if not refusal and not form.get("do", "").startswith(("add-", "remove-", "up-")):
+        def submit(context: Context, identity: Identity, form: Form, **path: Any) -> Any:
+            entry = Entry(form, path.pop("refusal", None))
+            if not entry.error and not form.get("do", "").startswith(("add-", "remove-", "up-")):
                 try:
                     return bind_handler(save, context)(identity, form=form, **path)
                 except AppError as error:

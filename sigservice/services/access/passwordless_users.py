@@ -9,7 +9,7 @@ from sigservice.errors import BadDataError, ConflictError
 from sigservice.repository.access import users as user_rows
 from sigservice.services.access import users
 from sigservice.services.access.sessions import MAX_LOGIN
-from sigservice.services.identity import SYSTEM, Identity
+from sigservice.services.identity import SYSTEM
 
 _ADMINS = "Admins can't sign in here unless AUTH_DEMO_ALLOW_ADMIN_LOGIN is true."
 FIELDS = ("username", "email", "name", "rootRole")
@@ -66,7 +66,8 @@ def find_custom_user(conn: Connection, data: Mapping[str, Any], *, ip: str) -> R
     if not data.get("rootRole") or user["role_id"] == profile.role_id:
         return user
     try:
-        return users.update(conn, user["id"], {"root_role": profile.role_id}, _make_actor(ip))
+        changes = {"root_role": profile.role_id}
+        return users.update(conn, user["id"], changes, replace(SYSTEM, ip=ip))
     except ConflictError:
         return user
 
@@ -83,11 +84,7 @@ def _find_or_create(conn: Connection, profile: users.Profile, ip: str) -> Row:
     if user is None:
         user_rows.lock(conn)
         user = user_rows.find_by_login(conn, login)
-    return user or users.create(conn, profile, None, _make_actor(ip))
-
-
-def _make_actor(ip: str) -> Identity:
-    return replace(SYSTEM, ip=ip)
+    return user or users.create(conn, profile, None, replace(SYSTEM, ip=ip))
 
 
 def _make_login_error(message: str) -> BadDataError:

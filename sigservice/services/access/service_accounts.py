@@ -5,7 +5,6 @@ from typing import Any
 
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
-from sigservice.db.errors import UniqueViolation
 from sigservice.errors import BadDataError, require_found
 from sigservice.repository.access import personal_tokens as personal_token_rows
 from sigservice.repository.access import service_accounts
@@ -19,10 +18,8 @@ _BLANK = {"username": None, "email": None, "name": None, "role_id": users.ROLE_I
 def create(conn: Connection, changes: Mapping[str, Any], by: Identity) -> Row:
     """`changes` may have username, name and root_role. Raises BadDataError."""
     username, name, role_id = _check_changes(_BLANK, changes)
-    try:
+    with users.name_duplicate():
         id = service_accounts.insert(conn, username=username, name=name, role_id=role_id)
-    except UniqueViolation as error:
-        raise users.make_duplicate_error(error) from error
     row = get(conn, id)
     events.record(conn, "service-account-created", by, data=to_json(row))
     return row
@@ -38,10 +35,8 @@ def update(conn: Connection, id: int, changes: Mapping[str, Any], by: Identity) 
     service_accounts.lock(conn, id)
     before = get(conn, id)
     username, name, role_id = _check_changes(before, changes)
-    try:
+    with users.name_duplicate():
         service_accounts.update(conn, id, username=username, name=name, role_id=role_id)
-    except UniqueViolation as error:
-        raise users.make_duplicate_error(error) from error
     after = get(conn, id)
     if after != before:
         data, pre_data = to_json(after), to_json(before)
