@@ -42,6 +42,23 @@ def test_an_export_of_an_import_is_the_same_file(service, empty, command, tmp_pa
     assert count_events(empty) == before
 
 
+def test_an_environment_that_a_project_no_longer_uses_is_not_exported(
+    service, empty, command, tmp_path
+):
+    web, file = webtest.TestApp(service.app), tmp_path / "flags.json"
+    project = "/api/admin/projects/default"
+    web.post_json(f"{project}/features", {"name": "f"}, headers=ADMIN)
+    for name in ("production", "development"):
+        web.post(f"{project}/features/f/environments/{name}/on", headers=ADMIN)
+    web.delete(f"{project}/environments/production", headers=ADMIN)
+    command(service, "export", str(file))
+    (flag,) = json.loads(file.read_text())["features"]
+    assert [state["environment"] for state in flag["environments"]] == ["development"]
+    for target in (empty, service):
+        code, _, err = command(target, "import", str(file))
+        assert (code, err) == (0, "")
+
+
 def test_a_default_strategy_is_changed_without_adding_its_environment(service, command, tmp_path):
     file = tmp_path / "flags.json"
     command(service, "export", str(file))
