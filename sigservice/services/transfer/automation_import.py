@@ -18,6 +18,8 @@ from sigservice.errors import BadDataError, ExceedsLimitError, NameExistsError, 
 from sigservice.repository import channels as channel_rows
 from sigservice.repository.access import service_accounts as account_rows
 from sigservice.repository.actions import action_sets as set_rows
+from sigservice.repository.flags import features as flag_rows
+from sigservice.repository.projects import environments as environment_rows
 from sigservice.repository.rules import alert_rules as rule_rows
 from sigservice.repository.rules import metric_sources as source_rows
 from sigservice.repository.signals import signal_endpoints as endpoint_rows
@@ -112,7 +114,7 @@ class AutomationImporter:
         existing = {row["name"]: row for row in rule_rows.list_all(self._conn)}
         channels = {row["name"] for row in channel_rows.list_all(self._conn)}
         for index, item in enumerate(items):
-            self._remove_unknown_channels(item, channels)
+            self._remove_unknown_channels(f"alert rule {item.name}", item.notifications, channels)
             before = existing.get(item.name)
             if before is not None and describe_rule(before, names) == item:
                 continue
@@ -125,12 +127,13 @@ class AutomationImporter:
                 self._put_rule(item, endpoints[item.endpoint], before)
                 self._report("alert-rule", item.name, before)
 
-    def _remove_unknown_channels(self, item: AlertRuleDefinition, names: Collection[str]) -> None:
-        for channel in [*item.notifications]:
+    def _remove_unknown_channels(
+        self, item: str, channels: list[Any], names: Collection[str]
+    ) -> None:
+        for channel in [*channels]:
             if channel.type == INTEGRATION and channel.name not in names:
-                item.notifications.remove(channel)
-                notice = Notice(f"alert rule {item.name}", f"its notification {channel.name}")
-                self._changes.secrets.append(notice)
+                channels.remove(channel)
+                self._changes.secrets.append(Notice(item, f"its notification {channel.name}"))
 
     def _create_endpoint(self, name: str) -> int:
         row = signal_endpoints.create(
@@ -161,8 +164,10 @@ class AutomationImporter:
         accounts = {row["username"]: row for row in account_rows.list_all(self._conn)}
         by_id = {row["id"]: row for row in accounts.values()}
         existing = {(row["project"], row["name"]): row for row in set_rows.list_all(self._conn)}
+        channels = {row["name"] for row in channel_rows.list_all(self._conn)}
         for index, item in enumerate(items):
             before, name = existing.get((item.project, item.name)), f"schedule {item.name}"
+            self._remove_unknown_channels(name, item.options.notifications, channels)
             if before is not None and _is_same(item, before, by_id.get(before["actor_id"])):
                 continue
             if reason := self._find_obstacle(item, before):
@@ -183,6 +188,8 @@ class AutomationImporter:
         if any(action.action == "RESTORE_ACTION_SET" for action in item.actions):
             return "it reverts an action set, whose ID is another one here"
         for action in item.actions:
+            if reason := self._find_missing_target(item.project, action.executionParams):
+                return reason
             find = OBSTACLES.get(action.action)
             if find and (reason := find(self._conn, item.project, action.executionParams)):
                 return reason
@@ -194,6 +201,16 @@ class AutomationImporter:
         if is_valid and schedules.find_due_time(item.match, self._now) is None:
             return "its time has passed"
         return ""
+
+    def _find_missing_target(self, project: str, params: dict[str, Any]) -> str:
+        """A set outlives its flags, and keeps an environment that its project stops using."""
+        flag, environment = params.get("featureName"), params.get("environment")
+        if flag and flag_rows.find(self._conn, str(flag)) is None:
+            return f"its flag {flag} isn't here"
+        rows = environment_rows.list_by_project(self._conn, project)
+        names = {row["name"] for row in rows if row["visible"]}
+        is_missing = names and environment and environment not in names
+        return f"the project doesn't use its environment {environment}" if is_missing else ""
 
     def _remove_masked_channels(self, item: ScheduleDefinition) -> None:
         for channel in [*item.options.notifications]:

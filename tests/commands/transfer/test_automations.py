@@ -273,6 +273,51 @@ def test_a_schedule_that_can_not_be_the_same_here_is_skipped(source_service, emp
     assert [item["name"] for item in get(empty, SETS)["actions"]] == ["weekend"]
 
 
+@pytest.mark.parametrize(
+    ("paths", "reason"),
+    [
+        (
+            ("projects/default/features/checkout", "archive/checkout"),
+            "its flag checkout isn't here",
+        ),
+        (
+            ("projects/default/environments/production",),
+            "the project doesn't use its environment production",
+        ),
+    ],
+)
+def test_a_schedule_whose_target_is_gone_is_skipped(
+    source_service, empty, command, file, paths, reason
+):
+    web = webtest.TestApp(source_service.app)
+    for path in paths:
+        web.delete(f"/api/admin/{path}", headers=ADMIN)
+    command(source_service, "export", file)
+    code, out, err = command(empty, "import", file)
+    assert (code, err) == (3, "")
+    assert f"schedule weekend: {reason}" in out
+    assert get(empty, SETS)["actions"] == []
+
+
+def test_a_schedule_keeps_the_integrations_that_exist_and_lists_the_others(
+    source_service, empty, command, file
+):
+    channels = []
+    for name in ("#here", "#there"):
+        post(source_service, ADDONS, make_body(name=name, events=[]))
+        channels.append({"type": "integration", "name": name, "on": ["failed"]})
+    post(empty, ADDONS, make_body(name="#here", events=[]))
+    (item,) = get(source_service, SETS)["actions"]
+    body = make_schedule({"id": item["actorId"]}, options={"notifications": channels})
+    webtest.TestApp(source_service.app).put_json(f"{SETS}/{item['id']}", body, headers=ADMIN)
+    command(source_service, "export", file)
+    for is_created in (True, False):
+        code, out, _ = command(empty, "import", file)
+        assert (code, "schedule weekend: its notification #there" in out) == (0, True)
+        assert ("schedule weekend: created" in out) == is_created
+    assert get(empty, SETS)["actions"][0]["options"]["notifications"] == channels[:1]
+
+
 def test_a_dry_run_writes_nothing(source_service, empty, command, file):
     command(source_service, "export", file)
     code, out, _ = command(empty, "import", file, "--dry-run")
