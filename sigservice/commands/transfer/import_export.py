@@ -132,7 +132,7 @@ def _export(file: str | None, context: Context, *, with_integrations: bool) -> i
 
 def _import_file(arguments: argparse.Namespace, context: Context, limits: ImportLimits) -> int:
     try:
-        value = payload.parse(Path(arguments.file).read_bytes())
+        value = payload.parse(Path(arguments.file).read_bytes(), "file")
     except OSError as error:
         raise StartError(f"{arguments.file} could not be read: {error.strerror}") from error
     if not isinstance(value, dict):

@@ -218,6 +218,7 @@ def test_a_file_that_is_no_export_is_rejected(empty, command, tmp_path):
         file.write_text(text)
         code, out, err = command(empty, "import", str(file))
         assert (code, out, len(err.splitlines())) == (1, "", 1)
+        assert "body" not in err
 
 
 @pytest.mark.parametrize(
