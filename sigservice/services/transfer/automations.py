@@ -90,10 +90,12 @@ def read_export(conn: Connection) -> Export:
         ]
     endpoints = {row["id"]: row["name"] for row in signal_endpoints.list_all(conn)}
     accounts = {row["id"]: row for row in service_accounts.list_all(conn)}
+    rules = [describe_rule(row, endpoints) for row in rule_rows.list_all(conn)]
+    names = {None, *(item.name for item in snapshot.environments)}  # a rule outlives its own
     return Export(
         **msgspec.structs.asdict(snapshot),
         metricSources=[describe_source(row) for row in source_rows.list_all(conn)],
-        alertRules=[describe_rule(row, endpoints) for row in rule_rows.list_all(conn)],
+        alertRules=[it for it in rules if getattr(it.source, "environment", None) in names],
         schedules=[
             describe_schedule(row, accounts[row["actor_id"]])
             for row in set_rows.list_all(conn)

@@ -299,6 +299,18 @@ def test_a_schedule_whose_target_is_gone_is_skipped(
     assert get(empty, SETS)["actions"] == []
 
 
+def test_a_rule_whose_environment_is_deleted_is_not_exported(source_service, empty, command, file):
+    post(source_service, "/api/admin/environments", {"name": "stage", "type": "test"})
+    (rule,) = get(source_service, RULES)["alertRules"]
+    body = {name: rule[name] for name in ("endpointId", "source", "above")} | {"name": "stage"}
+    post(source_service, RULES, body | {"source": rule["source"] | {"environment": "stage"}})
+    web = webtest.TestApp(source_service.app)
+    web.delete("/api/admin/environments/stage", headers=ADMIN)
+    command(source_service, "export", file)
+    assert [item["name"] for item in read(file)["alertRules"]] == ["errors"]
+    assert command(empty, "import", file)[0] == 0
+
+
 def test_a_schedule_keeps_the_integrations_that_exist_and_lists_the_others(
     source_service, empty, command, file
 ):
