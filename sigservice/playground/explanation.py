@@ -125,23 +125,13 @@ def explain(
         )
     names = {flag["name"] for flag in flags}
     documents = [*flags, *(parent for parent in parents if parent["name"] not in names)]
+    texts = {id: msgspec.json.encode(segment) for id, segment in segments.items()}
     compiled, matching = (
-        Flags(
-            {document["name"]: msgspec.json.encode(document) for document in versions},
-            {id: msgspec.json.encode(segment) for id, segment in segments.items()},
-        )
+        Flags({it["name"]: msgspec.json.encode(it) for it in versions}, texts).by_name
         for versions in (documents, map(_match_custom_strategies, documents))
     )
-    explainer = _Explainer(segments, fields)
-    return [
-        explainer.explain_flag(
-            flag,
-            strategies.get(flag["name"], ()),
-            compiled.by_name[flag["name"]],
-            matching.by_name[flag["name"]],
-        )
-        for flag in flags
-    ]
+    explainer = _Explainer(segments, fields, compiled, matching)
+    return [explainer.explain_flag(flag, strategies.get(flag["name"], ())) for flag in flags]
 
 
 def _match_custom_strategies(flag: Json) -> Json:
@@ -153,26 +143,30 @@ def _match_custom_strategies(flag: Json) -> Json:
 
 
 class _Explainer:
-    def __init__(self, segments: Mapping[int, Json], fields: Fields) -> None:
-        self._fields = fields
+    """`matching` are the flags as if all custom strategies matched."""
+
+    def __init__(
+        self,
+        segments: Mapping[int, Json],
+        fields: Fields,
+        flags: Mapping[str, Flag],
+        matching: Mapping[str, Flag],
+    ) -> None:
+        self._fields, self._flags, self._matching = fields, flags, matching
         compiled = {id: compile_segment(segment) for id, segment in segments.items()}
         self._matches = {id: segment.matches for id, segment in compiled.items()}
         self._segments = {
             id: self._explain_segment(segments[id], segment) for id, segment in compiled.items()
         }
 
-    def explain_flag(
-        self, flag: Json, strategies: Sequence[Json], compiled: Flag, matching: Flag
-    ) -> Explanation:
-        """`matching` is the flag as if all custom strategies matched, also of its parents."""
-        fields = self._fields
+    def explain_flag(self, flag: Json, strategies: Sequence[Json]) -> Explanation:
+        fields, compiled = self._fields, self._flags[flag["name"]]
         results = [self._explain_strategy(strategy, flag["name"]) for strategy in strategies]
         fields.has_read_random = False
         variant = compiled.find_variant(fields)
         is_random = fields.has_read_random
-        parents = zip(
-            flag.get("dependencies") or (), compiled.parents, matching.parents, strict=True
-        )
+        may_match = self._matching[flag["name"]].parents
+        parents = zip(flag.get("dependencies") or (), compiled.parents, may_match, strict=True)
         return Explanation(
             name=flag["name"],
             project=flag["project"],
@@ -180,8 +174,8 @@ class _Explainer:
             is_enabled_here=flag["enabled"],
             strategies=results,
             parents=[
-                ParentResult(parent, matches(fields), matches(fields) == may_match(fields))
-                for parent, matches, may_match in parents
+                ParentResult(parent, matches(fields), matches(fields) == may_be(fields))
+                for parent, matches, may_be in parents
             ],
             variant=variant or DISABLED_VARIANT,
             variants=_find_variants_of_strategy(results) or flag["variants"],

@@ -70,10 +70,8 @@ def export_features(
 
 
 def _find_state(feature: Feature, environment: str) -> FeatureState:
-    for state in feature.environments:
-        if state.environment == environment:
-            return state
-    return FeatureState(environment, False, [], [])
+    states = (state for state in feature.environments if state.environment == environment)
+    return next(states, FeatureState(environment, False, [], []))
 
 
 def _list_context_fields(state: FeatureState) -> set[str]:
