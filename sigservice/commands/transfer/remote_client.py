@@ -70,19 +70,12 @@ class RemoteClient:
 
     def get(self, *parts: str, **query: str) -> Any:
         """The JSON at the path below /api/admin."""
-        status, value = self.fetch(*parts, **query)
-        if status != 200:
-            raise StartError(f"{self._format_url(parts)} responded with status {status}.")
-        return value
+        return self._require(parts, *self.fetch(*parts, **query))
 
     def find(self, *parts: str, **query: str) -> Any | None:
         """The same, or None if the path doesn't exist or the token may not read it."""
         status, value = self.fetch(*parts, **query)
-        if status in _MISSING_STATUSES:
-            return None
-        if status != 200:
-            raise StartError(f"{self._format_url(parts)} responded with status {status}.")
-        return value
+        return None if status in _MISSING_STATUSES else self._require(parts, status, value)
 
     def run_parallel(
         self, calls: Iterable[Callable[[], Any]], advance: Callable[[], None]
@@ -125,6 +118,11 @@ class RemoteClient:
         except AppError as error:
             text = f"{self._format_url(parts)} could not be read: {error.message}"
             raise StartError(text) from None
+
+    def _require(self, parts: tuple[str, ...], status: int, value: Any) -> Any:
+        if status != 200:
+            raise StartError(f"{self._format_url(parts)} responded with status {status}.")
+        return value
 
     def _format_url(self, parts: tuple[str, ...]) -> str:
         return escape_line(f"{self._base_url}/api/admin/{'/'.join(parts)}")

@@ -97,13 +97,12 @@ class RemoteSnapshotReader:
         missing = set(self._only_projects) - {str(raw.get("id")) for raw in active}
         if missing:
             raise StartError(f"The server has no project {', '.join(sorted(missing))}.")
-        if not self._only_projects:
-            for raw in rows:
-                if raw.get("archivedAt"):
-                    self._skip(f"project {raw.get('id')}", "archived on the server")
-        return [
-            raw for raw in active if not self._only_projects or raw.get("id") in self._only_projects
-        ]
+        if self._only_projects:
+            return [raw for raw in active if raw.get("id") in self._only_projects]
+        for raw in rows:
+            if raw.get("archivedAt"):
+                self._skip(f"project {raw.get('id')}", "archived on the server")
+        return active
 
     def _fetch_list(self, path: str, name: str) -> list[Mapping[str, Any]]:
         return _get_mappings(self._client.find(path), name)
