@@ -5,7 +5,6 @@ The position is stored after the lines are on disk, so a kill repeats a batch an
 """
 
 import sys
-from datetime import timedelta
 from pathlib import Path
 
 import msgspec
@@ -19,7 +18,6 @@ from sigservice.services.system import events
 
 STANDARD_OUTPUT = "-"
 BATCH = 100
-LEASE = timedelta(seconds=30)
 _PAUSE_SECONDS, _MAX_PAUSES = 0.02, 250
 
 
@@ -29,9 +27,8 @@ def run_once(context: Context) -> int:
     path = context.config["audit"]["log"]
     if not path:
         return 0
-    now = context.clock.now()
     with context.database.autocommit() as conn:
-        start = audit_log.acquire(conn, context.process_id, now=now, until=now + LEASE)
+        start = audit_log.acquire(conn, context.process_id)
     if start is None:
         return 0
     if start["is_first"]:
@@ -46,9 +43,9 @@ def run_once(context: Context) -> int:
         if not rows:
             break
         write_lines(path, [msgspec.json.encode(events.to_json(row, SYSTEM)) for row in rows])
-        position, until = rows[-1]["id"], context.clock.now() + LEASE
+        position = rows[-1]["id"]
         with context.database.autocommit() as conn:
-            if not audit_log.advance(conn, context.process_id, position, until=until):
+            if not audit_log.advance(conn, context.process_id, position):
                 break
         total += len(rows)
     return total

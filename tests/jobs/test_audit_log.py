@@ -147,18 +147,23 @@ def test_a_kill_before_the_position_is_stored_repeats_the_batch(log, monkeypatch
     assert log.names() == ["f1", "f1", "f2"]
 
 
-def test_another_process_takes_over_when_the_lease_has_ended(log, clock):
+@pytest.mark.parametrize("end", ["-1 s", "1 hour"])  # the clock of the database was set back
+def test_another_process_takes_over_when_the_lease_has_ended(log, clock, rows, end):
     def acquire():
-        now = clock.now()
         with log.context.database.autocommit() as conn:
-            return audit_log.acquire(conn, "another", now=now, until=now + job.LEASE)
+            return audit_log.acquire(conn, "another")
+
+    def end_lease():
+        lease = f"leased_until = now() + interval '{end}'"
+        rows(f"UPDATE audit_log_position SET {lease} RETURNING 1")
 
     log.change("f1")
     assert acquire() is None
-    clock.advance(30)
+    end_lease()
     assert acquire() is not None
+    clock.step(60)  # of this process only
     assert log.run() == 0
-    clock.advance(30)
+    end_lease()
     assert log.run() == 1
 
 

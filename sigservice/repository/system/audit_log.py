@@ -1,21 +1,19 @@
 """The position of the written audit log: one function for each SQL statement."""
 
-from datetime import datetime
-
 from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, fetch_value, queries
 
 _SQL = queries.load("system/audit_log")
 
 
-def acquire(conn: Connection, owner: str, *, now: datetime, until: datetime) -> Row | None:
+def acquire(conn: Connection, owner: str) -> Row | None:
     """{event_id, is_first}: the last written event, and whether this is the first use. None if
     another process writes."""
-    return fetch_one(conn, _SQL["acquire_audit_log"], owner=owner, now=now, until=until)
+    return fetch_one(conn, _SQL["acquire_audit_log"], owner=owner)
 
 
-def advance(conn: Connection, owner: str, event_id: int, *, until: datetime) -> bool:
+def advance(conn: Connection, owner: str, event_id: int) -> bool:
     """False if another process has the lease now."""
-    return execute(conn, _SQL["advance_audit_log"], owner=owner, event_id=event_id, until=until) > 0
+    return execute(conn, _SQL["advance_audit_log"], owner=owner, event_id=event_id) > 0
 
 
 def find_newest(conn: Connection) -> int:

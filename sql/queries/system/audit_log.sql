@@ -2,17 +2,18 @@
 -- time: the owner of the lease.
 
 -- name: acquire_audit_log
--- The position, unless another process has the lease. The first use begins with the next event.
+-- The position, unless another process has the lease, by the clock of the database. The first use begins with
+-- the next event.
 INSERT INTO audit_log_position AS p (event_id, owner, leased_until)
-VALUES (coalesce((SELECT max(id) FROM events), 0), %(owner)s, %(until)s)
+VALUES (coalesce((SELECT max(id) FROM events), 0), %(owner)s, now() + interval '30 s')
 ON CONFLICT (is_only) DO UPDATE
 SET owner = EXCLUDED.owner, leased_until = EXCLUDED.leased_until
-WHERE p.owner = EXCLUDED.owner OR p.leased_until <= %(now)s
+WHERE p.owner = EXCLUDED.owner OR p.leased_until NOT BETWEEN now() AND EXCLUDED.leased_until
 RETURNING event_id, xmax = 0 AS is_first;
 
 -- name: advance_audit_log
 UPDATE audit_log_position
-SET event_id = %(event_id)s, leased_until = %(until)s
+SET event_id = %(event_id)s, leased_until = now() + interval '30 s'
 WHERE owner = %(owner)s;
 
 -- name: find_newest_event
