@@ -45,6 +45,15 @@ def test_a_webhook_gets_the_event_of_the_audit_log(kit, receiver):
     assert kit.entries(id)[0]["event"] == event
 
 
+def test_a_configured_header_replaces_the_one_of_the_service(kit, receiver):
+    parameters = {"url": receiver.url, "customHeaders": '{"user-agent": "mine"}'}
+    kit.create(parameters=parameters)
+    kit.flag()
+    kit.run()
+    (request,) = receiver.requests
+    assert request.headers.get_all("User-Agent") == ["mine"]
+
+
 def test_events_are_sent_after_the_system_had_no_thread_left(kit, receiver, monkeypatch):
     def fail(thread):
         raise RuntimeError("can't start new thread")

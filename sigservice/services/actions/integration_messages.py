@@ -111,10 +111,9 @@ def _add_headers(request: Request, message: Message) -> dict[str, str]:
     text = message.parameters.get("customHeaders")
     custom = msgspec.json.decode(text, type=dict[str, str]) if text else {}
     names = {name.lower() for name in custom}
-    headers = {name: value for name, value in request.headers.items() if name.lower() not in names}
     secret = message.parameters.get("secret", "")
-    own = make_webhook_headers(message.id, request.body, secret, message.now)
-    return {**own, **headers, **custom}
+    own = make_webhook_headers(message.id, request.body, secret, message.now) | request.headers
+    return {name: value for name, value in own.items() if name.lower() not in names} | custom
 
 
 def _build_webhook(message: Message) -> list[Request]:
