@@ -140,6 +140,18 @@ def test_a_release_without_data_waits_for_a_person_although_a_guard_resumes(kit)
     assert kit.state(release) == ("held", "noData", 1)
 
 
+def test_alerts_with_long_keys_are_told_apart_and_stored_short(kit, rows):
+    release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
+    keys = ["a" * 50_000, "a" * 50_000 + "b"]
+    for key in keys:
+        kit.signal("firing", key)
+    assert rows("SELECT length(keys::text) FROM release_guards")[0][0] < 1000
+    kit.signal("resolved", keys[0])
+    kit.command(release, "resume", status=409)
+    kit.signal("resolved", keys[1])
+    assert kit.command(release, "resume")["state"] == "running"
+
+
 def test_a_release_is_held_until_all_alerts_are_resolved(kit):
     release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
     kit.signal("firing", "a")

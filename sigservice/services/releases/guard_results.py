@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from sigservice.crypto.secrets import sha256
 from sigservice.services.actions.action_evaluation import find_key, is_resolved
 from sigservice.services.actions.action_filters import Matcher
 from sigservice.services.releases.decision import GuardResult
@@ -16,6 +17,7 @@ REPORT_INTERVAL = timedelta(seconds=60)  # of impact metrics
 QUERY_WINDOW = timedelta(seconds=60)  # of a query that doesn't use the window of its rule
 MAX_DELAY = timedelta(seconds=60)  # of the evaluation of a rule
 MAX_KEYS = 1000  # alerts that fire a guard at the same time
+MAX_KEY_LENGTH = 200  # of an alert; its hash stands for a longer one
 
 
 class GuardRecord(msgspec.Struct, kw_only=True):
@@ -154,12 +156,13 @@ def match_signal(
     """`signal` is {id, endpoint, payload}. If nothing resolves the alerts of a guard, each signal
     has its own key, which a person clears."""
     payload, resolved = signal["payload"], definition.resolved
+    alert_key = find_key(payload, resolved) if resolved is not None else None
+    if alert_key is not None and len(alert_key) > MAX_KEY_LENGTH:
+        alert_key = sha256(alert_key).hex()
     if resolved is not None and is_resolved(resolved, payload):
-        key = find_key(payload, resolved)
-        return None if key is None else AlertChange(guard_id, key, None, signal["id"])
+        return None if alert_key is None else AlertChange(guard_id, alert_key, None, signal["id"])
     if not matcher.matches(payload):
         return None
-    alert_key = find_key(payload, resolved) if resolved is not None else None
     # Without the key, a value of the payload: everyone reads the events of releases.
     sentence = f"An alert fires at {signal['endpoint']} (signal {signal['id']})."
     key = alert_key if alert_key is not None else f"signal {signal['id']}"
