@@ -140,6 +140,14 @@ def test_a_release_without_data_waits_for_a_person_although_a_guard_resumes(kit)
     assert kit.state(release) == ("held", "noData", 1)
 
 
+def test_an_alert_whose_key_begins_like_a_signal_fires_until_it_resolves(kit):
+    release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
+    kit.signal("firing", "signal loss")
+    kit.command(release, "resume", status=409)
+    kit.signal("resolved", "signal loss")
+    assert kit.command(release, "resume")["state"] == "running"
+
+
 def test_alerts_with_long_keys_are_told_apart_and_stored_short(kit, rows):
     release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
     keys = ["a" * 50_000, "a" * 50_000 + "b"]

@@ -183,4 +183,5 @@ def clear_unresolvable(record: GuardRecord) -> None:
     if isinstance(definition, SignalGuard) and definition.resolved is None:
         record.keys.clear()
     elif record.keys:
-        record.keys = {k: text for k, text in record.keys.items() if not k.startswith("signal ")}
+        ids = record.signal_ids
+        record.keys = {k: text for k, text in record.keys.items() if k != f"signal {ids.get(k)}"}
