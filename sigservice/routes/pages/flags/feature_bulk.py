@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.flags import features as feature_rows
+from sigservice.routes.pages.flags.feature_fields import parse_tag
 from sigservice.routes.pages.flags.feature_page import BULK_CHANGES, list_path
 from sigservice.routes.pages.flags.features import list_features
 from sigservice.services.flags import feature_switches, feature_tags, features
-from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
 from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
@@ -54,7 +54,7 @@ def change_features(context: Context, identity: Identity, form: Form) -> Page | 
                 feature_switches.switch_all(conn, project, environment, group, is_on, identity)
         if change == "tag":
             with report_at("bulk-tag"):
-                feature_tags.change(conn, names, identity, add=[_parse_tag(form.get("tag", ""))])
+                feature_tags.change(conn, names, identity, add=[parse_tag(form.get("tag", ""))])
     done = {"done": "bulk", "change": change, "count": str(len(names))}
     if change == "archive" and len(",".join(names)) <= MAX_UNDO_LENGTH:
         done["archived"] = ",".join(names)
@@ -74,13 +74,6 @@ def _group_by_project(conn: Connection, names: Sequence[str]) -> dict[str, list[
 def _describe_evaluation(row: Row, now: datetime) -> str:
     seen_at = row["last_seen_at"]
     return f"last evaluated {format_age(seen_at, now)}" if seen_at else "never evaluated"
-
-
-def _parse_tag(text: str) -> Tag:
-    type, colon, value = text.strip().partition(":")
-    if not colon:
-        raise BadDataError(f'"{text}" must be in the form type:value.', path="tag")
-    return Tag(type.strip(), value.strip())
 
 
 def _ask_first(

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from sigservice.db import Row
+from sigservice.errors import BadDataError
+from sigservice.services.flags.feature_tags import Tag
 from sigservice.web.forms import Field
 
 NAME_HINT = "Used in code; can't be changed later. Letters, numbers, - . _ ~"
@@ -39,6 +41,14 @@ PARENT_FIELDS = [
         hint="Optional. Variants of the parent flag, one per line.",
     ),
 ]
+
+
+def parse_tag(text: str) -> Tag:
+    """Raises BadDataError."""
+    type, colon, value = text.strip().partition(":")
+    if not colon:
+        raise BadDataError(f'"{text}" must be in the form type:value.', path="tag")
+    return Tag(type.strip(), value.strip())
 
 
 def make_new_fields(projects: Sequence[Row], types: Sequence[Row]) -> list[Field]:

@@ -1,7 +1,7 @@
 """Tags and the parent flag of a flag, pages."""
 
-from sigservice.errors import BadDataError
 from sigservice.routes.admin.flags.feature_relations import ParentBody
+from sigservice.routes.pages.flags.feature_fields import parse_tag
 from sigservice.routes.pages.flags.feature_page import find_feature, show_feature
 from sigservice.services.flags import dependencies, feature_tags
 from sigservice.services.flags.feature_tags import Tag
@@ -28,11 +28,8 @@ def redirect_to_feature(context: Context, identity: Identity, name: str) -> str:
 @router.post(f"{FLAG}/tags", needs=EDIT)
 @shows_errors_in(show_feature)
 def add_tag(context: Context, identity: Identity, name: str, form: Form) -> str:
-    type, colon, value = form.get("tag", "").partition(":")
     with report_at("tag"), context.database.transaction() as conn:
-        if not colon:
-            raise BadDataError("The tag must be in the form type:value, e.g. simple:checkout.")
-        feature_tags.change(conn, [name], identity, add=[Tag(type.strip(), value.strip())])
+        feature_tags.change(conn, [name], identity, add=[parse_tag(form.get("tag", ""))])
     return f"{flag_path(name)}?done=tagged#tags"
 
 

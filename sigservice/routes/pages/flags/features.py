@@ -187,11 +187,10 @@ def _parse_tags(conn: Connection, text: str) -> tuple[list[Tag], list[dict[str, 
     """The tags of a text with one `type:value` per line, and their problems."""
     tags, problems = [], []
     for line in split_lines(text):
-        type, colon, value = line.partition(":")
-        tags.append(Tag(type.strip(), value.strip()))
-        if not colon:
-            message = f'"{line}" must be in the form type:value.'
-            problems.append({"message": message, "path": "tags"})
+        try:
+            tags.append(feature_fields.parse_tag(line))
+        except BadDataError as error:
+            problems.append({"message": error.message, "path": "tags"})
     if not problems:
         try:
             feature_tags.check(conn, tags)
