@@ -7,13 +7,8 @@
 % end
 </div>
 % if not runs:
-% if at_newest:
-<p class="empty">No runs yet. A set runs when a signal matches all its filters.</p>
+<p class="empty">{{"No runs yet. A set runs when a signal matches all its filters." if at_newest else "No older runs."}}</p>
 % else:
-<p class="empty">No older runs.</p>
-% end
-% end
-% if runs:
 <ol class="log">
 % for run in runs:
 <li>

@@ -9,7 +9,7 @@
 <dl>
 % if signal["summary"].status or signal["summary"].severity:
 <div><dt>Status</dt><dd>
-% include("signals/signals/states.tpl", summary=signal["summary"])
+% include("signals/signals/words.tpl", status=signal["summary"].status, severity=signal["summary"].severity)
 </dd></div>
 % end
 % for field in signal["summary"].fields:

@@ -1,4 +1,4 @@
-% include("signals/signals/states.tpl", summary=summary)
+% include("signals/signals/words.tpl", status=summary.status, severity=summary.severity)
 <span class="preview">
 % for field in summary.fields:
 <span class="part">\\

@@ -172,8 +172,6 @@ Last alert <time datetime="{{format_iso(last_alert_at)}}" title="{{readable(last
 </li>
 % end
 </ul>
-% end
-% if stale:
 <p class="hint"><a href="{{url('/admin/features')}}?life=stale">{{number(stale_counts[0])}} marked as stale</a> · <a href="{{url('/admin/features')}}?life=expired">{{number(stale_counts[1] - stale_counts[0])}} past their expected lifetime</a></p>
 % end
 </section>

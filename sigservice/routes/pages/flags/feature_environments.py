@@ -98,11 +98,8 @@ def _ask_first(
             f"In the last {HOURS} h, {usage['app_name']} evaluated it {usage['count']:,} times."
         )
     choices = [NOW, *([AT] if accounts else []), *([STEPS] if enabled else [])]
-    fields = (
-        []
-        if len(choices) == 1
-        else fill([Field("when", "When", type="radio", choices=choices)], {"when": "now"} | form)
-    )
+    when = Field("when", "When", type="radio", choices=choices)
+    fields = fill([when] if len(choices) > 1 else [], {"when": "now"} | form)
     if accounts:
         fields += make_plan_fields(form, accounts, is_required=False)
     verb = "Enable" if enabled else "Disable"

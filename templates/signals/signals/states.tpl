@@ -1,1 +1,0 @@
-% include("signals/signals/words.tpl", status=summary.status, severity=summary.severity)
