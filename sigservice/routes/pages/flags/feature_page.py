@@ -2,7 +2,6 @@
 
 import re
 from datetime import datetime
-from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from sigservice.db import Connection, Row
@@ -169,7 +168,9 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
         segment_names = {s["id"]: s["name"] for s in segments.list_by_id(conn, [*segment_ids])}
         tags = [f"{tag['type']}:{tag['value']}" for tag in feature["tags"]]
         scheduled = scheduled_sets.list_views_of_flag(conn, row["project"], name, tags)
-        parents = [] if row["archived_at"] else _list_parents(conn, row, feature)
+        parents: list[str] = []
+        if not (row["archived_at"] or feature["children"]):  # a parent has no parent itself
+            parents = dependencies.list_possible_parents(conn, row["project"], name)[:MAX_PARENTS]
         types = feature_rows.list_types(conn)
         alerts = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS, features=[name])
         release_rows = _list_releases(conn, name, now)
@@ -248,10 +249,3 @@ def _name_form(form: Form) -> str:
     """Which form of the page was submitted, by a field that only this one has."""
     forms = {"tag": "Tag", "feature": "Parent", "name": "Clone", "type": "Edit"}
     return next((label for name, label in forms.items() if name in form), "")
-
-
-def _list_parents(conn: Connection, row: Row, feature: dict[str, Any]) -> list[str]:
-    """The first possible parents; none for a flag that is a parent itself."""
-    if feature["children"]:
-        return []
-    return dependencies.list_possible_parents(conn, row["project"], row["name"])[:MAX_PARENTS]
