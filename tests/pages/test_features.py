@@ -219,6 +219,14 @@ def test_usage_stays_after_changes_in_an_environment(ada, flags, add_usage):
         assert not undo or undo["value"] == usage
 
 
+def test_usage_can_be_chosen_after_an_error(ada, add_usage):
+    add_usage((0, "a", 3, 1))
+    page = ada.post("/admin/features/checkout/tags", {"csrf": ada.csrf, "tag": "x"}, status=400)
+    page = form_to(page, "/admin/features/checkout").submit()
+    assert page.html.find(id="in-production").h4.string == "Last 24 hours"
+    assert page.request.query_string.startswith("usage=24h")
+
+
 def test_usage_of_one_kind_of_tokens(ada, add_usage, database):
     add_usage((0, "a", 10, 4), (1, "b", 2, 0))
     with contextlib.closing(database.connect()) as conn, conn.cursor() as cursor:

@@ -26,7 +26,7 @@
 <div id="environments">
 <h2 class="hidden">Environments</h2>
 % if usage_fields:
-<form method="get" class="inline filter">
+<form method="get" action="{{url(flag_path(row['name']))}}" class="inline filter">
 % for field in usage_fields:
 % include("partials/filter_field.tpl", field=field)
 % end
