@@ -370,6 +370,22 @@ def test_a_payload_without_a_type_is_not_dropped(ada, flags):
     assert variant["payload"] == {"type": "string", "value": "blue"}
 
 
+def test_a_change_of_another_user_is_not_lost(ada, ed, flags):
+    id = flags.add_strategy(name="flexibleRollout", parameters={"rollout": "50"})
+    path = f"{PRODUCTION}/{id}"
+    form = form_to(ada.get(path), path)
+    fill(form_to(ed.get(path), path), parameters__rollout="5").submit(status=303)
+    page = fill(form, title="For some").submit("do", value="add-variants", status=200)
+    page = form_to(page, path).submit("do", value="remove-variants.0", status=200)
+    page = form_to(page, path).submit(status=409)
+    assert "The strategy has changed since you opened this form." in alert(page)
+    assert flags.list_strategies()[0]["parameters"]["rollout"] == "5"
+    form = form_to(page, path)
+    assert (form["title"].value, form["parameters.rollout"].value) == ("For some", "50")
+    form.submit(status=303)
+    assert flags.list_strategies()[0]["parameters"]["rollout"] == "50"
+
+
 def test_largest_strategy_fits_the_form(ada, flags):
     values = [f"value-{n}" for n in range(250)]
     constraints = [

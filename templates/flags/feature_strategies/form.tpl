@@ -6,6 +6,7 @@
 <form method="post" action="{{action}}" id="editor">
 % include("partials/problems.tpl")
 % include("partials/csrf.tpl")
+<input type="hidden" name="version" value="{{stored_version}}">
 <button class="hidden" tabindex="-1" aria-hidden="true" data-confirm="{{question}}">Save</button>
 % include("flags/feature_strategies/fields.tpl")
 <p class="actions save">

@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from sigservice.errors import AppError, NotFoundError
+from sigservice.crypto import secrets
+from sigservice.errors import AppError, ConflictError, NotFoundError
 from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.releases import releases
 from sigservice.routes.pages.flags.environment_cards import describe_addition
@@ -46,6 +47,10 @@ from sigservice.web.links import flag_path
 
 STRATEGIES = "/admin/features/<name>/environments/<environment>/strategies"
 ONE = f"{STRATEGIES}/<strategy_id>"
+CHANGED = (
+    "The strategy has changed since you opened this form. Save again to replace that change, or"
+    " cancel to see it."
+)
 
 router = Router(PageGuard)
 
@@ -70,7 +75,10 @@ def show_strategy(
         )
         effect = "" if strategy else _describe_addition(conn, target)
     heading = f"Strategy {number}" if number else "New strategy"
-    texts = entry.form or make_form(strategy, choices, name)
+    existing_texts = make_form(strategy, choices, name)
+    texts = {"version": _find_version(existing_texts)} | (entry.form or existing_texts)
+    if isinstance(entry.error, ConflictError):
+        texts["version"] = _find_version(existing_texts)
     parts = make_form_parts(context, texts, choices, target.project, entry.error)
     return Page(
         "flags/feature_strategies/form",
@@ -80,6 +88,7 @@ def show_strategy(
         breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
         flag_environment=target,
         release=next((row for row in running if _moves(row, strategy_id)), None),
+        stored_version=texts["version"],
         path=flag_path(name),
         can_schedule=identity.has_permission(ADMIN),
         **parts,
@@ -112,11 +121,15 @@ def save_strategy(
     with context.database.transaction() as conn:
         revisions.lock(conn)  # parameters that the form has no fields for must not change
         target = find_target(conn, name, environment)
-        existing = strategies.get(conn, target, strategy_id) if strategy_id else None
+        existing, _ = _find_strategy(conn, target, strategy_id)
         question = None if existing else ask_for_addition(conn, target, form, "Add")
         if question:
             return make_confirmation_page(question)
-        new = read_strategy(form, load_choices(conn), existing)
+        choices = load_choices(conn)
+        version = _find_version(make_form(existing, choices, name))
+        if existing and form.get("version", version) != version:
+            raise ConflictError(CHANGED)
+        new = read_strategy(form, choices, existing)
         if new.disabled and (question := ask_for_last_active(conn, target, strategy_id, form)):
             return make_confirmation_page(question)
         if existing is None:
@@ -264,6 +277,11 @@ def _describe_addition(conn: Connection, target: FeatureEnvironment) -> str:
         return ""
     is_enabled = get_state(conn, target)["enabled"]
     return describe_addition(is_enabled, len(strategies.list_strategies(conn, target)))
+
+
+def _find_version(texts: Form) -> str:
+    """It changes with the texts of the stored strategy."""
+    return secrets.sha256(repr(sorted(texts.items()))).hex()
 
 
 def _find_strategy(

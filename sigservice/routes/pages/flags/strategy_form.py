@@ -78,8 +78,9 @@ def make_form(strategy: Mapping[str, Any] | None, choices: StrategyChoices, feat
         return to_form({"name": DEFAULT_TYPE, "parameters": parameters})
     types = choices.map_types(strategy["name"])
     form = to_form({name: strategy[name] for name in ("name", "title", "disabled")})
-    for name, text in strategy["parameters"].items():
-        lines = "\n".join(_split_items(text)) if types.get(name) == "list" else text
+    for name in types.keys() & strategy["parameters"].keys():
+        text = strategy["parameters"][name]
+        lines = "\n".join(_split_items(text)) if types[name] == "list" else text
         form[to_field_name(name)] = lines
     form |= {f"{SEGMENTS}{id}": "on" for id in strategy["segments"]}
     form |= constraint_fields.make_form(strategy["constraints"])
