@@ -1,7 +1,4 @@
-<form method="post" action="{{url('/admin/projects', row['project'], 'actions', row['id'], 'off' if row['enabled'] else 'on')}}">
-% include("partials/csrf.tpl")
-<button role="switch" aria-checked="{{'true' if row['enabled'] else 'false'}}" aria-label="Action set {{row['name']}} in {{row['project']}}">{{"on" if row["enabled"] else "off"}}</button>
-</form>
+% include("partials/switch.tpl", place=("/admin/projects", row["project"], "actions", row["id"]), is_on=row["enabled"], name="Action set " + row["name"] + " in " + row["project"], words=("on", "off"))
 % if not row["armed"]:
 <form method="post" action="{{url('/admin/projects', row['project'], 'actions', row['id'], 'arm')}}">
 % include("partials/csrf.tpl")

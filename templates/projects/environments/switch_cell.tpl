@@ -1,4 +1,1 @@
-<form method="post" action="{{url('/admin/environments', row['name'], 'off' if row['enabled'] else 'on')}}">
-% include("partials/csrf.tpl")
-<button role="switch" aria-checked="{{'true' if row['enabled'] else 'false'}}" aria-label="Environment {{row['name']}}">{{"Enabled" if row["enabled"] else "Disabled"}}</button>
-</form>
+% include("partials/switch.tpl", place=("/admin/environments", row["name"]), is_on=row["enabled"], name="Environment " + row["name"], words=("Enabled", "Disabled"))

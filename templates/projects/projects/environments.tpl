@@ -9,10 +9,7 @@
 <span class="badge">{{link["type"]}}</span>
 % end
 <span class="muted">{{plural(link["enabled_toggle_count"], "flag")}} enabled{{"" if link["enabled"] else ", environment disabled"}}</span>
-<form method="post" action="{{url('/admin/projects', project['id'], 'environments', link['name'], 'off' if link['visible'] else 'on')}}">
-% include("partials/csrf.tpl")
-<button role="switch" aria-checked="{{'true' if link['visible'] else 'false'}}" aria-label="Use {{link['name']}}">{{"Enabled" if link["visible"] else "Disabled"}}</button>
-</form>
+% include("partials/switch.tpl", place=("/admin/projects", project["id"], "environments", link["name"]), is_on=link["visible"], name="Use " + link["name"], words=("Enabled", "Disabled"))
 % if link["visible"]:
 <a href="{{url('/admin/projects', project['id'], 'environments', link['name'], 'default-strategy')}}">Default strategy<span class="hidden"> in {{link["name"]}}</span></a>
 % end

@@ -1,8 +1,5 @@
 % if row["can_edit"]:
-<form method="post" action="{{url('/admin/alert-rules', row['id'], 'off' if row['enabled'] else 'on')}}">
-% include("partials/csrf.tpl")
-<button role="switch" aria-checked="{{'true' if row['enabled'] else 'false'}}" aria-label="Alert rule {{row['name']}}">{{"on" if row["enabled"] else "off"}}</button>
-</form>
+% include("partials/switch.tpl", place=("/admin/alert-rules", row["id"]), is_on=row["enabled"], name="Alert rule " + row["name"], words=("on", "off"))
 % else:
 {{"on" if row["enabled"] else "off"}}
 % end

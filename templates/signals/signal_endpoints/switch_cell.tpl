@@ -1,4 +1,1 @@
-<form method="post" action="{{url('/admin/signals', row['id'], 'off' if row['enabled'] else 'on')}}">
-% include("partials/csrf.tpl")
-<button role="switch" aria-checked="{{'true' if row['enabled'] else 'false'}}" aria-label="Endpoint {{row['name']}}">{{"on" if row["enabled"] else "off"}}</button>
-</form>
+% include("partials/switch.tpl", place=("/admin/signals", row["id"]), is_on=row["enabled"], name="Endpoint " + row["name"], words=("on", "off"))
