@@ -232,11 +232,8 @@ def _read_value(form: Form, name: str, type: inspect.Type) -> Any:
     text = form[name].replace("\r\n", "\n").strip()
     if isinstance(kind, inspect.IntType | inspect.FloatType):
         empty = None if is_nullable else UNSET
-        return (
-            read_whole_number(text, empty)
-            if isinstance(kind, inspect.IntType)
-            else (_read_number(text, empty))
-        )
+        is_whole = isinstance(kind, inspect.IntType)
+        return read_whole_number(text, empty) if is_whole else _read_number(text, empty)
     if isinstance(kind, inspect.LiteralType) and isinstance(kind.values[0], int):
         return read_whole_number(text, UNSET)
     return text or (None if is_nullable else "")

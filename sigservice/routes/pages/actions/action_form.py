@@ -127,8 +127,7 @@ def save_action_set(
         else:
             action_sets.update(conn, project, set_id, fields, identity, limits, now)
     done = "created" if set_id is None else "saved"
-    path = f"/admin/projects/{project}/actions?done={done}"
-    return path
+    return f"/admin/projects/{project}/actions?done={done}"
 
 
 def _create_account(context: Context, identity: Identity, form: Form) -> int:

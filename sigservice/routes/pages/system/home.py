@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from sigservice.db import Connection, Row
@@ -58,6 +59,7 @@ def show_home(context: Context, identity: Identity) -> Page:
         scheduled = scheduled_sets.list_views(conn, None, limit=MAX_SCHEDULED)
         on_hold = releases.list_newest(conn, states=("held",), limit=MAX_RELEASES)
         others = releases.list_newest(conn, states=("scheduled", "running"), limit=MAX_RELEASES)
+        others.sort(key=itemgetter("state"))  # running first
         silent = home.list_silent_endpoints(conn)
         not_done = home.list_failed_schedules(conn, limit=MAX_SCHEDULED)
         is_quiet = not (on_hold or alert_flags or silent or not_done)
@@ -81,11 +83,7 @@ def show_home(context: Context, identity: Identity) -> Page:
         last_alert_at=last_alert_at,
         running_count=running_count,
         on_hold=_make_release_views(on_hold, now, identity),
-        releases=_make_release_views(
-            sorted(others, key=lambda row: row["state"]),
-            now,
-            identity,  # running first
-        ),
+        releases=_make_release_views(others, now, identity),
         stale=[row | {"path": flag_path(row["name"])} for row in stale],
         stale_counts=(stale[0]["stale_total"], stale[0]["total"]) if stale else (0, 0),
         changes=[make_event_view(row) for row in changes],
