@@ -1,7 +1,6 @@
 """Alerts that people ignore: one function for each SQL statement."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from sigservice.db import Connection, Row, execute, fetch_all, queries
 
@@ -13,24 +12,11 @@ def list_all(conn: Connection, sets: Sequence[int] | None = None) -> list[Row]:
     return fetch_all(conn, _SQL["list_ignored_alerts"], sets=None if sets is None else [*sets])
 
 
-def add(
-    conn: Connection,
-    action_set_id: int,
-    run_id: int,
-    correlation: str,
-    *,
-    created_by: str,
-    created_at: datetime,
-) -> None:
-    execute(
-        conn,
-        _SQL["add_ignored_alert"],
-        action_set_id=action_set_id,
-        run_id=run_id,
-        correlation=correlation,
-        created_by=created_by,
-        created_at=created_at,
-    )
+def add(conn: Connection, run: Row, *, created_by: str) -> None:
+    """`run` is a run of the alert."""
+    columns = ("action_set_id", "correlation")
+    parameters = {name: run[name] for name in columns} | {"run_id": run["id"]}
+    execute(conn, _SQL["add_ignored_alert"], created_by=created_by, **parameters)
 
 
 def delete(conn: Connection, action_set_id: int, correlation: str) -> bool:

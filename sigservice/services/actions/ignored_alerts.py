@@ -7,7 +7,7 @@ no process runs the set between the undo and the decision to ignore.
 
 from typing import Any
 
-from sigservice.clock import Clock, format_iso
+from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError
 from sigservice.repository.actions import action_runs, ignored_alerts
@@ -37,14 +37,13 @@ def is_firing(conn: Connection, run: Row) -> bool:
     return run["correlation"] in [row["correlation"] for row in rows]
 
 
-def ignore(conn: Connection, run: Row, by: Identity, clock: Clock) -> None:
+def ignore(conn: Connection, run: Row, by: Identity) -> None:
     """Ignores the alert of the run until it resolves. Raises ConflictError."""
-    set_id, key = run["action_set_id"], run["correlation"]
     if not is_firing(conn, run):
         raise ConflictError("The alert of this run isn't firing, or the run is undone already.")
-    if len(ignored_alerts.list_all(conn, [set_id])) >= MAX_ALERTS:
+    if len(ignored_alerts.list_all(conn, [run["action_set_id"]])) >= MAX_ALERTS:
         raise ConflictError(f"The set already ignores {MAX_ALERTS:,} alerts.")
-    ignored_alerts.add(conn, set_id, run["id"], key, created_by=by.username, created_at=clock.now())
+    ignored_alerts.add(conn, run, created_by=by.username)
     data = {"runId": run["id"]}
     events.record(conn, "actions-alert-ignored", by, data=data, project=run["project"])
 

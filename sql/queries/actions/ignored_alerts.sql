@@ -11,7 +11,7 @@ ORDER BY i.action_set_id, i.run_id;
 
 -- name: add_ignored_alert
 INSERT INTO ignored_alerts (action_set_id, run_id, correlation, created_by, created_at)
-VALUES (%(action_set_id)s, %(run_id)s, %(correlation)s, %(created_by)s, %(created_at)s)
+VALUES (%(action_set_id)s, %(run_id)s, %(correlation)s, %(created_by)s, now())
 ON CONFLICT (action_set_id, run_id) DO NOTHING;
 
 -- name: delete_ignored_alert

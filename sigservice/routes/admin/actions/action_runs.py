@@ -68,11 +68,10 @@ def undo_run(
 
 
 @router.post(f"{RUN}/ignore-alert", needs=ADMIN)
-def ignore_alert(context: Context, identity: Identity, project: str, id: int, run_id: int) -> None:
-    with context.database.transaction() as conn:
-        action_run_rows.lock(conn)
-        run = action_runs.get(conn, project, id, run_id)
-        ignored_alerts.ignore(conn, run, identity, context.clock)
+def ignore_alert(conn: Connection, identity: Identity, project: str, id: int, run_id: int) -> None:
+    action_run_rows.lock(conn)
+    run = action_runs.get(conn, project, id, run_id)
+    ignored_alerts.ignore(conn, run, identity)
 
 
 @router.delete(f"{RUN}/ignore-alert", needs=ADMIN)

@@ -133,7 +133,7 @@ def undo_run(
         Problems().check_choice(after, "after", [*dict(AFTER_UNDO)]).raise_if_any()
         action_run_rows.lock(conn)
         if after == "ignore":
-            ignored_alerts.ignore(conn, run, identity, context.clock)
+            ignored_alerts.ignore(conn, run, identity)
         action_runs.undo(conn, project, set_id, run_id, identity)
         if after == "disable":
             action_sets.switch(conn, project, set_id, False, identity, context.clock.now())
