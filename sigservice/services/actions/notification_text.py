@@ -100,10 +100,9 @@ def list_flags(copy: dict[str, Any], public_url: str) -> list[dict[str, Any]]:
 
 
 def _make_title(run: Row, name: str) -> str:
-    is_revert = run["cause"] != "signal"
-    result = (_REVERT_RESULTS if is_revert else _RESULTS)[run["state"]]
+    results = _RESULTS if run["cause"] == "signal" else _REVERT_RESULTS
     dry = " (dry run: nothing was changed)" if run["dry_run"] else ""
-    return escape_line(f"Action set {name} {result}{dry}")
+    return escape_line(f"Action set {name} {results[run['state']]}{dry}")
 
 
 def _describe_origin(run: Row) -> str:
