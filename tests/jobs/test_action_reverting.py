@@ -161,19 +161,23 @@ def test_a_flag_whose_strategies_are_gone_stays_off(alerts, web, change):
     assert web.get(strategies, headers=ADMIN).json == before
 
 
-def test_a_new_flag_with_the_name_of_a_deleted_one_stays_off(alerts, web):
+@pytest.mark.parametrize("change", ["created again", "revived"])
+def test_a_flag_that_was_created_again_or_revived_since_stays_off(alerts, web, change):
     one = alerts.set(payload=FIRING, options={"restoreWhenResolved": RESOLVED})
     alerts.send(firing())
     alerts.work()
     web.delete(f"{FLAGS}/checkout", headers=ADMIN)
-    web.delete("/api/admin/archive/checkout", headers=ADMIN)
-    alerts.flag("checkout")
-    alerts.switch("checkout", "off")
+    if change == "revived":
+        web.post("/api/admin/archive/revive/checkout", headers=ADMIN)
+    else:
+        web.delete("/api/admin/archive/checkout", headers=ADMIN)
+        alerts.flag("checkout")
+        alerts.switch("checkout", "off")
     assert web.get("/api/admin/alerts", headers=ADMIN).json["alerts"] == []
     alerts.send(resolved())
     alerts.work()
     assert not alerts.is_on()
-    text = "Reverted 0 of 1 change. checkout: It was deleted and created again since."
+    text = "Reverted 0 of 1 change. checkout: It was created again or revived since."
     assert alerts.details(one["id"]) == [("success", text)]
 
 

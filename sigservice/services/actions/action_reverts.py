@@ -11,12 +11,11 @@ from sigservice.db import Connection, Row, savepoint
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.errors import AppError, ConflictError, NotFoundError
 from sigservice.repository.actions import action_runs
-from sigservice.repository.flags import features
 from sigservice.services import revisions
 from sigservice.services.actions import shared_holds
 from sigservice.services.actions.action_kinds.kind import ActionResult, RevertibleChange
 from sigservice.services.actions.action_kinds.set_rollout import set_rollout
-from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.flags.feature_states import FeatureEnvironment, list_states
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.flags.strategies import get as get_strategy
 from sigservice.services.identity import Identity
@@ -38,14 +37,13 @@ def revert_runs(
     """Reverts the last change first; `runs` are newest first. The details name the changes that
     can't be reverted: with `revert`, the run of an auto-revert, also those that alerts of other
     sets keep. States are written together, as actions write them. A flag whose strategies were
-    removed since stays disabled, because enabling it would add one for all users, and so does a new
-    flag with the name of a deleted one."""
+    removed since stays disabled, because enabling it would add one for all users, and so does one
+    that was revived or deleted and created again since."""
     revisions.lock(conn)
     dated = [(run["created_at"], change) for run in runs for change in reversed(list_changes(run))]
     changes = [change for _, change in dated]
-    rows = features.list_by_name(conn, [change.feature for change in changes])
-    created_at = {row["name"]: row["created_at"] for row in rows}
     targets = [_make_target(project, change) for change in changes]
+    states = list_states(conn, targets)
     switches = SwitchBatch(conn, targets, needs_strategy=True)
     holders = shared_holds.find_holders(conn, changes, at=revert["id"]) if revert else {}
     reverted: list[RevertibleChange] = []
@@ -60,9 +58,11 @@ def revert_runs(
             )
             continue
         try:
-            if created_at.get(change.feature, changed_at) > changed_at:
-                raise ConflictError("It was deleted and created again since.")
-            if is_unchanged := _revert(switches, _make_target(project, change), change, by):
+            target = _make_target(project, change)
+            is_newer = target in states and states[target]["began_at"] > changed_at
+            if is_newer and change.changed_property == "state":
+                raise ConflictError("It was created again or revived since.")
+            if is_unchanged := _revert(switches, target, change, by):
                 reverted.append(
                     msgspec.structs.replace(change, before=change.after, after=change.before)
                 )

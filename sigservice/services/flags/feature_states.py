@@ -44,8 +44,9 @@ class StateChange(NamedTuple):
 def list_states(
     conn: Connection, targets: Sequence[FeatureEnvironment]
 ) -> dict[FeatureEnvironment, Row]:
-    """{enabled, variants, default_strategy, is_active (has an active strategy), archived,
-    generation} of each target whose flag and environment are in the project."""
+    """{enabled, variants, default_strategy, is_active (has an active strategy), archived, began_at
+    (created or revived), generation} of each target whose flag and environment are in the
+    project."""
     rows = feature_environments.list_target_states(
         conn, list({(target.feature, target.environment) for target in targets})
     )

@@ -25,9 +25,12 @@ ORDER BY f.name, e.sort_order, e.name;
 
 -- name: list_target_states
 -- One row for each pair of a flag and an environment, but none if the environment isn't linked to the
--- flag's project. The row can change only with the generation.
+-- flag's project. The row can change only with the generation. A flag begins when it is created, and when it
+-- is revived.
 SELECT f.name AS feature, p.environment, coalesce(s.enabled, false) AS enabled,
        coalesce(s.variants, '[]') AS variants, p.default_strategy, f.project, f.archived_at,
+       coalesce((SELECT entered_at FROM feature_stages i WHERE i.feature = f.name AND i.stage = 'initial'),
+                f.created_at) AS began_at,
        EXISTS (SELECT FROM feature_strategies a
                WHERE a.feature = f.name AND a.environment = p.environment AND NOT a.disabled)
        AS is_active,

@@ -11,7 +11,7 @@ SELECT EXISTS (SELECT 1 FROM features) AS flag,
 
 -- name: list_flags_of_alerts
 -- Flags that a run for an alert switched, which is not reverted, and that still have the state that
--- the run gave them (and are no new flags with the names of deleted ones): of the newest 100 such runs of each set, newest first; of some flags if `features`
+-- the run gave them (and were neither created again nor revived since): of the newest 100 such runs of each set, newest first; of some flags if `features`
 -- isn't NULL. `payload`, with `payloads`, is the one of the signal. BETWEEN: see list_firing_alerts.
 SELECT DISTINCT ON (r.id, c.change ->> 'feature', c.change ->> 'environment')
        r.id, r.action_set_id, r.project, r.signal_id, r.correlation, r.created_at, s.name, s.source_id,
@@ -36,8 +36,10 @@ CROSS JOIN LATERAL jsonb_path_query(r.action_set, '$.actions[*].changes[*] ? (@.
 JOIN feature_environments e ON e.feature = c.change ->> 'feature'
      AND e.environment = c.change ->> 'environment'
      AND e.enabled = (c.change ->> 'after')::boolean
-JOIN features f ON f.name = e.feature AND f.created_at <= r.created_at
-WHERE %(features)s::text[] IS NULL OR e.feature = ANY(%(features)s)
+JOIN features f ON f.name = e.feature
+LEFT JOIN feature_stages i ON i.feature = f.name AND i.stage = 'initial'
+WHERE (%(features)s::text[] IS NULL OR e.feature = ANY(%(features)s))
+  AND coalesce(i.entered_at, f.created_at) <= r.created_at
 ORDER BY r.id DESC, c.change ->> 'feature', c.change ->> 'environment'
 LIMIT %(limit)s;
 

@@ -72,6 +72,7 @@ def test_one_state(conn):
         "project": "default",
         "archived_at": None,
         "is_active": False,
+        "began_at": run(conn, "SELECT created_at FROM features WHERE name = 'a'")[0][0],
         "generation": generation,
     }
     for place in (("o", "development"), ("a", "none"), ("none", "development")):
