@@ -3,6 +3,7 @@
 The actions are performed and rolled back, so the result is exact.
 """
 
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -43,15 +44,13 @@ def _perform_all(conn: Connection, row: Row, *, continues: bool) -> list[dict[st
     """Each action sees the changes of the actions before it; all are rolled back. Stops at a
     failure as a run does."""
     results: list[dict[str, Any]] = []
-    try:
-        with savepoint(conn):
-            for action in msgspec.json.decode(row["actions"]):
-                results.append(_perform(conn, row, action))
-                if not (results[-1]["wouldSucceed"] or continues):
-                    break
-            raise _Rollback
-    except _Rollback:
-        return results
+    with suppress(_Rollback), savepoint(conn):
+        for action in msgspec.json.decode(row["actions"]):
+            results.append(_perform(conn, row, action))
+            if not (results[-1]["wouldSucceed"] or continues):
+                break
+        raise _Rollback
+    return results
 
 
 def _perform(conn: Connection, row: Row, action: dict[str, Any]) -> dict[str, Any]:

@@ -60,10 +60,6 @@ class RunError(Exception):
 class _DryRunRollback(Exception):
     """Rolls back the action of a dry run."""
 
-    def __init__(self, result: ActionResult) -> None:
-        super().__init__()
-        self.result = result
-
 
 @dataclass
 class _Run:
@@ -229,14 +225,11 @@ class _Batch:
         """Rolls back the action of a dry run, so that its result is exact."""
         self._write()
         self._switches = SwitchBatch(self._conn)  # the action may change what the old one has read
-        try:
-            with savepoint(self._conn):
-                result = _perform_alone(self._conn, run, action, kind)
-                if run.row["dry_run"]:
-                    raise _DryRunRollback(result)
-                return result
-        except _DryRunRollback as rollback:
-            return rollback.result
+        with suppress(_DryRunRollback), savepoint(self._conn):
+            result = _perform_alone(self._conn, run, action, kind)
+            if run.row["dry_run"]:
+                raise _DryRunRollback
+        return result
 
     def _write(self) -> None:
         """Writes flags, events, the progress of the runs and their notifications."""
