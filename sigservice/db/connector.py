@@ -16,7 +16,6 @@ import psycopg2
 from sigservice.concurrency import wait_budget
 from sigservice.db import session
 from sigservice.db.connection import Connection, send
-from sigservice.db.errors import DatabaseUnavailable, translate
 from sigservice.errors import build_busy_error
 
 # Messages of libpq for invalid LIBPQ_VARIABLES (config/database.py).
@@ -35,6 +34,7 @@ _IDENTITY = """
 CASE WHEN pg_is_in_recovery() THEN 0
 ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END
 """
+_PASSING = ("53", "57")  # no resources, timeout or shutdown: later the statement may succeed
 Host = tuple[str, str]
 
 
@@ -147,7 +147,7 @@ class Connector:
                 system, timeline = cursor.fetchone()[-2:]
                 return system, timeline
             except psycopg2.Error as error:
-                if conn.closed or isinstance(translate(error), DatabaseUnavailable):
+                if conn.closed or (error.pgcode or "").startswith(_PASSING):
                     raise
         if settings:
             send(cursor, session.build_set_statement(settings), settings)
