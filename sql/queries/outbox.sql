@@ -10,12 +10,18 @@ FROM json_to_recordset(%(items)s::json)
 
 -- name: claim_message
 -- Claims the message that has been due longest, of a kind that the process sends and a target that is not
--- busy. The claim ends at `until`, so that another process sends the message if the first was killed.
+-- busy. Messages about one subject wait for each other, so that its last state arrives last.
+-- The claim ends at `until`, so that another process sends the message if the first was killed.
 -- Integrations have their own queues: queries/actions/integrations.sql.
 WITH due AS (
-    SELECT id FROM outbox
+    SELECT id FROM outbox o
     WHERE due_at <= %(now)s AND sent_at IS NULL AND given_up_at IS NULL
       AND kind <> 'integration' AND kind = ANY(%(kinds)s) AND NOT target = ANY(%(busy)s::jsonb[])
+      AND NOT EXISTS (
+          SELECT FROM outbox before
+          WHERE before.subject_id = o.subject_id AND before.kind = o.kind AND before.id < o.id
+            AND before.target = o.target AND before.sent_at IS NULL AND before.given_up_at IS NULL
+      )
     ORDER BY due_at, id
     LIMIT 1
     FOR UPDATE SKIP LOCKED

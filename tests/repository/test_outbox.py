@@ -57,6 +57,20 @@ def test_messages_of_busy_targets_and_of_other_kinds_are_left_out(conn):
     assert claim(conn, kinds=["new", "newer"])["kind"] == "new"
 
 
+def test_messages_about_a_subject_reach_a_target_in_their_order(conn):
+    insert(conn, A, A, B)
+    insert(conn, A, subject_id=8)
+    first = claim(conn)
+    assert settle(conn, first, "waiting", error="The server responded with status 500.")
+    assert json.loads(claim(conn)["target"]) == B
+    assert claim(conn)["subject_id"] == 8
+    assert claim(conn) is None
+    repeated = claim(conn, LATER, until=LATER + timedelta(minutes=3))
+    assert repeated["id"] == first["id"]
+    assert settle(conn, repeated, "given up")
+    assert claim(conn)["id"] == first["id"] + 1
+
+
 def test_the_last_attempt_settles(conn):
     insert(conn, A)
     first, repeated = claim(conn), claim(conn, LATER)
