@@ -196,6 +196,24 @@ def test_a_release_that_a_guard_resumes_says_so_and_can_be_held_by_a_person(kit,
     assert kit.state(release) == ("held", "person", 1)
 
 
+def test_a_broken_guard_that_only_records_does_not_hide_that_the_others_are_ok(kit, ed):
+    tried, trusted = kit.endpoint("tried"), kit.endpoint()
+    guards = [kit.guard(tried, "hold", dryRun=True), kit.guard(trusted, "hold")]
+    release = kit.create(guards=guards)
+    kit.signal("firing")
+    kit.signal("resolved")
+    kit.endpoint_name = "tried"
+    kit.token = kit.make.token(tried, "another")["token"]
+    kit.signal("firing")
+    page = ed.get(f"{PLACE}/{release['id']}")
+    assert "It is ok again." in page
+    kit.endpoint_name, kit.token = "alerts", kit.make.token(trusted, "another")["token"]
+    kit.signal("firing")
+    question = ed.get(f"{PLACE}/{release['id']}/steps/1/ignore")
+    assert "An alert fires at alerts" in question
+    assert "An alert fires at tried" not in question
+
+
 def test_a_freeze_is_shown_and_viewers_have_no_commands(kit, ed, cast):
     page = start(kit, ed)
     kit.put("/api/admin/releases/freeze", {"frozen": True, "reason": "incident"})

@@ -132,7 +132,7 @@ def _explain_hold(release: Mapping[str, Any], reason: str) -> list[str]:
     if release["resumes_alone"]:
         nothing = "It goes on automatically when all guards are ok."
     if held_by == "guard":
-        is_ok = all(guard["state"] != "firing" for guard in release["guards"])
+        is_ok = all(g["state"] != "firing" or g.get("dryRun") for g in release["guards"])
         return [f"Guard broken: {reason}", "It is ok again." if is_ok else "", nothing]
     if held_by == "noData":
         return [f"No data: {reason}", "Without it, guards can't be evaluated.", nothing]

@@ -124,7 +124,7 @@ def _ask_resume(release: Mapping[str, Any]) -> Question:
 
 
 def _ask_ignore(release: Mapping[str, Any]) -> Question:
-    problems = [guard for guard in release["guards"] if guard["state"] != "ok"]
+    problems = [g for g in release["guards"] if g["state"] != "ok" and not g.get("dryRun")]
     is_broken = any(guard["state"] == "firing" for guard in problems)
     reasons = " ".join(guard["reason"] for guard in problems[:3] if guard["reason"])
     return Question(
