@@ -37,10 +37,28 @@
 </div>
 % include("actions/action_sets/trigger.tpl")
 % include("actions/action_sets/actions.tpl")
-% include("actions/action_sets/undo.tpl")
+<fieldset id="undo" class="sentence">
+<legend>And undo it</legend>
+% if resolved:
+<fieldset id="resolved">
+<legend>Revert when resolved</legend>
+<div class="fields">
+% include("partials/form_fields.tpl", fields=resolved)
+</div>
+<p class="hint">A signal whose status field has a resolved value reverts the changes of the runs with the same correlation field (several fields: separated by commas). Empty = never.</p>
+</fieldset>
+% end
+% include("partials/form_fields.tpl", fields=revert_after)
+</fieldset>
 <details {{"open" if has_options or problems else ""}}>
 <summary>Options and notifications</summary>
-% include("actions/action_sets/options.tpl")
+<fieldset id="options">
+<legend>Options</legend>
+% include("partials/form_fields.tpl", fields=option_checkboxes)
+<div class="fields">
+% include("partials/form_fields.tpl", fields=option_numbers)
+</div>
+</fieldset>
 % include("partials/recipients.tpl")
 % include("partials/growing_section.tpl", section=notifications)
 </details>

@@ -4,7 +4,15 @@
 <form method="post" action="{{action}}">
 % include("partials/csrf.tpl")
 % include("partials/form_fields.tpl")
-% include("signals/signal_endpoints/options.tpl")
+<details id="options" class="options" {{"open" if are_options_open else ""}}>
+<summary>Options: rate limit, repeated deliveries, summary, credentials</summary>
+% for group in option_groups:
+<fieldset>
+<legend>{{group.legend}}</legend>
+% include("partials/form_fields.tpl", fields=group.fields)
+</fieldset>
+% end
+</details>
 <button>Save</button>
 </form>
 <section>

@@ -258,7 +258,7 @@ def _make_parameter_field(
 
 
 def make_option_fields(form: Form) -> dict[str, Any]:
-    """What templates/actions/action_sets/options.tpl and undo.tpl print."""
+    """What templates/actions/action_sets/form.tpl prints of the options and of what is undone."""
     is_scheduled = find_trigger(form) != "endpoint"
     return {
         "revert_after": fill([REVERT_FIELD], form),
