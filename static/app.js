@@ -125,6 +125,7 @@ async function submitInPlace(form, button, ids) {
   }
   const parts = ids.split(" ").map((id) => [document.getElementById(id), page.getElementById(id)]);
   if (!parts.flat().every(Boolean)) { // an error, a question, the sign-in page, a list that was empty
+    if (answer.url.endsWith("/sign-in")) return location.reload(); // it leads back here
     if (answer.redirected) return location.assign(answer.url);
     const question = page.getElementById("question");
     if (question) return showQuestion(question, ids);

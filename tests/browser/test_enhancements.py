@@ -1,12 +1,13 @@
 """What static/app.js adds to every page."""
 
+import contextlib
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from sigservice.clock import format_iso
 from sigservice.services import revisions
-from tests.conftest import ADMIN
+from tests.conftest import ADMIN, Cast
 
 pytestmark = pytest.mark.browser
 
@@ -260,6 +261,21 @@ def test_the_errors_of_a_form_have_the_focus(tab, flags):
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.getAttribute('href')") == "#tag"
     assert page.complaints == []
+
+
+def test_a_switch_after_the_session_has_ended_leads_back_to_the_list(tab, flags, database):
+    flags.create_flag("checkout")
+    page = tab("ada")
+    page.goto("/admin/features?query=check")
+    with contextlib.closing(database.connect()) as conn, conn, conn.cursor() as cursor:
+        cursor.execute("DELETE FROM sessions")
+    page.get_by_role("switch", name="checkout in development").click()
+    page.get_by_label("Username or email").fill("ada")
+    page.get_by_label("Password").fill(Cast.PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("switch", name="checkout in development").wait_for()
+    assert page.url.endswith("/admin/features?query=check")
+    assert not flags.is_on("checkout", "development")
 
 
 @pytest.mark.parametrize("names", [["alpha"], ["alpha", "beta"]], ids=["last flag", "one of two"])
