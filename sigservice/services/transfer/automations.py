@@ -82,11 +82,10 @@ def read_export(conn: Connection) -> Export:
     """Everything. The result is consistent in a snapshot transaction."""
     snapshot = read_snapshot(conn)
     links = {item.id: {it.environment for it in item.environments} for item in snapshot.projects}
-    for (
-        flag
-    ) in snapshot.features:  # a project that leaves an environment keeps its strategies there
+    for flag in snapshot.features:
+        # A project that stops using an environment keeps its strategies there.
         flag.environments = [
-            state for state in flag.environments if state.environment in links[flag.project]
+            it for it in flag.environments if it.environment in links[flag.project]
         ]
     endpoints = {row["id"]: row["name"] for row in signal_endpoints.list_all(conn)}
     accounts = {row["id"]: row for row in service_accounts.list_all(conn)}
