@@ -18,6 +18,7 @@ from tests.pages.accessibility import RULES
 from tests.pages.actions import Actions
 from tests.pages.flags import Flags
 from tests.pages.page_reader import crawl, sign_in
+from tests.repository import kit
 
 CLIENT_TOKEN = "*:default.client"
 Pages = dict[str, BeautifulSoup]
@@ -171,7 +172,9 @@ def fill_actions(service: Service, web: webtest.TestApp, clock: FakeClock, id: i
     (run, *_) = web.get(path, headers=ADMIN).json["actionSetEvents"][::-1]
     web.post(f"{path}/{run['id']}/undo", headers=ADMIN)
     sets.work()
-    clock.advance(60)  # links to runs differ in their time
+    clock.advance(60)
+    with service.context.database.autocommit() as conn:  # links to runs differ in their time
+        kit.run(conn, "UPDATE events SET created_at = created_at - interval '1 minute'")
     web.post(f"{at}/signals/{signal['id']}/replay", headers=ADMIN)
     sets.work()
     web.post_json(f"{at}/test-signal", {"payload": {"type": "deploys"}}, headers=ADMIN)
