@@ -6,6 +6,7 @@ import gc
 import json
 import os
 import pwd
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -49,6 +50,9 @@ def pytest_configure(config: pytest.Config) -> None:
     is_first = not hasattr(config, "workerinput")
     if is_first and os.geteuid() == 0 and not any(map(_is_account, ACCOUNTS)):
         subprocess.run(["useradd", "--system", ACCOUNTS[0]], check=True)
+    if not is_first or signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        # Processes that tests start would ignore it too under nohup, but they don't get a handler.
+        signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 def _is_account(name: str) -> bool:
