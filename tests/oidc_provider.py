@@ -94,7 +94,7 @@ class TestProvider:
         self.key, self.algorithm = key, algorithm
         self.public_keys = [key.as_dict(private=False)]
 
-    def answer(self, name: str, form: dict[str, str], headers: Any) -> tuple[int, Any]:
+    def answer(self, name: str, url: str, form: dict[str, str], headers: Any) -> tuple[int, Any]:
         if name == "discovery":
             return 200, self.metadata
         if name == "jwks":
@@ -102,11 +102,11 @@ class TestProvider:
         if name == "userinfo":
             return 200, self.userinfo
         if name == "authorize":
-            target = self.authorize(self.paths[-1])
-            query = dict(parse_qsl(urlsplit(self.paths[-1]).query))
+            target = self.authorize(url)
+            query = dict(parse_qsl(urlsplit(url).query))
             return 302, f"{query['redirect_uri']}?{urlencode(target)}"
         if name == "end-session":
-            return 302, parse_qs(urlsplit(self.paths[-1]).query)["post_logout_redirect_uri"][0]
+            return 302, parse_qs(urlsplit(url).query)["post_logout_redirect_uri"][0]
         if name == "token":
             return self._redeem(form, headers)
         return 404, {}
@@ -146,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
         name = "discovery" if path.endswith("/openid-configuration") else path.strip("/")
         if one.hold is not None:
             one.hold.wait(DEADLINE_SECONDS)
-        status, content = one.answer(name, form, self.headers)
+        status, content = one.answer(name, self.path, form, self.headers)
         status = one.status.get(name, status)
         body = one.bodies.get(name, json.dumps(content).encode())
         self.send_response(status)
