@@ -109,7 +109,11 @@ function focusProblems() {
   return problems;
 }
 
+let submissions = 0;
+const answered = new WeakMap(); // the last submission of each form that was answered
+
 async function submitInPlace(form, button, ids) {
+  const number = ++submissions;
   const sent = new Map([...form.elements].map((control) => [control.id, readState(control)]));
   const [, section] = button?.value.match(/^(?:remove|up)-(.+)\.\d+$/) ?? [];
   const body = new URLSearchParams(new FormData(form, button));
@@ -119,6 +123,8 @@ async function submitInPlace(form, button, ids) {
     .catch(() => null)
     .finally(() => form.removeAttribute("aria-busy"));
   const page = new DOMParser().parseFromString((await answer?.text()) ?? "", "text/html");
+  if (number < answered.get(form)) return; // the form was sent again, and that was answered first
+  answered.set(form, number);
   form.closest("dialog")?.close(); // the focus goes back to what opened it
   if (!answer || answer.status >= 500) { // what was typed stays
     return showToast(...(page.getElementById("main")?.childNodes ?? ["The service can't be reached. Try again."]));

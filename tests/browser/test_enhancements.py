@@ -195,6 +195,30 @@ def test_the_focus_stays_where_tab_has_moved_it(tab, flags):
     assert page.complaints == []
 
 
+def test_an_answer_that_arrives_after_the_next_one_changes_nothing(tab, flags, hold_requests):
+    flags.create_flag("checkout")
+    page = tab("ada")
+    page.goto("/admin/features/checkout/environments/production/strategies/new")
+    for number, name in enumerate(("a", "b")):
+        page.get_by_role("button", name="Add variant").click()
+        page.locator(f"[id='variants.{number}.name']").fill(name)
+    posts = hold_requests(page, "**/new")
+    with page.expect_request("**/new"):
+        page.locator("[id='variants.1.weightType']").select_option("fix")
+    with page.expect_request("**/new"):
+        page.locator("[id='variants.1.weight']").fill("20")
+        page.keyboard.press("Tab")
+    page.locator("form[aria-busy]").wait_for()
+    posts[1].continue_()
+    page.get_by_text("a 80%, b 20%").wait_for()
+    with page.expect_response("**/new") as older:
+        posts[0].continue_()
+    older.value.finished()
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert page.get_by_text("a 80%, b 20%").count() == 1
+    assert page.complaints == []
+
+
 def test_what_is_typed_while_a_form_is_answered_stays(tab, flags, hold_requests):
     flags.create_flag("checkout")
     page = tab("ada")
