@@ -180,13 +180,19 @@ def test_switch_changes_in_place_asks_in_production_and_is_undone(tab, flags):
     assert page.complaints == []
 
 
-def test_the_focus_stays_where_tab_has_moved_it(tab, flags):
+def open_strategy_with_variants(tab, flags):
+    """The form of a new strategy with the variants a and b."""
     flags.create_flag("checkout")
     page = tab("ada")
     page.goto("/admin/features/checkout/environments/production/strategies/new")
     for number, name in enumerate(("a", "b")):
         page.get_by_role("button", name="Add variant").click()
         page.locator(f"[id='variants.{number}.name']").fill(name)
+    return page
+
+
+def test_the_focus_stays_where_tab_has_moved_it(tab, flags):
+    page = open_strategy_with_variants(tab, flags)
     page.locator("[id='variants.1.weightType']").select_option("fix")
     page.locator("[id='variants.1.weight']").fill("20")
     page.keyboard.press("Tab")
@@ -196,12 +202,7 @@ def test_the_focus_stays_where_tab_has_moved_it(tab, flags):
 
 
 def test_an_answer_that_arrives_after_the_next_one_changes_nothing(tab, flags, hold_requests):
-    flags.create_flag("checkout")
-    page = tab("ada")
-    page.goto("/admin/features/checkout/environments/production/strategies/new")
-    for number, name in enumerate(("a", "b")):
-        page.get_by_role("button", name="Add variant").click()
-        page.locator(f"[id='variants.{number}.name']").fill(name)
+    page = open_strategy_with_variants(tab, flags)
     posts = hold_requests(page, "**/new")
     with page.expect_request("**/new"):
         page.locator("[id='variants.1.weightType']").select_option("fix")

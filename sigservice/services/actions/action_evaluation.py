@@ -218,7 +218,7 @@ def is_resolved(resolved_condition: ResolvedCondition | None, payload: Any) -> b
 def find_key(payload: Any, resolved_condition: ResolvedCondition) -> str | None:
     """The correlation key of the alert, None if a value is missing."""
     texts = [find_text(payload, path) for path in resolved_condition.key_paths]
-    return None if None in texts else " ".join(filter(None, texts))
+    return None if None in texts else " ".join(map(str, texts))
 
 
 def insert_runs(conn: Connection, runs: list[dict[str, Any]]) -> None:

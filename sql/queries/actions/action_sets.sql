@@ -22,7 +22,8 @@ DELETE FROM actions WHERE action_set_id = %(action_set_id)s;
 
 -- name: list_action_sets
 -- All sets, the sets of a project, some sets, or the sets that enabled endpoints trigger, disabled ones only if
--- their alerts can resolve: a parameter that is NULL doesn't filter. One statement, so that the JSON of the actions is assembled in one place.
+-- their alerts can resolve: a parameter that is NULL doesn't filter. One statement, so that the JSON of the
+-- actions is assembled in one place.
 -- A disabled endpoint triggers nothing, not even for signals that are already in the queue.
 SELECT s.id, s.project, s.name, s.description, s.enabled, s.armed, s.actor_id, s.source_id,
        s.schedule, s.due_at, s.filters, s.settings, s.version, s.created_at, s.created_by_user_id,

@@ -11,8 +11,9 @@ SELECT EXISTS (SELECT 1 FROM features) AS flag,
 
 -- name: list_flags_of_alerts
 -- Flags that a run for an alert switched, which is not reverted, and that still have the state that
--- the run gave them (and were neither created again nor revived since): of the newest 100 such runs of each set, newest first; of some flags if `features`
--- isn't NULL. `payload`, with `payloads`, is the one of the signal. BETWEEN: see list_firing_alerts.
+-- the run gave them (and were neither created again nor revived since): of the newest 100 such runs of each
+-- set, newest first; of some flags if `features` isn't NULL. `payload`, with `payloads`, is the one of the
+-- signal. BETWEEN: see list_firing_alerts.
 SELECT DISTINCT ON (r.id, c.change ->> 'feature', c.change ->> 'environment')
        r.id, r.action_set_id, r.project, r.signal_id, r.correlation, r.created_at, s.name, s.source_id,
        s.enabled AS is_set_enabled,
