@@ -28,7 +28,6 @@ from sigservice.delivery.frontend_documents import FrontendDocuments
 from sigservice.delivery.last_used import LastUsedBuffer
 from sigservice.delivery.poll_intervals import PollIntervals
 from sigservice.delivery.revision_cache import RevisionCache
-from sigservice.delivery.stream_trials import StreamClients
 from sigservice.delivery.streams import Streams
 from sigservice.log import GetLogger
 from sigservice.outgoing.sender import Sender
@@ -71,7 +70,6 @@ class Context:
     compiled_flags: CompiledFlagsCache
     frontend_documents: FrontendDocuments
     streams: Streams
-    stream_clients: StreamClients
     cors_origins: CorsOrigins
     authentication: AuthenticationScheme
     encryption: Encryption
@@ -93,6 +91,7 @@ class Context:
     stopping: threading.Event = field(default_factory=threading.Event)
     recent_credentials: RecentKeys = field(default_factory=RecentKeys)
     recent_sign_ins: RecentKeys = field(default_factory=RecentKeys)
+    offered_streams: RecentKeys = field(default_factory=RecentKeys)  # by connection ID
     evaluation_counts: EvaluationCounts = field(default_factory=EvaluationCounts)
     refused_calls: RefusedCallBuffer = field(default_factory=RefusedCallBuffer)
     poll_intervals: PollIntervals = field(default_factory=PollIntervals)

@@ -22,7 +22,6 @@ from sigservice.delivery.flag_states import FlagStates
 from sigservice.delivery.frontend_documents import FrontendDocuments
 from sigservice.delivery.last_used import LastUsedBuffer
 from sigservice.delivery.revision_cache import RevisionCache
-from sigservice.delivery.stream_trials import StreamClients
 from sigservice.delivery.streams import Streams
 from sigservice.errors import ExceedsLimitError, StartError
 from sigservice.log import GetLogger, build_line_loggers
@@ -144,7 +143,6 @@ def build_context(
         compiled_flags=compiled_flags,
         frontend_documents=FrontendDocuments(),
         streams=streams,
-        stream_clients=StreamClients(clock),
         cors_origins=CorsOrigins(database, revision_cache),
         authentication=AuthenticationScheme(config["authentication"]),
         encryption=encryption,

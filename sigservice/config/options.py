@@ -267,8 +267,9 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("streaming.maxStreams", "SERVICE_STREAMS_LIMIT", number(0, 100_000, "streams"), 2500,
          "Maximum number of open streams; more are answered 429, and SDKs poll. 0: no streams. The "
          "limit of open files is raised for them as far as the system allows."),
-        ("streaming.upgradePollers", "SERVICE_STREAMING_UPGRADE", parse.BOOLEAN, True,
-         "Asks Node SDKs that poll and have the current flags to stream instead."),
+        ("streaming.upgradePollers", "SERVICE_STREAMING_UPGRADE", parse.BOOLEAN, False,
+         "Asks each Node SDK that polls once to stream instead. First check that the path to the "
+         "service passes streams (docs/streaming.md)."),
         ("accessControlMaxAge", "ACCESS_CONTROL_MAX_AGE", number(0, 31_536_000, "seconds"), 86_400,
          "How long browsers cache the response to a preflight of /api/frontend and /ofrep "
          "(Access-Control-Max-Age)."),

@@ -5,34 +5,18 @@ from sigservice.delivery.event_stream import write_event
 from sigservice.delivery.flag_state import FlagState
 from sigservice.delivery.flag_states import FlagStates
 from sigservice.delivery.revision_cache import Access
-from sigservice.delivery.stream_trials import StreamEnd
 from sigservice.services.flags.client_features import Query
-
-# At the end of the event IDs of a short stream. Clients send it back, so that other processes, and
-# the same one after a restart, keep the streams of this client short.
-_SHORT = "s"
 
 
 class ClientSubscription:
     """`state` is the state that the stream has begun with."""
 
-    # See streams.Subscription.
-    browser = None
-    end: StreamEnd | None = None
+    browser = None  # see streams.Subscription
 
-    def __init__(
-        self,
-        states: FlagStates,
-        access: Access,
-        query: Query,
-        state: FlagState,
-        *,
-        is_short: bool,
-    ) -> None:
+    def __init__(self, states: FlagStates, access: Access, query: Query, state: FlagState) -> None:
         self.access = access
         self._states, self._query = states, query
         self._revision, self._event_id = state.revision, state.event_id
-        self._id_suffix = _SHORT if is_short else ""
 
     def write_connected(self, state: FlagState, since: int | None) -> bytes:
         """The first event: the changes since the event ID `since`, or everything."""
@@ -49,8 +33,4 @@ class ClientSubscription:
         return self._write(message, "unleash-updated") if message else b""
 
     def _write(self, message: bytes, name: str) -> bytes:
-        return write_event(message, event_id=f"{self._event_id}{self._id_suffix}", name=name)
-
-
-def is_of_short_stream(event_id: str) -> bool:
-    return event_id.endswith(_SHORT)
+        return write_event(message, event_id=self._event_id, name=name)

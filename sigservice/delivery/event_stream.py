@@ -16,7 +16,7 @@ MAX_RECEIVED_BYTES = 65_536  # a client of a stream has nothing more to say
 DEAD_MILLISECONDS = 30_000  # then the system ends a connection to a peer that went away
 
 
-def write_event(data: bytes, *, event_id: int | str | None = None, name: str = "") -> bytes:
+def write_event(data: bytes, *, event_id: int | None = None, name: str = "") -> bytes:
     """One event; `data` is a single line. Clients don't keep the ID of an event without data."""
     head = (f"id: {event_id}\n" if event_id is not None else "") + (
         f"event: {name}\n" if name else ""

@@ -27,8 +27,6 @@ class OfrepSubscription:
     """Tells a client to fetch when the environment has changed since `revision`. `browser` is as in
     streams.Subscription."""
 
-    end = None  # see streams.Subscription
-
     def __init__(self, clock: Clock, access: Access, revision: int, browser: str) -> None:
         self.access, self.browser = access, browser
         self._clock, self._revision = clock, revision

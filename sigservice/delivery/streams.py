@@ -20,7 +20,6 @@ from sigservice.db import Database
 from sigservice.db.notifications import RevisionNotifications
 from sigservice.delivery.event_stream import PING, EventConnection
 from sigservice.delivery.revision_cache import Access, RevisionCache
-from sigservice.delivery.stream_trials import RETRY_AFTER_SECONDS, StreamEnd
 from sigservice.errors import RateLimitError, UnavailableError
 from sigservice.log import Logger, format_trace
 from sigservice.services.access import api_tokens
@@ -28,6 +27,7 @@ from sigservice.services.access.api_tokens import TokenScope
 from sigservice.services.revisions import Revisions
 
 CHECK_SECONDS = 1.0
+RETRY_AFTER_SECONDS = 30
 PING_SECONDS = 15.0  # the Python SDK gives up after 30 s without a byte
 MAX_PENDING_BYTES = 64 * 2**20  # of all streams; then slow clients are disconnected
 # Frontend tokens are public: browsers have at most one half of the places, the browsers of one
@@ -45,10 +45,6 @@ class Subscription(Protocol):
     @property
     def browser(self) -> str | None:
         """The address of a browser, "" if it is unknown; None for a server SDK."""
-
-    @property
-    def end(self) -> StreamEnd | None:
-        """The end of this stream; None for an endless one."""
 
     def write_change(self, revision: int) -> bytes:
         """The event that leads to this revision of the environment, or b"" without a change for
@@ -212,7 +208,6 @@ class Streams:
             self._listen()
             if self._open and now >= check_at:
                 self._check()
-                self._end_limited()
                 self._keep_alive(now)
                 ended_at = time.monotonic()
                 # Changes without a pause would leave requests half of the time at least.
@@ -255,7 +250,7 @@ class Streams:
                 os.read(key.fd, 4096)  # the waker
             elif connection in self._open:
                 if events & selectors.EVENT_READ and not connection.drop_input():
-                    self._end(connection, has_left=True)
+                    self._end(connection)
                 elif events & selectors.EVENT_WRITE:
                     self._settle(connection, connection.flush())
         return is_announced
@@ -302,19 +297,6 @@ class Streams:
             if not (access.is_anonymous or is_valid):
                 self._end(connection, orderly=True)
 
-    def _end_limited(self) -> None:
-        """Ends streams at their time. Pings them until then, because a proxy may notice only by the
-        next ping that a client has left.
-        """
-        now = self._clock.monotonic()
-        for connection, subscription in list(self._open.items()):
-            if subscription.end is None:
-                continue
-            if subscription.end.at <= now:
-                self._end(connection, orderly=True)
-            else:
-                self._settle(connection, connection.send(PING))
-
     def _keep_alive(self, now: float) -> None:
         """Pings idle streams and ends those whose clients don't read."""
         for connection in list(self._open):
@@ -332,14 +314,8 @@ class Streams:
         if self._selector.get_key(connection.socket).events != events:
             self._selector.modify(connection.socket, events, connection)
 
-    def _end(
-        self, connection: EventConnection, *, orderly: bool = False, has_left: bool = False
-    ) -> None:
-        """`has_left`: whether the client has closed the stream."""
-        subscription = self._open[connection]
-        if subscription.end is not None:  # before the client can see the end
-            subscription.end.finish(has_left=has_left)
-        del self._open[connection]
+    def _end(self, connection: EventConnection, *, orderly: bool = False) -> None:
+        subscription = self._open.pop(connection)
         self._selector.unregister(connection.socket)
         connection.close(orderly=orderly)
         self._free_place(subscription)

@@ -213,7 +213,7 @@ SPECIFIED = (
     ),
     boolean("frontendApi.proxyPaths", "SERVICE_PROXY_PATHS", True),
     number("streaming.maxStreams", "SERVICE_STREAMS_LIMIT", 2500, (-1,), code=0),
-    boolean("streaming.upgradePollers", "SERVICE_STREAMING_UPGRADE", True),
+    boolean("streaming.upgradePollers", "SERVICE_STREAMING_UPGRADE", False),
     boolean("clientFeatureCaching.enabled", "CLIENT_FEATURE_CACHING_ENABLED", True),
     number("clientFeatureCaching.maxAge", "CLIENT_FEATURE_CACHING_MAXAGE", 600, (-1,), code=0),
     number(

@@ -75,7 +75,6 @@ def server(database) -> Iterator[Server]:
         {
             "db": database.options(),
             "logLevel": "error",
-            "streaming": {"upgradePollers": False},  # test_streaming.py has those that stream
             "server": {"host": "127.0.0.1", "port": 0, "gracefulShutdownEnable": False},
             "authentication": {"initialAdminUser": None, "initApiTokens": tokens},
         },

@@ -1,7 +1,6 @@
 """Raw clients of GET /api/client/streaming, and the service that they use."""
 
 import contextlib
-import http.client
 import json
 import re
 import time
@@ -28,15 +27,12 @@ class Stream:
         method: str = "GET",
         version: str = "1.1",
         event_id: str = "",
-        id: str = "",
-        sdk: str = NODE,
     ) -> None:
         self.socket = client.connect()
         self._received = b""
         head = f"{method} /api/client/streaming HTTP/{version}\r\nHost: x\r\n"
         head += f"Authorization: {token}\r\n"
         head += f"Last-Event-ID: {event_id}\r\n" if event_id else ""
-        head += f"unleash-connection-id: {id}\r\nunleash-sdk: {sdk}\r\n" if id else ""
         self.socket.sendall(head.encode() + b"\r\n" + extra)
 
     def __enter__(self) -> "Stream":
@@ -111,23 +107,6 @@ class Server(Client):
         head = stream.read_head()
         assert head.startswith("HTTP/1.1 200"), head
         assert stream.read_event()[0] == "unleash-connected"
-        return stream
-
-    def poll(self, token: str, id: str, etag: str = "") -> Any:
-        """The headers of the response to a poll of the Node SDK."""
-        conn = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_SECONDS)
-        headers = {"Authorization": token, "unleash-connection-id": id, "unleash-sdk": NODE}
-        headers |= {"If-None-Match": etag} if etag else {}
-        with contextlib.closing(conn):
-            conn.request("GET", "/api/client/features", headers=headers)
-            return conn.getresponse().headers
-
-    def open_trial(self, token: str, id: str) -> Stream:
-        """The first stream of a client that was asked to stream."""
-        etag = self.poll(token, id)["ETag"]
-        assert self.poll(token, id, etag)["Fetch-Mode"] == "streaming"
-        stream = self.open(token, id=id)
-        stream.read_until(b"event: fetch-mode\ndata: polling\n\n")
         return stream
 
     def await_all_places(self, token: str) -> None:

@@ -1,7 +1,6 @@
 """Raw clients of GET /api/client/streaming: what they send, when they leave, and what ends them."""
 
 import contextlib
-import re
 import socket
 import struct
 import threading
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sigservice.delivery import stream_trials, streams
+from sigservice.delivery import streams
 from sigservice.http_server import reading_pace
 from tests.server.process import create_open_folder
 from tests.server.raw_streams import LIMIT, Server, Stream
@@ -185,45 +184,6 @@ def test_a_stream_goes_on_after_the_expiry_that_it_was_opened_with(server, clock
         clock.advance(200 * 3600 if is_removed else 2 * 3600)
         server.switch(False)
         assert stream.read_event()[0] == "unleash-updated"
-
-
-def test_the_trial_of_a_client_that_does_not_poll_ends_and_is_not_repeated(server, token, clock):
-    with server.open_trial(token, "a") as trial:
-        server.switch(True)
-        assert trial.read_event()[0] == "unleash-updated"
-        clock.advance(stream_trials.TRIAL_SECONDS + 1)
-        assert trial.read_rest().endswith(b"0\r\n\r\n")
-    etag = server.poll(token, "a")["ETag"]
-    assert "Fetch-Mode" not in server.poll(token, "a", etag)
-    server.await_all_places(token)
-
-
-def test_a_stream_after_the_trial_has_no_end(server, token, clock):
-    with server.open_trial(token, "a"):
-        assert server.poll(token, "a")["Fetch-Mode"] == "streaming"
-    with server.open(token, id="a") as second:
-        clock.advance(stream_trials.TRIAL_SECONDS + 1)
-        for is_on in (True, False):  # the first one wakes the thread, which ends trials
-            server.switch(is_on)
-            assert second.read_event()[0] == "unleash-updated"
-
-
-def test_a_short_stream_ends_before_the_python_sdk_gives_up(server, token, clock):
-    """Its event IDs keep the next streams short."""
-    with server.open(token, event_id="1s", id="a", sdk="unleash-python-sdk:6.9.1") as stream:
-        server.switch(True)
-        assert re.search(rb"^id: \d+s$", stream.read_until(b"event: unleash-updated"), re.MULTILINE)
-        clock.advance(stream_trials.SHORT_SECONDS)
-        assert stream.read_rest().endswith(b"0\r\n\r\n")
-    server.await_all_places(token)
-
-
-def test_a_client_that_has_left_its_trial_and_polled_another_process_may_stream(server, token):
-    opened = server.service.context.streams
-    with server.open_trial(token, "a"):
-        until(lambda: opened.count == 1, "the stream")
-    until(lambda: opened.count == 0, "its end")
-    server.open(token, id="a").socket.close()
 
 
 def test_a_change_in_another_process_arrives(server, make_server, stream, rows):

@@ -9,7 +9,6 @@ from sigservice.delivery.delta import build_message
 from sigservice.delivery.document_parts import find_text
 from sigservice.delivery.event_stream import HEADERS
 from sigservice.delivery.revision_cache import Access
-from sigservice.delivery.stream_trials import POLL_AGAIN, Kind
 from sigservice.errors import BadDataError, NoStreamError, NotFoundError
 from sigservice.semantic_version import SemanticVersion, parse_version
 from sigservice.services.flags import client_features
@@ -42,7 +41,7 @@ def show_document(context: Context, access: Access) -> HTTPResponse:
         "Vary": "Accept-Encoding",
     }
     is_current = matches(environ.get("HTTP_IF_NONE_MATCH", ""), etag)
-    if stream_offers.must_offer(context, environ, is_current=is_current):
+    if is_current and stream_offers.must_offer(context, environ):
         # Without an ETag: the SDK drops this body, and if its stream fails it must get another.
         del headers["Etag"]
         headers["Fetch-Mode"] = "streaming"
@@ -94,22 +93,15 @@ def open_stream(context: Context, access: Access) -> HTTPResponse:
     hand_over = environ.get("sigservice.hand_over")
     if hand_over is None:
         raise NoStreamError("Only the service's own listener has streams. Poll instead.")
-    kind = stream_offers.choose_kind(context, environ)
     query = _build_query(environ.get("QUERY_STRING", ""), "", access)
     revision = environ[REVISIONS].of_environment(access.environment)
     state = context.flag_states.get(access.environment, revision)
-    subscription = ClientSubscription(
-        context.flag_states, access, query, state, is_short=kind is Kind.SHORT
-    )
+    subscription = ClientSubscription(context.flag_states, access, query, state)
     since = _parse_event_id(environ.get("HTTP_LAST_EVENT_ID", ""))
     event = subscription.write_connected(state, since)
-    if kind is Kind.TRIAL:
-        event += POLL_AGAIN
     if environ["REQUEST_METHOD"] != "HEAD":
         context.poll_intervals.record_stream(access.environment)
-        take_over = context.streams.open(subscription)
-        subscription.end = stream_offers.begin_stream(context, environ, kind)
-        hand_over(take_over)
+        hand_over(context.streams.open(subscription))
     return respond.answer(iter([event]), 200, HEADERS)
 
 
@@ -126,7 +118,7 @@ def show_feature(context: Context, access: Access, name: str) -> HTTPResponse:
 
 def _parse_event_id(text: str) -> int | None:
     """The event ID of If-None-Match or Last-Event-ID; None without a readable one."""
-    match = re.fullmatch(r'\s*(?:W/)?"?([0-9]{1,10})s?"?\s*', text)
+    match = re.fullmatch(r'\s*(?:W/)?"?([0-9]{1,10})"?\s*', text)
     return int(match[1]) if match else None
 
 
