@@ -711,15 +711,6 @@ ALTER TABLE public.release_guards ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTI
     CACHE 1
 );
 
-CREATE TABLE public.release_templates (
-    name text NOT NULL,
-    description text,
-    steps jsonb NOT NULL,
-    watch_minutes integer NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    created_by_user_id integer NOT NULL
-);
-
 CREATE TABLE public.releases (
     id bigint NOT NULL,
     feature text NOT NULL,
@@ -1227,9 +1218,6 @@ ALTER TABLE ONLY public.release_events
 
 ALTER TABLE ONLY public.release_guards
     ADD CONSTRAINT release_guards_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY public.release_templates
-    ADD CONSTRAINT release_templates_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.releases
     ADD CONSTRAINT releases_pkey PRIMARY KEY (id);

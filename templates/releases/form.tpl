@@ -7,9 +7,9 @@
 <button class="hidden" tabindex="-1" aria-hidden="true">Start</button>
 % include("partials/form_field.tpl", field=strategy)
 <p class="hint">A user who got the feature keeps it in later steps.</p>
-<p class="hint" id="templates">Start from:</p>
+<p class="hint" id="patterns">Start from:</p>
 <div class="tiles">
-% for name, percentages, description in templates:
+% for name, percentages, description in patterns:
 <button class="quiet tile" name="do" value="use-steps:{{name}}" formaction="{{action}}#steps" formnovalidate data-swap="editor" title="{{description}}"><bdi>{{name}}</bdi>: {{percentages}}</button>
 % end
 </div>

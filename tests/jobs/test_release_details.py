@@ -250,7 +250,5 @@ def test_editors_create_hold_go_on_and_roll_back(kit, cast):
     kit.clock.advance(60)
     for command in ("hold", "resume", "advance", "rollback", "undo"):
         ed.post_json(f"{path}/{release['id']}/{command}", {}, headers=headers, status=200)
-    templates = "/api/admin/release-templates"
-    ed.post_json(templates, {"name": "night", "steps": STEPS}, headers=headers, status=201)
     events = kit.web.get(f"{path}/{release['id']}/events", headers=ADMIN).json["events"]
     assert {event["actor"] for event in events} == {"ed"}

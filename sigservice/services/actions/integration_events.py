@@ -52,8 +52,7 @@ RECORDED: dict[str, tuple[str, ...]] = {
             "guard-fired", "guard-unknown", "guard-ok", "would-hold", "would-roll-back",
             "rolled-back", "undone", "finished", "stopped", "dismissed",
         )),
-        "safeguard-triggered", *(f"release-template-{change}" for change in _CHANGES),
-        "release-freeze-updated",
+        "safeguard-triggered", "release-freeze-updated",
     ),
     "Service": (
         *(f"addon-config-{change}" for change in _CHANGES), "setting-updated",

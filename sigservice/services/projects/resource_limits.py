@@ -6,8 +6,6 @@ from sigservice.services.access import api_tokens
 from sigservice.services.flags import constraints, features, segments, strategies
 from sigservice.services.projects import environments, projects
 
-MAX_RELEASE_TEMPLATES = 100
-
 
 def list_resource_limits(config: dict[str, Any]) -> dict[str, int]:
     return {
@@ -27,5 +25,5 @@ def list_resource_limits(config: dict[str, Any]) -> dict[str, int]:
         "apiTokens": api_tokens.MAX_TOKENS,
         "segments": segments.MAX_SEGMENTS,
         "featureFlags": features.MAX_FEATURES,
-        "releaseTemplates": MAX_RELEASE_TEMPLATES,
+        "releaseTemplates": 0,  # nobody can add one
     }

@@ -1,1 +1,1 @@
-"""Releases: plans, guards, decisions, commands, events, templates."""
+"""Releases: plans, guards, decisions, commands, events, step patterns."""

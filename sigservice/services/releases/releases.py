@@ -19,7 +19,7 @@ from sigservice.services.flags.feature_states import FeatureEnvironment, get_sta
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
-from sigservice.services.releases import release_guards, release_progress, release_templates
+from sigservice.services.releases import release_guards, release_progress, step_patterns
 from sigservice.services.releases.edits import RANDOM, ROLLOUT_TYPE, read_rollout
 from sigservice.services.releases.plans import (
     DEFAULT_WATCH_MINUTES,
@@ -39,7 +39,8 @@ STATES = (*ACTIVE, "finished", "rolledBack", "stopped")
 
 
 class NewRelease(msgspec.Struct):
-    """The body of a POST. The template fills `steps` and `watchMinutes` where they are absent."""
+    """The body of a POST. `template` is the name of a step pattern, which fills `steps` and
+    `watchMinutes` where they are absent."""
 
     read_only: ClassVar = (
         "id", "project", "feature", "environment", "state", "heldBy", "heldReason", "step",
@@ -256,7 +257,7 @@ def _prepare(
     if state["archived"]:
         raise BadDataError(f"{target.feature} is archived. Revive it first.")
     problems = Problems()
-    plan = _make_plan(conn, new)
+    plan = _make_plan(new)
     check_plan(conn, plan, new.guards, problems, policy=surroundings.policy)
     problems.raise_if_any()
     guards = release_guards.prepare(
@@ -278,12 +279,12 @@ def _prepare(
     return prepared, problems
 
 
-def _make_plan(conn: Connection, new: NewRelease) -> Plan:
-    template = release_templates.find(conn, new.template) if new.template is not None else None
+def _make_plan(new: NewRelease) -> Plan:
     steps, watch_minutes = new.steps, new.watchMinutes
-    if template is not None:
-        steps = template.steps if steps is None else steps
-        watch_minutes = template.watchMinutes if watch_minutes is None else watch_minutes
+    if new.template is not None:
+        pattern = step_patterns.find(new.template)
+        steps = pattern.steps if steps is None else steps
+        watch_minutes = pattern.watchMinutes if watch_minutes is None else watch_minutes
     return Plan(
         steps or [],
         DEFAULT_WATCH_MINUTES if watch_minutes is None else watch_minutes,

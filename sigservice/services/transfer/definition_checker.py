@@ -25,9 +25,7 @@ from sigservice.services.projects import (
     strategy_types,
     tag_types,
 )
-from sigservice.services.projects.resource_limits import MAX_RELEASE_TEMPLATES
 from sigservice.services.projects.strategy_types import StrategyType
-from sigservice.services.releases import release_templates
 from sigservice.services.transfer.snapshots import (
     Project,
     ProjectEnvironment,
@@ -93,9 +91,6 @@ class DefinitionChecker:
             item.name: item.project for item in (*existing.segments, *accepted.segments)
         }
         self._check_limit("segments", self._segments.keys(), segments.MAX_SEGMENTS)
-        accepted.releaseTemplates = check("releaseTemplates", release_templates.check)
-        names = _list_names(existing.releaseTemplates, accepted.releaseTemplates)
-        self._check_limit("release templates", names, MAX_RELEASE_TEMPLATES)
         indexes = {project.id: n for n, project in enumerate(snapshot.projects)}
         accepted.projects = [
             self._check_project_environments(project, f"projects[{indexes[project.id]}]")

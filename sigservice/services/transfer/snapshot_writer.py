@@ -31,7 +31,6 @@ from sigservice.services import revisions
 from sigservice.services.definitions import merge
 from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import Identity
-from sigservice.services.releases import release_templates
 from sigservice.services.system import events
 from sigservice.services.transfer.snapshots import (
     Feature,
@@ -89,7 +88,6 @@ class SnapshotWriter:
 
     def write(self, snapshot: Snapshot) -> ImportChanges:
         put_segments = partial(segments.put, **self._author)
-        put_templates = partial(release_templates.put_many, by=self._by)
         for kind, member, put_items in (
             ("environment", "environments", environments.put),
             ("context-field", "contextFields", context_fields.put),
@@ -98,7 +96,6 @@ class SnapshotWriter:
             ("tag", "tags", tags.put),
             ("project", "projects", projects.put),
             ("segment", "segments", put_segments),
-            ("release-template", "releaseTemplates", put_templates),
         ):
             before = {get_name(item): item for item in getattr(self._existing, member)}
             self._write_definitions(kind, before, getattr(snapshot, member), put_items)

@@ -34,8 +34,6 @@ from sigservice.services.projects.context_fields import ContextField
 from sigservice.services.projects.environments import Environment
 from sigservice.services.projects.strategy_types import StrategyType
 from sigservice.services.projects.tag_types import TagType
-from sigservice.services.releases import release_templates
-from sigservice.services.releases.release_templates import NewTemplate
 
 VERSION = 1
 
@@ -146,7 +144,6 @@ class Snapshot(msgspec.Struct):
     tagTypes: list[TagType] = []
     tags: list[Tag] = []
     segments: list[SegmentDefinition] = []
-    releaseTemplates: list[NewTemplate] = []
     features: list[Feature] = []
     integrations: list[IntegrationDefinition] | msgspec.UnsetType = msgspec.UNSET
 
@@ -164,7 +161,6 @@ def read_snapshot(conn: Connection, names: list[str] | None = None) -> Snapshot:
         tagTypes=tag_types.KIND.read_all(conn),
         tags=[read_row(Tag, row) for row in tags.list_all(conn)],
         segments=[_build_segment(row) for row in segment_rows],
-        releaseTemplates=release_templates.read_all(conn),
         features=_read_features(conn, definitions.list_features(conn, names), segment_names),
     )
 

@@ -75,31 +75,6 @@ def test_a_default_strategy_is_changed_without_adding_its_environment(service, c
     assert (event["data"]["parameters"], event["preData"]) == ({"rollout": "5"}, None)
 
 
-TEMPLATES = "/api/admin/release-templates"
-
-
-def test_release_templates_are_exported_and_imported(service, empty, command, tmp_path):
-    steps = [{"rollout": 5, "minutes": 10, "waitForPerson": True}, {"rollout": 100}]
-    web = webtest.TestApp(service.app)
-    web.post_json(TEMPLATES, {"name": "night", "steps": steps, "watchMinutes": 5}, headers=ADMIN)
-    file = tmp_path / "flags.json"
-    command(service, "export", str(file))
-    assert command(empty, "import", str(file))[0] == 0
-    template = webtest.TestApp(empty.app).get(f"{TEMPLATES}/night", headers=ADMIN).json
-    assert (template["steps"], template["watchMinutes"]) == (steps, 5)
-    assert command(empty, "import", str(file))[1] == "0 changed\n"
-    document = json.loads(file.read_text())
-    document["releaseTemplates"] += [
-        {"name": "careful", "steps": steps},
-        {"name": "flat", "steps": [{"rollout": 5, "minutes": 1}, {"rollout": 5}]},
-    ]
-    file.write_text(json.dumps(document))
-    code, _, err = command(empty, "import", str(file))
-    assert code == 1
-    assert "releaseTemplates[1].name" in err
-    assert "releaseTemplates[2].steps[1].rollout" in err
-
-
 def test_export_without_a_file_goes_to_standard_output(empty, command):
     code, out, err = command(empty, "export")
     document = json.loads(out)

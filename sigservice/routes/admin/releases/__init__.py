@@ -1,1 +1,1 @@
-"""Releases, their templates and the freeze."""
+"""Releases, their step patterns and the freeze."""

@@ -1,1 +1,1 @@
-"""Releases, their templates and the freeze."""
+"""Releases and the freeze."""

@@ -40,7 +40,7 @@ def show_guard_form(
         sources = make_choices(row["name"] for row in metric_sources.list_all(conn))
     if release["state"] not in releases.ACTIVE:
         raise ConflictError("The release has ended.")
-    form = values.apply_button(entry.form, environment, []) or {
+    form = values.apply_button(entry.form, environment) or {
         **values.make_guards_form(release["guards"]),
         "step": str(release["step"]),
         "guardIds": " ".join(str(guard["id"]) for guard in release["guards"]),

@@ -22,8 +22,9 @@ from sigservice.routes.pages.signals.channel_section import make_named_channels
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
-from sigservice.services.releases import freeze, release_templates, releases
+from sigservice.services.releases import freeze, releases
 from sigservice.services.releases.edits import ROLLOUT_TYPE
+from sigservice.services.releases.step_patterns import CAREFUL, PATTERNS, StepPattern
 from sigservice.web import Connection, Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, make_choices, read_id
@@ -76,13 +77,12 @@ def show_new_release(
         target = find_target(conn, name, environment)
         existing = strategies.list_strategies(conn, target)
         frozen = freeze.read_freeze(conn)
-        templates = release_templates.list_all(conn)
         endpoints = [(str(row["id"]), row["name"]) for row in signal_endpoints.list_all(conn)]
         sources = make_choices(row["name"] for row in metric_sources.list_all(conn))
         integrations = channels.list_all(conn)
         rollouts = [strategy for strategy in existing if strategy["name"] == ROLLOUT_TYPE]
         form = entry.form or _make_form(conn, target, rollouts)
-    form = values.apply_button(form, environment, templates)
+    form = values.apply_button(form, environment)
     return Page(
         "releases/form",
         title=f"New release of {name} in {environment}",
@@ -91,7 +91,7 @@ def show_new_release(
         flag_environment=target,
         path=flag_path(name),
         freeze=frozen,
-        templates=[_describe_template(template) for template in templates],
+        patterns=[_describe_pattern(pattern) for pattern in PATTERNS],
         strategy=fields.make_strategy_field(
             [(strategy["id"], name_strategy(strategy)) for strategy in rollouts], form
         ),
@@ -137,16 +137,15 @@ def create_release(
 
 def _make_form(conn: Connection, target: FeatureEnvironment, rollouts: list[Any]) -> Form:
     """The texts of a new release; `like` of the query is the ID of one to start again."""
-    careful = release_templates.BUILT_IN["careful"].steps
     id = read_id(read_query(request.environ).get("like", ""))
     if id:
         return values.make_form(releases.to_json(releases.get(conn, target, id)))
     texts = [str(strategy["parameters"].get("rollout", "")) for strategy in rollouts]
     numbers = [int(text) for text in texts if text.isdecimal()]
-    return values.make_new_form(careful, numbers[0] if len(numbers) == 1 else 0)
+    return values.make_new_form(CAREFUL.steps, numbers[0] if len(numbers) == 1 else 0)
 
 
-def _describe_template(template: Mapping[str, Any]) -> tuple[str, str, str]:
+def _describe_pattern(pattern: StepPattern) -> tuple[str, str, str]:
     """(name, percentages, description)."""
-    percentages = ", ".join(str(step["rollout"]) for step in template["steps"])
-    return template["name"], f"{percentages}%", template["description"] or ""
+    percentages = ", ".join(str(step.rollout) for step in pattern.steps)
+    return pattern.name, f"{percentages}%", pattern.description

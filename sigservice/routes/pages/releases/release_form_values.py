@@ -17,6 +17,7 @@ from sigservice.services.channels import INTEGRATION
 from sigservice.services.releases.guard_edits import GuardChanges
 from sigservice.services.releases.plans import ReleaseChannel, RuleGuard, SignalGuard, Step
 from sigservice.services.releases.releases import NewRelease
+from sigservice.services.releases.step_patterns import PATTERNS
 from sigservice.services.releases.windows import DAYS
 from sigservice.services.rules.rule_conditions import ImpactMetric
 from sigservice.web.forms import (
@@ -127,14 +128,14 @@ def read_units(form: Form) -> Form:
     return form | texts
 
 
-def apply_button(form: Form, environment: str, templates: Sequence[Mapping[str, Any]]) -> Form:
-    """The form after a button that adds or removes a guard, or fills in the steps of a template."""
+def apply_button(form: Form, environment: str) -> Form:
+    """The form after a button that adds or removes a guard, or fills in the steps of a pattern."""
     do = form.get("do", "")
     if do.startswith(USE):
-        template = next((t for t in templates if t["name"] == do.removeprefix(USE)), None)
-        if template is not None:
-            form = replace_rows(form, "steps", [to_form(step) for step in template["steps"]])
-            form = choose_units(form) | {"watchMinutes": str(template["watchMinutes"])}
+        pattern = next((item for item in PATTERNS if item.name == do.removeprefix(USE)), None)
+        if pattern is not None:
+            form = replace_rows(form, "steps", [to_form(step) for step in pattern.steps])
+            form = choose_units(form) | {"watchMinutes": str(pattern.watchMinutes)}
     if do.startswith(CALM):
         number, _, breaches = do.removeprefix(CALM).partition(":")
         name = f"guards.{number}.rule.breaches"
@@ -152,7 +153,7 @@ def apply_button(form: Form, environment: str, templates: Sequence[Mapping[str, 
 
 def read_body(form: Form, environment: str) -> NewRelease:
     """The body of the API. Raises BadDataError."""
-    form = join_channels(apply_button(read_units(form), environment, []), "notifications")
+    form = join_channels(apply_button(read_units(form), environment), "notifications")
     return read_guards(form, NewRelease, startAt=_read_start(form))
 
 

@@ -33,7 +33,7 @@ def test_the_config_has_versions_limits_and_texts(make_service):
     limits = config["resourceLimits"]
     assert (limits["signalEndpoints"], limits["segmentValues"]) == (7, 12)
     assert (limits["environments"], limits["projects"], limits["strategySegments"]) == (50, 500, 5)
-    assert limits["releaseTemplates"] == 100
+    assert limits["releaseTemplates"] == 0
     assert (config["baseUriPath"], config["emailEnabled"]) == ("/flags", True)
     assert config["unleashUrl"] == "https://flags.example.org/flags"
     version = config["versionInfo"]
