@@ -41,8 +41,8 @@
 </fieldset>
 <p class="actions save">
 <button>Start release</button>
-<button class="quiet" name="do" value="replay" formaction="{{action}}#replay" data-swap="editor replay">Replay the last 48 h</button>
+<button class="quiet" name="do" value="preview" formaction="{{action}}#preview" data-swap="editor preview">Preview</button>
 <a href="{{url(path)}}">Cancel</a>
 </p>
 </form>
-% include("releases/replay.tpl", replay=replay)
+% include("releases/preview.tpl")

@@ -67,11 +67,11 @@ def test_the_focus_goes_back_to_a_live_panel_when_a_dialog_is_closed(tab, kit):
     assert page.complaints == []
 
 
-def test_the_errors_of_a_replay_are_in_view_and_have_the_focus(tab, kit):
+def test_the_errors_of_a_preview_are_in_view_and_have_the_focus(tab, kit):
     page = tab("ada", viewport={"width": 1280, "height": 700})
     page.goto(f"{FLAG}/environments/production/releases/new")
     page.locator("[id='steps.1.rollout']").fill("1")
-    page.get_by_role("button", name="Replay the last 48 h").click()
+    page.get_by_role("button", name="Preview").click()
     alert = page.get_by_role("alert")
     alert.wait_for()
     assert alert.evaluate("(e) => e === document.activeElement")
@@ -94,7 +94,7 @@ def test_the_releases_of_a_project_go_with_the_last_one(tab, kit):
     assert page.complaints == []
 
 
-def test_a_form_of_a_release_grows_and_shows_a_replay_without_loading_the_page(tab, kit):
+def test_a_form_of_a_release_grows_and_shows_a_preview_without_loading_the_page(tab, kit):
     kit.endpoint("alertmanager", template="alertmanager")
     page = tab("ada")
     page.goto(f"{FLAG}/environments/production/releases/new")
@@ -102,8 +102,8 @@ def test_a_form_of_a_release_grows_and_shows_a_replay_without_loading_the_page(t
     page.locator("[id='steps.0.rollout'][value='25']").wait_for()
     page.get_by_role("button", name="Silence of an endpoint").click()
     page.get_by_text("Guard 1 · Silence of an endpoint").wait_for()
-    page.get_by_role("button", name="Replay the last 48 h").click()
-    page.get_by_role("heading", name="Replay: the last 48 h").wait_for()
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("heading", name="The last 48 h").wait_for()
     page.get_by_role("button", name="Start release").click()
     page.get_by_text("Release created.").wait_for()
     assert kit.rollout() == 25

@@ -140,28 +140,6 @@ def test_a_preview_reads_the_query_of_the_last_48_hours(kit, prometheus):
     assert sum(point["firing"] for point in item["series"]) == 10
 
 
-def test_a_replay_that_is_too_noisy_offers_a_calmer_rule(kit, prometheus):
-    """Every hour has ten minutes beyond the limit."""
-    start = kit.clock.now().timestamp() - 48 * 3600
-    values = [[start + 600 * n, "0.2" if n % 6 == 3 else "0.01"] for n in range(289)]
-    prometheus.answer = success("matrix", [{"metric": {}, "values": values}])
-    ed = Cast(kit.services[0]).signed_in("ed")
-    page = ed.get(f"{FLAG}/environments/production/releases/new")
-    form = page.forms["editor"].submit("do", value="add-guard:prometheus").forms["editor"]
-    form["guards.0.rule.source.query"], form["guards.0.rule.above"] = "errors", "0.05"
-    page = form.submit("do", value="replay")
-    text = " ".join(page.html.select_one("#replay").text.split())
-    assert (
-        "48 of 48 starts would have been rolled back. Consider “for 15 min in a row” for guard 1: "
-        "then it is 0 of 48."
-    ) in text
-    button = page.html.find("button", string="Use 15 min")
-    assert button["form"] == "editor"
-    form = page.forms["editor"].submit("do", value=button["value"]).forms["editor"]
-    assert form["guards.0.rule.breaches"].value == "30"
-    assert "Consider" not in form.submit("do", value="replay")
-
-
 def hang(handler):
     handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
     handler.rfile.read(1)  # until the client closes the connection

@@ -67,7 +67,6 @@ EDIT_PAGES = (
     f"{RELEASES}/new",
     f"{RELEASES}/{{release_id}}/steps/{{step}}/{{command}}",
     f"{RELEASES}/{{release_id}}/guards/edit",
-    f"{RELEASES}/{{release_id}}/replay",
     "/admin/segments/new",
     "/admin/segments/{segment_id}",
     "/admin/segments/{segment_id}/delete",

@@ -78,16 +78,15 @@ def test_a_page_says_why_a_release_rolled_back(kit, ed):
     assert "An alert fires at alertmanager" in page.text
 
 
-def test_a_replay_shows_what_would_have_happened_and_keeps_the_form(kit, ed):
+def test_a_preview_shows_what_would_have_happened_and_keeps_the_form(kit, ed):
     endpoint = kit.endpoint("alertmanager", template="alertmanager")
     kit.signal("firing")
     kit.signal("resolved")
     form = ed.get(f"{PLACE}/new").forms["editor"]
     form = add_guard(form, "signal")
     form["guards.0.endpointId"] = str(endpoint["id"])
-    page = form.submit("do", value="replay")
+    page = form.submit("do", value="preview")
     assert "Broken at 1 of 2 points" in page.text
-    assert "Of 48 possible starts, one each hour: " in page.text
     assert page.forms["editor"]["guards.0.endpointId"].value == str(endpoint["id"])
     assert kit.rollout() == 0
 
@@ -439,19 +438,6 @@ def test_a_release_starts_again_with_the_steps_and_guards_of_another(kit, ed):
     assert kit.rollout() == 1
 
 
-def test_a_replay_says_at_which_step_a_release_would_have_rolled_back(kit, ed):
-    endpoint = kit.endpoint("alertmanager", template="alertmanager")
-    form = add_guard(ed.get(f"{PLACE}/new").forms["editor"], "signal")
-    form["guards.0.endpointId"] = str(endpoint["id"])
-    page = form.submit("do", value="replay")
-    assert "Nothing to replay" in page
-    kit.signal("firing")
-    kit.signal("resolved")
-    page = form.submit("do", value="replay")
-    sentence = " ".join(page.html.select_one(".replay-result").text.split())
-    assert sentence.startswith("✓ No guard would have broken. A release started 48 h ago would")
-
-
 def test_the_page_of_a_release_has_its_percentage_over_time(kit, ed):
     release = kit.create()
     kit.wait(10)
@@ -781,16 +767,15 @@ def test_a_flag_offers_a_release_only_where_one_can_raise_a_percentage(kit, ed, 
     assert offer in text
 
 
-def test_a_release_has_tabs_which_viewers_see_without_the_replay(kit, ed, cast):
+def test_a_release_has_tabs(kit, ed, cast):
     release = kit.create(guards=[kit.guard(kit.endpoint())])
     path = f"{PLACE}/{release['id']}"
     labels = {"Overview": path, "Guards": f"{path}/guards", "Log": f"{path}/log"}
-    replay = {"Replay": f"{path}/replay"}
-    for user, expected in ((ed, labels | replay), (cast.signed_in("vera"), labels)):
-        for label, place in expected.items():
+    for user in (ed, cast.signed_in("vera")):
+        for label, place in labels.items():
             html = user.get(place).html
             links = html.select(".tabs a")
-            assert {link.get_text(strip=True): link["href"] for link in links} == expected
+            assert {link.get_text(strip=True): link["href"] for link in links} == labels
             assert html.select_one(".tabs [aria-current=page]").get_text(strip=True) == label
             assert "▶ running" in html.h1.get_text(" ", strip=True)
 
@@ -813,29 +798,3 @@ def test_the_log_has_each_event_newest_first(kit, ed):
     texts = [event["text"] for event in kit.events(release)]
     assert len(rows) == len(texts)
     assert all(text in row for text, row in zip(reversed(texts), rows, strict=True))
-
-
-def test_a_running_release_is_replayed_with_its_present_guards(kit, ed):
-    endpoint = kit.endpoint()
-    kit.signal("firing")
-    kit.jump(60)
-    kit.signal("resolved")
-    kit.jump(60)
-    release = kit.create(watchMinutes=5)
-    kit.command(release, "advance")
-    path = f"{PLACE}/{release['id']}/replay"
-    assert "Nothing to replay: no alert and no value in the last 48 h." in ed.get(path).text
-    kit.put(f"{kit.place}/releases/{release['id']}/guards", {"guards": [kit.guard(endpoint)]})
-    page = ed.get(path)
-    assert "Broken at 1 of 2 points" in page.text
-    assert "Of 48 possible starts, one each hour: " in page.text
-    assert kit.state(release) == ("running", None, 50)
-
-
-def test_a_replay_says_that_an_endpoint_was_deleted(kit, ed):
-    endpoint = kit.endpoint()
-    release = kit.create(guards=[kit.guard(endpoint, "hold")])
-    kit.web.delete(f"/api/admin/signal-endpoints/{endpoint['id']}", headers=ADMIN)
-    page = ed.get(f"{PLACE}/{release['id']}/replay", status=400)
-    assert "Signal endpoint not found." in page.html.main.text
-    assert page.html.select(".tabs")

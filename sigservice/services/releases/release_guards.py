@@ -26,7 +26,6 @@ from sigservice.services.releases.guard_results import (
 )
 from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard, SilenceGuard, Step
 from sigservice.services.releases.release_rules import make_columns
-from sigservice.services.releases.release_state import find_propagation_seconds
 from sigservice.services.rules import rule_conditions, rule_preview
 from sigservice.services.rules.prometheus import Answer
 from sigservice.services.rules.rule_conditions import PrometheusQuery
@@ -51,12 +50,12 @@ class SourceReadings(NamedTuple):
     values, or previews. A guard without an answer is evaluated soon."""
 
     answers: Mapping[int, Answer] = MappingProxyType({})
-    replays: Mapping[int, dict[str, Any]] = MappingProxyType({})
+    previews: Mapping[int, dict[str, Any]] = MappingProxyType({})
 
 
 class PreparedGuard(NamedTuple):
     """A valid guard with its result now. `endpoint` is None for a rule; `columns` are the columns
-    of its evaluation. `replay` is the preview of a query."""
+    of its evaluation. `preview` is of a query."""
 
     definition: Guard
     endpoint: Row | None
@@ -64,7 +63,7 @@ class PreparedGuard(NamedTuple):
     reason: str | None
     columns: dict[str, Any]
     position: int = 0
-    replay: dict[str, Any] | None = None
+    preview: dict[str, Any] | None = None
 
     def to_item(self) -> dict[str, Any]:
         """The columns of the guard."""
@@ -114,7 +113,7 @@ def prepare(
                 problems.add(f"{path}.endpointId", "Signal endpoint not found.")
                 continue
             item = _evaluate(conn, _add_defaults(guard, endpoint, find_defaults), endpoint)
-        prepared.append(item._replace(position=index, replay=readings.replays.get(index)))
+        prepared.append(item._replace(position=index, preview=readings.previews.get(index)))
     return prepared
 
 
@@ -148,22 +147,6 @@ def check_minutes(
             problems.add(f"steps[{index}].minutes", message)
 
 
-def preview_stored(
-    conn: Connection,
-    environment: str,
-    guards: Sequence[Guard],
-    readings: SourceReadings,
-    now: datetime,
-) -> dict[str, Any]:
-    """What the guards of a release would have done, like the preview of a new one. Raises
-    BadDataError, for example if an endpoint was deleted."""
-    problems = Problems()
-    prepared = prepare(conn, guards, problems, lambda _: None, readings, now)
-    problems.raise_if_any()
-    propagation = find_propagation_seconds(conn, environment)
-    return {"warnings": []} | preview_all(conn, prepared, propagation, now)
-
-
 def preview_all(
     conn: Connection, guards: Sequence[PreparedGuard], propagation_seconds: int, now: datetime
 ) -> dict[str, Any]:
@@ -180,8 +163,8 @@ def _preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str,
     Raises BadDataError."""
     definition = guard.definition
     kind = {"kind": definition.__struct_config__.tag}
-    if guard.replay is not None:
-        return kind | guard.replay
+    if guard.preview is not None:
+        return kind | guard.preview
     if isinstance(definition, RuleGuard):
         return kind | rule_preview.preview_metric(conn, definition.rule, now)
     series: list[dict[str, Any]] = []

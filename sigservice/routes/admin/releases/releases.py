@@ -81,7 +81,7 @@ def ask_sources(
     client = make_client(context)
     now = context.clock.now()
     if is_preview:
-        return SourceReadings(replays=preview_queries(client, sources, conditions, now))
+        return SourceReadings(previews=preview_queries(client, sources, conditions, now))
     return SourceReadings(answers=ask_queries(client, sources, conditions, now))
 
 

@@ -15,9 +15,9 @@ from sigservice.routes.admin.releases.releases import ask_sources, read_surround
 from sigservice.routes.pages.flags.feature_page import find_target
 from sigservice.routes.pages.releases import release_form_fields as fields
 from sigservice.routes.pages.releases import release_form_values as values
+from sigservice.routes.pages.releases.guard_preview import make_preview_view
 from sigservice.routes.pages.releases.release_form_fields import GuardChoices
 from sigservice.routes.pages.releases.releases import PLACE, make_breadcrumbs, name_strategy
-from sigservice.routes.pages.releases.replay_view import make_replay_view
 from sigservice.routes.pages.signals.channel_section import make_named_channels
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
@@ -34,7 +34,7 @@ from sigservice.web.links import flag_path
 
 NEW = f"{PLACE}/new"
 MAX_SUGGESTED = 1000  # names of flags
-BUTTONS = (values.ADD, values.USE, values.CALM)
+BUTTONS = (values.ADD, values.USE)
 
 router = Router(PageGuard)
 
@@ -71,7 +71,7 @@ def show_new_release(
     name: str,
     environment: str,
     entry: Entry = NO_ENTRY,
-    replay: Mapping[str, Any] | None = None,
+    preview: Mapping[str, Any] | None = None,
 ) -> Page:
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
@@ -104,7 +104,7 @@ def show_new_release(
         hours=fill(fields.HOUR_FIELDS, form),
         dry_run=fill([fields.DRY_RUN_FIELD], form),
         recipients=make_named_channels(form, integrations, fields.EVENT_LABELS),
-        replay=replay,
+        preview=preview,
     )
 
 
@@ -119,7 +119,7 @@ def create_release(
     body = values.read_body(form, environment)
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
-    if do == "replay":
+    if do == "preview":
         surroundings = read_surroundings(
             context, ask_sources(context, target, body.guards, is_preview=True)
         )
@@ -127,9 +127,8 @@ def create_release(
             preview = releases.preview(conn, target, body, surroundings)
             endpoints = {str(row["id"]): row["name"] for row in signal_endpoints.list_all(conn)}
         guards = msgspec.to_builtins(body.guards)
-        now = context.clock.now()
-        replay = make_replay_view(body, preview, guards, endpoints, now)
-        return show_new_release(context, identity, name, environment, Entry(form), replay)
+        view = make_preview_view(preview, guards, endpoints, context.clock.now())
+        return show_new_release(context, identity, name, environment, Entry(form), view)
     row = store_release(context, target, body, identity)
     path = join_path("/admin/features", name, "environments", environment, "releases", row["id"])
     return f"{path}?done=release-created"

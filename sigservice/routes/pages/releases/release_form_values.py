@@ -58,7 +58,6 @@ _MEMBERS = ("kind", "endpointId", "effect", "filters", "resolved", "rule", "dryR
 _LABELS = "rule.source.labels"
 _OTHERS = re.compile(r"^guards\.\d+\.(filters\.|rule\.source\.labels$)")
 Body = TypeVar("Body", NewRelease, GuardChanges)
-CALM = "use-breaches:"
 ADD, USE = "add-guard:", "use-steps:"
 
 
@@ -136,10 +135,6 @@ def apply_button(form: Form, environment: str) -> Form:
         if pattern is not None:
             form = replace_rows(form, "steps", [to_form(step) for step in pattern.steps])
             form = choose_units(form) | {"watchMinutes": str(pattern.watchMinutes)}
-    if do.startswith(CALM):
-        number, _, breaches = do.removeprefix(CALM).partition(":")
-        name = f"guards.{number}.rule.breaches"
-        form |= {name: breaches} if name in form else {}
     rows = list_rows(form, "guards")
     if do.startswith(ADD) and do.removeprefix(ADD) in KINDS:
         rows = [*rows, KINDS[do.removeprefix(ADD)][1]]

@@ -2,28 +2,20 @@
 
 from typing import Any
 
-import msgspec
-
-from sigservice.errors import BadDataError
-from sigservice.repository.signals import signal_endpoints
-from sigservice.routes.admin.releases.releases import ask_sources
 from sigservice.routes.pages.flags.feature_page import find_target
 from sigservice.routes.pages.release_alerts import find_alerts
 from sigservice.routes.pages.release_views import NOTICES, make_release_view
 from sigservice.routes.pages.releases.release_chart import MARKS, find_end, make_chart
 from sigservice.routes.pages.releases.releases import RELEASE, make_breadcrumbs, name_strategy
-from sigservice.routes.pages.releases.replay_view import make_replay_view
 from sigservice.routes.pages.signals.endpoint_tabs import Tab
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import freeze, guard_history, releases
 from sigservice.services.releases.release_actors import Actors
-from sigservice.services.releases.release_guards import preview_stored
-from sigservice.services.releases.releases import NewRelease
 from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
 
-TABS = {"": "Overview", "guards": "Guards", "log": "Log", "replay": "Replay"}
+TABS = {"": "Overview", "guards": "Guards", "log": "Log"}
 
 router = Router(PageGuard, notices=NOTICES)
 
@@ -45,7 +37,6 @@ def _render_tab(
     frozen: freeze.Freeze,
     *,
     template: str = "",
-    is_live: bool = True,
     release: dict[str, Any] | None = None,
     **values: Any,
 ) -> Page:
@@ -63,10 +54,9 @@ def _render_tab(
         tabs=[
             Tab(label, f"{path}/{name}" if name else path, 0, name == tab)
             for name, label in TABS.items()
-            if name != "replay" or can_edit
         ],
         freeze=frozen,
-        is_live=is_live and row["state"] in releases.ACTIVE,
+        is_live=row["state"] in releases.ACTIVE,
         **values,
     )
 
@@ -131,31 +121,3 @@ def show_log(
         for event in events[::-1]
     ]
     return _render_tab(context, identity, "log", row, frozen, events=items)
-
-
-@router.get(f"{RELEASE}/replay", needs=EDIT)
-def show_replay(
-    context: Context, identity: Identity, name: str, environment: str, release_id: int
-) -> Page:
-    """What would have happened with the steps and the guards that the release has now."""
-    with context.database.transaction() as conn:
-        target, row, _ = _find(conn, name, environment, release_id)
-        frozen = freeze.read_freeze(conn)
-    plan = msgspec.json.decode(row["plan"])
-    definitions = [guard["definition"] for guard in releases.list_guards(row)]
-    members = {"steps": plan["steps"], "watchMinutes": plan["watchMinutes"], "guards": definitions}
-    body = msgspec.convert(members, NewRelease)
-    readings = ask_sources(context, target, body.guards, is_preview=True)
-    replay, error, now = None, None, context.clock.now()
-    with context.database.transaction() as conn:
-        try:
-            preview = preview_stored(conn, environment, body.guards, readings, now)
-        except BadDataError as problem:
-            error = BadDataError(" ".join(detail["message"] for detail in problem.details))
-        else:
-            endpoints = {str(one["id"]): one["name"] for one in signal_endpoints.list_all(conn)}
-            replay = make_replay_view(body, preview, definitions, endpoints, now)
-    return _render_tab(
-        context, identity, "replay", row, frozen,
-        template="replay_tab", is_live=False, form_error=error, replay=replay,
-    )  # fmt: skip
