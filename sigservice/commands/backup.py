@@ -12,7 +12,6 @@ from sigservice.commands.parsers import add_parser
 from sigservice.config import load_config
 from sigservice.crypto.encryption import KEY_FILE
 from sigservice.db import backup, migrate, restore
-from sigservice.db.backup_file import Manifest, open_dump
 from sigservice.db.data_directory import TEMPORARY
 from sigservice.db.open import OpenDatabase
 
@@ -33,7 +32,7 @@ def add_parsers(commands: Any) -> None:
             "restore",
             "restore a backup into an empty database",
             "Uses the variables of the service, and creates the data directory. Stop the service "
-            "first. Everything is restored and verified, or nothing. Restore only files that you "
+            "first. Everything is restored, or nothing. Restore only files that you "
             "trust: they contain SQL statements.",
             "a file that `sigservice backup` wrote",
         ),
@@ -57,9 +56,9 @@ def run_command(
 
 def _back_up(file: Path, config: dict[str, Any], announce: Callable[[str], None]) -> None:
     with closing(_open(config, announce, must_exist=True)) as database:
+        backup.write_backup(database, file)
         key = _find_key(config, database)
-        manifest = backup.write_backup(database, file, has_key=bool(key))
-    print(f"{file}: {_count(manifest)}, {file.stat().st_size / 1e6:.1f} MB")
+    print(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
     if key:
         print(
             f"The backup doesn't include the encryption key, {key}. Keep a copy of the key in "
@@ -68,23 +67,25 @@ def _back_up(file: Path, config: dict[str, Any], announce: Callable[[str], None]
 
 
 def _restore(file: Path, config: dict[str, Any], announce: Callable[[str], None]) -> None:
-    with open_dump(file) as (manifest, dump):
-        pending = restore.check_manifest(manifest, config["db"]["schema"])
-        with closing(_open(config, announce, must_exist=False)) as database:
-            restore.restore_backup(database, manifest, dump)
-            needs_key = manifest.has_key and not _find_key(config, database)
-            home, is_temporary = database.home, database.is_temporary
-    print(f"Restored and verified: {_count(manifest)}, written {manifest.created_at}.")
+    with (
+        restore.open_backup(file) as dump,
+        closing(_open(config, announce, must_exist=False)) as database,
+    ):
+        pending = restore.restore_backup(database, dump)
+        key = _find_key(config, database)
+        home, is_temporary = database.home, database.is_temporary
+    print(f"Restored {file}.")
     if is_temporary:
         print(f"The restored database was deleted: SERVICE_DATA_DIR is {TEMPORARY}.")
         return
     if pending:
         print(f"The next start applies {pending} migrations.")
-    if needs_key:
-        where = f"Copy the key to {home / KEY_FILE}, or set" if home else "Set"
+    if not key:
+        where = f"copy it to {home / KEY_FILE}, or set" if home else "set"
         print(
-            f"The backup doesn't include the encryption key. {where} SERVICE_ENCRYPTION_KEY before "
-            "the next start: without the key the stored signing secrets can't be read."
+            "The backup doesn't include the encryption key. If the service had one, "
+            f"{where} SERVICE_ENCRYPTION_KEY before the next start: without the key the stored "
+            "signing secrets can't be read."
         )
 
 
@@ -108,8 +109,3 @@ def _find_key(config: dict[str, Any], database: OpenDatabase) -> str:
         return str(path)
     file = database.home / KEY_FILE if database.home is not None else None
     return str(file) if file is not None and file.exists() else ""
-
-
-def _count(manifest: Manifest) -> str:
-    rows = sum(table.rows for table in manifest.tables)
-    return f"{len(manifest.tables)} tables, {rows} rows"

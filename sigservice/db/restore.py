@@ -1,11 +1,16 @@
-"""Restores a backup into an empty database, in one transaction, which also verifies every table.
+"""Restores a backup into an empty database, in one transaction.
 
 `pg_restore` writes the statements, and a connection of the service executes them. psql would also
-execute psql commands in the file, as the account that runs the restore."""
+execute psql commands in the file, as the account that runs the restore; and pg_restore sends
+servers before 17 a setting that they refuse.
+"""
 
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any
 
 import psycopg2
@@ -13,41 +18,52 @@ import psycopg2.extensions
 from psycopg2 import sql
 
 from sigservice.db import migrate
-from sigservice.db.backup import NO_TIMEOUTS, build_relations, read_tables
-from sigservice.db.backup_file import Manifest, Table
 from sigservice.db.open import OpenDatabase
 from sigservice.db.pool import Connection
-from sigservice.db.postgres_tools import PostgresTools, find_tools, read_error
+from sigservice.db.postgres_tools import MIN_VERSION, PostgresTools, find_tools, read_error
 from sigservice.errors import StartError
 
-_KINDS = "rpvmfS"  # tables, views and sequences
+_NO_TIMEOUTS = (
+    "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; "
+    "SET LOCAL idle_in_transaction_session_timeout = 0"
+)
+# Relations of extensions, which managed servers have in `public`, don't belong to the service.
+_RELATIONS = """
+    SELECT c.relname, c.relkind FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = %s
+    WHERE c.relkind = ANY('{r,p,v,m,f,S}') AND NOT EXISTS (
+        SELECT FROM pg_depend d
+        WHERE d.deptype = 'e' AND d.classid = 'pg_class'::regclass AND d.objid = c.oid)
+"""
+_MAGIC = b"PGDMP"
 _FOR_PSQL = (b"\\restrict ", b"\\unrestrict ")
 _NEWER = b"SET transaction_timeout"  # unknown to servers before 17
 _END_OF_ROWS = b"\\.\n"
 
 
-def check_manifest(manifest: Manifest, schema: str) -> int:
-    """The number of this version's migrations that the backup lacks. Raises StartError if it has
-    others, or another schema."""
-    if manifest.db_schema != schema:
-        raise StartError(
-            f"The backup has the schema {manifest.db_schema!r}, but DATABASE_SCHEMA is {schema!r}."
-        )
-    files = migrate.read_migrations()
-    migrate.find_pending(files, manifest.migrations, "The backup was made")
-    return len(files) - len(manifest.migrations)
+@contextmanager
+def open_backup(path: Path) -> Iterator[IO[bytes]]:
+    """Raises StartError for a file that pg_dump didn't write."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                raise StartError(f"{path} is not a backup of `sigservice backup`.")
+            file.seek(0)
+            yield file
+    except OSError as error:
+        raise StartError(f"{path} could not be read: {error.strerror}.") from error
 
 
-def restore_backup(database: OpenDatabase, manifest: Manifest, dump: IO[bytes]) -> None:
-    """Restores the dump that begins at the file's offset. Raises StartError, after which the
-    database is still empty, or unchanged if it was not empty."""
-    tools = find_tools(database.tool_folders, manifest.tools, with_tls=False)
+def restore_backup(database: OpenDatabase, dump: IO[bytes]) -> int:
+    """Returns how many migrations of this version the backup lacks. Raises StartError, after which
+    the database is still empty, or unchanged if it was not empty."""
+    tools = find_tools(database.tool_folders, MIN_VERSION, with_tls=False)
     conn = database.pool.open_dedicated()
     try:
         # In a separate thread, because a statement of the driver delays Ctrl-C and SIGTERM.
         with ThreadPoolExecutor(1) as executor:
             try:
-                executor.submit(_restore, conn, database.schema, tools, manifest, dump).result()
+                return executor.submit(_restore, conn, database.schema, tools, dump).result()
             except BaseException:
                 conn.shut_down()  # the thread ends, and the server rolls back
                 raise
@@ -58,27 +74,25 @@ def restore_backup(database: OpenDatabase, manifest: Manifest, dump: IO[bytes]) 
         conn.close()
 
 
-def _restore(
-    conn: Connection, schema: str, tools: PostgresTools, manifest: Manifest, dump: IO[bytes]
-) -> None:
+def _restore(conn: Connection, schema: str, tools: PostgresTools, dump: IO[bytes]) -> int:
     with conn.cursor() as cursor:
         _check_empty(cursor, schema)
         _execute_dump(cursor, tools, schema, dump)
-        restored = {table.name: table for table in read_tables(cursor, schema)}
-        _check_tables(manifest, restored)
+        pending = _count_pending(conn, cursor, schema)
         # Plans of the first requests need statistics, and autovacuum may take minutes.
-        names = sql.SQL(", ").join(sql.Identifier(schema, name) for name in restored)
-        if restored:
-            cursor.execute(sql.SQL("ANALYZE {}").format(names))
+        cursor.execute(_RELATIONS, (schema,))
+        names = [sql.Identifier(schema, name) for name, kind in cursor.fetchall() if kind == "r"]
+        cursor.execute(sql.SQL("ANALYZE {}").format(sql.SQL(", ").join(names)))
     conn.commit()
+    return pending
 
 
 def _check_empty(cursor: psycopg2.extensions.cursor, schema: str) -> None:
     """Raises StartError unless the schema is empty; creates it if it doesn't exist. Waits for a
     service that migrates, and makes others wait."""
-    cursor.execute(NO_TIMEOUTS)
+    cursor.execute(_NO_TIMEOUTS)
     cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (migrate.LOCK, schema))
-    cursor.execute(build_relations(schema, _KINDS))
+    cursor.execute(_RELATIONS, (schema,))
     if names := cursor.fetchall():
         raise StartError(
             f"The database is not empty: its schema {schema} has {len(names)} tables and "
@@ -90,13 +104,18 @@ def _check_empty(cursor: psycopg2.extensions.cursor, schema: str) -> None:
         cursor.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
 
 
-def _check_tables(manifest: Manifest, restored: dict[str, Table]) -> None:
-    expected = {table.name: table for table in manifest.tables}
-    for name in sorted({*expected, *restored}):
-        if expected.get(name) != restored.get(name):
-            raise StartError(
-                f"The backup was not restored: the table {name} differs from the backup."
-            )
+def _count_pending(conn: Connection, cursor: psycopg2.extensions.cursor, schema: str) -> int:
+    """Raises StartError if the backup has migrations that this version doesn't have, or none."""
+    table = sql.Identifier(schema, "schema_migrations")
+    cursor.execute("SELECT to_regclass(%s) IS NULL", (table.as_string(conn),))
+    if cursor.fetchone() == (True,):
+        raise StartError(
+            f"The backup has no tables of the service in the schema {schema!r} (DATABASE_SCHEMA)."
+        )
+    cursor.execute(sql.SQL("SELECT name, checksum FROM {}").format(table))
+    checksums, files = dict(cursor.fetchall()), migrate.read_migrations()
+    migrate.find_pending(files, checksums, "The backup was made")
+    return len(files) - len(checksums)
 
 
 def _execute_dump(
@@ -122,7 +141,10 @@ def _execute_dump(
                 process.kill()
                 raise
         if process.returncode:
-            raise StartError(f"pg_restore failed: {read_error(errors)}")
+            raise StartError(
+                f"The backup was not restored: it is damaged, or pg_restore {tools.version} is too "
+                f"old for it: {read_error(errors)}"
+            )
 
 
 def _execute_script(cursor: psycopg2.extensions.cursor, script: IO[bytes]) -> None:
