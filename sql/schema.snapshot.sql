@@ -690,7 +690,6 @@ CREATE TABLE public.release_guards (
     covers_from timestamp with time zone,
     covers_to timestamp with time zone,
     keys jsonb DEFAULT '{}'::jsonb NOT NULL,
-    ignored_until timestamp with time zone,
     is_watching boolean DEFAULT true NOT NULL,
     rule_state jsonb,
     rule_reason text,
@@ -738,7 +737,6 @@ CREATE TABLE public.releases (
     created_by text NOT NULL,
     created_by_user_id integer NOT NULL,
     finished_at timestamp with time zone,
-    dismissed_at timestamp with time zone,
     CONSTRAINT releases_check CHECK (((state = 'held'::text) = (held_by IS NOT NULL))),
     CONSTRAINT releases_held_by_check CHECK ((held_by = ANY (ARRAY['person'::text, 'guard'::text, 'noData'::text, 'edit'::text, 'step'::text]))),
     CONSTRAINT releases_state_check CHECK ((state = ANY (ARRAY['scheduled'::text, 'running'::text, 'held'::text, 'finished'::text, 'rolledBack'::text, 'stopped'::text])))

@@ -37,7 +37,6 @@
 % include("partials/form_fields.tpl", fields=hours)
 </div>
 </fieldset>
-% include("partials/form_fields.tpl", fields=dry_run)
 </fieldset>
 <p class="actions save">
 <button>Start release</button>

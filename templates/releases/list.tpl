@@ -43,7 +43,7 @@
 </td>
 <th scope="row"><a href="{{url(release["path"])}}"><bdi>{{release["feature"]}}</bdi></a></th>
 <td data-label="Environment"><bdi>{{release["environment"]}}</bdi></td>
-<td data-label="Step"><span>{{release["rollout_text"]}} <span aria-hidden="true">{{release["dots"]}}</span> <span class="muted">{{release["step_text"]}}</span></span></td>
+<td data-label="Step"><span>{{release["rollout"]}}% <span aria-hidden="true">{{release["dots"]}}</span> <span class="muted">{{release["step_text"]}}</span></span></td>
 <td data-label="Guards">{{release["guard_summary"] or "–"}}</td>
 % if is_ended:
 <td data-label="Cause"><bdi>{{release["cause"] or "–"}}</bdi></td>

@@ -57,15 +57,19 @@ def test_resume_is_refused_while_a_guard_fires(kit):
     assert kit.command(release, "resume")["state"] == "running"
 
 
-def test_a_guard_is_ignored_only_until_it_is_ok(kit):
-    release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
+def test_a_release_goes_on_while_a_guard_fires_once_this_is_a_dry_run(kit):
+    guard = kit.guard(kit.endpoint(), "hold")
+    release = kit.create(guards=[guard])
     kit.signal("firing")
-    kit.command(release, "resume", ignoreMinutes=30)
-    assert kit.read(release)["guards"][0]["ignoredUntil"] is not None
-    kit.signal("resolved")
-    assert kit.read(release)["guards"][0]["ignoredUntil"] is None
-    kit.signal("firing")
-    assert kit.state(release) == ("held", "guard", 1)
+    error = kit.command(release, "resume", status=409)
+    assert error["message"].endswith("To go on, make it a dry run.")
+    path = f"{kit.place}/releases/{release['id']}/guards"
+    kit.put(path, {"guards": [guard | {"dryRun": True}]})
+    edit = next(event for event in kit.events(release) if event["type"] == "guardsEdited")
+    assert edit["reason"].endswith("from off to on")
+    assert kit.command(release, "resume")["state"] == "running"
+    kit.wait(10)
+    assert kit.state(release) == ("running", None, 50)
 
 
 def test_a_held_release_keeps_the_clock_of_its_step(kit):
@@ -94,15 +98,6 @@ def test_an_edit_comes_before_a_guard_that_holds(kit):
     kit.edit_strategy(rollout="7")
     kit.signal("firing")
     assert kit.state(release) == ("held", "edit", 7)
-
-
-def test_an_undo_is_an_event_and_in_the_audit_log(kit):
-    release = kit.create()
-    kit.command(release, "rollback")
-    kit.command(release, "undo", reason="wrong flag")
-    assert kit.event_types(release)[-2:] == ["rolledBack", "undone"]
-    types = [event["type"] for event in kit.get("/api/admin/events/checkout")["events"]]
-    assert "release-undone" in types
 
 
 def test_a_stop_leaves_a_strategy_that_the_release_created_as_it_is(kit):

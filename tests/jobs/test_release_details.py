@@ -229,9 +229,7 @@ def test_an_alert_during_a_downtime_over_two_steps_wins_over_both(kit):
     assert "advanced" not in kit.event_types(release)
 
 
-@pytest.mark.parametrize(
-    "command", ["start", "hold", "resume", "advance", "rollback", "stop", "undo"]
-)
+@pytest.mark.parametrize("command", ["start", "hold", "resume", "advance", "rollback", "stop"])
 def test_viewers_run_no_command(kit, cast, command):
     release = kit.create()
     vera = cast.signed_in("vera")
@@ -248,7 +246,7 @@ def test_editors_create_hold_go_on_and_roll_back(kit, cast):
     ed.post_json(f"{path}/preview", body, headers=headers, status=200)
     release = ed.post_json(path, body, headers=headers, status=201).json
     kit.clock.advance(60)
-    for command in ("hold", "resume", "advance", "rollback", "undo"):
+    for command in ("hold", "resume", "advance", "rollback"):
         ed.post_json(f"{path}/{release['id']}/{command}", {}, headers=headers, status=200)
     events = kit.web.get(f"{path}/{release['id']}/events", headers=ADMIN).json["events"]
     assert {event["actor"] for event in events} == {"ed"}

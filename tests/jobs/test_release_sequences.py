@@ -1,11 +1,10 @@
 """Random sequences of time, signals, edits, commands and processes against the rules of releases,
-dry runs against real releases, and a release over a weekend with a window and a change of clocks.
+and a release over a weekend with a window and a change of clocks.
 """
 
 from __future__ import annotations
 
 import random
-from copy import copy
 from datetime import UTC, datetime
 
 import pytest
@@ -20,7 +19,7 @@ STEPS = [
     {"rollout": 60, "minutes": 10, "waitForPerson": True},
     {"rollout": 100},
 ]
-COMMANDS = ("hold", "resume", "advance", "rollback", "stop", "undo", "start")
+COMMANDS = ("hold", "resume", "advance", "rollback", "stop", "start")
 
 
 @pytest.fixture
@@ -114,79 +113,6 @@ def test_a_random_sequence_follows_the_rules(kit, make_service, seed):
     assert [event["createdAt"] for event in events] == sorted(e["createdAt"] for e in events)
     ends = {"finished", "stopped", "rolledBack"} & {event["type"] for event in events}
     assert len(ends) <= 1
-
-
-class Twins:
-    """A real release in production, and the same as a dry run in development, to which the same
-    happens."""
-
-    def __init__(self, kit, seed):
-        self.random = random.Random(seed)
-        dry = copy(kit)
-        dry.place = kit.place.replace("production", "development")
-        dry.strategy = dry.add_strategy(rollout=0)
-        dry.post(f"{dry.place}/on")
-        endpoint = kit.endpoint()
-        self.guards = [
-            kit.guard(endpoint, "hold", autoResume=self.random.random() < 0.5),
-            kit.guard(endpoint, "rollBack", dryRun=self.random.random() < 0.7),
-        ]
-        self.kits = [kit, dry]
-        self.releases = [
-            one.create(steps=STEPS, guards=self.guards, watchMinutes=20, dryRun=one is dry)
-            for one in self.kits
-        ]
-
-    def operate(self):
-        roll = self.random.random()
-        if roll < 0.5:
-            self.kits[0].wait(self.random.choice([2, 6, 10]))
-        elif roll < 0.55:
-            self.kits[0].jump(60)
-            self.kits[0].progress()
-        elif roll < 0.7:
-            self.kits[0].signal(self.random.choice(["firing", "resolved", "resolved"]))
-        elif roll < 0.8:
-            self.send("put", "guards", {"guards": self.guards[: self.random.randint(0, 2)]})
-        else:
-            name = self.random.choice(
-                ["hold", "resume", "resume", "advance", "advance", "rollback"]
-            )
-            self.send("post", name, {})
-
-    def send(self, method, path, body):
-        """Both answer with the same status."""
-        answers = [
-            getattr(kit.web, f"{method}_json")(
-                f"{kit.place}/releases/{release['id']}/{path}",
-                body,
-                headers=ADMIN,
-                expect_errors=True,
-            )
-            for kit, release in zip(self.kits, self.releases, strict=True)
-        ]
-        assert answers[0].status == answers[1].status
-
-    def check(self):
-        real, dry = (k.read(r) for k, r in zip(self.kits, self.releases, strict=True))
-        for name in ("state", "heldBy", "step", "stepEnteredAt", "dueAt", "finishedAt"):
-            assert dry[name] == real[name], name
-        assert [g["state"] for g in dry["guards"]] == [g["state"] for g in real["guards"]]
-        assert dry["wouldBe"] == real["rollout"] == self.kits[0].rollout()
-        assert dry["rollout"] == self.kits[1].rollout() == 0
-        return real["state"]
-
-
-@pytest.mark.parametrize("seed", sample(range(6), 2))
-def test_a_dry_run_does_what_the_release_would_do(kit, seed):
-    twins = Twins(kit, seed)
-    for _ in range(60):
-        twins.operate()
-        if twins.check() in ("finished", "rolledBack"):
-            break
-    names = {"rolledBack": "wouldRollBack", "held": "wouldHold"}
-    real, dry = (k.event_types(r) for k, r in zip(twins.kits, twins.releases, strict=True))
-    assert [names.get(type, type) for type in real] == [names.get(type, type) for type in dry]
 
 
 def test_a_release_over_a_weekend_goes_on_in_its_window_after_a_change_of_clocks(kit, clock):

@@ -180,17 +180,6 @@ def test_an_alert_that_nothing_resolves_fires_until_a_person_resumes(kit):
     assert kit.event_types(release)[-1] == "resumed"
 
 
-def test_a_firing_guard_can_be_ignored_for_a_while(kit):
-    release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
-    kit.signal("firing")
-    kit.command(release, "resume", ignoreMinutes=30, reason="a known problem")
-    assert "a known problem" in kit.events(release)[-1]["text"]
-    kit.wait(12)
-    assert kit.rollout() == 50
-    kit.wait(19)
-    assert kit.state(release) == ("held", "guard", 50)
-
-
 def test_a_guard_of_a_dry_run_only_says_what_it_would_have_done(kit):
     release = kit.create(guards=[kit.guard(kit.endpoint(), dryRun=True)])
     kit.signal("firing")
@@ -326,23 +315,6 @@ def test_a_release_is_stopped_when_its_project_no_longer_uses_the_environment(ki
     kit.wait(15)
     (release,) = kit.get("/api/admin/releases")["releases"]
     assert kit.state(release) == ("stopped", None, 1)
-
-
-def test_a_rollback_by_a_person_can_be_undone_once(kit):
-    release = kit.create()
-    kit.wait(10)
-    assert kit.command(release, "rollback", reason="too slow")["state"] == "rolledBack"
-    assert kit.rollout() == 0
-    assert kit.command(release, "undo")["state"] == "rolledBack"
-    assert kit.rollout() == 50
-    kit.command(release, "undo", status=409)
-
-
-def test_a_rollback_does_not_undo_a_change_since(kit):
-    release = kit.create()
-    kit.command(release, "rollback")
-    kit.edit_strategy(rollout="3")
-    kit.command(release, "undo", status=409)
 
 
 def test_a_stop_leaves_the_percentage(kit):

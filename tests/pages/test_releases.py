@@ -62,8 +62,6 @@ def test_a_release_is_started_held_continued_and_rolled_back(kit, ed):
     page = press(page, "rollback")
     assert "Rolled back checkout in production from 10% to 0%." in page.text
     assert kit.rollout() == 0
-    page = press(page, "undo")
-    assert kit.rollout() == 10
 
 
 def test_a_page_says_why_a_release_rolled_back(kit, ed):
@@ -190,7 +188,7 @@ def test_a_release_that_a_guard_resumes_says_so_and_can_be_held_by_a_person(kit,
     page = ed.get(f"{PLACE}/{release['id']}")
     assert "It goes on automatically when all guards are ok." in page
     page = press(page, "hold")
-    assert "Nothing changes until someone decides." in page
+    assert "It goes on automatically" not in page
     kit.signal("resolved")
     assert kit.state(release) == ("held", "person", 1)
 
@@ -208,9 +206,8 @@ def test_a_broken_guard_that_only_records_does_not_hide_that_the_others_are_ok(k
     assert "It is ok again." in page
     kit.endpoint_name, kit.token = "alerts", kit.make.token(trusted, "another")["token"]
     kit.signal("firing")
-    question = ed.get(f"{PLACE}/{release['id']}/steps/1/ignore")
-    assert "An alert fires at alerts" in question
-    assert "An alert fires at tried" not in question
+    page = ed.get(f"{PLACE}/{release['id']}")
+    assert "To continue while a guard is broken, make it a dry run." in page
 
 
 def test_a_freeze_is_shown_and_viewers_have_no_commands(kit, ed, cast):
@@ -276,24 +273,25 @@ def test_a_next_step_says_what_it_skips_first(kit, ed):
     assert "Step 1 has run 4 min of 10 min. Guards are ok." in page
 
 
-def test_a_broken_guard_is_ignored_for_minutes_that_a_person_enters_with_a_reason(kit, ed):
+def test_a_broken_guard_says_how_the_release_goes_on(kit, ed):
     release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
     kit.signal("firing")
     page = ed.get(f"{PLACE}/{release['id']}")
     assert "Guard broken: An alert fires at alerts" in page
-    assert "Nothing changes until someone decides." in page
-    form = ask(page, "ignore")
-    form["ignoreMinutes"], form["reason"] = "0", "SHOP-1501"
-    answer = form.submit(status=400)
-    assert "Must be 1 to 1440 minutes." in answer
-    assert answer.forms["question-form"]["reason"].value == "SHOP-1501"
-    answer.forms["question-form"]["ignoreMinutes"] = "20"
-    page = answer.forms["question-form"].submit().follow()
-    assert (
-        "A guard is ignored until it is ok, for at most 20 min."
-        in page.html.select_one(".release").text
-    )
-    assert "not ok are ignored for 20 minutes: SHOP-1501" in kit.events(release)[-1]["text"]
+    assert "To continue while a guard is broken, make it a dry run." in page
+    assert "Continue" not in page.html.select_one(".commands").text
+    form = page.click("Edit guards").forms["editor"]
+    form["guards.0.dryRun"] = True
+    page = press(form.submit().follow(), "resume")
+    assert kit.state(release)[0] == "running"
+
+
+def test_an_alert_that_nothing_resolves_is_continued_with_a_button(kit, ed):
+    guard = kit.guard(kit.endpoint(), "hold")
+    del guard["resolved"]
+    release = kit.create(guards=[guard])
+    kit.signal("firing")
+    press(ed.get(f"{PLACE}/{release['id']}"), "resume")
     assert kit.state(release)[0] == "running"
 
 
@@ -545,51 +543,6 @@ def test_problems_of_edited_guards_are_beside_their_fields(kit, ed):
     ed.get(f"{PLACE}/{release['id']}/guards/edit", status=409)
 
 
-def test_a_dry_run_says_what_would_be_and_has_no_button_that_changes_the_flag(kit, ed):
-    form = ed.get(f"{PLACE}/new").forms["editor"]
-    form["dryRun"] = True
-    page = form.submit().follow()
-    kit.wait(10)
-    page = ed.get("/admin/features/checkout")
-    panel = page.html.select_one(".release")
-    assert panel.select_one("h4 .badge").text == "dry run"
-    assert "step 2 of 4: would be 10%, is 0%" in panel.text
-    assert "Next: 50% in 1 h." in panel.text
-    buttons = [
-        one.text.split(":")[0].split(" release")[0] for one in panel.select("button, .button")
-    ]
-    assert buttons == ["Hold", "Stop …"]
-    assert "moved by release" not in page
-    row = ed.get("/admin/releases").html.select_one("tbody tr").get_text(" ", strip=True)
-    assert row.startswith("▶ dry run checkout production (10%) ●●○○ 2 of 4 no guards (50%) in 1 h")
-    assert kit.rollout() == 0
-    form = f"{PLACE.removesuffix('releases')}strategies/{kit.strategy['id']}"
-    assert "moves this percentage." not in ed.get(form).text
-    page = press(page, "stop")
-    assert "The dry run has ended. It changed nothing." in page.html.select_one(".release").text
-    assert page.click("Start again").forms["editor"]["dryRun"].checked
-
-
-def test_a_dry_run_that_would_have_been_rolled_back_says_why(kit, ed):
-    kit.create(dryRun=True, guards=[kit.guard(kit.endpoint())])
-    kit.signal("firing")
-    panel = ed.get("/admin/features/checkout").html.select_one(".release")
-    assert "would have been rolled back · step 1 of 3: would be 1%, is 0%" in panel.text
-    assert "An alert fires at alerts (signal" in panel.text
-    assert not panel.select("form[action$=undo], a[href*=undo]")
-
-
-def test_an_ended_release_is_dismissed_until_there_is_a_new_one(kit, ed):
-    page = press(start(kit, ed), "stop")
-    assert "Dismiss" not in page.html.select_one(".release").text
-    page = press(ed.get("/admin/features/checkout"), "dismiss")
-    assert "Release dismissed." in page
-    assert page.html.select("section.release") == []
-    assert "while you raise 1% to 100%" in page
-    kit.create()
-    assert len(ed.get("/admin/features/checkout").html.select("section.release")) == 1
-
-
 def test_a_release_tells_integrations_that_are_chosen_by_name(kit, ed):
     addon = {"provider": "webhook", "name": "#shop-releases", "events": [], "enabled": True}
     parameters = {"url": "https://hooks.example.com/x"}
@@ -627,8 +580,9 @@ def test_the_home_page_begins_with_what_needs_a_person(kit, ed):
     assert page.html.select_one("main h2").text == "Needs you"
     (row,) = page.html.select("#needs-you #held li")
     text = " ".join(row.get_text(" ").split())
-    assert text.startswith("‖ on hold checkout in production 1% ●○○ 1 broken for 6 min Continue …")
-    assert "Roll back … release" in text
+    assert text.startswith(
+        "‖ on hold checkout in production 1% ●○○ 1 broken for 6 min Roll back … release"
+    )
     assert "An alert fires at alerts" in text
     page = press(page, "rollback")
     assert page.request.path == "/"

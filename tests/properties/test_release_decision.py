@@ -103,7 +103,6 @@ class World:
                 "since": self.now if state != guard.state else guard.since,
                 "covers_from": self.now - timedelta(minutes=5),
                 "is_current": self.random.random() < 0.9,
-                "ignored_until": self.random.choice([None, None, self.now + POLL]),
             }
         )
 
@@ -120,12 +119,7 @@ class World:
         return any(guard.state == "firing" for guard in self.active())
 
     def active(self) -> list[GuardResult]:
-        return [
-            guard
-            for guard in self.guards
-            if not guard.is_dry_run
-            and not (guard.ignored_until is not None and guard.ignored_until > self.now)
-        ]
+        return [guard for guard in self.guards if not guard.is_dry_run]
 
     def resume(self) -> None:
         self.state, self.held_by, self.edit = "running", None, ""

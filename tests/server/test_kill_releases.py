@@ -1,6 +1,6 @@
-"""SIGKILL of two processes while releases go on, alerts fire, and a user edits guards and dismisses
-what has ended: each release ends as one that nothing disturbs, takes each step once, and rolls back
-once; an edit or a dismissal happens as a whole, and none that was answered is lost.
+"""SIGKILL of two processes while releases go on, alerts fire, and a user edits guards: each
+release ends as one that nothing disturbs, takes each step once, and rolls back once; an edit
+happens as a whole, and none that was answered is lost.
 
 KILLS is the number of kills; the suite makes four, by hand make 300.
 """
@@ -60,7 +60,7 @@ def make_guard(endpoint: int, n: int, edit: str = "first") -> dict[str, Any]:
 
 
 class Editor(threading.Thread):
-    """Edits guards, and dismisses releases that have ended, in processes that are killed."""
+    """Edits guards in processes that are killed."""
 
     def __init__(self, processes: list[Process], ids: list[int], endpoint: int) -> None:
         super().__init__()
@@ -68,7 +68,6 @@ class Editor(threading.Thread):
         self.stop, self.chance = threading.Event(), random.Random(3)
         self.attempts: set[str] = set()
         self.edited: set[str] = set()
-        self.dismissed: set[int] = set()
 
     def run(self) -> None:
         while not self.stop.wait(self.chance.random() / 5):
@@ -85,8 +84,6 @@ class Editor(threading.Thread):
         assert status in (200, 400, 409, 503), answer  # 400 while the alert fires
         if status == 200:
             self.edited.add(edit)
-        elif status == 409 and process.request("POST", f"{path}/dismiss", {})[0] == 200:
-            self.dismissed.add(self.ids[n])
 
 
 def hurry(conn: Any, ids: list[int]) -> None:
@@ -134,23 +131,17 @@ def test_releases_end_as_if_nothing_was_killed(temporary_database):
             return run(conn, "SELECT count(*) FROM releases WHERE state = 'running'")[0][0]
 
         until(lambda: count_active() == 0, "the end of all releases")
-        until(lambda: editor.dismissed, "a dismissal")
         editor.stop.set()
         editor.join()
         events: dict[int, list[str]] = {id: [] for id in ids}
         edits: dict[int, list[str]] = {id: [] for id in ids}
-        dismissed = set()
         rows = run(conn, "SELECT release_id, type, reason FROM release_events ORDER BY id")
         for id, type, reason in rows:
             if type == "guardsEdited":
                 edits[id].append(reason.rpartition(": ")[2])
-            elif type == "dismissed":
-                assert id not in dismissed
-                dismissed.add(id)
             else:
                 events[id].append(type)
         guards = run(conn, "SELECT release_id, definition FROM release_guards")
-        hidden = run(conn, "SELECT id FROM releases WHERE dismissed_at IS NOT NULL")
         states = dict(run(conn, "SELECT id, state FROM releases"))
         rollouts = dict(run(conn, "SELECT feature, parameters->>'rollout' FROM feature_strategies"))
         audited = run(
@@ -165,7 +156,6 @@ def test_releases_end_as_if_nothing_was_killed(temporary_database):
     for id, definition in guards:
         edit = definition["filters"][0]["values"][1]
         assert edit == (edits[id] or ["first"])[-1]
-    assert editor.dismissed <= dismissed == {id for (id,) in hidden}
     for n, id in enumerate(ids):
         if n in ALERTS:
             assert states[id] == "rolledBack"

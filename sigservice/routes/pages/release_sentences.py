@@ -16,16 +16,6 @@ def make_headline(release: Mapping[str, Any], row: Row, now: datetime) -> str:
     """What follows "Release 12", such as `on hold at 25% · for 6 min`."""
     state, rollout = release["state"], f"{release['rollout']}%"
     since = spell_duration(now - row["last_at"]) if row["last_at"] else ""
-    if release["dryRun"] and state != "scheduled":
-        place = f"step {release['step'] + 1} of {len(release['steps'])}"
-        would_be = row["rolled_back_from"] if state == "rolledBack" else release["wouldBe"]
-        text = f"{place}: would be {would_be}%, is {rollout}"
-        words = {
-            "running": "",
-            "held": "on hold · ",
-            "rolledBack": "would have been rolled back · ",
-        }
-        return words.get(state, f"{state} · ") + text
     if state == "scheduled":
         return f"scheduled · {release['steps'][0]['rollout']}% first"
     if state == "running":
@@ -46,12 +36,10 @@ def explain_state(release: Mapping[str, Any], row: Row, now: datetime) -> list[s
     if state == "scheduled":
         return [_explain_start(release, row, now)]
     if state == "running":
-        return [_explain_next(release, now), *_list_ignored(release, now)]
+        return [_explain_next(release, now)]
     if state == "held":
-        return [*_explain_hold(release, reason), *_list_ignored(release, now)]
+        return _explain_hold(release, reason)
     where = f"{release['feature']} in {release['environment']}"
-    if release["dryRun"]:
-        return [reason, "The dry run has ended. It changed nothing."]
     if state == "finished":
         text = (
             "Remove the flag from the code, then archive it." if release["rollout"] == 100 else ""
@@ -59,12 +47,17 @@ def explain_state(release: Mapping[str, Any], row: Row, now: datetime) -> list[s
         return [f"The strategy is at {release['rollout']}% in {release['environment']}.", text]
     if state == "stopped":
         return [reason, f"{where} stays at {release['rollout']}%. Nothing watches it."]
-    before = row["rolled_back_from"]
     cause = f"Guard broken: {reason}" if row["last_by_guard"] else f"By {row['last_actor']}."
     texts = [cause if row["last_by_guard"] or not reason else f"{cause} {reason}"]
-    if before is None:
-        return [*texts, "The rollback was undone."]
-    return [*texts, f"{before}% → {release['rollout']}% of users."]
+    return [*texts, f"{row['rolled_back_from']}% → {release['rollout']}% of users."]
+
+
+def is_blocked(release: Mapping[str, Any]) -> bool:
+    """Whether a guard fires that `resume` doesn't clear: it clears alerts that nothing resolves."""
+    return any(
+        guard["state"] == "firing" and (guard["kind"] != "signal" or guard.get("resolved"))
+        for guard in _list_active(release)
+    )
 
 
 def name_next(release: Mapping[str, Any]) -> str:
@@ -86,8 +79,6 @@ def describe_next(release: Mapping[str, Any], now: datetime) -> str:
         )
     remaining = _find_remaining(release, now)
     name = name_next(release) or "finished"
-    if release["dryRun"] and name != "finished":
-        name = f"({name})"
     return f"{name} in {spell_duration(remaining)}" if remaining else f"{name}, when guards are ok"
 
 
@@ -109,7 +100,7 @@ def _explain_start(release: Mapping[str, Any], row: Row, now: datetime) -> str:
 
 def _explain_next(release: Mapping[str, Any], now: datetime) -> str:
     target, remaining = name_next(release), _find_remaining(release, now)
-    is_ok = all(guard["state"] == "ok" for guard in release["guards"] if not guard.get("dryRun"))
+    is_ok = all(guard["state"] == "ok" for guard in _list_active(release))
     condition = ", if all guards are ok" if release["guards"] else ""
     if not target:
         if remaining:
@@ -131,8 +122,10 @@ def _explain_hold(release: Mapping[str, Any], reason: str) -> list[str]:
     nothing = "Nothing changes until someone decides."
     if release["resumes_alone"]:
         nothing = "It goes on automatically when all guards are ok."
+    elif is_blocked(release):
+        nothing = "To continue while a guard is broken, make it a dry run."
     if held_by == "guard":
-        is_ok = all(g["state"] != "firing" or g.get("dryRun") for g in release["guards"])
+        is_ok = all(guard["state"] != "firing" for guard in _list_active(release))
         return [f"Guard broken: {reason}", "It is ok again." if is_ok else "", nothing]
     if held_by == "noData":
         return [f"No data: {reason}", "Without it, guards can't be evaluated.", nothing]
@@ -144,14 +137,9 @@ def _explain_hold(release: Mapping[str, Any], reason: str) -> list[str]:
     return ["" if reason.startswith("Held by ") else reason, nothing]
 
 
-def _list_ignored(release: Mapping[str, Any], now: datetime) -> list[str]:
-    times = [parse_iso(guard["ignoredUntil"] or "") for guard in release["guards"]]
-    latest = max((time for time in times if time and time > now), default=None)
-    if latest is None:
-        return []
-    return [
-        f"A guard is ignored until it is ok, for at most {spell_duration(_round_up(latest - now))}."
-    ]
+def _list_active(release: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The guards that aren't a dry run."""
+    return [guard for guard in release["guards"] if not guard.get("dryRun")]
 
 
 def _find_remaining(release: Mapping[str, Any], now: datetime) -> timedelta | None:

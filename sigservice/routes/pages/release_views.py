@@ -12,6 +12,7 @@ from sigservice.routes.pages.release_sentences import (
     describe_next,
     describe_window,
     explain_state,
+    is_blocked,
     make_headline,
     name_next,
 )
@@ -37,18 +38,14 @@ LABELS = {
     "resume": "Continue",
     "adopt": "Continue from {present}",
     "restore": "Restore {rollout}",
-    "ignore": "Continue",
     "advance": "Go to {next} now",
     "finish": "Finish now",
     "rollback": "Roll back to {start}",
     "stop": "Stop",
     "cancel": "Cancel",  # the command `stop` before the start
-    "undo": "Undo the rollback",
-    "dismiss": "Dismiss",
 }
-DIRECT = ("start", "hold", "resume", "dismiss")  # commands without a question
-ROW_COMMANDS = ("start", "hold", "resume", "ignore", "rollback")
-DRY_RUN_COMMANDS = ("start", "resume", "ignore", "stop")  # of rows
+DIRECT = ("start", "hold", "resume")  # commands without a question
+ROW_COMMANDS = ("start", "hold", "resume", "rollback")
 SHOWN_DAYS = 14  # a release that has ended longer ago isn't on the page of its flag
 NOTICES = {
     "release-created": "Release created.",
@@ -57,13 +54,10 @@ NOTICES = {
     "release-resume": "Release continued.",
     "release-adopt": "Release continued.",
     "release-restore": "Release continued.",
-    "release-ignore": "Release continued. The guard is ignored for a while.",
     "release-advance": "Release moved on.",
     "release-rollback": "Release rolled back.",
     "release-stop": "Release stopped.",
-    "release-undo": "Rollback undone.",
     "release-guards": "Guards saved.",
-    "release-dismiss": "Release dismissed.",
 }
 
 
@@ -83,13 +77,8 @@ def make_release_view(
     place = ("/admin/features", row["feature"], "environments", row["environment"], "releases")
     path = join_path(*place, row["id"])
     is_active = release["state"] in releases.ACTIVE
-    is_dry_run = release["dryRun"]
-    if is_dry_run:
-        word = "dry run" if release["state"] == "running" else f"{word} (dry run)"
     commands = _make_commands(release, path, back) if can_edit else []
-    in_rows: Sequence[str] = DRY_RUN_COMMANDS if is_dry_run else ROW_COMMANDS
-    if release["state"] == "scheduled":
-        in_rows = ("start", "stop")
+    in_rows = ("start", "stop") if release["state"] == "scheduled" else ROW_COMMANDS
     reached = release["step"] + (release["stepEnteredAt"] is not None)
     return {
         **release,
@@ -97,7 +86,6 @@ def make_release_view(
         "path": path,
         "icon": icon,
         "word": word,
-        "rollout_text": f"({release['wouldBe']}%)" if is_dry_run else f"{release['rollout']}%",
         "style": style,
         "is_active": is_active,
         "place": f"{row['feature']} in {row['environment']}",
@@ -137,8 +125,7 @@ def make_release_view(
 def is_recent(row: Row, now: datetime) -> bool:
     """Whether the page of the flag still shows the release."""
     ended_at = row["finished_at"]
-    is_new = ended_at is None or now - ended_at < timedelta(days=SHOWN_DAYS)
-    return is_new and row["dismissed_at"] is None
+    return ended_at is None or now - ended_at < timedelta(days=SHOWN_DAYS)
 
 
 def list_steps(release: Mapping[str, Any], now: datetime) -> list[dict[str, Any]]:
@@ -190,10 +177,6 @@ def fill_label(name: str, release: Mapping[str, Any]) -> str:
 
 
 def _make_commands(release: Mapping[str, Any], path: str, back: str) -> list[dict[str, Any]]:
-    names = [name for name in _list_commands(release) if name != "dismiss" or back == "flag"]
-    if release["dryRun"]:  # it can't change the percentage
-        is_step = release["heldBy"] == "step"
-        names = [n for n in names if n not in ("rollback", "undo") and (n != "advance" or is_step)]
     query = f"?{urlencode({'back': back})}" if back else ""
     return [
         {
@@ -207,7 +190,7 @@ def _make_commands(release: Mapping[str, Any], path: str, back: str) -> list[dic
             "is_direct": name in DIRECT,
             "is_first": number == 0 and release["state"] in releases.ACTIVE,
         }
-        for number, name in enumerate(names)
+        for number, name in enumerate(_list_commands(release))
     ]
 
 
@@ -217,21 +200,15 @@ def _list_commands(release: Mapping[str, Any]) -> list[str]:
         return ["start", "stop"]
     if state == "running":
         return ["hold", "advance", "rollback", "stop"]
-    if state == "rolledBack":
-        return ["undo", "dismiss"]
-    if state in ("finished", "stopped"):
-        return ["dismiss"]
     if state != "held":
         return []
     if held_by == "edit":
         return ["adopt", "restore", "rollback", "stop"]
     if held_by == "step":
         return ["advance", "rollback", "stop"]
-    states = {guard["state"] for guard in release["guards"] if not guard.get("dryRun")}
-    has_problem = "firing" in states or (held_by == "noData" and "unknown" in states)
-    go_on = "ignore" if has_problem else "resume"
+    go_on = [] if is_blocked(release) else ["resume"]
     others = {"person": ["advance"], "guard": ["hold"] if release["resumes_alone"] else []}
-    return [go_on, *others.get(held_by, []), "rollback", "stop"]
+    return [*go_on, *others.get(held_by, []), "rollback", "stop"]
 
 
 def _resumes_alone(row: Row) -> bool:

@@ -50,7 +50,7 @@ RECORDED: dict[str, tuple[str, ...]] = {
         *(f"release-{state}" for state in (
             "created", "started", "advanced", "held", "resumed", "edited", "guards-edited",
             "guard-fired", "guard-unknown", "guard-ok", "would-hold", "would-roll-back",
-            "rolled-back", "undone", "finished", "stopped", "dismissed",
+            "rolled-back", "finished", "stopped",
         )),
         "safeguard-triggered", "release-freeze-updated",
     ),

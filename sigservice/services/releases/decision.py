@@ -18,8 +18,7 @@ The rules, in their order; the first that applies decides:
 9. Go on to the next step. After the last one, the release is finished.
 
 A scheduled release hasn't enabled the flag for any user, so it only waits: for its time, the
-window, a freeze and firing guards. Guards of a dry run, and those that a person ignores for a
-while, decide nothing.
+window, a freeze and firing guards. Guards of a dry run decide nothing.
 """
 
 from collections.abc import Sequence
@@ -48,7 +47,6 @@ class GuardResult(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     is_dry_run: bool = False
     auto_resume: bool = False
-    ignored_until: datetime | None = None
     has_value: bool = False
     covers_from: datetime | None = None
     delay: timedelta = timedelta(0)
@@ -87,7 +85,7 @@ class Decision(msgspec.Struct, frozen=True):
 
 def decide(release: Situation, guards: Sequence[GuardResult], now: datetime) -> Decision:
     """The one action that comes next."""
-    active = list_active(guards, now)
+    active = list_active(guards)
     if release.end:
         return Decision("stop", release.end)
     if release.state == "scheduled":
@@ -107,7 +105,7 @@ def decide(release: Situation, guards: Sequence[GuardResult], now: datetime) -> 
 def find_obstacle(release: Situation, guards: Sequence[GuardResult], now: datetime) -> str:
     """Why the release can't go on even if a person wants it, "" if it can. Ignores the rules that
     only wait: for the time of the step, the window and a person."""
-    active = list_active(guards, now)
+    active = list_active(guards)
     problem = next((g for g in active if g.state != "ok"), None)
     if release.end or release.edit:
         return release.end or release.edit
@@ -118,13 +116,9 @@ def find_obstacle(release: Situation, guards: Sequence[GuardResult], now: dateti
     return UNWATCHED if _find_unwatched(release, active, now) else ""
 
 
-def list_active(guards: Sequence[GuardResult], now: datetime) -> list[GuardResult]:
-    """The guards that decide: neither of a dry run nor ignored."""
-    return [
-        guard
-        for guard in guards
-        if not guard.is_dry_run and (guard.ignored_until is None or guard.ignored_until <= now)
-    ]
+def list_active(guards: Sequence[GuardResult]) -> list[GuardResult]:
+    """The guards that decide, which are not of a dry run."""
+    return [guard for guard in guards if not guard.is_dry_run]
 
 
 def _decide_start(release: Situation, guards: Sequence[GuardResult], now: datetime) -> Decision:

@@ -42,7 +42,6 @@ class GuardRecord(msgspec.Struct, kw_only=True):
     keys: dict[str, str] = {}
     signal_ids: dict[str, int] = {}
     is_caught_up: bool = True
-    ignored_until: datetime | None = None
     endpoint: str | None = None
     endpoint_enabled: bool = False
     silence: str | None = None
@@ -71,7 +70,6 @@ class GuardRecord(msgspec.Struct, kw_only=True):
             reason=self.reason or "",
             is_dry_run=definition.dryRun,
             auto_resume=definition.autoResume,
-            ignored_until=self.ignored_until,
             has_value=is_rule,
             covers_from=self.covers_from if is_rule else None,
             delay=find_delay(definition),
@@ -135,8 +133,6 @@ def refresh(record: GuardRecord, now: datetime) -> bool:
     if is_changed:
         record.since = now
     record.state, record.reason = state, reason
-    if state == "ok":
-        record.ignored_until = None
     return is_changed
 
 

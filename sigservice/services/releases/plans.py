@@ -46,7 +46,6 @@ class ReleaseChannel(Channel, omit_defaults=True, kw_only=True):
 class _Guard(msgspec.Struct, omit_defaults=True, kw_only=True):
     read_only: ClassVar = (
         "id", "state", "since", "value", "limit", "samples", "from", "to", "reason",
-        "ignoredUntil",
     )  # fmt: skip
 
     effect: Literal["hold", "rollBack"]
@@ -87,7 +86,6 @@ class Plan(msgspec.Struct):
     window: Window | None = None
     notifications: list[ReleaseChannel] = []
     createdStrategy: bool = False
-    dryRun: bool = False
 
 
 def check_plan(

@@ -1,4 +1,4 @@
-"""Commands of users for a release: start, hold, resume, advance, roll back, stop, undo, dismiss.
+"""Commands of users for a release: start, hold, resume, advance, roll back, stop.
 
 Each brings the release up to date first, then checks that its state allows the command. A command
 that names another step than the present one is refused: it may be a double click, or the command of
@@ -6,7 +6,6 @@ a second person.
 """
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import ClassVar, NamedTuple
 
 import msgspec
@@ -25,19 +24,15 @@ from sigservice.services.releases.release_journal import Journal
 from sigservice.services.releases.release_state import Release, lock_all
 from sigservice.services.releases.release_texts import end_sentence
 
-MAX_IGNORE_MINUTES = 1440
-
 
 class CommandBody(msgspec.Struct):
-    """`step` is the step that the caller expects to be present. `adopt` and `ignoreMinutes` are for
-    resume."""
+    """`step` is the step that the caller expects to be present. `adopt` is for resume."""
 
     read_only: ClassVar = ()
 
     step: int | None = None
     reason: str | None = None
     adopt: bool | None = None
-    ignoreMinutes: int | None = None
 
 
 class _Command(NamedTuple):
@@ -70,7 +65,7 @@ def run_command(
     BadDataError, ConflictError if the state doesn't allow it."""
     if name not in COMMANDS:
         raise NotFoundError(f"The command must be one of {', '.join(COMMANDS)}.")
-    _check(body)
+    Problems().check_text(body.reason, "reason", max_length=500).raise_if_any()
     release, journal = lock_current(conn, target, id, body.step, clock)
     COMMANDS[name](_Command(conn, release, body, by, journal))
     if release.is_active:
@@ -95,14 +90,6 @@ def lock_current(
     if step is not None and step != release.step:
         raise ConflictError(f"The present step is {release.step}, not {step}.")
     return release, journal
-
-
-def _check(body: CommandBody) -> None:
-    problems = Problems().check_text(body.reason, "reason", max_length=500)
-    minutes = body.ignoreMinutes
-    if minutes is not None and not 1 <= minutes <= MAX_IGNORE_MINUTES:
-        problems.add("ignoreMinutes", f"Must be 1 to {MAX_IGNORE_MINUTES} minutes.")
-    problems.raise_if_any()
 
 
 def _start(command: _Command) -> None:
@@ -132,27 +119,11 @@ def _resume(command: _Command) -> None:
     for guard in release.guards:
         guard_results.clear_unresolvable(guard)
     release_progress.refresh_guards(release, command.journal)
-    reason = command.reason
-    if body.ignoreMinutes is not None:
-        reason = _ignore_guards(command, body.ignoreMinutes)
     _require_quiet(release)
     if release.held_by == "edit":
         _settle_edit(command, adopt=bool(body.adopt))
     release_progress.resume(release)
-    command.journal.add(release, "resumed", by=command.by, reason=reason)
-
-
-def _ignore_guards(command: _Command, minutes: int) -> str:
-    """Ignores the guards that aren't ok. Returns the reason that events show."""
-    release = command.release
-    until = release.now + timedelta(minutes=minutes)
-    ignored = [guard for guard in release.guards if guard.state != "ok" and not guard.is_dry_run]
-    for guard in ignored:
-        guard.ignored_until = until
-    if not ignored:
-        return command.reason
-    text = f"Guards that are not ok are ignored for {minutes} minutes"
-    return f"{text}: {command.reason}" if command.reason else text
+    command.journal.add(release, "resumed", by=command.by, reason=command.reason)
 
 
 def _settle_edit(command: _Command, *, adopt: bool) -> None:
@@ -211,32 +182,6 @@ def _stop(command: _Command) -> None:
     command.journal.add(command.release, "stopped", by=command.by, reason=command.reason)
 
 
-def _undo(command: _Command) -> None:
-    release = command.release
-    command.require("rolledBack")
-    rollout, before = release.rolled_back_from, release.rollout
-    if release.plan.dryRun:
-        raise ConflictError("A dry run has changed nothing.")
-    if rollout is None:
-        raise ConflictError("The rollback was undone already.")
-    if release.strategy_id not in release.present["strategies"] or release.is_archived:
-        raise ConflictError("The strategy or the flag is gone.")
-    if release.present_rollout != before:
-        raise ConflictError("The percentage was changed since the rollback.")
-    if releases.list_of_flag(command.conn, release.target, releases.ACTIVE):
-        raise ConflictError("The flag has a newer release.")
-    release_progress.set_rollout(command.conn, release, rollout, command.by)
-    release.rolled_back_from = None
-    command.journal.add(release, "undone", by=command.by, before=before, reason=command.reason)
-
-
-def _dismiss(command: _Command) -> None:
-    command.require("finished", "rolledBack", "stopped")
-    if command.release.dismissed_at is None:
-        command.release.dismissed_at = command.release.now
-        command.journal.add(command.release, "dismissed", by=command.by)
-
-
 COMMANDS: dict[str, Callable[[_Command], None]] = {
     "start": _start,
     "hold": _hold,
@@ -244,8 +189,6 @@ COMMANDS: dict[str, Callable[[_Command], None]] = {
     "advance": _advance,
     "rollback": _roll_back,
     "stop": _stop,
-    "undo": _undo,
-    "dismiss": _dismiss,
 }
 
 
@@ -256,11 +199,12 @@ def _require_thawed(release: Release) -> None:
 
 
 def _require_quiet(release: Release) -> None:
-    """Raises ConflictError if a guard fires, except ignored guards and dry runs."""
+    """Raises ConflictError if a guard fires, except of a dry run."""
     results = [guard.to_result(release.now) for guard in release.guards]
-    for guard in list_active(results, release.now):
+    for guard in list_active(results):
         if guard.state == "firing":
-            raise ConflictError(f"A guard fires: {guard.reason}")
+            message = f"A guard fires: {guard.reason} To go on, make it a dry run."
+            raise ConflictError(message)
 
 
 def describe_state(release: Release) -> str:

@@ -20,7 +20,6 @@ from sigservice.services.system import events
 from sigservice.services.system.events import Event
 
 KIND = "release"  # in the outbox
-_DRY_RUN_TYPES = {"held": "wouldHold", "rolledBack": "wouldRollBack"}  # in a dry-run release
 
 
 class ReleaseEventNote(NamedTuple):
@@ -58,8 +57,6 @@ class Journal:
         editor: str = "",
     ) -> None:
         """`before` is the percentage before the event, `editor` the user who changed the flag."""
-        if release.plan.dryRun and (type == "rolledBack" or guard is not None):
-            type = _DRY_RUN_TYPES.get(type, type)
         text = make_text(release, type, before=before, editor=editor, reason=reason)
         item = {
             "release_id": release.id,
@@ -136,7 +133,6 @@ def _make_item(release: Release, item: dict[str, Any], channel: Any) -> dict[str
         "environment": release.environment,
         "state": release.state,
         "heldBy": release.held_by,
-        "dryRun": release.plan.dryRun,
         "path": make_path(release),
         **{name: item[name] for name in ("step", "rollout", "reason", "guard", "actor", "text")},
     }

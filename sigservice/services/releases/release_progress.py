@@ -25,9 +25,9 @@ MAX_DECISIONS = 5  # in a row: a start, a hold, a rollback
 _COLUMNS = (
     "id", "state", "held_by", "held_reason", "held_guard_id", "step", "rollout",
     "rolled_back_from", "content", "entered_at", "due_at", "evidence_at", "resumed_at",
-    "propagation_seconds", "auto_resumes", "finished_at", "dismissed_at", "start_rollout",
+    "propagation_seconds", "auto_resumes", "finished_at", "start_rollout",
 )  # fmt: skip
-_GUARD_COLUMNS = ("id", "state", "since", "reason", "keys", "is_caught_up", "ignored_until")
+_GUARD_COLUMNS = ("id", "state", "since", "reason", "keys", "is_caught_up")
 
 
 def has_work(release: Release) -> bool:
@@ -117,11 +117,7 @@ def set_rollout(
     conn: Connection, release: Release, rollout: int, by: Identity, **parameters: str
 ) -> None:
     """Changes the strategy in place: its ID, stickiness and group stay, so that a higher percentage
-    only adds users. `parameters` are other parameters to restore. A dry run leaves the strategy
-    alone."""
-    if release.plan.dryRun:
-        release.rollout = rollout
-        return
+    only adds users. `parameters` are other parameters to restore."""
     changed = {"rollout": str(rollout), **parameters}
     strategies.set_parameters(conn, release.target, release.strategy_id, changed, by)
     release.rollout = rollout
@@ -240,8 +236,6 @@ def start(conn: Connection, release: Release, by: Identity, journal: Journal) ->
     present, first = release.present_rollout, release.plan.steps[0].rollout
     is_unfit = is_random(release.present, release.strategy_id)
     release.start_rollout = present
-    if release.plan.dryRun:
-        present, is_unfit = min(present, first), False
     enter_step(conn, release, 0, present if is_unfit else max(present, first), by)
     journal.add(release, "started", by=by)
     if is_unfit or present > first:

@@ -47,7 +47,6 @@ class Release(msgspec.Struct, kw_only=True):
     auto_resumes: int
     created_at: datetime
     finished_at: datetime | None
-    dismissed_at: datetime | None
     content: dict[str, Any]
     present: dict[str, Any]
     guards: list[GuardRecord]
@@ -85,10 +84,7 @@ class Release(msgspec.Struct, kw_only=True):
 
     @property
     def present_rollout(self) -> int:
-        """The percentage now; in a dry run, the one that it would be. 0 if the strategy was
-        deleted."""
-        if self.plan.dryRun and self.state != "scheduled":
-            return self.rollout
+        """The percentage now, 0 if the strategy was deleted."""
         if self.strategy_id not in self.present["strategies"]:
             return 0
         return read_rollout(self.present, self.strategy_id)
@@ -102,8 +98,7 @@ class Release(msgspec.Struct, kw_only=True):
         if self.content == self.present:
             return ContentChange()
         change = compare_contents(self.content, self.present, self.strategy_id)
-        ignores_edits = self.plan.dryRun or self.state == "scheduled"
-        return ContentChange(end=change.end) if ignores_edits else change
+        return ContentChange(end=change.end) if self.state == "scheduled" else change
 
     def to_situation(self) -> Situation:
         """The release, as `decide` takes it."""

@@ -19,22 +19,8 @@ _TEXTS = {
     "wouldHold": "Would have held {where} at {rollout}; the guard is a dry run.",
     "wouldRollBack": "Would have rolled back {where} from {rollout}; the guard is a dry run.",
     "rolledBack": "Rolled back {where} from {before} to {rollout}.",
-    "undone": "Undid the rollback of {where}: from {before} to {rollout}.",
     "finished": "Finished the release of {where} at {rollout}.",
     "stopped": "Stopped the release of {where} at {rollout}.",
-    "dismissed": "Dismissed the release of {where} from the page of the flag.",
-}
-_DRY_RUN_TEXTS = {
-    "created": "Created a dry run of a release of {where}: {steps}.",
-    "started": "Started the dry run of {where}, which would be at {rollout}.",
-    "advanced": "Would have advanced {where} from {before} to {rollout}; the release is a dry run.",
-    "held": "Held the dry run of {where}, which would be at {rollout}.",
-    "resumed": "Resumed the dry run of {where}, which would be at {rollout}.",
-    "wouldHold": "Would have held {where} at {rollout}; the release is a dry run.",
-    "wouldRollBack": "Would have rolled back {where} from {before} to {rollout};"
-    " the release is a dry run.",
-    "finished": "Finished the dry run of {where}, which would be at {rollout}.",
-    "stopped": "Stopped the dry run of {where}, which would be at {rollout}.",
 }
 _SEVERITIES = {
     "held": "warning", "rolledBack": "failure", "finished": "success", "stopped": "warning",
@@ -46,8 +32,7 @@ def make_text(
     release: Release, type: str, *, before: int = 0, editor: str = "", reason: str = ""
 ) -> str:
     """One sentence; the reason follows a colon."""
-    texts = _TEXTS | _DRY_RUN_TEXTS if release.plan.dryRun else _TEXTS
-    text = texts[type].format(
+    text = _TEXTS[type].format(
         where=release.where,
         rollout=f"{release.rollout}%",
         before=f"{before}%",

@@ -20,7 +20,7 @@ from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.releases import release_guards, release_progress, step_patterns
-from sigservice.services.releases.edits import RANDOM, ROLLOUT_TYPE, read_rollout
+from sigservice.services.releases.edits import RANDOM, ROLLOUT_TYPE
 from sigservice.services.releases.plans import (
     DEFAULT_WATCH_MINUTES,
     Guard,
@@ -44,8 +44,8 @@ class NewRelease(msgspec.Struct):
 
     read_only: ClassVar = (
         "id", "project", "feature", "environment", "state", "heldBy", "heldReason", "step",
-        "rollout", "wouldBe", "startRollout", "stepEnteredAt", "dueAt", "watchUntil", "createdAt",
-        "createdBy", "createdByUserId", "finishedAt", "dismissedAt", "warnings", "url",
+        "rollout", "startRollout", "stepEnteredAt", "dueAt", "watchUntil", "createdAt",
+        "createdBy", "createdByUserId", "finishedAt", "warnings", "url",
     )  # fmt: skip
 
     strategyId: str | None = None
@@ -55,7 +55,6 @@ class NewRelease(msgspec.Struct):
     window: Window | None = None
     watchMinutes: int | None = None
     noDataMinutes: int = 30
-    dryRun: bool = False
     guards: list[Guard] = []
     notifications: list[ReleaseChannel] = []
 
@@ -190,7 +189,6 @@ def to_json(row: Row) -> dict[str, Any]:
     plan = msgspec.json.decode(row["plan"])
     is_active, is_last = row["state"] in ACTIVE, row["step"] == len(plan["steps"]) - 1
     due_at = row["due_at"] if is_active else None
-    is_dry_run = plan.get("dryRun", False)
     for channel in plan["notifications"]:
         channel.update(mask_channel(channel))
     return {
@@ -203,11 +201,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "heldBy": row["held_by"],
         "heldReason": row["held_reason"],
         "step": row["step"],
-        "dryRun": is_dry_run,
-        "rollout": read_rollout(msgspec.json.decode(row["content"]), row["strategy_id"])
-        if is_dry_run
-        else row["rollout"],
-        "wouldBe": row["rollout"] if is_dry_run else None,
+        "rollout": row["rollout"],
         "startRollout": row["start_rollout"],
         "stepEnteredAt": format_optional(row["entered_at"]),
         "dueAt": format_optional(None if is_last else due_at),
@@ -223,7 +217,6 @@ def to_json(row: Row) -> dict[str, Any]:
         "createdBy": row["created_by"],
         "createdByUserId": row["created_by_user_id"],
         "finishedAt": format_optional(row["finished_at"]),
-        "dismissedAt": format_optional(row["dismissed_at"]),
         "warnings": msgspec.json.decode(row["warnings"]),
     }
 
@@ -266,8 +259,6 @@ def _prepare(
     existing = strategies.list_strategies(conn, target)
     strategy = _choose_strategy(new.strategyId, existing, problems)
     plan.createdStrategy = strategy is None
-    if new.dryRun and not any(item["name"] == ROLLOUT_TYPE for item in existing):
-        problems.add("dryRun", "A dry run needs a gradual rollout: it doesn't create one.")
     start_at = _parse_start(new.startAt, now, problems)
     propagation = find_propagation_seconds(conn, target.environment)
     warnings = _list_warnings(target, state, existing, strategy)
@@ -291,7 +282,6 @@ def _make_plan(new: NewRelease) -> Plan:
         new.noDataMinutes,
         new.window,
         new.notifications,
-        dryRun=new.dryRun,
     )
 
 
@@ -371,7 +361,6 @@ def _guard_to_json(guard: dict[str, Any]) -> dict[str, Any]:
         "since": _reformat(guard["since"]),
         "from": _reformat(guard["covers_from"]),
         "to": _reformat(guard["covers_to"]),
-        "ignoredUntil": _reformat(guard["ignored_until"]),
     }
 
 

@@ -50,10 +50,10 @@ WITH locked AS (
 UPDATE release_guards g
 SET state = x.state, since = x.since, reason = x.reason, keys = x.keys, signal_ids = x.signal_ids,
     is_caught_up = x.is_caught_up,
-    ignored_until = x.ignored_until, is_watching = x.is_watching
+    is_watching = x.is_watching
 FROM jsonb_to_recordset(%(items)s::jsonb)
      AS x (id bigint, state text, since timestamptz, reason text, keys jsonb,
-           signal_ids jsonb, is_caught_up boolean, ignored_until timestamptz, is_watching boolean)
+           signal_ids jsonb, is_caught_up boolean, is_watching boolean)
 JOIN locked USING (id)
 WHERE g.id = x.id;
 

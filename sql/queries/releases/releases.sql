@@ -15,11 +15,11 @@ SELECT r.id, r.feature, r.environment, f.project, r.strategy_id, r.plan, r.warni
        r.held_by, r.held_reason, r.held_guard_id, r.step, r.rollout, r.start_rollout,
        r.rolled_back_from, r.start_at, r.entered_at, r.due_at, r.evidence_at, r.resumed_at,
        r.propagation_seconds, r.auto_resumes, r.created_at, r.created_by, r.created_by_user_id,
-       r.finished_at, r.dismissed_at, r.content
+       r.finished_at
 
 -- name: list_releases
 -- Newest first; a parameter that is NULL doesn't filter. `last_…` is the event that put the release into its
--- state, if there is one; a dry run records the event that would have done so.
+-- state, if there is one.
 {{columns}},
        NOT f.stale AND f.archived_at IS NULL AS can_be_stale, guards.items AS guards,
        last.created_at AS last_at, last.actor AS last_actor, last.reason AS last_reason, last.text AS last_text,
@@ -38,10 +38,7 @@ LEFT JOIN LATERAL (
     SELECT v.created_at, v.actor, v.reason, v.text, v.guard
     FROM release_events v
     WHERE v.release_id = r.id
-      AND (v.type = r.state
-           OR r.plan -> 'dryRun' = 'true'
-              AND v.type = CASE r.state WHEN 'held' THEN 'wouldHold'
-                                        WHEN 'rolledBack' THEN 'wouldRollBack' END)
+      AND v.type = r.state
     ORDER BY v.id DESC
     LIMIT 1
 ) last ON true
@@ -68,7 +65,7 @@ FOR UPDATE;
 -- name: list_active_releases
 -- The releases that have not ended, all or with these IDs, as decisions need them: the row, its guards with
 -- the silence of their endpoints, and the present content of the flag.
-{{columns}},
+{{columns}}, r.content,
        guards.items AS guards,
        f.archived_at IS NOT NULL AS is_archived,
        EXISTS (SELECT FROM project_environments p
@@ -113,13 +110,13 @@ SET state = x.state, held_by = x.held_by, held_reason = x.held_reason,
     rolled_back_from = x.rolled_back_from, content = x.content, entered_at = x.entered_at,
     due_at = x.due_at, evidence_at = x.evidence_at, resumed_at = x.resumed_at,
     propagation_seconds = x.propagation_seconds, auto_resumes = x.auto_resumes,
-    finished_at = x.finished_at, dismissed_at = x.dismissed_at, start_rollout = x.start_rollout
+    finished_at = x.finished_at, start_rollout = x.start_rollout
 FROM jsonb_to_record(%(item)s::jsonb)
      AS x (id bigint, state text, held_by text, held_reason text, held_guard_id bigint,
            step integer, rollout integer, rolled_back_from integer, content jsonb,
            entered_at timestamptz, due_at timestamptz, evidence_at timestamptz,
            resumed_at timestamptz, propagation_seconds integer, auto_resumes integer,
-           finished_at timestamptz, dismissed_at timestamptz, start_rollout integer)
+           finished_at timestamptz, start_rollout integer)
 WHERE r.id = x.id;
 
 -- name: insert_release_events

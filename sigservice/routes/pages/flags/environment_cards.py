@@ -42,7 +42,7 @@ def make_cards(
     for environment in feature["environments"]:
         name = environment["name"]
         release = newest_releases.get(name)
-        is_moving = release and release["state"] == "running" and not release["dryRun"]
+        is_moving = release and release["state"] == "running"
         mover = release if is_moving else None
         moved_id = mover["strategyId"] if mover else None
         query = urlencode({"flag": feature["name"], "environment": name})

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import msgspec
-
 from sigservice.crypto import secrets
 from sigservice.errors import AppError, ConflictError, NotFoundError
 from sigservice.repository.flags import segments as segment_rows
@@ -33,7 +31,7 @@ from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
+from sigservice.web import Connection, Context, Page, PageGuard, Router
 from sigservice.web.form_pages import (
     Confirmation,
     confirms,
@@ -87,7 +85,7 @@ def show_strategy(
         question=f"Add a strategy to {name} in {environment}? {effect}" if effect else "",
         breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
         flag_environment=target,
-        release=next((row for row in running if _moves(row, strategy_id)), None),
+        release=next((row for row in running if row["strategy_id"] == strategy_id), None),
         stored_version=texts["version"],
         path=flag_path(name),
         can_schedule=identity.has_permission(ADMIN),
@@ -296,8 +294,3 @@ def _find_strategy(
         if strategy["id"] == strategy_id:
             return strategy, number
     raise NotFoundError("Strategy not found.")
-
-
-def _moves(release: Row, strategy_id: str) -> bool:
-    is_dry_run = msgspec.json.decode(release["plan"]).get("dryRun", False)
-    return release["strategy_id"] == strategy_id and not is_dry_run

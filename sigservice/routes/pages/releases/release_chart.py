@@ -10,7 +10,7 @@ WIDTH, HEIGHT = 640, 100
 MAX_MARKS = 60
 MARKS = {
     "started": "▶", "advanced": "▲", "finished": "✓", "rolledBack": "⟲", "held": "‖",
-    "resumed": "▶", "edited": "●", "guardFired": "✕", "undone": "●", "guardsEdited": "●",
+    "resumed": "▶", "edited": "●", "guardFired": "✕", "guardsEdited": "●",
     "wouldHold": "‖", "wouldRollBack": "⟲", "stopped": "■",
 }  # fmt: skip
 
@@ -31,13 +31,12 @@ def make_chart(
         if event["type"] in MARKS:
             text = f"{at:%H:%M:%S} {event['text']}"
             marks.append({"x": x, "icon": MARKS[event["type"]], "text": text})
-    end = release["rollout"] if release["wouldBe"] is None else release["wouldBe"]
     return {
         "path": f"{path}H{WIDTH}",
         "marks": marks[-MAX_MARKS:],
         "start": start,
         "stop": stop,
-        "label": f"Percentage from {release['startRollout']}% to {end}%",
+        "label": f"Percentage from {release['startRollout']}% to {release['rollout']}%",
     }
 
 

@@ -102,7 +102,6 @@ def show_new_release(
         start=fill(fields.START_FIELDS, form),
         days=fill(fields.DAY_FIELDS, form),
         hours=fill(fields.HOUR_FIELDS, form),
-        dry_run=fill([fields.DRY_RUN_FIELD], form),
         recipients=make_named_channels(form, integrations, fields.EVENT_LABELS),
         preview=preview,
     )

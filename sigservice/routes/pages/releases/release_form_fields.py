@@ -53,9 +53,6 @@ START_FIELDS = [
     ),
     Field("window.timezone", "Time zone", hint="Of the start and the hours, e.g. Europe/Berlin."),
 ]
-DRY_RUN_FIELD = Field(
-    "dryRun", "Dry run: watch the guards, don't change the percentage", type="checkbox"
-)
 DAY_FIELDS = [
     Field(f"window.days.{day}", label, type="checkbox")
     for day, label in zip(DAYS, ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"), strict=True)

@@ -79,7 +79,7 @@ def make_new_form(steps: Sequence[Step], rollout: int) -> Form:
 def make_form(release: Mapping[str, Any]) -> Form:
     """The texts of a release like another one. Of its recipients, only those with a name: the
     secrets of the others are masked."""
-    names = ("strategyId", "watchMinutes", "noDataMinutes", "window", "steps", "dryRun")
+    names = ("strategyId", "watchMinutes", "noDataMinutes", "window", "steps")
     form = choose_units(to_form({name: release[name] for name in names}))
     form = {"window.timezone": "UTC"} | form
     window = release["window"]

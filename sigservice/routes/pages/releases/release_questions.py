@@ -21,32 +21,22 @@ from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 from sigservice.wording import spell_duration
 
-DEFAULT_IGNORE_MINUTES = "30"
 BODIES: dict[str, tuple[str, dict[str, Any]]] = {
     "adopt": ("resume", {"adopt": True}),
     "restore": ("resume", {"adopt": False}),
-    "ignore": ("resume", {}),
 }
 BACK = {"list": "/admin/releases", "home": "/"}
-DRY_RUN = "This is a dry run: guards are watched, and the percentage stays."
 REASON = Field("reason", "Why?", hint="Shown in the audit log.", attributes={"maxlength": 500})
-MINUTES = Field(
-    "ignoreMinutes",
-    "For at most (minutes)",
-    type="number",
-    attributes={"min": 1, "max": release_commands.MAX_IGNORE_MINUTES, "step": 1},
-)
 
 router = Router(PageGuard)
 
 
 class Question(NamedTuple):
-    """What a person is asked before a command. `fields` are what they can add."""
+    """What a person is asked before a command."""
 
     title: str
     text: str
     button: str
-    fields: tuple[Field, ...] = (REASON,)
     is_dangerous: bool = False
 
 
@@ -74,10 +64,9 @@ def run_command(
     question = QUESTIONS[command]({**release, "label": fill_label(command, release), "now": now})
     api_command, members = BODIES.get(command, (command, {}))
     back = form.get("back", "")
-    texts = {"ignoreMinutes": DEFAULT_IGNORE_MINUTES} | form
 
     def perform() -> None:
-        entered = {field.name: texts.get(field.name, "") for field in question.fields}
+        entered = {"reason": form.get("reason", "")}
         body = read(entered, CommandBody, step=step - 1, **members)
         release_commands.run_command(
             conn, target, release_id, api_command, body, identity, context.clock
@@ -85,7 +74,7 @@ def run_command(
 
     return Confirmation(
         title=question.title,
-        body=[DRY_RUN if release["dryRun"] and command in ("start", "advance") else question.text],
+        body=[question.text],
         button=question.button,
         cancel_path=find_back(name, environment, release_id, back),
         perform=perform,
@@ -94,7 +83,7 @@ def run_command(
         breadcrumbs=make_breadcrumbs(name),
         after_commit=context.outbox_waiting.set,
         hidden={"back": back},
-        fields=fill(question.fields, texts),
+        fields=fill([REASON], form),
     )
 
 
@@ -121,19 +110,6 @@ def _ask_start(release: Mapping[str, Any]) -> Question:
 def _ask_resume(release: Mapping[str, Any]) -> Question:
     text = f"{_where(release)} is at {release['rollout']}%. The release goes on with its steps."
     return Question("Continue the release?", text, "Continue")
-
-
-def _ask_ignore(release: Mapping[str, Any]) -> Question:
-    problems = [g for g in release["guards"] if g["state"] != "ok" and not g.get("dryRun")]
-    is_broken = any(guard["state"] == "firing" for guard in problems)
-    reasons = " ".join(guard["reason"] for guard in problems[:3] if guard["reason"])
-    return Question(
-        f"Continue although a guard {'is broken' if is_broken else 'has no data'}?",
-        f"{reasons} The guard is ignored until it is ok again, for at most the minutes below.",
-        "Continue",
-        (MINUTES, REASON),
-        is_dangerous=is_broken,
-    )
 
 
 def _ask_advance(release: Mapping[str, Any]) -> Question:
@@ -167,16 +143,6 @@ def _ask_stop(release: Mapping[str, Any]) -> Question:
     return Question(title, f"{text} watches it.", "Stop", is_dangerous=True)
 
 
-def _ask_undo(release: Mapping[str, Any]) -> Question:
-    text = f"{_where(release)} goes back to its percentage before the rollback. The release stays"
-    return Question("Undo the rollback?", f"{text} rolled back: nothing watches it.", "Undo")
-
-
-def _ask_dismiss(release: Mapping[str, Any]) -> Question:
-    text = f"The page of {release['feature']} doesn't show it until there is a new one. It stays in"
-    return Question("Dismiss the release?", f"{text} the list of releases.", "Dismiss", ())
-
-
 def _ask_adopt(release: Mapping[str, Any]) -> Question:
     text = f"The change of {_where(release)} stays, and the release goes on from its percentage."
     return Question(f"{release['label']}?", text, "Continue")
@@ -200,10 +166,7 @@ QUESTIONS: dict[str, Callable[[Mapping[str, Any]], Question]] = {
     "resume": _ask_resume,
     "adopt": _ask_adopt,
     "restore": _ask_restore,
-    "ignore": _ask_ignore,
     "advance": _ask_advance,
     "rollback": _ask_rollback,
     "stop": _ask_stop,
-    "undo": _ask_undo,
-    "dismiss": _ask_dismiss,
 }
