@@ -5,7 +5,7 @@ import threading
 from collections import OrderedDict
 
 from sigservice.clock import Clock
-from sigservice.concurrency.single_flight import SingleFlight
+from sigservice.concurrency.shared import Shared
 from sigservice.delivery.document_parts import PartedDocument
 from sigservice.delivery.flag_state import FlagState
 from sigservice.delivery.flag_states import FlagStates
@@ -65,11 +65,11 @@ class ClientDocuments:
         self._documents: OrderedDict[Query, ClientDocument] = OrderedDict()
         self._parts: OrderedDict[Query, PartedDocument] = OrderedDict()  # the last ones
         self._lock = threading.Lock()
-        self._flights = SingleFlight[tuple[Query, int], ClientDocument]()
+        self._shared = Shared[tuple[Query, int], ClientDocument]()
 
     def get(self, query: Query, revision: int) -> ClientDocument:
         """The document at this revision or a later one. Raises DatabaseUnavailable."""
-        return self._find(query, revision) or self._flights.get(
+        return self._find(query, revision) or self._shared.get(
             (query, revision), lambda: self._find(query, revision) or self._build(query, revision)
         )
 

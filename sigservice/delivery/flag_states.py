@@ -5,7 +5,7 @@ import threading
 from collections import OrderedDict
 
 from sigservice.clock import Clock
-from sigservice.concurrency.single_flight import SingleFlight
+from sigservice.concurrency.shared import Shared
 from sigservice.db import Database
 from sigservice.delivery.flag_state import FlagState, build_state
 from sigservice.delivery.revision_cache import RevisionCache
@@ -28,7 +28,7 @@ class FlagStates:
         self._states: OrderedDict[str, FlagState] = OrderedDict()
         self._read_at: dict[str, float] = {}  # when they were last compared with the database
         self._lock = threading.Lock()
-        self._flights = SingleFlight[str, FlagState]()
+        self._shared = Shared[str, FlagState]()
         # The states at the last call of list_quiet, and whether each existed at the call before.
         self._is_settled: dict[tuple[str, int], bool] = {}
 
@@ -37,9 +37,9 @@ class FlagStates:
         state = self._states.get(environment)
         if state is not None and state.revision == revision:
             return state
-        state = self._flights.get(environment, lambda: self._move(environment))
+        state = self._shared.get(environment, lambda: self._move(environment))
         if state.revision < revision:  # another thread read it before the change
-            state = self._flights.get(environment, lambda: self._move(environment))
+            state = self._shared.get(environment, lambda: self._move(environment))
         return state
 
     def get_young(
@@ -50,7 +50,7 @@ class FlagStates:
         revision. Raises DatabaseUnavailable."""
         state = self.get(environment, revision)
         if self._clock.monotonic() - self._read_at.get(environment, 0.0) > max_age_seconds:
-            state = self._flights.get(environment, lambda: self._compare(environment))
+            state = self._shared.get(environment, lambda: self._compare(environment))
         return state, self._read_at.get(environment, 0.0)
 
     def get_current(self, environment: str) -> FlagState:

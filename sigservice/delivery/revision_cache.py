@@ -4,12 +4,13 @@ A check costs at most one small statement, which concurrent requests share; so t
 every process sees a changed flag and rejects a revoked token.
 """
 
+import time
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
 from sigservice.clock import Clock
-from sigservice.concurrency.coalesced_read import CoalescedRead
+from sigservice.concurrency.shared import READ_WAIT_SECONDS, Shared
 from sigservice.db import Database, Row
 from sigservice.delivery.last_used import LastUsedBuffer
 from sigservice.repository import revisions as revision_rows
@@ -59,13 +60,16 @@ class RevisionCache:
         self._revisions = Revisions()
         self._tokens: dict[bytes, Access] = {}
         self._tokens_revision = -1
-        self._read = CoalescedRead(self._read_changes)
+        self._shared = Shared[str, Revisions](keeps=True)
         self._last_used = last_used
 
     def read_revisions(self, arrived_at: float | None = None) -> Revisions:
         """The current revisions, or the revisions at a moment after `arrived_at`, when the request
         arrived. Raises DatabaseUnavailable."""
-        return self._read.get(arrived_at)
+        not_before = time.monotonic() if arrived_at is None else arrived_at
+        return self._shared.get(
+            "", self._read_changes, not_before=not_before, wait=READ_WAIT_SECONDS
+        )
 
     def find_cached_access(self, key: bytes, revisions: Revisions) -> Access | None:
         """The access of the secret with this SHA-256, if it is cached and hasn't expired."""

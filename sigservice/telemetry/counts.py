@@ -1,18 +1,15 @@
-"""Counts of all resources, read with one statement and cached for a moment.
-
-A scrape never waits long: without a fast response of the database these metrics are missing.
-"""
+"""Counts of all resources, read with one statement and cached for a moment. While the database
+doesn't respond, these metrics are missing."""
 
 import json
-import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from sigservice.concurrency.shared import Shared
+
 CACHE_SECONDS = 5.0
-WAIT_SECONDS = 1.0
 
 Row = Mapping[str, Any]
 Samples = Iterable[tuple[Sequence[str], float]]
@@ -100,31 +97,16 @@ class Counts:
     def __init__(
         self, read: Callable[[], Row], monotonic: Callable[[], float], version: str
     ) -> None:
-        self._read, self._monotonic, self._version = read, monotonic, version
-        self._lock = threading.Lock()
-        self._reading: threading.Thread | None = None
-        self._started_at = 0.0
-        self._row: Row | None = None
-        self._read_at: float | None = None
+        self._read, self._version = read, version
+        self._shared = Shared[str, Row | None](keeps=True, seconds=monotonic)
 
     def environment_types(self) -> Mapping[str, str] | None:
         row = self.read_row()
         return None if row is None else json.loads(row["environment_types"])
 
     def read_row(self) -> Row | None:
-        """The cached row or a new one; None if the database doesn't respond in time."""
-        with self._lock:
-            if self._read_at is not None and self._monotonic() - self._read_at < CACHE_SECONDS:
-                return self._row
-            reading = self._reading
-            if reading is None:
-                self._started_at = time.monotonic()
-                reading = threading.Thread(target=self._refresh, name="metrics", daemon=True)
-                reading.start()  # raises at the system's limit of threads
-                self._reading = reading
-        reading.join(max(0.0, self._started_at + WAIT_SECONDS - time.monotonic()))
-        with self._lock:
-            return None if self._reading is reading else self._row
+        """The cached row or a new one; None if the database doesn't respond."""
+        return self._shared.get("", self._read_safely, max_age=CACHE_SECONDS)
 
     def collect(self) -> Iterable[Metric]:
         row = self.read_row()
@@ -138,11 +120,8 @@ class Counts:
                 family.add_metric(values, float(number))
             yield family
 
-    def _refresh(self) -> None:
-        row: Row | None = None
+    def _read_safely(self) -> Row | None:
         try:
-            row = self._read()
-        except Exception:  # noqa: BLE001, S110  the metrics are missing; requests log the error
-            pass
-        with self._lock:
-            self._row, self._read_at, self._reading = row, self._monotonic(), None
+            return self._read()
+        except Exception:  # noqa: BLE001  the metrics are missing; requests log the error
+            return None

@@ -14,7 +14,7 @@ SLEEP = re.compile(r"\btime\.sleep\(|\bfrom time import .*\bsleep\b|\bwait_for_t
 TAKE_TIME = re.compile(r"\btake_time\(")
 SLOW = {
     "db/test_pool.py",
-    "concurrency/test_coalesced_read.py",
+    "concurrency/test_shared.py",
     "outgoing/test_post.py",
     "outgoing/test_smtp.py",
     "sdk/cutting_proxy.py",

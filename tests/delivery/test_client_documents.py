@@ -17,7 +17,7 @@ from sigservice.delivery.flag_state import FlagState
 from sigservice.repository.flags import client_features
 from sigservice.services.flags.client_features import Flag, Query
 from sigservice.services.revisions import Revisions
-from tests.concurrency.test_single_flight import is_waiting
+from tests.concurrency.test_shared import is_waiting
 from tests.conftest import ADMIN
 from tests.delivery.test_revision_cache import AS_CLIENT, FEATURES, POLL, TOKENS
 from tests.server.process import until

@@ -125,28 +125,6 @@ def test_what_takes_long_to_write_is_told_again_for_a_while():
     assert telemetry.write_exposition() != telemetry.write_exposition()
 
 
-def test_a_request_for_metrics_does_not_wait_for_another_one():
-    is_writing, may_end = threading.Event(), threading.Event()
-    may_end.set()
-
-    def slow():
-        is_writing.set()
-        assert may_end.wait(30)
-        yield (), 1
-
-    telemetry = make_telemetry(lambda: 0.0)
-    telemetry.add_gauge("slow", "Slow.", [], slow)
-    first = telemetry.write_exposition()
-    is_writing.clear(), may_end.clear()
-    writer = threading.Thread(target=telemetry.write_exposition)
-    writer.start()
-    assert is_writing.wait(30)
-    assert telemetry.write_exposition() is first
-    may_end.set()
-    writer.join(30)
-    assert telemetry.write_exposition() is not first
-
-
 def test_a_request_that_has_waited_long_does_not_wait_for_another_one():
     """While the database hangs, each would wait for all before it."""
     is_writing, may_end = threading.Event(), threading.Event()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,6 @@ from sigservice.services.identity import SYSTEM
 from sigservice.services.system import events
 from sigservice.telemetry import counts
 from tests.conftest import ADMIN, Make
-from tests.waiting import DEADLINE_SECONDS
 
 METRICS = "/internal-backstage/prometheus"
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
@@ -249,36 +246,6 @@ def test_while_the_database_is_away_the_rest_is_told_at_once(web, service, clock
     assert messages["users_total"] is None
     assert messages["db_pool_max"] == 4
     assert "# TYPE users_total gauge" in messages.text
-
-
-def test_a_database_that_hangs_does_not_hold_up_a_scrape(web, service, monkeypatch):
-    monkeypatch.setattr(counts, "WAIT_SECONDS", 0.05)
-    connections, requests = threading.Event(), []
-
-    def hang():
-        requests.append(1)
-        connections.wait(DEADLINE_SECONDS)
-        raise ValueError
-
-    monkeypatch.setattr(service.context.telemetry.counts, "_read", hang)
-    began = time.monotonic()
-    for _ in range(5):
-        assert MetricsPage(web)["users_total"] is None
-    assert time.monotonic() - began < 30
-    assert len(requests) == 1
-    connections.set()
-
-
-def test_scrapes_work_again_after_the_system_had_no_thread_left(monkeypatch):
-    def fail(thread):
-        raise RuntimeError("can't start new thread")
-
-    reading = counts.Counts(lambda: {"users": 1}, lambda: 0.0, "1")
-    with monkeypatch.context() as patch:
-        patch.setattr(threading.Thread, "start", fail)
-        with pytest.raises(RuntimeError):
-            reading.read_row()
-    assert reading.read_row() == {"users": 1}
 
 
 def test_every_limit_has_its_row(web, service):

@@ -5,6 +5,7 @@ and a call that they refuse is authenticated again with settings that were read 
 """
 
 import ipaddress
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from sigservice.concurrency.coalesced_read import CoalescedRead
+from sigservice.concurrency.shared import READ_WAIT_SECONDS, Shared
 from sigservice.crypto.encryption import Encryption, EncryptionError
 from sigservice.db import Database, Row
 from sigservice.repository.signals import signal_endpoints
@@ -102,7 +103,7 @@ class EndpointCache:
         self._database, self._encryption = database, encryption
         self._state: object = None
         self._endpoints: Mapping[str, EndpointSettings] = {}
-        self._read = CoalescedRead(self._read_endpoints)
+        self._shared = Shared[str, Mapping[str, EndpointSettings]]()
 
     def get_cached(self, name: str) -> EndpointSettings | None:
         return self._endpoints.get(name)
@@ -110,7 +111,9 @@ class EndpointCache:
     def read_current(self) -> Mapping[str, EndpointSettings]:
         """All endpoints by name, from a read that began after this call. Concurrent callers share
         one read. Raises UnavailableError."""
-        return self._read.get()
+        return self._shared.get(
+            "", self._read_endpoints, not_before=time.monotonic(), wait=READ_WAIT_SECONDS
+        )
 
     def _read_endpoints(self) -> Mapping[str, EndpointSettings]:
         with self._database.autocommit() as conn:

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from sigservice.concurrency.single_flight import SingleFlight
+from sigservice.concurrency.shared import Shared
 from sigservice.errors import UnavailableError, copy_error
 from sigservice.outgoing.provider import MAX_REQUESTS, ProviderError
 
@@ -18,7 +18,7 @@ class CachedDocument(Generic[Value]):
 
     def __init__(self, fetch: Callable[[float], Value], monotonic: Callable[[], float]) -> None:
         self._fetch, self._monotonic = fetch, monotonic
-        self._flight: SingleFlight[str, Value] = SingleFlight()
+        self._shared = Shared[str, Value]()
         self._lock, self._slots = threading.Lock(), threading.BoundedSemaphore(MAX_REQUESTS)
         self._value: Value | None = None
         self._fetched_at = self._failed_at = float("-inf")
@@ -56,7 +56,7 @@ class CachedDocument(Generic[Value]):
         if not self._slots.acquire(blocking=False):
             raise ProviderError("Too many requests wait for the provider.")
         try:
-            return self._flight.get("", lambda: self._store(deadline))
+            return self._shared.get("", lambda: self._store(deadline))
         except UnavailableError:
             raise ProviderError("The provider is too slow.") from None
         finally:
