@@ -134,7 +134,7 @@ def handle_router_error(
     if error.status_code == 404:
         return respond_to_error(context, NotFoundError("Page not found."), path)
     if error.status_code == 405:
-        allowed = set(error.get_header("Allow", "").split(",")) - {"", "PROXY"}
+        allowed = set(error.get_header("Allow", "").split(",")) - {"", "PROXY", "OPTIONS"}
         if "GET" in allowed:
             allowed.add("HEAD")
         methods = ", ".join(sorted(allowed))

@@ -93,6 +93,9 @@ class Router:
     def delete(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[Handler], Handler]:
         return self._declare("DELETE", path, options)
 
+    def options(self, path: str, **options: Unpack[RouteOptions]) -> Callable[[Handler], Handler]:
+        return self._declare("OPTIONS", path, options)
+
     def _declare(
         self, method: str, path: str, options: RouteOptions
     ) -> Callable[[Handler], Handler]:

@@ -9,6 +9,7 @@ from sigservice.web.guards import AdminGuard, ClientGuard, PageGuard, Public
 
 OPEN = {
     ("POST", "/api/signal-endpoint/<name>"),
+    ("OPTIONS", "/api/signal-endpoint/<name>"),
     ("GET", "/health"),
     ("GET", "/ready"),
     ("GET", "/internal-backstage/prometheus"),

@@ -5,9 +5,10 @@ They are stored in the structured mode, so that both modes look the same to filt
 """
 
 import base64
+import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 
@@ -16,6 +17,7 @@ from sigservice.errors import BadDataError
 
 PREFIX = "ce-"
 _REQUIRED = ("id", "source", "specversion", "type")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 def is_binary_mode(headers: Mapping[str, str]) -> bool:
@@ -54,9 +56,11 @@ def _make_data(media_type: str, body: bytes) -> dict[str, Any]:
 
 
 def _decode_attribute(name: str, text: str) -> str:
-    """Header values are percent-encoded UTF-8."""
+    """Header values are percent-encoded UTF-8, in double quotes from senders of older versions."""
+    if quoted := _QUOTED.fullmatch(text):
+        text = re.sub(r"\\(.)", r"\1", quoted[1])
     try:
-        decoded = unquote(text, errors="strict")
+        decoded = unquote_to_bytes(text.encode("latin-1")).decode()
     except UnicodeDecodeError:
         decoded = "\x00"
     if "\x00" in decoded:
