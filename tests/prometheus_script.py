@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 class ScriptedPrometheus:
     """`answer` is the body of a response, or a function of the request handler that writes one.
-    `requests` are (path, query, headers)."""
+    `requests` are (path, query or form, headers)."""
 
     def __init__(self) -> None:
         self.answer: Any = vector()
@@ -51,11 +51,14 @@ def serve_prometheus() -> Iterator[ScriptedPrometheus]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
-            script.requests.append((parts.path, parse_qs(parts.query), dict(self.headers)))
+            form = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+            script.requests.append((parts.path, parse_qs(parts.query or form), dict(self.headers)))
             if callable(script.answer):
                 script.answer(self)
                 return
             script.answer_with(self, script.answer)
+
+        do_POST = do_GET
 
         def log_message(self, *_: Any) -> None: ...
 

@@ -14,6 +14,7 @@ from sigservice.services import outbox
 from tests.application.test_app import Log
 from tests.conftest import ADMIN
 from tests.mail_server import mail_server
+from tests.prometheus_script import serve_prometheus
 from tests.receiver import receiving
 from tests.waiting import until
 
@@ -94,3 +95,9 @@ def await_first_look(service, jobs):
 def receiver():
     with receiving() as one:
         yield one
+
+
+@pytest.fixture
+def prometheus():
+    with serve_prometheus() as script:
+        yield script

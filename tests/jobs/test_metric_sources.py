@@ -1,4 +1,4 @@
-"""Alert rules on queries of Prometheus: what a source may answer, and what it can't delay."""
+"""Metric sources: what a source and its rules can't delay, secrets and addresses."""
 
 from __future__ import annotations
 
@@ -18,166 +18,25 @@ from sigservice.services.identity import SYSTEM
 from sigservice.services.rules import alert_rules
 from sigservice.services.rules.source_claims import SourceClaims
 from tests.conftest import ADMIN
-from tests.jobs.rules_kit import PATH, Rules
-from tests.prometheus_script import serve_prometheus, success, vector
-from tests.routes.sdk import Sdk
+from tests.jobs.rules_kit import PATH
+from tests.jobs.source_kit import QUERY, SOURCES, add_source, create, look, make_rules, sample
+from tests.prometheus_script import serve_prometheus, vector
 from tests.table_tests import each
 from tests.waiting import until
 
-SOURCES = "/api/admin/metric-sources"
-QUERY = {"kind": "prometheus", "source": "main", "query": "errors / requests"}
 SECRET = "s3cret-of-prometheus"
 HEADER_KEY = "key-of-a-header"
 
 
 @pytest.fixture
-def prometheus():
-    with serve_prometheus() as script:
-        yield script
-
-
-@pytest.fixture
 def rules(make_service, database, clock, prometheus):
-    sdk = Sdk(make_service, database, SERVICE_WEBHOOK_ALLOWED_HOSTS="127.0.0.1")
-    rules = Rules(sdk, clock)
-    add_source(rules, prometheus)
-    return rules
-
-
-def add_source(rules, prometheus, name="main", status=201, **more):
-    body = {"name": name, "url": f"{prometheus.url}/prom/"} | more
-    return rules.web.post_json(SOURCES, body, headers=ADMIN, status=status).json
-
-
-def look(rules):
-    rules.clock.advance(60)
-    job.run_once(rules.sdk.service.context)
-
-
-def sample(rules, value, age=0, **more):
-    return vector((rules.clock.now().timestamp() + 60 - age, value), **more)
-
-
-def create(rules, prometheus, **changes):
-    prometheus.answer = sample(rules, "0.01")
-    return rules.create(source=QUERY, minSamples=1, **changes)
-
-
-def test_a_query_fires_and_is_resolved(rules, prometheus):
-    rule = create(rules, prometheus)
-    for value in ("0.01", "0.2", "0.01"):
-        prometheus.answer = sample(rules, value)
-        look(rules)
-    firing, resolved = rules.signals()
-    assert (firing["status"], firing["data"]["value"]) == ("firing", 0.2)
-    assert (resolved["status"], rules.state(rule)) == ("resolved", "ok")
-    assert firing["data"]["reason"] == "The query was 0.2 (limit 0.05)."
-    path, query, _ = prometheus.requests[-1]
-    assert (path, query) == ("/prom/api/v1/query", {"query": ["errors / requests"]})
-
-
-def test_a_scalar_is_a_value(rules, prometheus):
-    rule = create(rules, prometheus)
-    prometheus.answer = success("scalar", [rules.clock.now().timestamp(), "0.2"])
-    look(rules)
-    assert rules.state(rule) == "firing"
-
-
-def hang(handler):
-    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
-    handler.rfile.read(1)  # until the client closes the connection
-
-
-NO_VALUES = {
-    "NaN": lambda rules: sample(rules, "NaN"),
-    "infinite": lambda rules: sample(rules, "+Inf"),
-    "old": lambda rules: sample(rules, "0.2", age=301),
-    "none": lambda rules: vector(),
-    "two": lambda rules: vector((0, "1"), (0, "2")),
-    "matrix": lambda rules: success("matrix", [{"metric": {}, "values": [[0, "1"]]}]),
-    "text": lambda rules: success("string", [0, "1"]),
-    "no number": lambda rules: sample(rules, "many"),
-    "error": lambda rules: {"status": "error", "error": "bad_data: parse error"},
-    "no JSON": lambda rules: b"<html>",
-    "list": lambda rules: [],
-    "other": lambda rules: {"status": "success", "data": None},
-    "2 MB": lambda rules: b" " * 2_000_000,
-    "hangs": lambda rules: hang,
-}
-
-
-@each("answer", NO_VALUES.values())
-def test_an_answer_without_a_value_is_unknown_with_its_reason(rules, prometheus, answer):
-    rules.web.put_json(
-        f"{SOURCES}/main", {"url": prometheus.url, "timeoutSeconds": 1}, headers=ADMIN
-    )
-    rule = create(rules, prometheus)
-    prometheus.answer = answer(rules)
-    look(rules)
-    read = rules.read(rule)
-    assert (read["state"], read["value"]) == ("unknown", None)
-    assert read["reason"] == read["lastError"] != ""
-    rules.web.delete(f"{PATH}/{rule['id']}", headers=ADMIN)
-
-
-MALFORMED = [
-    success("vector", [1]),
-    success("vector", [1, 2]),
-    success("vector", [{"metric": {}, "value": ["nan", "0.01"]}]),
-    success("scalar", [0, 10**400]),
-    success("a\0b", []),
-    success("matrix", [{"values": 5}]),
-    success("matrix", [{"values": [[None, None]]}]),
-    success("matrix", [{"values": [["inf", "0.01"]]}]),
-    success("matrix", ["a", "b"]),
-    {"status": "error", "error": "a\0b"},
-    b"[" * 500_000,
-]
-
-
-@each("answer", MALFORMED)
-def test_a_malformed_answer_is_unknown_everywhere(rules, prometheus, answer):
-    rule = create(rules, prometheus)
-    prometheus.answer = answer
-    look(rules)
-    assert rules.state(rule) == "unknown"
-    path, body = f"{SOURCES}/main/query", {"query": "up"}
-    tried = rules.web.post_json(path, body, headers=ADMIN, status=200).json
-    assert tried["value"] is None
-    assert tried["reason"]
-    assert rules.preview(source=QUERY)["state"] == "unknown"
-    rules.web.delete(f"{PATH}/{rule['id']}", headers=ADMIN)
-
-
-def test_a_redirect_is_not_followed(rules, prometheus):
-    rule = create(rules, prometheus)
-    prometheus.status = 302
-    look(rules)
-    assert (rules.state(rule), len(prometheus.requests)) == ("unknown", 2)
-
-
-def test_several_series_are_refused_when_the_rule_is_saved(rules, prometheus):
-    prometheus.answer = vector((0, "1"), (0, "2"))
-    answer = rules.web.post_json(PATH, rules.body(source=QUERY), headers=ADMIN, status=400).json
-    assert answer["details"][0]["path"] == "source.query"
-    assert "job-0" in answer["message"]
-    assert "job-1" in answer["message"]
+    return make_rules(make_service, database, clock, prometheus)
 
 
 def test_equal_queries_are_sent_once(rules, prometheus):
     for name in ("a", "b", "c"):
         create(rules, prometheus, name=name)
     del prometheus.requests[:]
-    look(rules)
-    assert len(prometheus.requests) == 1
-
-
-def test_a_source_that_does_not_answer_is_asked_once_for_all_its_rules(rules, prometheus):
-    for name in ("a", "b", "c"):
-        prometheus.answer = vector()
-        rules.create(name=name, source=QUERY | {"query": name})
-    del prometheus.requests[:]
-    prometheus.status, prometheus.answer = 503, b"down"
     look(rules)
     assert len(prometheus.requests) == 1
 
@@ -274,38 +133,6 @@ def test_a_rule_of_an_ended_process_is_evaluated_after_its_lease(rules, promethe
     assert rules.read(rule)["evaluatedAt"] is None
     look(rules)
     assert (rules.state(rule), rules.statuses()) == ("firing", ["firing"])
-
-
-def test_warnings_are_shown(rules, prometheus):
-    rule = create(rules, prometheus)
-    prometheus.answer = sample(rules, "0.01", warnings=["partial result"])
-    look(rules)
-    assert (rules.state(rule), rules.read(rule)["lastError"]) == ("ok", "partial result")
-
-
-def test_the_preview_reads_the_last_48_hours(rules, prometheus):
-    start = rules.clock.now().timestamp() - 48 * 3600
-    start = round(start, 3)  # as Prometheus does
-    values = [[start + 600 * n, "0.2" if 100 <= n < 110 else "0.01"] for n in range(289)]
-    prometheus.answer = success("matrix", [{"metric": {}, "values": values}])
-    preview = rules.preview(source=QUERY)
-    assert (preview["state"], preview["value"], len(preview["series"])) == ("ok", 0.01, 289)
-    assert sum(point["firing"] for point in preview["series"]) == 10
-    path, query, _ = prometheus.requests[-1]
-    assert (path, query["step"]) == ("/prom/api/v1/query_range", ["600"])
-
-
-def test_a_query_is_tried(rules, prometheus):
-    prometheus.answer = sample(rules, "0.3", warnings=["w"])
-    path = f"{SOURCES}/main/query"
-    body = {"query": "up"}
-    answer = rules.web.post_json(path, body, headers=ADMIN).json
-    assert answer == {"value": 0.3, "reason": None, "warnings": ["w"]}
-    prometheus.answer = vector()
-    answer = rules.web.post_json(path, body, headers=ADMIN).json
-    assert answer == {"value": None, "reason": "The query has no result.", "warnings": []}
-    rules.web.post_json(path, {"query": ""}, headers=ADMIN, status=400)
-    rules.web.post_json(f"{SOURCES}/gone/query", body, headers=ADMIN, status=404)
 
 
 def test_a_stored_secret_is_not_sent_to_another_server(rules, prometheus):

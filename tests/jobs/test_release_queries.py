@@ -13,7 +13,7 @@ from sigservice.repository.releases import release_guards
 from sigservice.services.releases import guard_queries
 from tests.conftest import ADMIN, Cast
 from tests.jobs.release_kit import FLAGS, Releases
-from tests.prometheus_script import serve_prometheus, success, vector
+from tests.prometheus_script import success, vector
 from tests.table_tests import each
 from tests.waiting import until
 
@@ -21,12 +21,6 @@ STEPS = [{"rollout": 5, "minutes": 10}, {"rollout": 100}]
 QUERY = 'errors{env="{{environment}}",flag="{{project}}/{{feature}}"}[{{window}}]'
 SOURCES = "/api/admin/metric-sources"
 FLAG = "/admin/features/checkout"
-
-
-@pytest.fixture
-def prometheus():
-    with serve_prometheus() as script:
-        yield script
 
 
 @pytest.fixture

@@ -21,7 +21,9 @@ from sigservice.services.system import events
 MAX_SOURCES, MAX_HEADERS, MAX_TEXT = 10, 20, 2000
 MAX_USES = 10  # that an error lists
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
-_RESERVED = {"authorization", "host", "content-length", "transfer-encoding", "connection"}
+_RESERVED = {
+    "authorization", "host", "content-length", "content-type", "transfer-encoding", "connection",
+}  # fmt: skip
 
 
 class SourceAuth(msgspec.Struct):

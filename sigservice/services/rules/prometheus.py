@@ -1,6 +1,7 @@
 """Queries of a metric source through the HTTP API of Prometheus."""
 
 import base64
+import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timedelta
@@ -22,13 +23,21 @@ MAX_BYTES = 1_000_000
 MAX_AGE = timedelta(minutes=5)
 MAX_LISTED = 5  # series that an error lists
 _MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-_NUL = rb"\u0000"  # PostgreSQL can't store it
+_NUL = rb"\u0000"
+MAX_URL_QUERY = 1000  # bytes of the parameters in a URL; longer ones are sent as a form
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+# Thanos, Cortex and the remote reads of Prometheus say so in warnings, each in its own words.
+_PARTIAL = re.compile(
+    r"(?!promql )(?=.*(partial|storeapis|receive|fetch series|rpc error|remote|unavailable"
+    r"|time-?(d )?out|deadline|fail))",
+    re.IGNORECASE | re.DOTALL,
+)
 BUSY = "The source is busy with other queries."
 
 
 class Answer(NamedTuple):
     """`reason` says why there is no value. `labels` are the labels of several series.
-    `is_available` is false if the source didn't answer, so further queries would fail too.
+    `is_available` is false if no response came.
     `is_wrong` is true if the source refused the query, or the result isn't one number."""
 
     value: float | None = None
@@ -76,23 +85,29 @@ class PrometheusClient:
 
     def _ask(self, source: Row, path: str, values: dict[str, Any]) -> tuple[Any, Answer]:
         """(data, answer with the warnings), or (None, answer with the reason)."""
-        options = read(source)
-        url = f"{options.url.rstrip('/')}/api/v1/{path}?{urlencode(values)}"
+        options, parameters = read(source), urlencode(values)
+        url = f"{options.url.rstrip('/')}/api/v1/{path}"
+        is_long = len(parameters) > MAX_URL_QUERY
         try:
             headers = options.headers | self._authorize(source, options.auth)
             with self._hold(source) as is_free:
                 if not is_free:
                     return None, Answer(reason=BUSY, is_available=False)
-                response = post.get(
-                    url,
-                    headers={"Accept": "application/json", **headers},
-                    policy=self._settings.policy,
-                    proxies=self._settings.proxies,
-                    seconds=float(options.timeoutSeconds),
-                    max_bytes=MAX_BYTES,
-                )
+                with post.HttpConnection() as connection:
+                    response = connection.request(
+                        url if is_long else f"{url}?{parameters}",
+                        parameters.encode() if is_long else None,
+                        {"Accept": "application/json", **headers, **(_FORM if is_long else {})},
+                        policy=self._settings.policy,
+                        proxies=self._settings.proxies,
+                        seconds=float(options.timeoutSeconds),
+                        max_bytes=MAX_BYTES,
+                    )
         except (DestinationError, DeliveryError, EncryptionError) as error:
             return None, Answer(reason=str(error), is_available=False)
+        if response.status == 414:
+            reason = f"The source answered 414: the query has {len(values['query']):,} characters."
+            return None, Answer(reason=reason)
         return _read_response(response)
 
     def _authorize(self, source: Row, auth: SourceAuth) -> dict[str, str]:
@@ -110,21 +125,38 @@ def _read_response(response: post.Response) -> tuple[Any, Answer]:
         text = "is larger than 1 MB" if len(response.body) >= MAX_BYTES else "was cut off"
         return None, Answer(reason=f"The response {text}.")
     try:
-        body = msgspec.json.decode(response.body.replace(_NUL, b""))
-        if body["status"] != "success":
+        body = msgspec.json.decode(response.body)
+        if _NUL in response.body:
+            body = _strip_nul(body)
+        if body["status"].lower() != "success":
             text = str(body.get("error", ""))[:300]
             reason = f"The source answered {response.status}: {text}"
             return None, Answer(reason=reason, is_wrong=response.status == 400)
         data = body["data"]
-        warnings = [str(text)[:300] for text in body.get("warnings") or ()][:MAX_LISTED]
+        warnings = [str(text)[:300] for text in body.get("warnings") or ()]
         if response.status != 200 or not isinstance(data["result"], list):
             raise ValueError
-        return {"resultType": data["resultType"], "result": data["result"]}, Answer(
-            warnings=warnings
-        )
+        partial = next(filter(_PARTIAL.match, warnings), None)
+        if body.get("isPartial") or partial is not None:  # isPartial is from VictoriaMetrics
+            reason = f"The source answered with a part of its data: {partial or 'isPartial'}"
+            return None, Answer(reason=reason, warnings=warnings[:MAX_LISTED])
+        data = {"resultType": data["resultType"].lower(), "result": data["result"]}
+        return data, Answer(warnings=warnings[:MAX_LISTED])
     except (msgspec.DecodeError, *_MALFORMED):
-        reason = f"The source answered {response.status} without a result of Prometheus."
-        return None, Answer(reason=reason, is_available=response.status < 500)
+        return None, Answer(
+            reason=f"The source answered {response.status} without a result of Prometheus."
+        )
+
+
+def _strip_nul(value: Any) -> Any:
+    """The JSON value without NUL characters, which PostgreSQL can't store."""
+    if isinstance(value, str):
+        return value.replace("\0", "")
+    if isinstance(value, list):
+        return [_strip_nul(item) for item in value]
+    if isinstance(value, dict):
+        return {_strip_nul(name): _strip_nul(item) for name, item in value.items()}
+    return value
 
 
 def _read_value(data: Any, warnings: Sequence[str], now: datetime) -> Answer:
