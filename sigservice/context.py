@@ -40,6 +40,7 @@ from sigservice.services.access.oidc.provider import Provider
 from sigservice.services.actions.action_evaluation import Evaluator
 from sigservice.services.actions.integration_delivery import Settlement
 from sigservice.services.releases.release_watch import ReleaseWatch
+from sigservice.services.rules.query_order import QueryOrder
 from sigservice.services.signals.endpoint_cache import EndpointCache
 from sigservice.services.signals.refused_calls import RefusedCallBuffer
 from sigservice.services.signals.signal_storage import NotStored
@@ -102,6 +103,7 @@ class Context:
     source_queries: Quotas = field(  # of requests, by metric source
         default_factory=lambda: Quotas(total=MAX_SOURCE_QUERIES, per_key=MAX_SOURCE_QUERIES // 2)
     )
+    query_order: QueryOrder = field(default_factory=QueryOrder)
     integration_tests: Quotas = field(  # by integration
         default_factory=lambda: Quotas(total=MAX_INTEGRATION_TESTS, per_key=1)
     )

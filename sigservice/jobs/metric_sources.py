@@ -7,6 +7,7 @@ import queue
 import threading
 import time
 from contextlib import suppress
+from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
@@ -18,12 +19,16 @@ from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.releases import guard_queries
 from sigservice.services.releases.guard_queries import GuardLease
 from sigservice.services.rules import rule_evaluation
-from sigservice.services.rules.prometheus import Answer, PrometheusClient
+from sigservice.services.rules.prometheus import MAX_AGE, Answer, PrometheusClient
 from sigservice.services.rules.rule_conditions import PrometheusQuery
 from sigservice.services.rules.rule_evaluation import Lease
 from sigservice.services.rules.source_claims import SourceClaim, SourceClaims
 
 LOOK_SECONDS = 5  # while a source is being asked
+ROUND_SECONDS = (
+    60  # no query is sent later; with the timeout of a source it is shorter than a lease
+)
+NO_TIME = "The source had no time for this query for five minutes: others took too long."
 
 _Leases = list[Lease | GuardLease]
 _Results = queue.SimpleQueue[Exception | None]  # one for each source that was asked
@@ -78,27 +83,59 @@ def _ask(context: Context, results: _Results, *work: Any) -> None:
 def _ask_source(
     context: Context, source: Row | None, claim: SourceClaim | None, leases: _Leases
 ) -> None:
-    """Sends each query once, one after the other. A source that doesn't answer isn't asked
-    again. Without the claim, what is left is due again after its lease."""
+    """Sends each query once, one after the other, as long as the round has time. Without the claim,
+    what is left is due again after its lease. Raises the last error of those that could not be
+    stored."""
     client = PrometheusClient(DeliverySettings.from_config(context.config), context.encryption)
-    answer = Answer(reason="The metric source doesn't exist.", is_available=source is not None)
+    groups: dict[str, _Leases] = {}
+    for lease in leases:
+        groups.setdefault(_get_query(lease)[1], []).append(lease)
+    if source is None or claim is None:
+        answer = Answer(reason="The metric source doesn't exist.")
+        for group in groups.values():
+            _store(context, group, answer, time.monotonic())
+        return
+    monotonic, order = context.clock.monotonic, context.query_order
+    error: Exception | None = None
+    ends_at = monotonic() + ROUND_SECONDS
+    needs_guard = {query: bool(_split(group)[0]) for query, group in groups.items()}
     try:
-        for (_, query), group in groupby(leases, _get_query):
-            start = time.monotonic()
-            if source is not None and claim is not None and answer.is_available:
-                if not claim.renew():
-                    return
-                answer = client.query(source, query, context.clock.now())
-            _store(context, [*group], answer, start)
+        for query in order.sort(source["name"], needs_guard, monotonic()):
+            if monotonic() >= ends_at or context.stopping.is_set():
+                break
+            if not claim.renew():
+                return
+            start, asked_at = time.monotonic(), monotonic()
+            answer = client.query(source, query, context.clock.now())
+            order.record(source["name"], query, asked_at, monotonic())
+            try:
+                _store(context, groups.pop(query), answer, start)
+            except Exception as e:  # noqa: BLE001  the others must be asked
+                error = e
+        _return_leases(context, [lease for group in groups.values() for lease in group])
     finally:
-        if claim is not None:
-            claim.release()
+        claim.release()
+    if error is not None:
+        raise error
+
+
+def _return_leases(context: Context, leases: _Leases) -> None:
+    """What the round had no time for is due again at once, and unknown if its last evaluation is
+    too old."""
+    if not leases:
+        return
+    with context.database.transaction() as conn:
+        now = SourceClaims(context.database, context.clock).read_time(conn)
+        old = [lease for lease in leases if _is_old(lease, now)]
+        guards, rules = _split([lease for lease in leases if lease not in old])
+        guard_queries.return_leases(conn, guards, now)
+        rule_evaluation.return_leases(conn, rules, now)
+    _store(context, old, Answer(reason=NO_TIME), time.monotonic())
 
 
 def _store(context: Context, leases: _Leases, answer: Answer, start: float) -> None:
     """Guards first, because they roll back."""
-    guards = [lease for lease in leases if isinstance(lease, GuardLease)]
-    rules = [lease for lease in leases if isinstance(lease, Lease)]
+    guards, rules = _split(leases)
     if guards:
         logger = context.get_logger("releases")
         with context.database.transaction() as conn:
@@ -109,6 +146,18 @@ def _store(context: Context, leases: _Leases, answer: Answer, start: float) -> N
             now = SourceClaims(context.database, context.clock).read_time(conn)
             evaluation = rule_evaluation.store_answer(conn, rules, answer, now)
         announce(context, "prometheus", evaluation, start)
+
+
+def _is_old(lease: Lease | GuardLease, now: datetime) -> bool:
+    age = MAX_AGE + timedelta(seconds=lease.condition.everySeconds)
+    return lease.evaluated_at is not None and now - lease.evaluated_at > age
+
+
+def _split(leases: _Leases) -> tuple[list[GuardLease], list[Lease]]:
+    return (
+        [lease for lease in leases if isinstance(lease, GuardLease)],
+        [lease for lease in leases if isinstance(lease, Lease)],
+    )
 
 
 def _get_query(lease: Lease | GuardLease) -> tuple[str, str]:

@@ -48,14 +48,19 @@ def save_readings(conn: Connection, items: Sequence[Any], until: datetime | None
 def lease_due_queries(
     conn: Connection, now: datetime, until: datetime, busy: Sequence[str]
 ) -> list[Row]:
-    """{id, release_id, definition, feature, environment, project} of the guards whose query must be
-    sent, except to the sources `busy`; they are due again at `until`."""
+    """{id, release_id, definition, covers_to, feature, environment, project} of the guards whose
+    query must be sent, except to the sources `busy`; they are due again at `until`."""
     return fetch_all(conn, _SQL["lease_due_queries"], now=now, until=until, busy=list(busy))
 
 
 def list_leased_queries(conn: Connection, ids: Sequence[int], until: datetime) -> list[Row]:
     """Those of the guards that were not leased again."""
     return fetch_all(conn, _SQL["list_leased_queries"], ids=list(ids), until=until)
+
+
+def return_queries(conn: Connection, ids: Sequence[int], until: datetime, now: datetime) -> None:
+    """The queries of those of the guards that were not leased again are due `now`."""
+    execute(conn, _SQL["return_queries"], ids=list(ids), until=until, now=now)
 
 
 def list_of_endpoints(conn: Connection, endpoint_ids: Sequence[int]) -> list[Row]:

@@ -90,8 +90,8 @@ def claim_due(conn: Connection, now: datetime) -> list[Row]:
 
 
 def lease_due(conn: Connection, now: datetime, until: datetime, busy: Sequence[str]) -> list[Row]:
-    """{id, condition} of the due rules on metric sources other than `busy`. They are due again at
-    `until`."""
+    """{id, condition, evaluated_at} of the due rules on metric sources other than `busy`. They are
+    due again at `until`."""
     return fetch_all(conn, _SQL["lease_due_alert_rules"], now=now, until=until, busy=list(busy))
 
 
@@ -99,6 +99,11 @@ def lock_leased(conn: Connection, ids: Sequence[int], until: datetime) -> list[R
     """Those of the rules that were neither changed nor leased again, locked until the transaction
     ends."""
     return fetch_all(conn, _SQL["lock_leased_alert_rules"], ids=list(ids), until=until)
+
+
+def return_leased(conn: Connection, ids: Sequence[int], until: datetime, now: datetime) -> None:
+    """Those of the rules that `lock_leased` would lock are due `now`."""
+    execute(conn, _SQL["return_leased_alert_rules"], ids=list(ids), until=until, now=now)
 
 
 def save_states(conn: Connection, items: Sequence[dict[str, Any]]) -> None:

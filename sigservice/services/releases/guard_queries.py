@@ -26,12 +26,13 @@ from sigservice.services.rules.rule_readings import Reading, read_answer
 class GuardLease(NamedTuple):
     """A guard whose query this process may send before the lease ends, with the names of its
     release in the query. `asked_at` is the time that its answer covers, by the clock of the
-    database."""
+    database; `evaluated_at` is that of the answer before."""
 
     id: int
     condition: Condition
     until: datetime
     asked_at: datetime
+    evaluated_at: datetime | None
 
 
 def lease_queries(conn: Connection, now: datetime, busy: Sequence[str]) -> list[GuardLease]:
@@ -41,8 +42,14 @@ def lease_queries(conn: Connection, now: datetime, busy: Sequence[str]) -> list[
     for row in release_guards.lease_due_queries(conn, now, until, busy):
         target = FeatureEnvironment(row["project"], row["feature"], row["environment"])
         condition = fill_query(_read_guard(row).rule, target)
-        leases.append(GuardLease(row["id"], condition, until, now))
+        leases.append(GuardLease(row["id"], condition, until, now, row["covers_to"]))
     return leases
+
+
+def return_leases(conn: Connection, leases: Sequence[GuardLease], now: datetime) -> None:
+    """The queries are due now, except those that were leased again meanwhile."""
+    if leases:
+        release_guards.return_queries(conn, [lease.id for lease in leases], leases[0].until, now)
 
 
 def store_answer(
@@ -87,15 +94,14 @@ def ask_queries(
     now: datetime,
 ) -> dict[int, Answer]:
     """The answers of sources that exist. Sends each query once, one after the other, and no further
-    ones to a source that doesn't answer."""
+    ones to a source that doesn't answer one: the job sends them soon."""
     answers: dict[tuple[str, str], Answer] = {}
-    refused: dict[str, Answer] = {}
+    silent: set[str] = set()
     for source, query in map(_get_query, conditions.values()):
-        if source in sources and (source, query) not in answers:
-            answer = refused.get(source) or client.query(sources[source], query, now)
-            answers[source, query] = answer
+        if source in sources and source not in silent and (source, query) not in answers:
+            answer = answers[source, query] = client.query(sources[source], query, now)
             if not answer.is_available:
-                refused[source] = answer
+                silent.add(source)
     keys = {index: _get_query(condition) for index, condition in conditions.items()}
     return {index: answers[key] for index, key in keys.items() if key in answers}
 

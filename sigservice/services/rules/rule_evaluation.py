@@ -34,11 +34,13 @@ class Evaluation(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """A rule that this process may evaluate before the lease ends."""
+    """A rule that this process may evaluate before the lease ends, and when it was evaluated the
+    last time."""
 
     id: int
     condition: Condition
     until: datetime
+    evaluated_at: datetime | None
 
 
 def evaluate_metrics(conn: Connection, now: datetime) -> Evaluation:
@@ -58,9 +60,15 @@ def lease_queries(conn: Connection, now: datetime, busy: Sequence[str] = ()) -> 
     lease ends."""
     until = now + LEASE
     return [
-        Lease(row["id"], read_condition(row), until)
+        Lease(row["id"], read_condition(row), until, row["evaluated_at"])
         for row in alert_rules.lease_due(conn, now, until, busy)
     ]
+
+
+def return_leases(conn: Connection, leases: Sequence[Lease], now: datetime) -> None:
+    """The rules are due now, except those that were changed or leased again meanwhile."""
+    if leases:
+        alert_rules.return_leased(conn, [lease.id for lease in leases], leases[0].until, now)
 
 
 def store_answer(

@@ -104,7 +104,13 @@ WHERE r.id = g.release_id
         AND definition -> 'rule' -> 'source' ->> 'source' <> ALL(%(busy)s)
       FOR UPDATE SKIP LOCKED
   ))
-RETURNING g.id, g.release_id, g.definition, r.feature, r.environment, f.project;
+RETURNING g.id, g.release_id, g.definition, g.covers_to, r.feature, r.environment, f.project;
+
+-- name: return_queries
+UPDATE release_guards
+SET query_due_at = %(now)s
+WHERE id = ANY(%(ids)s)
+  AND query_due_at = %(until)s;
 
 -- name: list_leased_queries
 -- Takes no lock: only the holder of the lease writes the state of a rule.

@@ -69,7 +69,7 @@ WHERE id = ANY(ARRAY(
       AND {{due_and_enabled}}
     FOR UPDATE OF r SKIP LOCKED
 ))
-RETURNING id, condition;
+RETURNING id, condition, evaluated_at;
 
 -- name: lock_leased_alert_rules
 -- Skips rules with another `due_at`, which a change of the rule and another lease set.
@@ -80,6 +80,12 @@ WHERE id = ANY(%(ids)s)
   AND due_at = %(until)s
 ORDER BY id
 FOR UPDATE;
+
+-- name: return_leased_alert_rules
+UPDATE alert_rules
+SET due_at = %(now)s
+WHERE id = ANY(%(ids)s)
+  AND due_at = %(until)s;
 
 -- name: save_alert_rule_states
 UPDATE alert_rules r
