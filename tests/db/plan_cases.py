@@ -175,7 +175,6 @@ def _list_actions() -> Iterator[CaseTuple]:
     yield path, "list_firing_alerts", {"sets": SETS, "before": None}
     yield path, "list_runs_by_id", {"ids": RUNS, "payloads": True}
     yield "actions/ignored_alerts", "list_ignored_alerts", {"sets": SETS}
-    yield path, "find_revertible_run", {"action_set_id": 7}
     yield path, "list_revertible_runs_of_alerts", {"action_set_id": 7, "before": 99_000}
     page = {"action_set_id": 7, "limit": 50, "offset": 0, "page_bytes": 1_000_000}
     yield path, "list_runs_of_set", page

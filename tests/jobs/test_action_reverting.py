@@ -363,27 +363,3 @@ def test_restoring_many_flags_is_one_revision(alerts):
     assert all(alerts.is_on(name) for name in ("checkout", "a", "b"))
     names = [event["featureName"] for event in alerts.events()[:3]]
     assert names == ["a", "b", "checkout"]  # newest first: the last change is reverted first
-
-
-def test_an_action_restores_what_other_sets_did(alerts):
-    killer = alerts.set(payload=FIRING)
-    params = {"actionSet": killer["id"]}
-    restore = {"action": "RESTORE_ACTION_SET", "executionParams": params}
-    calm = {"status": {"operator": "IN", "values": ["calm"]}}
-    healer = alerts.set(name="heal", payload=calm, acts=[restore])
-    alerts.send({"status": "calm"})
-    alerts.work()
-    assert alerts.details(healer["id"]) == [("success", "No run to revert.")]
-    for _ in range(3):  # the alert is repeated: the newest runs change nothing
-        alerts.send(firing())
-    alerts.work()
-    assert not alerts.is_on()
-    alerts.send({"status": "calm"})
-    alerts.work()
-    assert alerts.details(healer["id"]) == [("success", "Reverted 1 of 1 change.")]
-    assert alerts.is_on()
-    alerts.switch("checkout", "off")  # a person's decision
-    alerts.send({"status": "calm"})
-    alerts.work()
-    assert not alerts.is_on()
-    alerts.web.delete(f"{SETS}/{killer['id']}", headers=ADMIN, status=409)

@@ -291,22 +291,12 @@ def test_recipe_fills_the_form(ada, sets):
     assert ada.get(f"{PATH}/new?recipe=nope", status=200)
 
 
-def test_name_that_is_taken_and_a_set_that_is_restored(ada, sets):
-    first = sets.set("first")
-    restore = [
-        {
-            "action": "RESTORE_ACTION_SET",
-            "sortOrder": 1,
-            "executionParams": {"actionSet": str(first)},
-        }
-    ]
-    second = sets.set("second", actions=restore)
-    assert "Revert the changes of first" in main(ada.get(PATH))
+def test_name_that_is_taken(ada, sets):
+    sets.set("first")
+    second = sets.set("second")
     form = form_to(ada.get(f"{PATH}/{second}"), f"{PATH}/{second}")
     form["name"] = "first"
     assert "already exists" in find_error(form.submit(status=409), "name")
-    page = form_to(ada.get(f"{PATH}/{first}/delete"), f"{PATH}/{first}/delete").submit(status=409)
-    assert "second reverts this one" in alert(page)
     page = form_to(ada.get(f"{PATH}/{second}/delete"), f"{PATH}/{second}/delete").submit().follow()
     assert "deleted" in notice(page)
 

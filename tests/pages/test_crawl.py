@@ -55,12 +55,12 @@ WRONG_ACTION_SET = {
     "filters.1.values": "x",
     "actions.0.action": "SET_FEATURE_ROLLOUT",
     "actions.0.shown": "SET_FEATURE_ROLLOUT",
-    "actions.1.action": "RESTORE_ACTION_SET",
-    "actions.1.shown": "RESTORE_ACTION_SET",
+    "actions.1.action": "TOGGLE_FEATURE_ON",
+    "actions.1.shown": "TOGGLE_FEATURE_ON",
     "actions.0.executionParams.rollout": "x",
     "actions.0.executionParams.environment": "",
     "actions.0.executionParams.featureName": "",
-    "actions.1.executionParams.actionSet": "999",
+    "actions.1.executionParams.featureName": "none",
     "options.cooldownSeconds": "x",
     "options.maxRunsPerHour": "0",
     "options.restoreAfterMinutes": "x",
@@ -160,8 +160,7 @@ def fill_actions(service: Service, web: webtest.TestApp, clock: FakeClock, id: i
     first = sets.set("kill checkout", filters=[type, either], options=ACTION_OPTIONS)
     sets.set("later", options={"restoreAfterMinutes": 5, "latch": True}, description="Long")
     sets.set("never", filters=[{"path": "none", "operator": "REGEX", "value": "a.c"}])
-    params = {"executionParams": {"actionSet": str(first)}, "sortOrder": 1}
-    sets.set("back", enabled=False, actions=[{"action": "RESTORE_ACTION_SET"} | params])
+    sets.set("back", enabled=False)
     at = f"/api/admin/signal-endpoints/{id}"
     for n in range(2):
         clock.advance(60)

@@ -60,7 +60,7 @@ CONTENT = {
 
 
 class Dice(random.Random):
-    def action(self, set_ids):
+    def action(self):
         params = {
             "environment": self.choice((*ENVIRONMENTS * 8, "none")),
             "featureName": self.choice(TARGETS),
@@ -68,10 +68,10 @@ class Dice(random.Random):
         kind = self.choice(
             ["TOGGLE_FEATURE_ON", "TOGGLE_FEATURE_OFF"] * 6
             + ["TOGGLE_FEATURES_ON_BY_TAG", "TOGGLE_FEATURES_OFF_BY_TAG", "SET_FEATURE_ROLLOUT"]
-            + ["RESTORE_ACTION_SET", "UNKNOWN"]
+            + ["UNKNOWN"]
         )
         params |= {"tag": self.choice(["simple:pay", "simple:web"]), "rollout": self.choice("059")}
-        return kind, params | {"actionSet": str(self.choice(set_ids or [0]))}
+        return kind, params
 
     def options(self):
         options = {
@@ -133,7 +133,6 @@ class Dice(random.Random):
         actors = [add_service_account(conn, name) for name in ("robot", "viewer")]
         run(conn, "UPDATE users SET role_id = %s WHERE id = %s", VIEWER_ROLE, actors[1])
         self.endpoint_id = add_endpoint(conn, "alerts")
-        set_ids = []
         for number in range(6):
             filters = [{"path": "to", "operator": "IN", "values": self.sample("0123", 2)}]
             id = add_set(
@@ -144,13 +143,12 @@ class Dice(random.Random):
                 filters=json.dumps(filters),
                 settings=json.dumps(self.options()),
             )
-            kinds = [self.action(set_ids) for _ in range(self.randint(1, 4))]
+            kinds = [self.action() for _ in range(self.randint(1, 4))]
             actions = [
                 {"sortOrder": position, "action": kind, "executionParams": params}
                 for position, (kind, params) in enumerate(kinds)
             ]
             action_sets.insert_actions(conn, id, json.dumps(actions), created_by_user_id=1)
-            set_ids.append(id)
 
     def _add_signals(self, conn):
         states = ["firing", "firing", "resolved"]

@@ -56,11 +56,6 @@ def list_statistics(conn: Connection, max_runs_per_set: dict[int, int]) -> list[
     return fetch_all(conn, _SQL["list_run_statistics"], sets=sets, max_runs=max_runs)
 
 
-def find_revertible(conn: Connection, action_set_id: int) -> Row | None:
-    """The newest run that changed flags and is not reverted."""
-    return fetch_one(conn, _SQL["find_revertible_run"], action_set_id=action_set_id)
-
-
 def list_revertible_of_alerts(conn: Connection, action_set_id: int, *, before: int) -> list[Row]:
     """Runs that alerts caused before the run `before` and that are not reverted, newest first."""
     return fetch_all(
@@ -79,10 +74,6 @@ def list_firing_alerts(
 def mark_reverted(conn: Connection, ids: list[int], *, by: int) -> None:
     """`ids` are newest first; `by` is the run that reverted them."""
     execute(conn, _SQL["mark_reverted"], ids=ids, by=by)
-
-
-def mark_reverted_by_action(conn: Connection, id: int) -> None:
-    execute(conn, _SQL["mark_reverted_by_action"], id=id)
 
 
 def claim_due_reverts(conn: Connection) -> list[Row]:

@@ -5,7 +5,6 @@ from functools import cache
 from typing import Any
 
 from sigservice.db import Connection
-from sigservice.repository.actions import action_sets
 from sigservice.repository.flags import feature_tags, features
 from sigservice.repository.flags.features import FeatureFilter
 from sigservice.repository.projects import environments
@@ -51,13 +50,8 @@ def _list_tags(conn: Connection, project: str) -> Choices:
     return sorted({f"{row['type']}:{row['value']}" for row in rows})
 
 
-def _list_action_sets(conn: Connection, project: str) -> Choices:
-    return [str(row["id"]) for row in action_sets.list_of_project(conn, project)]
-
-
 _LISTS: dict[str, Callable[[Connection, str], Choices]] = {
     "environments": _list_environments,
     "features": _list_features,
     "tags": _list_tags,
-    "actionSets": _list_action_sets,
 }

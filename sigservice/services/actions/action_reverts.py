@@ -31,8 +31,28 @@ def list_changes(run: Row) -> list[RevertibleChange]:
     return [msgspec.convert(change, RevertibleChange) for change in items]
 
 
-def revert_runs(
-    conn: Connection, project: str, runs: list[Row], by: Identity, *, revert: Row | None = None
+def revert_targets(conn: Connection, run: Row, by: Identity) -> ActionResult:
+    """Performs the run of an undo or auto-revert: it reverts one run or, for a resolved alert, the
+    runs of all alerts of the set. Raises NotFoundError."""
+    if run["cause"] == "resolved":
+        targets = action_runs.list_revertible_of_alerts(
+            conn, run["action_set_id"], before=run["id"]
+        )
+    else:
+        target = action_runs.find(conn, run["action_set_id"], run["restores_run_id"])
+        if target is None:
+            raise NotFoundError("The run to revert was deleted.")
+        if target["restored_by_run_id"]:  # by an undo or auto-revert that was inserted earlier
+            return ActionResult("It was already reverted.")
+        targets = [target]
+    revert = None if run["cause"] == "undo" else run
+    result = _revert_runs(conn, run["project"], targets, by, revert)
+    action_runs.mark_reverted(conn, [row["id"] for row in targets], by=run["id"])
+    return result
+
+
+def _revert_runs(
+    conn: Connection, project: str, runs: list[Row], by: Identity, revert: Row | None
 ) -> ActionResult:
     """Reverts the last change first; `runs` are newest first. The details name the changes that
     can't be reverted: with `revert`, the run of an auto-revert, also those that alerts of other
@@ -79,26 +99,6 @@ def revert_runs(
         return ActionResult("There was nothing to revert.")
     text = f"Reverted {len(reverted)} of {plural(len(reverted) + len(failures), 'change')}."
     return ActionResult(" ".join([text, *failures[:20]]), reverted)
-
-
-def revert_targets(conn: Connection, run: Row, by: Identity) -> ActionResult:
-    """Performs the run of an undo or auto-revert: it reverts one run or, for a resolved alert, the
-    runs of all alerts of the set. Raises NotFoundError."""
-    if run["cause"] == "resolved":
-        targets = action_runs.list_revertible_of_alerts(
-            conn, run["action_set_id"], before=run["id"]
-        )
-    else:
-        target = action_runs.find(conn, run["action_set_id"], run["restores_run_id"])
-        if target is None:
-            raise NotFoundError("The run to revert was deleted.")
-        if target["restored_by_run_id"]:  # by an undo or auto-revert that was inserted earlier
-            return ActionResult("It was already reverted.")
-        targets = [target]
-    revert = None if run["cause"] == "undo" else run
-    result = revert_runs(conn, run["project"], targets, by, revert=revert)
-    action_runs.mark_reverted(conn, [row["id"] for row in targets], by=run["id"])
-    return result
 
 
 def _make_target(project: str, change: RevertibleChange) -> FeatureEnvironment:

@@ -80,12 +80,6 @@ def can_repeat(conn: Connection, run: Row) -> bool:
     return can_run and ignored_alerts.is_firing(conn, run)
 
 
-def is_reverted_by_action(run: Row) -> bool:
-    """Whether an action of another set reverted the run: such a run refers to itself as the run
-    that reverted it (`mark_reverted_by_action` of action_runs.sql)."""
-    return bool(run["restored_by_run_id"] == run["id"])
-
-
 def find_reason(row: Row, by: Identity) -> str | None:
     """Why the run failed or was suppressed. Only admins see the key of another alert in the
     text."""

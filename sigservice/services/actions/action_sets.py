@@ -191,15 +191,9 @@ def reenable(conn: Connection, project: str, id: int, by: Identity) -> Row:
 
 
 def delete(conn: Connection, project: str, id: int, by: Identity) -> None:
-    """Keeps its runs. Raises NotFoundError, ConflictError if an action of another set reverts
-    it."""
+    """Keeps its runs. Raises NotFoundError."""
     action_sets.lock(conn)
     before = get(conn, project, id)
-    for row in action_sets.list_of_project(conn, project):
-        for action in msgspec.json.decode(row["actions"]):
-            target = str(action["executionParams"].get("actionSet", ""))
-            if action["action"] == "RESTORE_ACTION_SET" and target == str(id) and row["id"] != id:
-                raise ConflictError(f"The action set {row['name']} reverts this one.")
     action_sets.delete(conn, id)
     events.record(conn, "actions-deleted", by, pre_data=to_json(before), project=project)
 

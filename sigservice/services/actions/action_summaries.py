@@ -43,17 +43,15 @@ def describe_filter(filter: Filter) -> str:
     return f"{text} (case-insensitive)" if folds else text
 
 
-def describe_action(item: Mapping[str, Any], set_names: Mapping[str, str]) -> str:
-    """Such as `Disable checkout in production`. `set_names` has the IDs of sets, as text, as
-    keys."""
+def describe_action(item: Mapping[str, Any]) -> str:
+    """Such as `Disable checkout in production`."""
     kind, params = KINDS.get(item["action"]), item.get("executionParams") or {}
     if kind is None:
         return REVERT_RUN if item["action"] == REVERT else str(item["action"])
-    other = str(params.get("actionSet", ""))
-    return kind.describe(params | {"actionSet": set_names.get(other, other)})
+    return kind.describe(params)
 
 
-def describe_actions(actions: Iterable[Action], set_names: Mapping[str, str]) -> str:
+def describe_actions(actions: Iterable[Action]) -> str:
     """Such as `disable checkout in production, then enable banner in production`; "" if one is not
     complete."""
     texts = []
@@ -61,7 +59,7 @@ def describe_actions(actions: Iterable[Action], set_names: Mapping[str, str]) ->
         kind, params = KINDS.get(action.action), action.executionParams
         if kind is None or not all(params.get(one.name) for one in kind.parameters):
             return ""
-        text = describe_action(msgspec.structs.asdict(action), set_names)
+        text = describe_action(msgspec.structs.asdict(action))
         texts.append(text[:1].lower() + text[1:])
     return ", then ".join(texts)
 

@@ -58,7 +58,7 @@ def _make_view(row: Row) -> Row:
     assert schedule is not None
     zone = schedule.zone
     return row | {
-        "action_texts": [describe_action(action, {}) for action in actions],
+        "action_texts": [describe_action(action) for action in actions],
         "schedule_text": describe_schedule(row),
         "is_once": schedule.cron is None,
         "environments": {action["executionParams"].get("environment") for action in actions},

@@ -185,8 +185,6 @@ class AutomationImporter:
 
     def _find_obstacle(self, item: ScheduleDefinition, before: Row | None) -> str:
         """Why the schedule can't be imported, "" if it can."""
-        if any(action.action == "RESTORE_ACTION_SET" for action in item.actions):
-            return "it reverts an action set, whose ID is another one here"
         for action in item.actions:
             if reason := self._find_missing_target(item.project, action.executionParams):
                 return reason

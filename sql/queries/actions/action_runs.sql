@@ -83,16 +83,6 @@ SELECT s.id AS action_set_id,
               ORDER BY r.created_at DESC LIMIT s.max_runs) AS counted) AS in_last_hour
 FROM unnest(%(sets)s::int[], %(max_runs)s::int[]) AS s (id, max_runs);
 
--- name: find_revertible_run
--- The newest run of a set that changed flags and is not reverted.
-SELECT id, action_set_id, project, cause, signal_id, actor_id, action_set, created_at
-FROM action_runs
-WHERE action_set_id = %(action_set_id)s
-  AND cause = 'signal' AND state IN ('success', 'failed') AND NOT dry_run
-  AND restored_by_run_id IS NULL AND jsonb_path_exists(action_set, '$.actions[*].changes[*]')
-ORDER BY id DESC
-LIMIT 1;
-
 -- name: list_firing_alerts
 -- The newest run of an alert, before the run `before` if it isn't NULL, decides: the alert fires unless that run
 -- resolved it or was undone. When a set reverts, all its alerts are resolved, so older runs don't matter; reads
@@ -149,13 +139,6 @@ WITH reverting AS (
 UPDATE action_runs
 SET restored_by_run_id = %(by)s, restore_due_at = NULL
 WHERE id = ANY(%(ids)s);
-
--- name: mark_reverted_by_action
--- A run that an action of another set reverted refers to itself. `is_reverted_by_action` in
--- services/actions/action_runs.py reads this; processes of earlier versions write and read it too.
-UPDATE action_runs
-SET restored_by_run_id = id, restore_due_at = NULL
-WHERE id = %(id)s;
 
 -- name: claim_due_reverts
 -- The runs that are due longest come first. Only one process gets each run.

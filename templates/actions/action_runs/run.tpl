@@ -33,9 +33,7 @@
 % end
 </ol>
 % end
-% if run["is_reverted_by_action"]:
-<p>Reverted by an action of another set.</p>
-% elif run["restored_by_run_id"]:
+% if run["restored_by_run_id"]:
 <p>Reverted by <a href="{{url('/admin/projects', project, 'actions', run['action_set_id'], 'runs', run['restored_by_run_id'])}}">Run {{run["restored_by_run_id"]}}</a>.</p>
 % end
 % if run["restore_due_at"] and not is_admin:

@@ -259,20 +259,6 @@ def test_a_schedule_whose_time_has_passed_is_skipped(source_service, empty, comm
     assert [item["name"] for item in get(empty, SETS)["actions"]] == ["weekend"]
 
 
-def test_a_schedule_that_can_not_be_the_same_here_is_skipped(source_service, empty, command, file):
-    command(source_service, "export", file)
-    document = read(file)
-    (schedule,) = document["schedules"]
-    revert = {"action": "RESTORE_ACTION_SET", "executionParams": {"actionSet": "7"}}
-    revert["sortOrder"] = 1
-    document["schedules"] = [schedule, schedule | {"name": "revert", "actions": [revert]}]
-    write(file, document)
-    code, out, _ = command(empty, "import", file)
-    assert code == 3
-    assert "schedule revert: it reverts an action set" in out
-    assert [item["name"] for item in get(empty, SETS)["actions"]] == ["weekend"]
-
-
 @pytest.mark.parametrize(
     ("paths", "reason"),
     [

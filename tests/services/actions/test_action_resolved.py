@@ -254,26 +254,6 @@ def test_a_batch_counts_its_own_runs(alerts, pause, options, ran):
     assert states == ["success"] * ran + ["suppressed"] * (4 - ran)
 
 
-def test_a_set_that_restores_another_does_so_in_the_order_of_signals(alerts, pause):
-    """The kind RESTORE_ACTION_SET, too, finds a run that was inserted in the same batch."""
-    alerts.id = alerts.set(payload={"status": {"operator": "IN", "values": ["firing"]}})["id"]
-    params = {"actionSet": str(alerts.id)}
-    alerts.set(
-        name="back",
-        payload={"status": {"operator": "IN", "values": ["resolved"]}},
-        acts=[{"action": "RESTORE_ACTION_SET", "executionParams": params}],
-    )
-    alerts.fire()
-    alerts.fire()
-    pause()
-    alerts.end()
-    alerts.work()
-    assert alerts.is_on()
-    alerts.fire()
-    alerts.work()
-    assert not alerts.is_on()
-
-
 def test_what_an_earlier_worker_judged_but_did_not_perform_is_found(alerts):
     """Killed between the two: the next one takes up the run, and then restores it."""
     alerts.restoring()

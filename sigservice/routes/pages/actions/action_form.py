@@ -50,7 +50,6 @@ def show_action_set(
     limits = read_limits(context.config)
     with context.database.transaction() as conn:
         row = None if set_id is None else action_sets.get(conn, project, set_id)
-        rows = action_sets.list_of_project(conn, project)
         is_full = row is None and set_rows.count(conn, project) >= limits.sets
         if is_full and not entry.form:
             text = explain_limit("action set", limits.sets, "actions.setsPerProjectLimit")
@@ -71,7 +70,6 @@ def show_action_set(
         replay = fields and set_replays.replay(conn, fields, limits)
         integrations = channels.list_all(conn)
     heading = row["name"] if row else "New action set"
-    set_names = {str(item["id"]): item["name"] for item in rows}
     is_waiting = bool(entry.form) and not (entry.error or entry.form.get("do"))
     return Page(
         "actions/action_sets/form",
@@ -95,13 +93,13 @@ def show_action_set(
         actor=form_fields.make_actor_field(texts, accounts),
         account_fields=fill([form_fields.ACCOUNT_FIELD], texts),
         has_accounts=bool(accounts),
-        actions=form_fields.make_action_rows(texts, kinds, set_names),
+        actions=form_fields.make_action_rows(texts, kinds),
         max_actions=limits.actions,
         has_options=form_fields.has_options(texts),
         recipients=make_named_channels(texts, integrations, form_fields.RUN_EVENTS),
         notifications=form_fields.make_notification_section(texts),
         replay=replay,
-        would=action_summaries.describe_actions(fields.actions, set_names) if fields else "",
+        would=action_summaries.describe_actions(fields.actions) if fields else "",
         **form_fields.make_option_fields(texts),
         **latest,
     )

@@ -24,7 +24,7 @@ from sigservice.routes.pages.signals.channel_section import (
 from sigservice.services.actions.action_kinds import add_strategy, update_strategy
 from sigservice.services.actions.action_set_options import EVENTS
 from sigservice.services.actions.action_summaries import OPERATORS
-from sigservice.web.forms import Field, Form, fill
+from sigservice.web.forms import Field, Form, fill, make_choices
 from sigservice.web.growing_forms import GrowingSection, list_rows, make_section
 
 Choices = list[tuple[str, str]]
@@ -186,11 +186,9 @@ def make_filter_section(form: Form, max_filters: int) -> GrowingSection:
     )
 
 
-def make_action_rows(
-    form: Form, kinds: Mapping[str, Any], set_names: Mapping[str, str]
-) -> list[ActionRow]:
+def make_action_rows(form: Form, kinds: Mapping[str, Any]) -> list[ActionRow]:
     return [
-        _make_action_row(f"actions.{number}", row, kinds, set_names)
+        _make_action_row(f"actions.{number}", row, kinds)
         for number, row in enumerate(list_rows(form, "actions", BLANK_ACTION))
     ]
 
@@ -205,9 +203,7 @@ def make_notification_section(form: Form) -> GrowingSection:
     )
 
 
-def _make_action_row(
-    at: str, row: Form, kinds: Mapping[str, Any], set_names: Mapping[str, str]
-) -> ActionRow:
+def _make_action_row(at: str, row: Form, kinds: Mapping[str, Any]) -> ActionRow:
     value = row.get("action", "")
     kind = kinds.get(value, {"description": "", "parameters": []})
     fields, suggestions = [], {}
@@ -220,8 +216,7 @@ def _make_action_row(
         choices, name = parameter.get("options", []), PARAMS + parameter["name"]
         if len(choices) > MAX_SELECT_CHOICES:
             suggestions[f"{at}.{name}.all"] = choices
-        texts = set_names if parameter["name"] == "actionSet" else {}
-        fields.append(_make_parameter_field(at, name, parameter, row.get(name, ""), choices, texts))
+        fields.append(_make_parameter_field(at, name, parameter, row.get(name, ""), choices))
     kind_choices = [
         (kind_name, item["label"])
         for kind_name, item in kinds.items()
@@ -243,7 +238,7 @@ def _make_action_row(
 
 
 def _make_parameter_field(
-    at: str, name: str, parameter: Any, value: str, choices: Sequence[str], texts: Mapping[str, str]
+    at: str, name: str, parameter: Any, value: str, choices: Sequence[str]
 ) -> Field:
     label, name = parameter["label"], f"{at}.{name}"
     if parameter["type"] == "number":
@@ -251,9 +246,8 @@ def _make_parameter_field(
     if len(choices) > MAX_SELECT_CHOICES:
         hint = f"Type to search {len(choices)} choices."
         return Field(name, label, value, hint=hint, attributes={"list": f"{name}.all"})
-    labels = [(choice, texts.get(choice, choice)) for choice in choices]
     hint = "" if choices else "Nothing to choose in this project yet."
-    options = _add_blank(labels, value, f"{value} (deleted)")
+    options = _add_blank(make_choices(choices), value, f"{value} (deleted)")
     return Field(name, label, value, "select", hint, choices=options)
 
 

@@ -60,14 +60,13 @@ def list_runs(conn: Connection, identity: Identity, project: str, set_id: int) -
     page = action_run_rows.list_of_set(conn, set_id, before=before, limit=PAGE_SIZE)
     last = page[-1]["id"] if page else 0
     has_older = action_run_rows.list_of_set(conn, set_id, before=last, limit=1)
-    names = _map_names(set_rows.list_of_project(conn, project))
     return Page(
         "actions/action_runs/list",
         title=f"Runs of {row['name']} in {project}",
         breadcrumbs=make_breadcrumbs(project, row) if identity.has_permission(ADMIN) else [],
         project=project,
         row=row,
-        runs=[_make_view(run, names, identity) for run in page],
+        runs=[_make_view(run, identity) for run in page],
         older=f"before={last}" if has_older else "",
         newest="",
         at_newest=before is None,
@@ -87,8 +86,7 @@ def show_run(
     with context.database.transaction() as conn:
         run = action_runs.get(conn, project, set_id, run_id)
         row = set_rows.find(conn, project, set_id)
-        names = _map_names(set_rows.list_of_project(conn, project))
-        view = _make_view(run, names, identity)
+        view = _make_view(run, identity)
         source = view["source_id"]
         signal = source and signals.find(conn, source, run["signal_id"])
         ignored = ignored_alerts.find(conn, run)
@@ -118,7 +116,7 @@ def undo_run(
     form: Form,
 ) -> Confirmation:
     run = action_runs.get(conn, project, set_id, run_id)
-    view, path = _make_view(run, {}, identity), _make_path(project, set_id, run_id)
+    view, path = _make_view(run, identity), _make_path(project, set_id, run_id)
     body: Body = [action_runs.NOTHING_TO_UNDO]
     fields: list[Field] = []
     if view["can_undo"]:
@@ -214,15 +212,11 @@ def _read_timelines(
     return []
 
 
-def _map_names(rows: list[Row]) -> dict[str, str]:
-    return {str(row["id"]): row["name"] for row in rows}
-
-
-def _make_view(run: Row, names: dict[str, str], by: Identity) -> dict[str, Any]:
+def _make_view(run: Row, by: Identity) -> dict[str, Any]:
     """A run as the templates show it, with descriptions of its actions."""
     copy = msgspec.json.decode(run["action_set"])
     signal = msgspec.json.decode(run["signal"]) if run["signal"] else {}
-    actions = [_make_action_view(item, names) for item in copy["actions"]]
+    actions = [_make_action_view(item) for item in copy["actions"]]
     end = run["finished_at"]
     has_duration = end and run["state"] != "suppressed"
     seconds = (end - run["created_at"]).total_seconds() if has_duration else None
@@ -237,14 +231,13 @@ def _make_view(run: Row, names: dict[str, str], by: Identity) -> dict[str, Any]:
         "reverts": [action_summaries.describe_undo(change) for change in changes[:MAX_CHANGES]],
         "targets": [(change["feature"], change["environment"]) for change in changes],
         "can_undo": action_runs.can_undo(run),
-        "is_reverted_by_action": action_runs.is_reverted_by_action(run),
     }
 
 
-def _make_action_view(item: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+def _make_action_view(item: dict[str, Any]) -> dict[str, Any]:
     changes = [action_summaries.describe_change(change) for change in item["changes"]]
     return {
-        "text": action_summaries.describe_action(item, names),
+        "text": action_summaries.describe_action(item),
         "state": item["state"],
         "details": item["details"] or "",
         "changes": changes[:MAX_CHANGES],

@@ -183,7 +183,6 @@ def _describe_sets(conn: Connection, rows: list[Row]) -> list[dict[str, Any]]:
     accounts = {row["id"]: row for row in service_accounts.list_all(conn)}
     last_runs = action_runs.list_last(conn, [row["id"] for row in rows])
     runs = {run["action_set_id"]: run for run in last_runs}
-    names = {str(row["id"]): row["name"] for row in rows}
     return [
         row
         | {
@@ -193,7 +192,7 @@ def _describe_sets(conn: Connection, rows: list[Row]) -> list[dict[str, Any]]:
             "account": accounts.get(row["actor_id"]),
             "filter_texts": action_summaries.describe_filters(row["filters"]),
             "action_texts": [
-                action_summaries.describe_action(item, names)
+                action_summaries.describe_action(item)
                 for item in msgspec.json.decode(row["actions"])
             ],
             "option_texts": action_summaries.describe_options(

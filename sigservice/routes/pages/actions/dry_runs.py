@@ -6,7 +6,6 @@ import msgspec
 
 from sigservice import payload
 from sigservice.errors import BadDataError
-from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.routes.pages.actions.action_sets import make_breadcrumbs
 from sigservice.services.actions import action_sets, action_summaries, dry_runs, schedules
@@ -75,8 +74,7 @@ def test_action_set(
         is_scheduled = schedules.read_schedule(row) is not None
         value = {} if is_scheduled else _find_payload(conn, row["source_id"], form, limit)
         result = dry_runs.perform_dry_run(conn, row, value)
-        names = {str(item["id"]): item["name"] for item in set_rows.list_of_project(conn, project)}
-    view = _describe_result(result, row, names)
+    view = _describe_result(result, row)
     return show_test(context, identity, project, set_id, Entry(form), result=view)
 
 
@@ -97,7 +95,7 @@ def _find_payload(conn: Connection, source_id: int, form: Form, limit: int) -> A
     return payload.parse_field(text, "payload")
 
 
-def _describe_result(result: dict[str, Any], row: Row, names: dict[str, str]) -> dict[str, Any]:
+def _describe_result(result: dict[str, Any], row: Row) -> dict[str, Any]:
     """The result of the dry run with descriptions of filters, actions and changes."""
     filters = msgspec.json.decode(row["filters"], type=list[Filter])
     return result | {
@@ -115,7 +113,7 @@ def _describe_result(result: dict[str, Any], row: Row, names: dict[str, str]) ->
         "actions": [
             item
             | {
-                "text": action_summaries.describe_action(item, names),
+                "text": action_summaries.describe_action(item),
                 "changes": [action_summaries.describe_change(change) for change in item["changes"]],
             }
             for item in result["actions"]

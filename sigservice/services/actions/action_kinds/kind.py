@@ -21,7 +21,7 @@ Params = Mapping[str, Any]
 @dataclass(frozen=True)
 class Parameter:
     """`type` is select, number or hidden; `choices_list_name` is the list of choices: environments,
-    features, tags or actionSets."""
+    features or tags."""
 
     name: str
     label: str

@@ -1,11 +1,10 @@
-"""The kinds of actions by name. Other tools use the same names, except for the last two here and
-the kinds that `add_kinds` adds."""
+"""The kinds of actions by name. Other tools use the same names, except for the last one here
+and the kinds that `add_kinds` adds."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from sigservice.services.actions.action_kinds.kind import Kind
-from sigservice.services.actions.action_kinds.revert_action_set import RevertActionSet
 from sigservice.services.actions.action_kinds.set_rollout import SetRollout
 from sigservice.services.actions.action_kinds.toggles import ToggleByTag, ToggleFeature
 
@@ -15,7 +14,6 @@ _kinds: dict[str, Kind] = {
     "TOGGLE_FEATURES_ON_BY_TAG": ToggleByTag(on=True),
     "TOGGLE_FEATURES_OFF_BY_TAG": ToggleByTag(on=False),
     "SET_FEATURE_ROLLOUT": SetRollout(),
-    "RESTORE_ACTION_SET": RevertActionSet(),
 }
 KINDS: Mapping[str, Kind] = MappingProxyType(_kinds)
 

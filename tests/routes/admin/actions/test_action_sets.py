@@ -267,7 +267,6 @@ def test_the_limit_holds_when_10_requests_race(alerts, service):
 
 
 def test_config(alerts, web):
-    one = alerts.set()
     alerts.flag("another")
     alerts.tag("another")
     results = web.get(f"{SETS}/config", headers=ADMIN).json
@@ -284,7 +283,7 @@ def test_config(alerts, web):
         assert definition["parameters"][0]["type"] == "hidden"
     options = {
         parameter["name"]: parameter.get("options")
-        for name in ("TOGGLE_FEATURE_ON", "TOGGLE_FEATURES_ON_BY_TAG", "RESTORE_ACTION_SET")
+        for name in ("TOGGLE_FEATURE_ON", "TOGGLE_FEATURES_ON_BY_TAG")
         for parameter in results[name]["parameters"]
     }
     assert options == {
@@ -292,7 +291,6 @@ def test_config(alerts, web):
         "environment": ["production", "development", "default"],
         "featureName": ["another", "checkout"],
         "tag": ["simple:pay"],
-        "actionSet": [str(one["id"])],
     }
 
 
