@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 MAX_OUTPUT = 1_000_000
+MAX_STEPS = 100_000  # about 50 ms
 _MAX_DEPTH = 20
 _TAG = re.compile(r"\{\{(\{[^{}]*\}|[^{}]*)\}\}")
 _NAME = re.compile(r"\.|[^\s.{}]+(\.[^\s.{}]+)*")
@@ -21,10 +22,11 @@ class TemplateError(Exception):
 
 
 class Node(NamedTuple):
-    """`kind` is text, value, raw, # or ^."""
+    """`kind` is text, value, raw, # or ^; all but text have the parts of a name."""
 
     kind: str
-    text: str
+    text: str = ""
+    name: tuple[str, ...] = ()
     children: tuple["Node", ...] = ()
 
 
@@ -43,30 +45,55 @@ def parse(template: str) -> tuple[Node, ...]:
 
 
 def render(nodes: Sequence[Node], values: Any, escape: Callable[[str], str]) -> str:
-    """Raises TemplateError if the output has more than MAX_OUTPUT characters."""
-    parts: list[str] = []
-    budget = _Budget()
-    _render(nodes, [values], escape, parts, budget)
-    return "".join(parts)
+    """Raises TemplateError if the output has more than MAX_OUTPUT characters, or takes more than
+    MAX_STEPS: each node and each part of a name counts, also if it prints nothing."""
+    output = _Output(escape)
+    output.render(nodes, [values])
+    return "".join(output.parts)
 
 
-class _Budget:
-    """Counts nodes besides characters: nested sections over lists may print nothing many times."""
+class _Output:
+    def __init__(self, escape: Callable[[str], str]) -> None:
+        self.parts: list[str] = []
+        self._escape = escape
+        self._size = self._steps = 0
 
-    size = 0
+    def render(self, nodes: Sequence[Node], stack: list[Any]) -> None:
+        for kind, text, name, children in nodes:
+            self._count_steps(1 + len(name))
+            if kind == "text":
+                self._print(text)
+                continue
+            value = _find(name, stack)
+            if kind == "raw":
+                self._print(_to_text(value))
+            elif kind == "value":
+                self._print(self._escape(_to_text(value)))
+            elif kind == "^":
+                if not value:
+                    self.render(children, stack)
+            elif value:
+                for item in value if isinstance(value, list) else [value]:
+                    self._count_steps(1)
+                    self.render(children, [*stack, item])
 
-    def spend(self, text: str = "") -> str:
-        self.size += len(text) + 1
-        if self.size > MAX_OUTPUT:
+    def _count_steps(self, count: int) -> None:
+        self._steps += count
+        if self._steps > MAX_STEPS:
+            raise TemplateError("The template repeats its sections too often.")
+
+    def _print(self, text: str) -> None:
+        self._size += len(text)
+        if self._size > MAX_OUTPUT:
             raise TemplateError("The output of the template is longer than 1 MB.")
-        return text
+        self.parts.append(text)
 
 
 def _add_text(nodes: list[Node], text: str) -> None:
     if "{{" in text:
         raise TemplateError("A tag isn't closed.")
     if text:
-        nodes.append(Node("text", text))
+        nodes.append(Node("text", text=text))
 
 
 def _add_tag(levels: list[tuple[str, str, list[Node]]], tag: str) -> None:
@@ -85,40 +112,20 @@ def _add_tag(levels: list[tuple[str, str, list[Node]]], tag: str) -> None:
         kind, opened, children = levels.pop() if len(levels) > 1 else ("", "", [])
         if opened != name:
             raise TemplateError(f"The end of the section {name[:50]} has no beginning.")
-        levels[-1][2].append(Node(kind, name, tuple(children)))
+        levels[-1][2].append(Node(kind, name=_split(name), children=tuple(children)))
     else:
-        nodes.append(Node("raw" if sign else "value", name))
+        nodes.append(Node("raw" if sign else "value", name=_split(name)))
 
 
-def _render(
-    nodes: Sequence[Node],
-    stack: list[Any],
-    escape: Callable[[str], str],
-    parts: list[str],
-    budget: _Budget,
-) -> None:
-    for kind, text, children in nodes:
-        if kind == "text":
-            parts.append(budget.spend(text))
-            continue
-        value = _find(text, stack)
-        if kind in ("value", "raw"):
-            printed = _print(value)
-            parts.append(budget.spend(escape(printed) if kind == "value" else printed))
-        elif kind == "^":
-            if not value:
-                _render(children, stack, escape, parts, budget)
-        elif value:
-            for item in value if isinstance(value, list) else [value]:
-                budget.spend()
-                _render(children, [*stack, item], escape, parts, budget)
+def _split(name: str) -> tuple[str, ...]:
+    return () if name == "." else tuple(name.split("."))
 
 
-def _find(name: str, stack: list[Any]) -> Any:
-    """The innermost value with the name, None if there is none."""
-    if name == ".":
+def _find(name: tuple[str, ...], stack: list[Any]) -> Any:
+    """The innermost value with the name, None if there is none; that of the section without one."""
+    if not name:
         return stack[-1]
-    first, *rest = name.split(".")
+    first, *rest = name
     for level in reversed(stack):
         if isinstance(level, dict) and first in level:
             value = level[first]
@@ -128,7 +135,7 @@ def _find(name: str, stack: list[Any]) -> Any:
     return None
 
 
-def _print(value: Any) -> str:
+def _to_text(value: Any) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()

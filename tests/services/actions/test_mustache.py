@@ -46,7 +46,22 @@ def test_a_wrong_template_is_refused(template):
         parse(template)
 
 
-def test_nested_sections_end_at_the_limit_of_the_output():
-    template = "{{#event.tags}}" * 20 + "{{/event.tags}}" * 20
+@pytest.mark.parametrize(
+    "content",
+    ["{{#x}}{{/x}}", "{{^event}}{{/event}}", "{{x.a.a.a.a}}", "{{x}}", "", "a{{! comment }}"],
+)
+def test_repeated_sections_end_at_the_limit_of_steps(content):
+    template = "{{#event.tags}}" * 4 + content * 100 + "{{/event.tags}}" * 4
+    with pytest.raises(TemplateError, match="too often"):
+        render(parse(template), {"event": {"tags": [{}] * 30}}, html.escape)
+
+
+def test_the_parts_of_a_name_count_as_steps():
+    template = "{{#event.tags}}{{event" + ".a" * 4000 + "}}{{/event.tags}}"
+    with pytest.raises(TemplateError, match="too often"):
+        render(parse(template), {"event": {"tags": [{}] * 30}}, html.escape)
+
+
+def test_an_output_above_1_mb_is_refused():
     with pytest.raises(TemplateError, match="1 MB"):
-        render(parse(template), {"event": {"tags": [{}] * 10}}, html.escape)
+        render(parse("{{event}}" * 20), {"event": "x" * 60_000}, html.escape)
