@@ -13,6 +13,8 @@ from sigservice.web.body import read_query, read_sent_bytes
 from sigservice.web.guards import read_bearer_token
 
 QUERY_PARAMETER = "token"
+# The names of Standard Webhooks that Svix uses, also for Clerk, Resend and others.
+_ALIASES = {f"svix-{name}": f"webhook-{name}" for name in ("id", "timestamp", "signature")}
 
 
 def read_caller(environ: dict[str, Any], address: str, body_limit: int) -> Caller:
@@ -72,9 +74,14 @@ def _read_authorization(environ: dict[str, Any]) -> str:
 
 
 def read_headers(environ: dict[str, Any]) -> dict[str, str]:
-    """The request headers with lower-case names, without Content-Type and Content-Length."""
-    return {
+    """The request headers with lower-case names, without Content-Type and Content-Length. Those of
+    Svix have the names of Standard Webhooks."""
+    headers = {
         name[5:].replace("_", "-").lower(): text
         for name, text in environ.items()
         if name.startswith("HTTP_")
     }
+    for alias, name in _ALIASES.items():
+        if alias in headers:
+            headers.setdefault(name, headers[alias])
+    return headers

@@ -22,7 +22,7 @@ from tests.pages.page_reader import (
 )
 from tests.table_tests import each
 
-SENDERS_OWN = {"slack", "sentry", "pagerduty"}
+SENDERS_OWN = {"slack", "sentry", "pagerduty", "stripe"}
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:alerts"
 DATE_TIME = "%Y-%m-%dT%H:%M"
 

@@ -52,6 +52,12 @@ def test_a_repeat_returns_the_first_signal(send, header):
     assert (is_replayed(first), is_replayed(repeat)) == (False, True)
 
 
+def test_the_id_of_svix_is_that_of_standard_webhooks(send):
+    first = send({"n": 1}, {"svix-id": "msg_1"})
+    repeats = [send({"n": 1}, {name: "msg_1"}) for name in ("svix-id", "webhook-id")]
+    assert [(is_replayed(r), r.json) for r in repeats] == [(True, first.json)] * 2
+
+
 def test_signals_without_a_key_are_all_stored(send):
     assert id_of(send({"n": 1}, {})) != id_of(send({"n": 1}, {}))
 

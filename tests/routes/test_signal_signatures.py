@@ -56,6 +56,17 @@ def sign_standard(secret, body, now):
     return {"webhook-id": id, "webhook-timestamp": seconds, "webhook-signature": signature}
 
 
+def sign_svix(secret, body, now):
+    headers = sign_standard(secret, body, now)
+    return {name.replace("webhook-", "svix-"): text for name, text in headers.items()}
+
+
+def sign_stripe(secret, body, now):
+    seconds = str(int(now.timestamp()))
+    digest = mac(secret, seconds.encode() + b"." + body).hexdigest()
+    return {"Stripe-Signature": f"t={seconds},v1={'0' * 64},v1={digest}"}
+
+
 def sign_slack(secret, body, now):
     seconds = str(int(now.timestamp()))
     digest = mac(secret, b"v0:" + seconds.encode() + b":" + body).hexdigest()
@@ -79,6 +90,8 @@ SENDERS = {
     "github with its own secret": Sender({"scheme": "github"}, sign_github, SECRET),
     "gitlab": Sender({"scheme": "gitlab"}, sign_standard, is_timed=True),
     "standard-webhooks": Sender({"scheme": "standard-webhooks"}, sign_standard, is_timed=True),
+    "standard-webhooks of Svix": Sender({"scheme": "standard-webhooks"}, sign_svix, is_timed=True),
+    "stripe": Sender({"scheme": "stripe"}, sign_stripe, SECRET, is_timed=True),
     "grafana": Sender(
         {"scheme": "grafana", "timestampHeader": "X-Time"}, sign_grafana, is_timed=True
     ),

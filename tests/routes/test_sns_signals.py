@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 import webtest
 
+from sigservice.jobs import buffers
 from tests.conftest import ADMIN
 from tests.services.signals.test_sns import CONFIRM_URL, TOPIC, Sns
 
@@ -57,6 +58,15 @@ def test_a_repeated_notification_is_one_signal(amazon, send):
     body = amazon.make_body(ALARM)
     first = send(body)
     assert send(body).json == first.json
+
+
+def test_a_raw_message_is_named(amazon, service, web, endpoint):
+    headers = {"x-amz-sns-message-type": "Notification", "x-amz-sns-rawdelivery": "true"}
+    web.post(URL, ALARM, headers=headers, content_type="text/plain", status=401)
+    buffers.store_refused_calls(service.context)
+    path = f"/api/admin/signal-endpoints/{endpoint['id']}/refused-calls"
+    (call,) = web.get(path, headers=ADMIN).json["refusedCalls"]
+    assert "Disable raw message delivery" in call["reason"]
 
 
 def test_a_changed_message_is_401(amazon, send):

@@ -26,6 +26,10 @@ class Reason(StrEnum):
     ROTATED = "The secret was replaced, and its grace period is over."
     ENCRYPTED = "The signing secret can't be decrypted: the encryption key is missing."
     SNS = "The body is not a message of Amazon SNS."
+    SNS_RAW = (
+        "Amazon SNS has sent the message without its signature. Disable raw message delivery in "
+        "the subscription."
+    )
     ADDRESS = "The token isn't allowed from this address."
     QUERY = "The endpoint doesn't allow tokens in the URL."
 
@@ -98,7 +102,7 @@ def _verify_signature(
             continue
         restriction, body = _find_restriction(token, caller.address, now), caller.read_body()
         if token.signature.scheme == "aws-sns":
-            failure = _verify_sns(token.signature, restriction, body, caller.address, now, sns)
+            failure = _verify_sns(token.signature, restriction, body, caller, now, sns)
         else:
             failure = _verify_hmac(endpoint, token, restriction, caller.headers, body, now)
         if not failure.reason:
@@ -120,17 +124,18 @@ def _verify_sns(
     settings: SignatureSettings,
     restriction: str,
     body: bytes,
-    address: str,
+    caller: Caller,
     now: datetime,
     sns: SnsVerifier,
 ) -> _Failure:
     """A restricted token causes no request to Amazon."""
     message = parse_message(body)
     if message is None:
-        return _Failure(0, Reason.SNS)
+        is_raw = caller.headers.get("x-amz-sns-rawdelivery", "").lower() == "true"
+        return _Failure(0, Reason.SNS_RAW if is_raw else Reason.SNS)
     if restriction and message.TopicArn in settings.topics:
         return _Failure(1, restriction)
-    reason = sns.verify(settings, message, now, address)
+    reason = sns.verify(settings, message, now, caller.address)
     return _Failure(0 if reason == WRONG_TOPIC else 2, reason)
 
 

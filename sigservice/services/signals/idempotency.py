@@ -13,7 +13,7 @@ from sigservice.errors import BadDataError
 from sigservice.services.signals.endpoint_options import Idempotency
 from sigservice.services.signals.payload_paths import find_values
 
-# In the order of precedence: the IETF draft, Standard Webhooks, GitHub.
+# In the order of precedence: the IETF draft, Standard Webhooks (also as svix-id), GitHub.
 HEADERS = ("idempotency-key", "webhook-id", "x-github-delivery")
 MAX_KEY_LENGTH = 255
 _SCALARS = (str, int, float)

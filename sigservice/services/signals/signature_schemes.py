@@ -13,6 +13,7 @@ SchemeName = Literal[
     "slack",
     "sentry",
     "pagerduty",
+    "stripe",
     "aws-sns",
     "generic",
 ]
@@ -21,8 +22,8 @@ SNS_TOLERANCE_SECONDS = 3600
 
 
 class SignatureSettings(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`header` and `timestampHeader` also override the names of the scheme grafana; the members
-    after them belong to the scheme generic. `content` is the signed text, such as
+    """`header` also overrides the name of the schemes grafana and stripe, `timestampHeader` that of
+    grafana; the members after them belong to the scheme generic. `content` is the signed text, such as
     `{timestamp}.{body}`. `toleranceSeconds` is the maximum age of a timestamp; None is the default
     of the scheme. `topics` are the ARNs that the scheme aws-sns accepts."""
 
@@ -39,17 +40,19 @@ class SignatureSettings(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True)
 class Scheme:
-    """An HMAC in a header. `separator` is the separator of several signatures, "" if there is only
-    one. Signatures without the prefix are ignored: they have other versions. The key is the secret
-    itself, or its base64 part if it `has_base64_key`."""
+    """An HMAC in a header. With `has_several`, the header can have several signatures, separated by
+    commas or spaces; those without the prefix are ignored: they have other versions. The timestamp
+    is in `timestamp_header`, behind `timestamp_prefix` if that is the header of the signature. The
+    key is the secret itself, or its base64 part if it `has_base64_key`."""
 
     header: str
     prefix: str = ""
-    separator: str = ""
+    has_several: bool = False
     algorithm: str = "sha256"
     encoding: str = "hex"
     content: str = "{body}"
     timestamp_header: str = ""
+    timestamp_prefix: str = ""
     id_header: str = ""
     has_base64_key: bool = False
     is_secret_of_sender: bool = False
@@ -58,7 +61,7 @@ class Scheme:
 _STANDARD_WEBHOOKS = Scheme(
     "webhook-signature",
     prefix="v1,",
-    separator=" ",
+    has_several=True,
     encoding="base64",
     content="{id}.{timestamp}.{body}",
     timestamp_header="webhook-timestamp",
@@ -78,7 +81,7 @@ _SCHEMES: dict[str, Scheme] = {
     ),
     "sentry": Scheme("Sentry-Hook-Signature", is_secret_of_sender=True),
     "pagerduty": Scheme(
-        "X-PagerDuty-Signature", prefix="v1=", separator=",", is_secret_of_sender=True
+        "X-PagerDuty-Signature", prefix="v1=", has_several=True, is_secret_of_sender=True
     ),
 }
 SNS_HEADER = "x-amz-sns-message-type"
@@ -92,10 +95,22 @@ def find_scheme(settings: SignatureSettings) -> Scheme:
             content="{timestamp}:{body}" if settings.timestampHeader else "{body}",
             timestamp_header=settings.timestampHeader,
         )
+    if settings.scheme == "stripe":
+        header = settings.header or "Stripe-Signature"
+        return Scheme(
+            header,
+            prefix="v1=",
+            has_several=True,
+            content="{timestamp}.{body}",
+            timestamp_header=header,
+            timestamp_prefix="t=",
+            is_secret_of_sender=True,
+        )
     if settings.scheme == "generic":
         return Scheme(
             settings.header,
             prefix=settings.prefix,
+            has_several=True,
             algorithm=settings.algorithm,
             encoding=settings.encoding,
             content=settings.content,

@@ -14,14 +14,18 @@ _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^`|~-]{1,100}")  # the listener drops 
 _RESERVED_HEADERS = {"authorization", "cookie", "host", "content-length", "content-type"}
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 _TOPIC = re.compile(
-    r"arn:(aws|aws-cn|aws-us-gov):sns:(?P<region>[a-z]{2}(?:-[a-z]+)+-[0-9]{1,2}):[0-9]{12}:"
+    # A region never looks like another host of Amazon, such as s3 or s3-us-west-2.
+    r"arn:(?P<partition>aws|aws-cn|aws-eusc|aws-us-gov):sns:"
+    r"(?P<region>[a-z]+(?:-[a-z]+)+-[0-9]{1,2}):[0-9]{12}:"
     r"[A-Za-z0-9_-]{1,256}(\.fifo)?"
 )
+_DOMAINS = {"aws-cn": "amazonaws.com.cn", "aws-eusc": "amazonaws.eu"}
 _GENERIC = SignatureSettings("generic")
 # The members that a scheme uses besides toleranceSeconds.
 _MEMBERS = {
     "aws-sns": {"topics"},
     "grafana": {"header", "timestampHeader"},
+    "stripe": {"header"},
     "generic": {"header", "timestampHeader", "algorithm", "encoding", "prefix", "content"},
 }
 
@@ -51,17 +55,19 @@ def check_settings(settings: SignatureSettings, secret: str, problems: Problems)
         _check_secret(settings, secret, problems)
 
 
-def find_region(topic: str) -> str:
-    """The region of a topic's ARN, "" if the text is not such an ARN."""
+def find_sns_host(topic: str) -> str:
+    """The host of SNS in the region of a topic's ARN, "" if the text is not such an ARN."""
     match = _TOPIC.fullmatch(topic)
-    return match["region"] if match else ""
+    if match is None:
+        return ""
+    return f"sns.{match['region']}.{_DOMAINS.get(match['partition'], 'amazonaws.com')}"
 
 
 def _check_topics(settings: SignatureSettings, problems: Problems) -> None:
     if not 1 <= len(settings.topics) <= MAX_TOPICS:
         problems.add("signature.topics", f"There must be 1 to {MAX_TOPICS} topics.")
     for index, topic in enumerate(settings.topics[:MAX_TOPICS]):
-        if not find_region(topic):
+        if not find_sns_host(topic):
             text = "This is not the ARN of a topic, arn:aws:sns:<region>:<account>:<name>."
             problems.add(f"signature.topics[{index}]", text)
 

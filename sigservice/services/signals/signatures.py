@@ -5,8 +5,9 @@ import binascii
 import hmac
 import re
 import secrets as random_secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 from sigservice.services.signals.signature_schemes import (
     TOLERANCE_SECONDS,
@@ -45,9 +46,13 @@ def verify(
         if name and not headers.get(name.lower()):
             return f"The header {name} is missing."
     timestamp = headers[scheme.timestamp_header.lower()] if scheme.timestamp_header else ""
-    if scheme.timestamp_header and not _TIMESTAMP.fullmatch(timestamp):
+    if prefix := scheme.timestamp_prefix:
+        timestamp = next(_split_header(timestamp, prefix), "")
+        if not _TIMESTAMP.fullmatch(timestamp):
+            return f"The header {scheme.header} has no Unix timestamp that begins with {prefix}"
+    elif scheme.timestamp_header and not _TIMESTAMP.fullmatch(timestamp):
         return f"The header {scheme.timestamp_header} is not a Unix timestamp."
-    signatures = _split_signatures(scheme, headers[scheme.header.lower()])
+    signatures = _find_signatures(scheme, headers[scheme.header.lower()])
     if not signatures:
         return f"The header {scheme.header} has no signature that begins with {scheme.prefix}"
     id = headers[scheme.id_header.lower()] if scheme.id_header else ""
@@ -84,14 +89,19 @@ def describe_age(sent_at: datetime, now: datetime, tolerance_seconds: float) -> 
     return f"The timestamp is {text}; the limit is {spell_duration(tolerance)}."
 
 
-def _split_signatures(scheme: Scheme, header: str) -> list[str]:
+def _find_signatures(scheme: Scheme, header: str) -> list[str]:
     """The first MAX_SIGNATURES with the prefix of the scheme, without it."""
-    parts = [header]
-    if scheme.separator:
-        parts = header.split(scheme.separator, MAX_SIGNATURES)[:MAX_SIGNATURES]
-    parts = [part.strip() for part in parts]
-    prefix = scheme.prefix
-    return [part.removeprefix(prefix) for part in parts if part.startswith(prefix)]
+    if scheme.has_several:
+        return list(islice(_split_header(header, scheme.prefix), MAX_SIGNATURES))
+    text = header.strip()
+    return [text.removeprefix(scheme.prefix)] if text.startswith(scheme.prefix) else []
+
+
+def _split_header(header: str, prefix: str) -> Iterator[str]:
+    """The parts between commas or spaces that begin with the prefix, without it. A prefix such as
+    `v1,` may have these characters too."""
+    matches = re.finditer(rf"(?:^|[, ]){re.escape(prefix)}([^, ]+)", header)
+    return (match[1] for match in matches)
 
 
 def _build_content(scheme: Scheme, body: bytes, timestamp: str, id: str) -> bytes:

@@ -27,7 +27,7 @@ from sigservice.outgoing.addresses import DestinationError
 from sigservice.outgoing.post import DeliveryError, Response
 from sigservice.payload import parse
 from sigservice.services.signals.signature_schemes import SNS_TOLERANCE_SECONDS, SignatureSettings
-from sigservice.services.signals.signature_settings import find_region
+from sigservice.services.signals.signature_settings import find_sns_host
 from sigservice.services.signals.signatures import WRONG_SIGNATURE, describe_age
 
 MAX_CERTIFICATES = 50  # in memory
@@ -38,7 +38,7 @@ WRONG_TOPIC = "The topic is not allowed."
 _CERTIFICATE_PATH = re.compile(r"/SimpleNotificationService-[0-9a-f]{16,64}\.pem")
 # sns.amazonaws.com, sns-us-gov-west-1.amazonaws.com, sns-signing.eu-south-1.amazonaws.com …
 _CERTIFICATE_NAME = re.compile(
-    r"sns(-signing)?([.-][a-z]{2}(-[a-z]+)+-[0-9]{1,2})?\.amazonaws\.com(\.cn)?"
+    r"sns(-signing)?([.-][a-z]+(-[a-z]+)+-[0-9]{1,2})?\.amazonaws\.(com|com\.cn|eu)"
 )
 _HASHES = {"1": SHA1, "2": SHA256}
 _SIGNED_MEMBERS = {
@@ -258,8 +258,7 @@ def _list_names(certificate: x509.Certificate) -> list[str]:
 
 def _find_origin(topic: str) -> str:
     """The URL of SNS in the region of the topic, which an admin has allowed."""
-    suffix = ".cn" if topic.startswith("arn:aws-cn:") else ""
-    return f"https://sns.{find_region(topic)}.amazonaws.com{suffix}"
+    return f"https://{find_sns_host(topic)}"
 
 
 def _build_content(message: SnsMessage) -> bytes:

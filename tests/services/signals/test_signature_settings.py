@@ -6,7 +6,7 @@ import pytest
 
 from sigservice.services.problems import Problems
 from sigservice.services.signals.signature_schemes import SignatureSettings
-from sigservice.services.signals.signature_settings import check_settings, find_region
+from sigservice.services.signals.signature_settings import check_settings, find_sns_host
 from sigservice.services.signals.signatures import generate_secret
 
 TOPIC = "arn:aws:sns:us-east-2:123456789012:alarms"
@@ -25,6 +25,7 @@ VALID = [
     {"scheme": "standard-webhooks", "toleranceSeconds": 60},
     {"scheme": "grafana", "header": "X-Mine", "timestampHeader": "X-Time"},
     {"scheme": "aws-sns", "topics": [TOPIC, "arn:aws-cn:sns:cn-north-1:123456789012:a.fifo"]},
+    {"scheme": "stripe", "header": "Calendly-Webhook-Signature"},
     GENERIC | {"algorithm": "sha1", "encoding": "base64", "prefix": "sha1="},
     GENERIC | {"timestampHeader": "X-Time", "content": "v0:{timestamp}:{body}"},
 ]
@@ -49,6 +50,7 @@ def test_valid_settings_with_their_own_secret(settings):
         ({"scheme": "aws-sns"}, "topics"),
         ({"scheme": "aws-sns", "topics": [TOPIC] * 21}, "topics"),
         ({"scheme": "aws-sns", "topics": [TOPIC, "alarms"]}, "topics[1]"),
+        ({"scheme": "stripe", "timestampHeader": "X-Time"}, "timestampHeader"),
         ({"scheme": "generic"}, "header"),
         (GENERIC | {"timestampHeader": "x-signature", "content": "{timestamp}{body}"},
          "timestampHeader"),
@@ -87,10 +89,14 @@ def test_sns_has_no_secret():
 
 
 @pytest.mark.parametrize(
-    ("topic", "region"),
+    ("topic", "host"),
     [
-        (TOPIC, "us-east-2"),
-        ("arn:aws-us-gov:sns:us-gov-west-1:123456789012:a", "us-gov-west-1"),
+        (TOPIC, "sns.us-east-2.amazonaws.com"),
+        ("arn:aws-us-gov:sns:us-gov-west-1:123456789012:a", "sns.us-gov-west-1.amazonaws.com"),
+        ("arn:aws-cn:sns:cn-north-1:123456789012:a", "sns.cn-north-1.amazonaws.com.cn"),
+        ("arn:aws-eusc:sns:eusc-de-east-1:123456789012:a", "sns.eusc-de-east-1.amazonaws.eu"),
+        ("arn:aws:sns:s3:123456789012:a", ""),
+        ("arn:aws-x:sns:us-east-2:123456789012:a", ""),
         ("arn:aws:sns:s3-us-west-2:123456789012:a", ""),  # a host of S3 would begin like that
         ("arn:aws:sns:us-east-2.evil:123456789012:a", ""),
         ("arn:aws:sqs:us-east-2:123456789012:a", ""),
@@ -98,5 +104,5 @@ def test_sns_has_no_secret():
         ("", ""),
     ],
 )
-def test_region_of_a_topic(topic, region):
-    assert find_region(topic) == region
+def test_host_of_a_topic(topic, host):
+    assert find_sns_host(topic) == host

@@ -78,7 +78,7 @@ STANDARD_WEBHOOKS = Call(  # the test "sign function works" of its official libr
     datetime.fromtimestamp(1614265330, UTC),
 )
 PAGERDUTY = read_vector("pagerduty")
-# These two publish no vector: the formula of their documentation, computed here.
+# The others publish no vector: the formula of their documentation, computed here.
 SENTRY_BODY = b'{"action": "created", "data": {}}'
 SENTRY = Call(
     SignatureSettings("sentry"),
@@ -118,12 +118,22 @@ GENERIC = Call(
     },
     b"{}",
 )
+STRIPE = Call(
+    SignatureSettings("stripe"),
+    "whsec_generated-by-stripe",
+    {
+        "Stripe-Signature": f"t={SECONDS},"
+        f"v1={sign('whsec_generated-by-stripe', f'{SECONDS}.{{}}'.encode())}"
+    },
+    b"{}",
+)
 CALLS = {
     "github": GITHUB,
     "slack": SLACK,
     "standard-webhooks": STANDARD_WEBHOOKS,
     "pagerduty": PAGERDUTY,
     "sentry": SENTRY,
+    "stripe": STRIPE,
     "grafana": GRAFANA,
     "grafana without a timestamp": GRAFANA_PLAIN,
     "generic": GENERIC,
@@ -195,7 +205,9 @@ def test_a_timestamp_that_is_none_is_refused(call, text):
     assert call.verify(headers=call.headers | {name: text}).endswith("is not a Unix timestamp.")
 
 
-@pytest.mark.parametrize(("call", "separator"), [(STANDARD_WEBHOOKS, " "), (PAGERDUTY, ",")])
+@pytest.mark.parametrize(
+    ("call", "separator"), [(STANDARD_WEBHOOKS, " "), (PAGERDUTY, ","), (PAGERDUTY, ", ")]
+)
 def test_one_of_several_signatures_is_enough(call, separator):
     name = find_header(call.settings)
     valid = call.headers[name]
@@ -208,6 +220,38 @@ def test_one_of_several_signatures_is_enough(call, separator):
     assert "has no signature that begins with v1" in reason
     flood = separator.join([other] * 1000 + [valid])
     assert call.verify(headers=call.headers | {name: flood}) == WRONG_SIGNATURE
+
+
+@pytest.mark.parametrize("separator", [",", " ", ", "])
+@pytest.mark.parametrize("prefix", ["", "v1=", "v1,", "sha256="])
+def test_a_generic_header_can_have_several_signatures(prefix, separator):
+    settings = SignatureSettings("generic", header="S", prefix=prefix)
+    valid = prefix + sign("generic-secret", b"{}")
+    other = prefix + "0" * 64
+    for values in ([other, valid], [valid, other], ["v0=1", valid]):
+        headers = {"s": separator.join(values)}
+        assert verify(settings, ["generic-secret"], headers, b"{}", NOW) == ""
+    headers = {"s": separator.join([other] * 20 + [valid])}
+    assert verify(settings, ["generic-secret"], headers, b"{}", NOW) == WRONG_SIGNATURE
+
+
+def test_stripe_signs_by_any_v1_for_the_first_timestamp():
+    header = STRIPE.headers["stripe-signature"]
+    time, valid = header.split(",")
+    other, old = "v1=" + "0" * 64, f"t={int(SECONDS) - 1}"
+    for text in (f"{time},{other},{valid},v0=1", f"{valid}, {time}", f"{time},{valid},{old}"):
+        assert STRIPE.verify(headers={"stripe-signature": text}) == ""
+    for text in (f"{old},{valid}", f"{old},{time},{valid}", f"{time},{other}"):
+        assert STRIPE.verify(headers={"stripe-signature": text}) == WRONG_SIGNATURE
+    for text in (valid, f"t=,{valid}", f"t=now,{valid}"):
+        reason = STRIPE.verify(headers={"stripe-signature": text})
+        assert reason == "The header Stripe-Signature has no Unix timestamp that begins with t="
+    assert "begins with v1=" in STRIPE.verify(headers={"stripe-signature": f"{time},v0=1"})
+
+
+def test_an_old_call_of_stripe_is_refused():
+    reason = STRIPE.verify(now=NOW + timedelta(minutes=6))
+    assert reason == "The timestamp is 6 min old; the limit is 5 min."
 
 
 def test_a_comma_separates_no_signatures_of_other_senders():
@@ -245,7 +289,7 @@ def test_generated_secrets_have_the_form_of_the_sender():
     assert len(generate_secret(SignatureSettings("github"))) == 64
     secret = generate_secret(SignatureSettings("gitlab"))
     assert len(signatures.decode_key(secret)) == 32
-    for scheme in ("slack", "sentry", "pagerduty", "aws-sns"):
+    for scheme in ("slack", "sentry", "pagerduty", "stripe", "aws-sns"):
         assert generate_secret(SignatureSettings(scheme)) == ""
 
 

@@ -235,6 +235,8 @@ def test_a_certificate_elsewhere_is_never_fetched(sender, verifier, clock, url):
         ("sns-us-gov-west-1.amazonaws.com", True),
         ("sns-signing.eu-south-1.amazonaws.com", True),
         ("sns-cn-north-1.amazonaws.com.cn", True),
+        ("sns-eusc-de-east-1.amazonaws.eu", True),
+        ("sns.amazonaws.eu.evil.example", False),
         ("s3.amazonaws.com", False),
         ("sns.amazonaws.com.evil.example", False),
     ],

@@ -25,6 +25,7 @@ KINDS = {
     "slack": "Slack signature",
     "sentry": "Sentry signature",
     "pagerduty": "PagerDuty signature",
+    "stripe": "Stripe signature",
     "gitlab": "GitLab signing token",
     "aws-sns": "Amazon SNS",
     "generic": "Another signature (HMAC)",
@@ -36,13 +37,15 @@ INSTRUCTIONS = {
     "grafana": "Alerting → Contact points → Webhook: enter the URL, and this secret under HMAC "
     "Signature, with the headers of this token.",
     "standard-webhooks": "Enter the URL and this signing secret where the sender has its webhooks. "
-    "It signs in the headers webhook-id, webhook-timestamp and webhook-signature.",
+    "It signs in the headers webhook-id, webhook-timestamp and webhook-signature, or svix-…",
     "slack": "The secret is the Signing Secret of the app, under Basic Information. Enter the URL "
     "as its request URL.",
     "sentry": "The secret is the Client Secret of the integration. Enter the URL as its Webhook "
     "URL.",
     "pagerduty": "The secret is the one that PagerDuty shows once, when the webhook subscription "
     "with the URL is added.",
+    "stripe": "Workbench → Webhooks → Add destination: enter the URL. The secret is the signing "
+    "secret of the destination.",
     "gitlab": "Settings → Webhooks → Add new webhook: enter the URL, and this secret as the "
     "signing token.",
     "aws-sns": "Create a subscription of the topic with the protocol HTTPS and the URL as its "
@@ -68,6 +71,9 @@ _FIELDS = {
         f"{_AT}header",
         "Header of the signature",
         hint="Optional. The default is X-Grafana-Alerting-Signature.",
+    ),
+    "stripe header": Field(
+        f"{_AT}header", "Header of the signature", hint="Optional. The default is Stripe-Signature."
     ),
     "header": Field(
         f"{_AT}header", "Header of the signature", hint="Such as X-Signature.", is_required=True
@@ -95,6 +101,7 @@ _FIELDS = {
 _FIELDS_OF = {
     "aws-sns": ("topics",),
     "grafana": ("grafana header", "timestampHeader"),
+    "stripe": ("stripe header",),
     "generic": ("header", "algorithm", "encoding", "prefix", "content", "timestampHeader"),
 }
 _RESTRICTIONS = [
