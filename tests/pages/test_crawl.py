@@ -218,7 +218,6 @@ def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
         "/admin/alert-rules/1": {"source.measure": "ratio", "above": "x", "breaches": "0"},
         f"{ACTIONS}/new": WRONG_ACTION_SET,
         f"{ACTIONS}/1": {"do": "add-options.notifications"},
-        f"{ACTIONS}/1/delete": {},
         f"{ACTIONS}/1/test": {"payload": '{"type": "deploys"}'},
         f"{ACTIONS}/2/test": {"payload": "{"},
         f"{ACTIONS}/1/runs/1/undo": {},
