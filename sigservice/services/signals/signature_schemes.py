@@ -23,9 +23,9 @@ SNS_TOLERANCE_SECONDS = 3600
 
 class SignatureSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     """`header` also overrides the name of the schemes grafana and stripe, `timestampHeader` that of
-    grafana; the members after them belong to the scheme generic. `content` is the signed text, such as
-    `{timestamp}.{body}`. `toleranceSeconds` is the maximum age of a timestamp; None is the default
-    of the scheme. `topics` are the ARNs that the scheme aws-sns accepts."""
+    grafana; the members after them belong to the scheme generic. `content` is the signed text, such
+    as `{timestamp}.{body}`. `toleranceSeconds` is the maximum age of a timestamp; None is the
+    default of the scheme. `topics` are the ARNs that the scheme aws-sns accepts."""
 
     scheme: SchemeName
     header: str = ""
