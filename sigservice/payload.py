@@ -15,7 +15,15 @@ from sigservice.errors import BadDataError, ContentTooLargeError, ContentTypeErr
 
 MAX_DEPTH = 64
 _ESCAPE = re.compile(r"\\(?:(u[dD][89abAB]..\\u....|u....)|.)", re.DOTALL)
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _decode = msgspec.json.decode
+
+
+def list_media_types(content_type: str) -> list[str]:
+    """The media types of a Content-Type in lower case, without parameters: several if it was sent
+    several times, which servers join by commas; none if it is missing."""
+    text = _QUOTED.sub("", content_type)
+    return [part.partition(";")[0].strip().lower() for part in text.split(",")] if text else []
 
 
 def inflate(data: bytes, encoding: str, limit: int) -> bytes:

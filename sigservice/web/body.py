@@ -53,10 +53,12 @@ def read_sent_bytes(environ: dict[str, Any], limit: int) -> bytes:
 
 
 def is_json(content_type: str) -> bool:
-    """Whether it is application/json, a +json type (RFC 6839) or missing."""
-    media_type = content_type.partition(";")[0].strip().lower()
-    return media_type in ("", "application/json") or (
-        media_type.startswith("application/") and media_type.endswith("+json")
+    """Whether each of its media types is application/json or a +json type (RFC 6839), or it is
+    missing."""
+    return all(
+        media_type == "application/json"
+        or (media_type.startswith("application/") and media_type.endswith("+json"))
+        for media_type in payload.list_media_types(content_type)
     )
 
 
@@ -141,9 +143,9 @@ def read_form(
 
     Raises ContentTypeError, ContentTooLargeError, BadDataError.
     """
-    media_type = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
+    media_types = payload.list_media_types(environ.get("CONTENT_TYPE", ""))
     data = read_bytes(environ, limit)
-    if data and media_type != "application/x-www-form-urlencoded":
+    if data and set(media_types) != {"application/x-www-form-urlencoded"}:
         raise ContentTypeError("The body must be application/x-www-form-urlencoded.")
     return dict(_parse_pairs(data.decode("latin-1"), "form", fields))
 

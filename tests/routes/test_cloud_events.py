@@ -53,6 +53,13 @@ def test_a_header_that_is_not_utf8_is_400(send_subject, header):
     assert "subject" in send_subject(header, 400)["message"]
 
 
+def test_data_is_json_if_each_of_its_types_is(web, make, endpoint):
+    headers = {"Authorization": f"Bearer {make.token(endpoint)['token']}"} | EVENT
+    headers |= {"Content-Type": "application/json; charset=utf-8, application/json"}
+    (signal,) = web.post(URL, '{"a": 1}', headers=headers).json["signals"]
+    assert signal["payload"]["data"] == {"a": 1}
+
+
 def ask(web, name="deploys", headers=ORIGIN, status=200):
     return web.options(f"/api/signal-endpoint/{name}", headers=headers, status=status)
 

@@ -121,7 +121,8 @@ def test_another_encoding_is_refused_unless_there_is_no_body(encoding):
 @pytest.mark.parametrize(
     "content_type",
     ["application/json", "Application/JSON; charset=utf-8", "application/problem+json", "",
-     "application/vnd.x+json;a=b", " application/json "],
+     "application/vnd.x+json;a=b", " application/json ", "application/json, application/json",
+     "application/json;charset=utf-8,application/vnd.x+json", 'application/json; a="b, text/a"'],
 )  # fmt: skip
 def test_json_types_are_read(content_type):
     requests = environ(b'{"a": 1}', CONTENT_TYPE=content_type)
@@ -131,7 +132,9 @@ def test_json_types_are_read(content_type):
 @pytest.mark.parametrize(
     "content_type",
     ["text/plain", "text/json", "application/x-www-form-urlencoded", "application/jsonp",
-     "text/plain+json", "application/json+xml", "multipart/form-data", "+json"],
+     "text/plain+json", "application/json+xml", "multipart/form-data", "+json",
+     "application/json, text/plain", "text/plain, application/json", "application/json,",
+     "application/json; charset=utf-8, text/plain", 'application/json; a="b, text/plain'],
 )  # fmt: skip
 def test_other_types_are_refused_unless_there_is_no_body(content_type):
     with pytest.raises(ContentTypeError):
@@ -234,7 +237,10 @@ def test_no_query_is_empty():
 
 def test_a_form_has_its_type_and_its_limit():
     assert form(b"", "text/plain") == {}
-    for content_type in ("text/plain", "multipart/form-data", "application/json", ""):
+    form_type = "application/x-www-form-urlencoded"
+    assert form(b"a=1", f"{form_type}; charset=utf-8, {form_type}") == {"a": "1"}
+    others = ("text/plain", "multipart/form-data", "application/json", f"{form_type};a, text/plain")
+    for content_type in (*others, ""):
         with pytest.raises(ContentTypeError):
             form(b"a=1", content_type)
     assert form(b"a=" + b"x" * (body.FORM_LIMIT - 2))

@@ -17,6 +17,7 @@ from sigservice.errors import BadDataError
 
 PREFIX = "ce-"
 _REQUIRED = ("id", "source", "specversion", "type")
+_JSON = ("application/json", "text/json")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -34,16 +35,16 @@ def make_structured(headers: Mapping[str, str], content_type: str, body: bytes) 
     for name in _REQUIRED:
         if not event.get(name):
             raise BadDataError(f"The header {PREFIX}{name} is required.", path=f"{PREFIX}{name}")
-    media_type = content_type.partition(";")[0].strip().lower()
-    if media_type:
+    if content_type:
         event["datacontenttype"] = content_type
     if body:
-        event |= _make_data(media_type, body)
+        event |= _make_data(content_type, body)
     return msgspec.json.encode(event)
 
 
-def _make_data(media_type: str, body: bytes) -> dict[str, Any]:
-    if media_type in ("", "application/json", "text/json") or media_type.endswith("+json"):
+def _make_data(content_type: str, body: bytes) -> dict[str, Any]:
+    media_types = payload.list_media_types(content_type)
+    if all(media_type in _JSON or media_type.endswith("+json") for media_type in media_types):
         payload.parse(body)
         return {"data": msgspec.Raw(body)}
     try:
