@@ -35,11 +35,7 @@ from sigservice.services.access.authentication_scheme import AuthenticationSchem
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.access.oidc.provider import Provider
 from sigservice.services.actions import integration_delivery
-from sigservice.services.actions.action_kinds.add_strategy import NAME as ADD_STRATEGY
-from sigservice.services.actions.action_kinds.add_strategy import AddStrategy
 from sigservice.services.actions.action_kinds.table import add_kinds
-from sigservice.services.actions.action_kinds.update_strategy import NAME as UPDATE_STRATEGY
-from sigservice.services.actions.action_kinds.update_strategy import UpdateStrategy
 from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.releases import release_actions
 from sigservice.services.releases.release_journal import ReleaseEventNote
@@ -88,9 +84,7 @@ def build_context(
     encryption: Encryption,
     get_logger: GetLogger,
 ) -> Context:
-    limit = config["strategySegmentsLimit"]
-    planned = {ADD_STRATEGY: AddStrategy(limit), UPDATE_STRATEGY: UpdateStrategy(limit)}
-    add_kinds({**release_actions.KINDS, **planned})
+    add_kinds(release_actions.KINDS)
     limiter = build_limiter(config, clock)
     caching = config["clientFeatureCaching"]
     telemetry = Telemetry(

@@ -60,6 +60,7 @@ WRONG_ACTION_SET = {
     "actions.0.executionParams.rollout": "x",
     "actions.0.executionParams.environment": "",
     "actions.0.executionParams.featureName": "",
+    "actions.1.executionParams.environment": "production",
     "actions.1.executionParams.featureName": "none",
     "options.cooldownSeconds": "x",
     "options.maxRunsPerHour": "0",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 
 import pytest
@@ -313,113 +312,15 @@ def test_a_release_that_conflicts_is_named(ada, sets, flags, web, service):
 STRATEGIES = "/api/admin/projects/default/features/checkout/environments/production/strategies"
 
 
-@pytest.fixture
-def strategy(web, flags, sets):
-    body = {"name": "flexibleRollout", "parameters": {"rollout": "25"}}
-    return web.post_json(STRATEGIES, body, headers=ADMIN).json["id"]
-
-
-def plan_strategy(ada, id, rollout="100"):
-    """The form that asks for the time of a change of the strategy."""
-    path = f"/admin/features/checkout/environments/production/strategies/{id}"
-    form = form_to(ada.get(path), path)
-    form["parameters.rollout"] = rollout
-    form = form_to(form.submit("do", value="schedule", status=200), path)
-    form["match.at"] = "2999-12-01T08:00"
-    return form
-
-
-def run_now(ada, sets, web):
-    (item,) = list_scheduled(web)
-    ada.post(f"{PATH}/{item['actionSetId']}/now", {"csrf": ada.csrf}, status=303)
-    sets.work()
-    return sets.runs(item["actionSetId"])[0]
-
-
-def test_a_strategy_is_saved_at_a_time(ada, sets, web, strategy):
-    page = plan_strategy(ada, strategy).submit(status=303).follow()
-    assert "Gradual rollout of checkout in production 25% → 100%" in read_card(page)
-    run = run_now(ada, sets, web)
-    assert (run["state"], len(run["actionSet"]["actions"][0]["changes"])) == ("success", 1)
-    one = web.get(f"{STRATEGIES}/{strategy}", headers=ADMIN).json
-    assert one["parameters"]["rollout"] == "100"
-
-
-def test_a_strategy_that_somebody_changed_is_not_saved_and_home_says_so(
-    ada, vera, sets, web, strategy
-):
-    plan_strategy(ada, strategy).submit(status=303)
-    body = {"name": "flexibleRollout", "parameters": {"rollout": "30"}}
-    web.put_json(f"{STRATEGIES}/{strategy}", body, headers=ADMIN)
-    assert run_now(ada, sets, web)["state"] == "failed"
-    one = web.get(f"{STRATEGIES}/{strategy}", headers=ADMIN).json
-    assert one["parameters"]["rollout"] == "30"
-    text = " ".join(vera.get("/").html.find(id="not-done").get_text(" ").split())
-    assert re.search(
-        r"Not done: API token admin changed the strategy on \d+ [A-Z][a-z]{2}\. Review", text
-    )
-
-
-def test_a_strategy_that_was_removed_is_not_saved(ada, sets, web, strategy):
-    plan_strategy(ada, strategy).submit(status=303)
-    web.delete(f"{STRATEGIES}/{strategy}", headers=ADMIN)
-    run = run_now(ada, sets, web)
-    assert "removed the strategy on" in run["actionSet"]["actions"][0]["details"]
-
-
-def plan_new_strategy(ada, rollout="25"):
-    """The form that asks for the time of a new strategy."""
-    path = "/admin/features/checkout/environments/production/strategies/new"
-    form = form_to(ada.get(path), path)
-    form["parameters.rollout"] = rollout
-    form = form_to(form.submit("do", value="schedule", status=200), path)
-    form["match.at"] = "2999-12-01T08:00"
-    return form
-
-
-def test_a_new_strategy_is_added_at_a_time(ada, sets, web):
-    page = plan_new_strategy(ada).submit(status=303).follow()
-    assert "Add Gradual rollout 25% to checkout in production" in read_card(page)
-    assert len(web.get(STRATEGIES, headers=ADMIN).json) == 1
-    assert run_now(ada, sets, web)["state"] == "success"
-    rollouts = [one["parameters"]["rollout"] for one in web.get(STRATEGIES, headers=ADMIN).json]
-    assert rollouts == ["100", "25"]
-
-
-def test_a_planned_new_strategy_of_an_archived_flag_is_not_added(ada, sets, web):
-    plan_new_strategy(ada).submit(status=303)
+def test_a_change_of_an_archived_flag_is_not_done_and_home_says_so(ada, vera, sets, web):
+    schedule(ada, change="SET_FEATURE_ROLLOUT", to="50").submit(status=303)
     (item,) = list_scheduled(web)
     web.delete("/api/admin/projects/default/features/checkout", headers=ADMIN, status=202)
     ada.post(f"{PATH}/{item['actionSetId']}/now", {"csrf": ada.csrf}, status=303)
     sets.work()
-    (action,) = sets.runs(item["actionSetId"])[0]["actionSet"]["actions"]
-    assert action["details"] == "Not done: checkout is archived."
-
-
-def test_a_planned_strategy_is_checked_like_the_form(ada, ed, web, strategy):
-    path = f"/admin/features/checkout/environments/production/strategies/{strategy}"
-    form = form_to(ada.get(path), path)
-    form["parameters.rollout"] = "101"
-    assert find_error(form.submit("do", value="schedule", status=400), "parameters.rollout")
-    form = plan_strategy(ada, strategy)
-    form["match.at"] = "2020-01-01T00:00"
-    assert find_error(form.submit(status=400), "match.at").startswith("The time has passed.")
-    form = plan_new_strategy(ada)
-    form["match.at"] = "2020-01-01T00:00"
-    assert find_error(form.submit(status=400), "match.at").startswith("The time has passed.")
-    for address in (path, path.replace(strategy, "new")):
-        page = ed.get(address)
-        assert "Save at a time" not in page.text
-        fields = dict(form_to(page, address).submit_fields()) | {"do": "schedule"}
-        ed.post(address, fields, status=403)
-
-
-def test_a_set_with_a_planned_strategy_is_saved_unchanged_by_its_form(ada, sets, web, strategy):
-    plan_strategy(ada, strategy).submit(status=303)
-    (item,) = list_scheduled(web)
-    path = f"{PATH}/{item['actionSetId']}"
-    form_to(ada.get(path), path).submit(status=303)
-    assert list_scheduled(web) == [item]
+    assert sets.runs(item["actionSetId"])[0]["state"] == "failed"
+    text = " ".join(vera.get("/").html.find(id="not-done").get_text(" ").split())
+    assert "Not done: checkout is archived. Review" in text
 
 
 def test_only_admins_schedule_changes(ed, sets):

@@ -25,7 +25,6 @@ from sigservice.repository.rules import metric_sources as source_rows
 from sigservice.repository.signals import signal_endpoints as endpoint_rows
 from sigservice.services.access import service_accounts
 from sigservice.services.actions import action_sets, schedules
-from sigservice.services.actions.action_kinds import add_strategy, update_strategy
 from sigservice.services.actions.action_sets import ActionSetFields, read_limits
 from sigservice.services.actions.schedules import NO_SOURCE
 from sigservice.services.channels import INTEGRATION, MASK, unmask_channels
@@ -48,11 +47,6 @@ from sigservice.services.transfer.automations import (
 )
 from sigservice.services.transfer.snapshot_import import Notice, PartialChanges
 from sigservice.services.transfer.snapshot_writer import ImportChange
-
-OBSTACLES = {  # why actions of other servers mean something else here
-    add_strategy.NAME: add_strategy.find_import_obstacle,
-    update_strategy.NAME: update_strategy.find_import_obstacle,
-}
 
 
 class AutomationImporter:
@@ -187,9 +181,6 @@ class AutomationImporter:
         """Why the schedule can't be imported, "" if it can."""
         for action in item.actions:
             if reason := self._find_missing_target(item.project, action.executionParams):
-                return reason
-            find = OBSTACLES.get(action.action)
-            if find and (reason := find(self._conn, item.project, action.executionParams)):
                 return reason
         if before is not None and before["source_id"] != NO_SOURCE:
             return "the action set of this name is triggered by an endpoint here"

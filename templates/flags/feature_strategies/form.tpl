@@ -11,9 +11,6 @@
 % include("flags/feature_strategies/fields.tpl")
 <p class="actions save">
 <button data-confirm="{{question}}">Save strategy</button>
-% if can_schedule:
-<button class="quiet" name="do" value="schedule">Save at a time …</button>
-% end
 <button class="quiet" name="do" value="evaluate" formtarget="_blank">Evaluate<span class="hidden"> this draft (opens a new tab)</span></button>
 <a href="{{url(path)}}">Cancel</a>
 </p>

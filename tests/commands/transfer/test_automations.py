@@ -149,45 +149,6 @@ def test_a_rule_keeps_the_integrations_that_exist_and_lists_the_others(
     assert get(empty, RULES)["alertRules"][0]["notifications"] == channels[:1]
 
 
-@pytest.mark.parametrize(
-    ("kind", "reason"),
-    [
-        ("UPDATE", "segments"),
-        ("UPDATE", "isn't here"),
-        ("UPDATE", ""),
-        ("ADD", "segments"),
-        ("ADD", ""),
-    ],
-)
-def test_a_planned_strategy_is_imported_only_if_its_ids_are_the_same_here(
-    source_service, empty, command, file, kind, reason
-):
-    path = "/api/admin/projects/default/features/checkout/environments/production/strategies"
-    old = {"name": "flexibleRollout", "parameters": {"rollout": "25"}}
-    before = post(source_service, path, old, 200)
-    new = old | {"parameters": {"rollout": "50"}}
-    if reason == "segments":
-        body = {"name": "beta", "constraints": []}
-        new["segments"] = [post(source_service, "/api/admin/segments", body)["id"]]
-    params = {
-        "environment": "production",
-        "featureName": "checkout",
-        "strategy": json.dumps(new),
-    }
-    if kind == "UPDATE":
-        params |= {"strategyId": before["id"], "before": json.dumps(before)}
-    action = {"action": f"{kind}_FEATURE_STRATEGY", "executionParams": params, "sortOrder": 1}
-    (actor,) = get(source_service, "/api/admin/service-account")["serviceAccounts"]
-    planned = make_schedule(actor, name="planned", actions=[action])
-    post(source_service, SETS, planned)
-    if reason == "isn't here":
-        webtest.TestApp(source_service.app).delete(f"{path}/{before['id']}", headers=ADMIN)
-    command(source_service, "export", file)
-    code, out, err = command(empty, "import", file)
-    assert (code, "schedule planned: created" in out) == ((3, False) if reason else (0, True))
-    assert not reason or ("schedule planned: " in out + err and reason in out + err)
-
-
 def test_an_import_where_everything_exists_keeps_the_secrets(source_service, command, file):
     (item,) = get(source_service, SETS)["actions"]
     channels = [{"type": "webhook", "url": HOOK, "on": ["failed"]}]

@@ -21,7 +21,6 @@ from sigservice.routes.pages.signals.channel_section import (
     TELL,
     make_channel_section,
 )
-from sigservice.services.actions.action_kinds import add_strategy, update_strategy
 from sigservice.services.actions.action_set_options import EVENTS
 from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.web.forms import Field, Form, fill, make_choices
@@ -41,7 +40,6 @@ UPDATES_REPLAY = {"data-press": "replay-button"}
 EVENT_LABELS = {"success": "succeeded", "failed": "failed", "suppressed": "was skipped"}
 RUN_EVENTS = {event: f"Run {EVENT_LABELS[event]}" for event in EVENTS}
 # The form of a strategy plans them.
-PLANNED_KINDS = (add_strategy.NAME, update_strategy.NAME)
 SUGGESTED_PATHS = {"list": "suggested"}
 GENERAL_FIELDS = [
     Field("name", "Name", hint="e.g. Disable checkout on payment errors", is_required=True),
@@ -208,20 +206,13 @@ def _make_action_row(at: str, row: Form, kinds: Mapping[str, Any]) -> ActionRow:
     kind = kinds.get(value, {"description": "", "parameters": []})
     fields, suggestions = [], {}
     for parameter in kind["parameters"]:
-        if parameter["type"] == "hidden":
-            if parameter["name"] != "project":
-                name = PARAMS + parameter["name"]
-                fields.append(Field(f"{at}.{name}", "", row.get(name, ""), "hidden"))
+        if parameter["type"] == "hidden":  # the project
             continue
         choices, name = parameter.get("options", []), PARAMS + parameter["name"]
         if len(choices) > MAX_SELECT_CHOICES:
             suggestions[f"{at}.{name}.all"] = choices
         fields.append(_make_parameter_field(at, name, parameter, row.get(name, ""), choices))
-    kind_choices = [
-        (kind_name, item["label"])
-        for kind_name, item in kinds.items()
-        if kind_name not in PLANNED_KINDS or value == kind_name
-    ]
+    kind_choices = [(kind_name, item["label"]) for kind_name, item in kinds.items()]
     return ActionRow(
         Field(
             f"{at}.action",

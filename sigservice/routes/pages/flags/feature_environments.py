@@ -7,7 +7,7 @@ from sigservice.routes.pages.flags.feature_page import card_path, find_target, l
 from sigservice.routes.pages.flags.plan_fields import (
     REASON_FIELD,
     list_accounts,
-    make_plan_fields,
+    make_optional_fields,
     plan,
 )
 from sigservice.services.actions.action_kinds.table import KINDS
@@ -101,7 +101,7 @@ def _ask_first(
     when = Field("when", "When", type="radio", choices=choices)
     fields = fill([when] if len(choices) > 1 else [], {"when": "now"} | form)
     if accounts:
-        fields += make_plan_fields(form, accounts, is_required=False)
+        fields += make_optional_fields(form, accounts)
     verb = "Enable" if enabled else "Disable"
     confirmation = Confirmation(
         f"{verb} {name} in {environment}?",

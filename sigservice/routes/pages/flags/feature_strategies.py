@@ -3,18 +3,11 @@
 from typing import Any
 
 from sigservice.crypto import secrets
-from sigservice.errors import AppError, ConflictError, NotFoundError
+from sigservice.errors import ConflictError, NotFoundError
 from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.releases import releases
 from sigservice.routes.pages.flags.environment_cards import describe_addition
 from sigservice.routes.pages.flags.feature_page import find_target
-from sigservice.routes.pages.flags.plan_fields import (
-    REASON_FIELD,
-    check_permission,
-    list_accounts,
-    make_plan_fields,
-    plan,
-)
 from sigservice.routes.pages.flags.strategy_draft import render_draft
 from sigservice.routes.pages.flags.strategy_form import (
     changes_form,
@@ -24,22 +17,18 @@ from sigservice.routes.pages.flags.strategy_form import (
     read_strategy,
 )
 from sigservice.services import revisions, strategy_summaries
-from sigservice.services.actions.action_kinds import add_strategy, update_strategy
-from sigservice.services.actions.action_kinds.table import KINDS
-from sigservice.services.actions.action_sets import Action
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
-from sigservice.services.identity import ADMIN, EDIT, Identity
+from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
 from sigservice.web import Connection, Context, Page, PageGuard, Router
 from sigservice.web.form_pages import (
     Confirmation,
     confirms,
-    is_correctable,
     make_confirmation_page,
     shows_errors_in,
 )
-from sigservice.web.forms import NO_ENTRY, Entry, Form, fill
+from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.links import flag_path
 
@@ -88,7 +77,6 @@ def show_strategy(
         release=next((row for row in running if row["strategy_id"] == strategy_id), None),
         stored_version=texts["version"],
         path=flag_path(name),
-        can_schedule=identity.has_permission(ADMIN),
         **parts,
     )
 
@@ -111,8 +99,6 @@ def save_strategy(
             strategy, _ = _find_strategy(conn, target, strategy_id)
             draft = read_strategy(form, load_choices(conn), strategy)
         return render_draft(context, target, draft, strategy_id or None, {})
-    if form.get("do") == "schedule":
-        return _plan_strategy(context, identity, name, environment, form, strategy_id)
     if changes_form(form):
         return show_strategy(context, identity, name, environment, strategy_id, Entry(form))
     limit = context.config["strategySegmentsLimit"]
@@ -135,59 +121,6 @@ def save_strategy(
         else:
             strategies.replace(conn, target, strategy_id, new, identity, max_segments=limit)
     return f"{flag_path(name)}?done=strategy-saved#in-{environment}"
-
-
-def _plan_strategy(
-    context: Context,
-    identity: Identity,
-    name: str,
-    environment: str,
-    form: Form,
-    strategy_id: str,
-) -> Page | str:
-    """Asks for the time, and plans the change that the form describes."""
-    check_permission(identity)
-    with context.database.transaction() as conn:
-        target = find_target(conn, name, environment)
-        existing = strategies.get(conn, target, strategy_id) if strategy_id else None
-        new = read_strategy(form, load_choices(conn), existing)
-        limit = context.config["strategySegmentsLimit"]
-        strategies.validate(conn, new, name, project=target.project, max_segments=limit)
-        accounts = list_accounts(conn)
-    params = {"project": target.project, "featureName": name, "environment": environment}
-    params["strategy"] = update_strategy.encode(new)
-    kind, condition, hidden = add_strategy.NAME, "", {}
-    if existing:
-        kind = update_strategy.NAME
-        condition = " It isn't done if the strategy changes before that time."
-        hidden["before"] = update_strategy.encode(strategies.to_strategy(existing))
-        params |= {"strategyId": strategy_id, **hidden}
-    text, error = KINDS[kind].describe(params), None
-    if "match.at" in form:
-        params |= {key: form[key] for key in hidden if key in form}  # as the form was shown
-        try:
-            with context.database.transaction() as conn:
-                action = Action(kind, 1, params)
-                plan(context, conn, identity, target.project, form, action, text)
-            return f"{flag_path(name)}?done=scheduled#in-{environment}"
-        except AppError as problem:
-            if not is_correctable(problem):
-                raise
-            error = problem
-    fields = [*make_plan_fields(form, accounts), *fill([REASON_FIELD], form)]
-    names = {field.name for field in fields}
-    hidden |= {key: value for key, value in form.items() if key not in names}
-    question = Confirmation(
-        "Save the strategy at a time?",
-        [f"{text}.{condition}"],
-        "Save at this time",
-        flag_path(name),
-        hidden=hidden,
-        fields=fields,
-        is_dangerous=False,
-        breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
-    )
-    return make_confirmation_page(question, error, form=form)
 
 
 @confirms(router, f"{ONE}/delete", needs=EDIT)

@@ -28,21 +28,15 @@ def list_accounts(conn: Connection) -> Accounts:
     return [(str(row["id"]), row["username"]) for row in service_accounts.list_all(conn)]
 
 
-def make_plan_fields(form: Form, accounts: Accounts, *, is_required: bool = True) -> list[Field]:
-    """`is_required` is false where the user may choose no time."""
-    times = [replace(field, is_required=is_required) for field in (AT_FIELD, ZONE_FIELD)]
+def make_optional_fields(form: Form, accounts: Accounts) -> list[Field]:
+    """For a form whose user may choose no time."""
+    times = [replace(field, is_required=False) for field in (AT_FIELD, ZONE_FIELD)]
     actor = Field("actorId", "Run as", accounts[0][0] if accounts else "", "hidden")
     if len(accounts) != 1:
         hint = "A service account with the role Editor or Admin. Shown in the audit log."
         actor = Field("actorId", "Run as", "", "select", hint, choices=[("", "–"), *accounts])
         (actor,) = fill([actor], form)
     return [*fill(times, DEFAULTS | form), actor]
-
-
-def check_permission(identity: Identity) -> None:
-    """Raises NoPermissionError."""
-    if not identity.has_permission(ADMIN):
-        raise NoPermissionError("Only admins can schedule a change.")
 
 
 def plan(
@@ -57,7 +51,8 @@ def plan(
 ) -> None:
     """Creates the set; its name says what changes when, its description why. Raises BadDataError,
     NameExistsError, NoPermissionError."""
-    check_permission(identity)
+    if not identity.has_permission(ADMIN):
+        raise NoPermissionError("Only admins can schedule a change.")
     schedule = read(form, Schedule, "match.", cron=None)
     fields = ActionSetFields(
         name=f"{text}, {(schedule.at or '').replace('T', ' ')} {schedule.zone}"[:255],

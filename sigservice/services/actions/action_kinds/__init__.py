@@ -1,2 +1,1 @@
-"""The kinds of actions. table.py has them by name; application/build.py adds those that need the
-configuration, and those of releases."""
+"""The kinds of actions. table.py has them by name; application/build.py adds those of releases."""

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from sigservice.db import Connection
-from sigservice.errors import AppError, ConflictError
-from sigservice.services import revisions
+from sigservice.errors import AppError
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Identity
@@ -98,15 +97,6 @@ class FlagKind(Kind):
 
     def make_target(self, project: str, params: Params) -> FeatureEnvironment:
         return FeatureEnvironment(project, params["featureName"], params["environment"])
-
-    def lock_target(self, conn: Connection, project: str, params: Params) -> FeatureEnvironment:
-        """The target of a change of strategies. Raises NotFoundError, ConflictError for an archived
-        flag."""
-        revisions.lock(conn)
-        target = self.make_target(project, params)
-        if get_state(conn, target)["archived"]:
-            raise ConflictError(f"Not done: {target.feature} is archived.")
-        return target
 
 
 def perform_and_write(

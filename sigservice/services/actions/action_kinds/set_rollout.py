@@ -1,7 +1,9 @@
 """Sets the percentage of all gradual rollouts of a flag in one environment."""
 
 from sigservice.db import Connection
+from sigservice.errors import ConflictError
 from sigservice.repository.flags import feature_strategies
+from sigservice.services import revisions
 from sigservice.services.actions.action_kinds.kind import (
     ENVIRONMENT,
     FLAG,
@@ -13,7 +15,7 @@ from sigservice.services.actions.action_kinds.kind import (
     RevertibleChange,
 )
 from sigservice.services.flags import strategies
-from sigservice.services.flags.feature_states import FeatureEnvironment
+from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
@@ -41,7 +43,10 @@ class SetRollout(FlagKind):
         self, switches: SwitchBatch, project: str, params: Params, by: Identity
     ) -> ActionResult:
         conn, rollout = switches.conn, str(int(params["rollout"]))
-        flag_environment = self.lock_target(conn, project, params)
+        flag_environment = self.make_target(project, params)
+        revisions.lock(conn)
+        if get_state(conn, flag_environment)["archived"]:
+            raise ConflictError(f"Not done: {flag_environment.feature} is archived.")
         rows = feature_strategies.list_by_features(
             conn, [flag_environment.feature], flag_environment.environment
         )
