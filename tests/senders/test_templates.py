@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import operator
 import re
 import tomllib
 from datetime import datetime, timedelta
@@ -49,27 +50,46 @@ def test_it_switches_off_and_on_again(alerts, web):
     check()
 
 
-# The member of the resolved sample that another branch or project changes.
-OTHERS = {
-    "github": ["data", "workflow_run", "head_branch"],
-    "github-webhooks": ["workflow_run", "head_branch"],
-    "gitlab": ["object_attributes", "ref"],
-    "gitlab ": ["project", "path_with_namespace"],
-}
+# The member of a sample by which its signal is of something else, and its value there. A signal
+# that fires matches with another project, which is an alert of its own.
+RUN = ["workflow_run"]
+OTHERS = [
+    ("github", ["data", *RUN, "head_branch"], "other"),
+    ("github", ["data", *RUN, "event"], "pull_request"),
+    ("github", ["data", *RUN, "event"], "pull_request_target"),
+    ("github-webhooks", [*RUN, "head_branch"], "other"),
+    ("github-webhooks", [*RUN, "event"], "pull_request"),
+    ("gitlab", ["object_attributes", "ref"], "other"),
+    ("gitlab", ["object_attributes", "tag"], True),
+    ("gitlab", ["object_attributes", "source"], "merge_request_event"),
+    ("gitlab", ["project", "path_with_namespace"], "other"),
+    ("datadog", ["data", "title"], "[TEST] [Triggered] Shop: error rate"),
+    ("grafana", ["alerts", 0, "annotations", "grafana_state_reason"], "NoData"),
+    ("grafana", ["alerts", 0, "annotations", "grafana_state_reason"], "MissingSeries"),
+]
 
 
-def test_a_good_run_of_another_branch_or_project_reverts_nothing(alerts, web):
+def change_sample(sample, path, value):
+    changed = json.loads(json.dumps(sample))
+    *parents, member = path
+    functools.reduce(operator.getitem, parents, changed)[member] = value
+    return changed
+
+
+def test_signals_of_something_else_neither_disable_nor_enable_a_flag(alerts, web):
     one = alerts.set()
 
-    @each("name", OTHERS)
-    def check(name):
-        recipe = find_recipe(web, name.strip())
+    @each("case", OTHERS, name=str)
+    def check(case):
+        name, *change = case
+        recipe = find_recipe(web, name)
         alerts.put(one, filters=recipe["filters"], options=recipe["options"])
+        if "project" not in change[0]:
+            alerts.send(change_sample(recipe["sample"], *change))
+            alerts.work()
+            assert alerts.is_on()
         alerts.send(recipe["sample"])
-        other = json.loads(json.dumps(recipe["resolvedSample"]))
-        *parents, member = OTHERS[name]
-        functools.reduce(dict.get, parents, other)[member] = "other"
-        alerts.send(other)
+        alerts.send(change_sample(recipe["resolvedSample"], *change))
         alerts.work()
         assert not alerts.is_on()
         alerts.send(recipe["resolvedSample"])
@@ -77,6 +97,15 @@ def test_a_good_run_of_another_branch_or_project_reverts_nothing(alerts, web):
         assert alerts.is_on()
 
     check()
+
+
+@pytest.mark.parametrize("name", ["DatasourceNoData", "DatasourceError", "TestAlert"])
+def test_alerts_of_grafana_itself_disable_no_flag(name):
+    sample = SENDERS["grafana"].samples.firing
+    other = change_sample(sample, ["alerts", 0, "labels", "alertname"], name)
+    matcher = Matcher(SENDERS["grafana"].filters)
+    assert not matcher.matches(other)
+    assert matcher.matches(other | {"alerts": [*other["alerts"], *sample["alerts"]]})
 
 
 def test_events_of_kubernetes_switch_for_an_hour(alerts, web):
@@ -146,15 +175,6 @@ def test_the_list_is_whole_and_for_admins(web, cast):
     assert all(set(recipe) - {"signature"} == keys for recipe in listing)
     cast.signed_in("ed").get("/api/admin/action-recipes", status=403)
     web.get("/api/admin/action-recipes", status=401)
-
-
-def test_grafanas_test_button_switches_nothing():
-    recipe = SENDERS["grafana"]
-    alert = recipe.samples.firing["alerts"][0]
-    test = alert | {"labels": {"alertname": "TestAlert", "instance": "Grafana"}}
-    matcher = Matcher(recipe.filters)
-    assert not matcher.matches(recipe.samples.firing | {"alerts": [test]})
-    assert matcher.matches(recipe.samples.firing | {"alerts": [test, alert]})
 
 
 OTHER_EVENTS = [

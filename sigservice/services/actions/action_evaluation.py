@@ -133,7 +133,9 @@ class Evaluator:
                 _evaluate_set(compiled_set, signal, payload, decisions)
                 for compiled_set in sets.get(signal["endpoint_id"], [])
                 if compiled_set.row["enabled"]
-                or is_resolved(compiled_set.options.restoreWhenResolved, payload)
+                or is_resolved(
+                    compiled_set.options.restoreWhenResolved, compiled_set.matcher, payload
+                )
             ]
             copied_bytes += (len(decisions.runs) - count) * len(signal["payload"])
             if copied_bytes >= BATCH_BYTES:
@@ -207,12 +209,21 @@ def is_persistent_error(error: Exception) -> bool:
     return not isinstance(error, UnavailableError)
 
 
-def is_resolved(resolved_condition: ResolvedCondition | None, payload: Any) -> bool:
-    """Whether the signal resolves an alert: all values at the path say so, also those of `[*]`."""
+def is_resolved(
+    resolved_condition: ResolvedCondition | None, matcher: Matcher | None, payload: Any
+) -> bool:
+    """Whether the signal resolves an alert: all values at the path say so, also those of `[*]`, and
+    the filters match that must match such signals too. Alerts that Alertmanager left out of a group
+    (`truncatedAlerts`) may still fire."""
     if resolved_condition is None:
         return False
     texts = {to_text(value) for value in find_scalars(payload, resolved_condition.path)}
-    return bool(texts) and texts <= {*resolved_condition.values}
+    if not texts or not texts <= {*resolved_condition.values}:
+        return False
+    is_group = "[*]" in resolved_condition.path and isinstance(payload, dict)
+    if is_group and payload.get("truncatedAlerts"):
+        return False
+    return matcher is None or matcher.matches_resolved(payload)
 
 
 def find_key(payload: Any, resolved_condition: ResolvedCondition) -> str | None:
@@ -269,7 +280,7 @@ def _decide(
     compiled_set: CompiledSet, matcher: Matcher, signal: Row, payload: Any, decisions: _Decisions
 ) -> dict[str, Any]:
     options, resolved_condition = compiled_set.options, compiled_set.options.restoreWhenResolved
-    if resolved_condition is not None and is_resolved(resolved_condition, payload):
+    if resolved_condition is not None and is_resolved(resolved_condition, matcher, payload):
         return _resolve_alert(compiled_set, signal, payload, resolved_condition, decisions)
     if not matcher.matches(payload):
         failed = next((result for result in matcher.explain(payload) if not result.matched), None)

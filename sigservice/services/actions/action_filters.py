@@ -2,7 +2,8 @@
 
 The operator decides whether a value is compared as text, number, version or date: 500 equals "500",
 and false, 0 and "" are values. A missing value never matches, not even an inverted filter; only
-EXISTS tests for it.
+EXISTS tests for it. Filters of paths with the same beginning up to `[*]` are about one element: the
+filters of `alerts[*].status` and `alerts[*].labels.team` match if one alert has both.
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ MAX_TEXT_LENGTH = 10_000
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _EPOCH_MILLISECONDS_FROM = 10**11
 _FOLDING = "(?i)"
+_WILDCARD = "[*]"
 
 
 class Filter(msgspec.Struct, omit_defaults=True):
-    """A condition on one path. `values` is for operators that compare with several values."""
+    """A condition on one path. `values` is for operators that compare with several values. If
+    `alsoWhenResolved`, it must match signals that resolve an alert too."""
 
     path: str = ""
     operator: str = ""
@@ -42,6 +45,7 @@ class Filter(msgspec.Struct, omit_defaults=True):
     values: list[str | int | float | bool] | None = None
     inverted: bool = False
     caseInsensitive: bool = False
+    alsoWhenResolved: bool = False
     any: list[Filter] | None = None
 
 
@@ -65,24 +69,50 @@ class Matcher:
 
     def __init__(self, filters: Iterable[Filter]) -> None:
         """`filters` must be valid."""
-        self._tests = [_AnyOf(f.any) if f.any else _FilterTest(f) for f in filters]
+        filters = list(filters)
+        self._tests = _build_tests([(f, f.path) for f in filters])
+        self._resolved = _build_tests([(f, f.path) for f in filters if f.alsoWhenResolved])
+        self._order = {id(filter): number for number, filter in enumerate(filters)}
 
     def matches(self, payload: Any) -> bool:
         """Whether all filters match; stops at the first that doesn't."""
         return all(test.matches(payload) for test in self._tests)
 
+    def matches_resolved(self, payload: Any) -> bool:
+        """Whether all filters match that must match signals that resolve an alert."""
+        return all(test.matches(payload) for test in self._resolved)
+
     def explain(self, payload: Any) -> list[FilterResult]:
         """The result of each filter."""
-        return [test.explain(payload) for test in self._tests]
+        results = [pair for test in self._tests for pair in test.explain(payload)]
+        results.sort(key=lambda pair: self._order[id(pair[0])])
+        return [result for _, result in results]
+
+
+def _build_tests(filters: Sequence[tuple[Filter, str]]) -> list[_FilterTest | _AnyOf | _OneElement]:
+    """The tests of filters, with the path of each in the value that is tested."""
+    groups: dict[str | int, list[tuple[Filter, str]]] = {}
+    for number, (filter, path) in enumerate(filters):
+        start, wildcard, _ = path.partition(_WILDCARD)
+        groups.setdefault(start + wildcard if wildcard else number, []).append((filter, path))
+    tests: list[_FilterTest | _AnyOf | _OneElement] = []
+    for key, group in groups.items():
+        filter, path = group[0]
+        if len(group) > 1 and isinstance(key, str):
+            rests = [(f, path.removeprefix(key).removeprefix(".")) for f, path in group]
+            tests.append(_OneElement(key, rests))
+        else:
+            tests.append(_AnyOf(filter) if filter.any else _FilterTest(filter, path))
+    return tests
 
 
 class _FilterTest:
-    def __init__(self, filter: Filter) -> None:
-        self._filter = filter
+    def __init__(self, filter: Filter, path: str) -> None:
+        self._filter, self._path = filter, path
         self._test = _compile_test(filter)
 
     def matches(self, payload: Any) -> bool:
-        return self._evaluate(payload_paths.find_values(payload, self._filter.path))
+        return self._evaluate(payload_paths.find_values(payload, self._path))
 
     def _evaluate(self, values: list[Any]) -> bool:
         if self._filter.operator == "EXISTS":
@@ -92,28 +122,45 @@ class _FilterTest:
             return False
         return any(self._test(value) for value in scalars) is not self._filter.inverted
 
-    def explain(self, payload: Any) -> FilterResult:
-        values = payload_paths.find_values(payload, self._filter.path)
+    def explain(self, payload: Any) -> list[tuple[Filter, FilterResult]]:
+        values = payload_paths.find_values(payload, self._path)
         text = ", ".join(to_text(value) for value in values[:10])[:200] if values else None
-        return FilterResult(
-            self._filter.path,
-            self._filter.operator,
-            self._filter.inverted,
-            text,
-            self._evaluate(values),
-        )
+        filter, is_match = self._filter, self._evaluate(values)
+        result = FilterResult(filter.path, filter.operator, filter.inverted, text, is_match)
+        return [(filter, result)]
 
 
 class _AnyOf:
-    def __init__(self, filters: list[Filter]) -> None:
-        self._tests = [_FilterTest(filter) for filter in filters]
+    def __init__(self, filter: Filter) -> None:
+        self._filter = filter
+        self._tests = [_FilterTest(inner, inner.path) for inner in filter.any or ()]
 
     def matches(self, payload: Any) -> bool:
         return any(test.matches(payload) for test in self._tests)
 
-    def explain(self, payload: Any) -> FilterResult:
-        results = tuple(test.explain(payload) for test in self._tests)
-        return FilterResult("", "ANY", False, None, any(v.matched for v in results), results)
+    def explain(self, payload: Any) -> list[tuple[Filter, FilterResult]]:
+        results = tuple(pair[1] for test in self._tests for pair in test.explain(payload))
+        is_match = any(result.matched for result in results)
+        return [(self._filter, FilterResult("", "ANY", False, None, is_match, results))]
+
+
+class _OneElement:
+    """Filters of one element of the list at `path`, which ends in `[*]`."""
+
+    def __init__(self, path: str, filters: Sequence[tuple[Filter, str]]) -> None:
+        self._path, self._tests = path, _build_tests(filters)
+
+    def matches(self, payload: Any) -> bool:
+        return any(map(self._matches_element, payload_paths.find_values(payload, self._path)))
+
+    def _matches_element(self, element: Any) -> bool:
+        return all(test.matches(element) for test in self._tests)
+
+    def explain(self, payload: Any) -> list[tuple[Filter, FilterResult]]:
+        """The results for the element that most filters match."""
+        elements = payload_paths.find_values(payload, self._path) or [None]
+        results = ([p for test in self._tests for p in test.explain(e)] for e in elements)
+        return max(results, key=lambda pairs: sum(result.matched for _, result in pairs))
 
 
 def check_filters(
@@ -136,7 +183,8 @@ def check_filters(
         if filter.any is None:
             check_filter(filter, problems, place, max_values)
             continue
-        if not filter.any or filter != Filter(any=filter.any):
+        group = Filter(any=filter.any, alsoWhenResolved=filter.alsoWhenResolved)
+        if not filter.any or filter != group:
             problems.add(f"{place}.any", "A group must contain filters and nothing else.")
         for position, inner in enumerate(filter.any):
             if inner.any is not None:
@@ -280,7 +328,8 @@ def partition(filters: list[Filter]) -> tuple[list[Filter], list[Filter]]:
     mapped: dict[str, Filter] = {}
     rest: list[Filter] = []
     for filter in filters:
-        if filter.any is not None or filter.operator == "EXISTS" or filter.path in mapped:
+        is_more = filter.any is not None or filter.alsoWhenResolved
+        if is_more or filter.operator == "EXISTS" or filter.path in mapped:
             rest.append(filter)
         else:
             mapped[filter.path] = filter

@@ -40,7 +40,8 @@ def describe_filter(filter: Filter) -> str:
         }
     )
     folds = filter.caseInsensitive and filter.operator in (*LIST_OPERATORS, "REGEX")
-    return f"{text} (case-insensitive)" if folds else text
+    text = f"{text} (case-insensitive)" if folds else text
+    return f"{text}, also when resolved" if filter.alsoWhenResolved else text
 
 
 def describe_action(item: Mapping[str, Any]) -> str:

@@ -29,7 +29,7 @@ def perform_dry_run(conn: Connection, row: Row, payload: Any) -> dict[str, Any]:
     matcher = Matcher(msgspec.json.decode(row["filters"], type=list[Filter]))
     results = matcher.explain(payload)
     options = msgspec.json.decode(row["settings"], type=ActionSetOptions)
-    ends_alert = is_resolved(options.restoreWhenResolved, payload)
+    ends_alert = is_resolved(options.restoreWhenResolved, matcher, payload)
     return {
         "matched": all(result.matched for result in results) and not ends_alert,
         "endsAlert": ends_alert,

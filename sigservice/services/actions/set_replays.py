@@ -47,7 +47,7 @@ def replay(conn: Connection, fields: ActionSetFields, limits: ActionSetLimits) -
     examples: list[MatchingSignal] = []
     for row in rows:
         payload = signal_summaries.decode_payload(row)
-        if is_resolved(resolved, payload):
+        if is_resolved(resolved, matcher, payload):
             resolving += 1
         elif matcher.matches(payload):
             matches += 1

@@ -155,7 +155,7 @@ def match_signal(
     alert_key = find_key(payload, resolved) if resolved is not None else None
     if alert_key is not None and len(alert_key) > MAX_KEY_LENGTH:
         alert_key = sha256(alert_key).hex()
-    if resolved is not None and is_resolved(resolved, payload):
+    if resolved is not None and is_resolved(resolved, matcher, payload):
         return None if alert_key is None else AlertChange(guard_id, alert_key, None, signal["id"])
     if not matcher.matches(payload):
         return None

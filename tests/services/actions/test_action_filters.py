@@ -184,6 +184,31 @@ def test_exists(x):
     assert matches({"y": x}, absent)
 
 
+@pytest.mark.parametrize(
+    ("alerts", "is_match"),
+    [
+        ([("shop", "page")], True),
+        ([("shop", "log"), ("mail", "page")], False),
+        ([("mail", "page"), ("shop", "page")], True),
+        ([("mail", "log")], False),
+        ([], False),
+    ],
+)
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_filters_of_one_list_are_about_one_element(alerts, is_match, is_nested):
+    """Also where the list is an element of another one."""
+    alerts = [{"team": team, "s": s} for team, s in alerts]
+    payload, path = ({"alerts": alerts}, "alerts[*]") if not is_nested else ([alerts], "[*][*]")
+    team = make_filter(path=f"{path}.team", operator="IN", values=["mail"], inverted=True)
+    severity = make_filter(path=f"{path}.s", operator="IN", values=["page"])
+    exists = make_filter(path=path, operator="EXISTS")
+    assert matches(payload, team, severity, exists) is is_match
+    assert [r.path for r in Matcher([team, severity]).explain(payload)] == [
+        team.path,
+        severity.path,
+    ]
+
+
 def test_wildcards_ask_for_one_that_matches_and_inverted_for_none():
     payload = {"alerts": [{"s": "info"}, {"s": "page"}, {}, 5]}
     page = {"path": "alerts[*].s", "operator": "IN", "values": ["page"]}

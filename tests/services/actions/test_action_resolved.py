@@ -310,9 +310,12 @@ def test_a_group_resolves_with_the_last_of_its_alerts(alerts):
     for is_on, states in (
         (False, ["firing", "firing"]),
         (False, ["resolved", "firing"]),
+        (False, ["resolved", "truncated"]),  # those left out may still fire
         (True, ["resolved", "resolved"]),
     ):
-        alerts.send({"groupKey": "a", "alerts": [{"status": state} for state in states]})
+        items = [state for state in states if state != "truncated"]
+        payload = {"groupKey": "a", "truncatedAlerts": len(states) - len(items)}
+        alerts.send(payload | {"alerts": [{"status": state} for state in items]})
         alerts.work()
         assert alerts.is_on() is is_on
 

@@ -110,6 +110,12 @@ PATH_FIELD = Field(
 FILTER_BOXES = [
     Field("inverted", "Negate (NOT)", type="checkbox", attributes=UPDATES_REPLAY),
     Field("caseInsensitive", "Case-insensitive", type="checkbox", attributes=UPDATES_REPLAY),
+    Field(
+        "alsoWhenResolved",
+        "Also for the end of an alert",
+        type="checkbox",
+        attributes=UPDATES_REPLAY,
+    ),
 ]
 
 

@@ -206,6 +206,7 @@ def _read_filter(row: Form) -> Filter:
         value=text.strip() if has_one else None,
         inverted="inverted" in row,
         caseInsensitive="caseInsensitive" in row,
+        alsoWhenResolved="alsoWhenResolved" in row,
     )
 
 
@@ -214,7 +215,12 @@ def read_filters(rows: Sequence[Form]) -> list[Filter]:
     filters = [
         (letter, [_read_filter(row) for _, row in items]) for letter, items in _group_filters(rows)
     ]
-    return [Filter(any=group) if letter else group[0] for letter, group in filters]
+    return [
+        Filter(any=group, alsoWhenResolved=any(one.alsoWhenResolved for one in group))
+        if letter
+        else group[0]
+        for letter, group in filters
+    ]
 
 
 def make_filter_rows(filters: Sequence[Filter]) -> list[Form]:
@@ -227,7 +233,9 @@ def make_filter_rows(filters: Sequence[Filter]) -> list[Form]:
         for leaf in one.any or [one]:
             values = [leaf.value] if leaf.value is not None else leaf.values or []
             texts = {"values": "\n".join(to_text(value) for value in values), "group": letter}
-            single = msgspec.structs.replace(leaf, value=None, values=None)
+            single = msgspec.structs.replace(
+                leaf, value=None, values=None, alsoWhenResolved=one.alsoWhenResolved
+            )
             rows.append(to_form(single) | texts)
     return rows
 
