@@ -95,17 +95,6 @@ def build_exposure_bars(
     return bars
 
 
-def build_rate_bars(by_slots_ago: Mapping[int, float], slots: int) -> list[dict[str, float]]:
-    """{x, y, width, height} for each slot with a value above 0, in the units of
-    build_exposure_bars. The largest value has the full HEIGHT."""
-    highest = max(by_slots_ago.values())
-    heights = {ago: HEIGHT * value / highest for ago, value in by_slots_ago.items() if value > 0}
-    return [
-        {**place_slot(ago, slots), "y": round(HEIGHT - height, 1), "height": round(height, 1)}
-        for ago, height in sorted(heights.items(), reverse=True)
-    ]
-
-
 def place_slot(ago: int, slots: int) -> dict[str, float]:
     """{x, width} of a bar, as percentages; slot 0 is on the right."""
     step = 100 / slots

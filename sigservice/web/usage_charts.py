@@ -5,22 +5,14 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from sigservice.db import Connection, Row
-from sigservice.repository.usage import client_metrics, impact_metrics
+from sigservice.repository.usage import client_metrics
 from sigservice.repository.usage.client_metrics import UsageFilter
-from sigservice.services.usage.impact_metrics import MAX_SERIES
 from sigservice.web.forms import Field, make_choices
-from sigservice.web.sparkline import (
-    EXPOSURE_HEIGHT,
-    build_exposure_bars,
-    build_rate_bars,
-    find_line,
-)
+from sigservice.web.sparkline import EXPOSURE_HEIGHT, build_exposure_bars, find_line
 
-Exposures = dict[tuple[str, str], dict[int, int]]  # of environment and variant, by hours ago
 DEFAULT_PERIOD = "24h"
 MAX_VARIANTS = 5  # with a color of their own
-MAX_RATES = 2  # impact metrics of a chart
-RATE_HEIGHT, MARK_HEIGHT = 40, 28  # pixels of a metric and of the marks
+MARK_HEIGHT = 28  # pixels of the marks
 MAX_APPLICATIONS = (
     50  # in the list of choices: frontend tokens are public, so names can be invented
 )
@@ -74,7 +66,6 @@ class Usage(NamedTuple):
     slots: Sequence[Row]
     variants: Sequence[Row]
     variant_slots: Sequence[Row]
-    impact_slots: Sequence[Row]
 
     def make_fields(self) -> list[Field]:
         """The filter of the charts."""
@@ -87,16 +78,6 @@ class Usage(NamedTuple):
             Field("app", "Application", self.app_name, "select", choices=apps),
             Field("sdk", "Reported with", self.sdk_type, "select", choices=sdk_types),
         ]
-
-    def count_exposures_of_day(self) -> Exposures:
-        """The exposures of the last day by hour; empty if the page shows another period or only a
-        part."""
-        exposures: Exposures = {}
-        if self.period == DEFAULT_PERIOD and not (self.app_name or self.sdk_type):
-            for row in self.variant_slots:
-                variant = exposures.setdefault((row["environment"], row["variant"]), {})
-                variant[row["ago"]] = row["count"]
-        return exposures
 
     def make_chart(
         self, environment: str, now: datetime, marks: Sequence[Mark] = ()
@@ -117,7 +98,6 @@ class Usage(NamedTuple):
         yes, no = sum(row["yes"] for row in rows), sum(row["no"] for row in rows)
         busiest = max((max(pair) for pair in counts.values()), default=0)
         line = find_line(counts.values())
-        rates = self._list_rates(environment, counts)
         this_hour = now.replace(minute=0, second=0, microsecond=0)
         start, end = find_bounds(self.period, now)
         label = f"{yes:,} exposed and {no:,} not exposed in the last {period.label}"
@@ -125,16 +105,7 @@ class Usage(NamedTuple):
             "bars": build_exposure_bars(counts, period.slots, by_slot, names),
             "scale": [busiest] * (line > 0) + [0] + [busiest] * (line < EXPOSURE_HEIGHT),
             "line": line,
-            "height": EXPOSURE_HEIGHT + RATE_HEIGHT * len(rates) + MARK_HEIGHT,
-            "rates": [
-                {
-                    "name": name,
-                    "most": f"{max(values.values()):,.3g}",
-                    "y": EXPOSURE_HEIGHT + RATE_HEIGHT * number,
-                    "bars": build_rate_bars(values, period.slots),
-                }
-                for number, (name, values) in enumerate(rates.items())
-            ],
+            "height": EXPOSURE_HEIGHT + MARK_HEIGHT,
             "environment": environment,
             "names": names,
             "marks": [
@@ -157,28 +128,11 @@ class Usage(NamedTuple):
                 {
                     "start": this_hour - timedelta(hours=(row["ago"] + 1) * period.slot_hours - 1),
                     "variants": [by_slot.get(row["ago"], {}).get(name, 0) for name in names],
-                    "rates": [
-                        f"{values[row['ago']]:,.3g}" if row["ago"] in values else "–"
-                        for values in rates.values()
-                    ],
                     **row,
                 }
                 for row in rows
             ],
         }
-
-    def _list_rates(
-        self, environment: str, counts: Mapping[int, tuple[int, int]]
-    ) -> dict[str, dict[int, float]]:
-        """Values per exposure, by metric and slot; none for a part of the exposures, because
-        metrics have no parts."""
-        rates: dict[str, dict[int, float]] = {}
-        for row in self.impact_slots:
-            exposures, _ = counts.get(row["ago"], (0, 0))
-            if row["environment"] == environment and exposures:
-                rates.setdefault(row["name"], {})[row["ago"]] = row["value"] / exposures
-        is_part = self.app_name or self.sdk_type
-        return {} if is_part else dict([*rates.items()][:MAX_RATES])
 
 
 def _summarize(yes: int, no: int) -> str:
@@ -209,9 +163,6 @@ def read_usage(conn: Connection, feature: str, query: Mapping[str, str]) -> Usag
         client_metrics.list_slots(conn, filter),
         client_metrics.list_variant_sums(conn, filter),
         client_metrics.list_variant_slots(conn, filter),
-        impact_metrics.list_slots(
-            conn, feature, hours=period.hours, slot_hours=period.slot_hours, limit=MAX_SERIES
-        ),
     )
 
 

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from datetime import UTC, datetime, timedelta
-from uuid import UUID
 
 import pytest
 
-from sigservice.repository.usage import impact_metrics
-from sigservice.repository.usage.impact_metrics import SeriesRow
-from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
-from sigservice.web.usage_charts import Usage
 from tests.pages.page_reader import alert, find_error, follow, form_to, heading, notice
 from tests.pages.test_hostile_text import HOSTILE, faults
-from tests.repository.usage.test_impact_metrics import make_windows
 
 LIST = "/admin/features"
 
@@ -251,35 +244,6 @@ def test_usage_has_the_variants_of_the_period(ada, add_usage):
     assert chips == ["v-b 5,000", "v-a 3,000"]
 
 
-def test_counters_are_rates_where_exposures_are_counted():
-    metric = {"type": "counter", "value": 30.0, "windows": [], "environment": "production"}
-    metric |= {"name": "errors", "help": "", "app_name": "a", "sdk_type": "", "variant": "blue"}
-    now = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
-    windows = [(0, 20.0), (1, 10.0), (2, 10.0)]
-    metric["windows"] = [
-        {"starts_at": now - timedelta(hours=ago), "value": value, "mean": None}
-        for ago, value in windows
-    ]
-    counts = [(0, 900), (1, 100)]
-    slots = [
-        {"environment": "production", "variant": "blue", "ago": ago, "count": count}
-        for ago, count in counts
-    ]
-    usage = Usage("24h", "", "", [], [], [], slots, [])
-    (row,) = make_impact_rows([metric], usage, ["production"], now)
-    assert row["summary"] == "0.03 per exposure, 30 in total"
-    assert [bar["height"] for bar in row["bars"]] == [24, 5]
-
-
-def test_impact_metrics_are_in_the_order_of_environments():
-    metric = {"type": "gauge", "value": 1.0, "windows": [], "name": "users", "help": ""}
-    metric |= {"app_name": "a", "sdk_type": "", "variant": "blue"}
-    metrics = [metric | {"environment": name} for name in ("a", "b", "c")]
-    usage = Usage("24h", "", "", [], [], [], [], [])
-    rows = make_impact_rows(metrics, usage, ["c", "a"], datetime.now(UTC))
-    assert [row["environment"] for row in rows] == ["c", "a", "b"]
-
-
 def test_a_chart_without_one_kind_of_exposures_has_the_full_height(ada, add_usage):
     add_usage((0, "a", 4, 0), (5, "a", 2, 0))
     chart = ada.get("/admin/features/checkout").html.select_one("#in-production .chart")
@@ -289,60 +253,6 @@ def test_a_chart_without_one_kind_of_exposures_has_the_full_height(ada, add_usag
     chart = ada.get("/admin/features/checkout?app=b").html.select_one("#in-production .chart")
     (bar,) = chart.find_all("rect")
     assert (bar["class"], bar["y"], bar["height"]) == (["no"], "0", "96.0")
-
-
-def test_the_timeline_has_counters_per_exposure(ada, add_usage, service):
-    add_usage((0, "a", 40, 60))
-    with service.context.database.autocommit() as conn:
-        for number, variant in enumerate(("blue", "red", "disabled")):
-            row = SeriesRow(
-                UUID(int=number), UUID(int=100), "backend", "production", "a", "errors", "counter",
-                "Help", {"checkout": variant}, [], 3, 0, [], 1, make_windows(3, 0),
-            )  # fmt: skip
-            impact_metrics.store_samples(conn, [row], limit=9, app_limit=9)
-    card = ada.get("/admin/features/checkout").html.find(id="in-production")
-    assert card.select_one(".chart text").string == "errors per exposure, at most 0.15"
-    assert len(card.select(".chart rect.rate")) == 1
-    cells = [cell.get_text() for cell in card.tbody.select("tr td")]
-    assert cells[-1] == "0.15"
-    card = ada.get("/admin/features/checkout?app=a").html.find(id="in-production")
-    assert not card.select(".chart .rate")
-
-
-def test_impact_metrics_are_listed_by_variant(ada, flags, service):
-    flags.create_flag()
-    assert not ada.get("/admin/features/checkout").html.find(id="impact")
-    samples = [
-        ("purchases", "counter", "blue", 1200.5, 0),
-        ("seconds", "histogram", HOSTILE[0], 3, 4),
-        ("users", "gauge", "disabled", -7, 0),
-        ("users", "gauge", "disabled", -999, 0),
-    ]
-    rows = [
-        SeriesRow(
-            UUID(int=n), UUID(int=100 + n), "frontend" if value == -999 else "backend",
-            "production", "shop", name, type, "Help", {"checkout": variant}, [], value, count,
-            [], 1, make_windows(value, count),
-        )
-        for n, (name, type, variant, value, count) in enumerate(samples)
-    ]  # fmt: skip
-    with service.context.database.autocommit() as conn:
-        impact_metrics.store_samples(conn, rows, limit=9, app_limit=9)
-    page = ada.get("/admin/features/checkout")
-    section = page.html.find(id="impact")
-    rows = [
-        [cell.get_text(" ", strip=True) for cell in row.find_all("td")[:3]]
-        for row in section.tbody.find_all("tr")
-    ]
-    assert rows == [
-        ["purchases shop in production", "blue", "1,200.5 in total"],
-        ["seconds shop in production", HOSTILE[0], "0.75 on average of 4"],
-        ["users shop in production", "disabled", "-7 at last"],
-        ["users shop in production, frontend", "disabled", "-999 at last"],
-    ]
-    bars = [[int(bar["height"]) for bar in svg.find_all("rect")] for svg in section.find_all("svg")]
-    assert bars == [[24], [24], [], []]
-    assert not faults(page)
 
 
 def test_recent_changes_link_to_the_event_log_of_the_flag(ada, vera, flags):

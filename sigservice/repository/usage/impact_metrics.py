@@ -83,20 +83,6 @@ def list_series(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_impact_series"])
 
 
-def list_slots(
-    conn: Connection, label: str, *, hours: int, slot_hours: int, limit: int
-) -> list[Row]:
-    """{environment, name, ago, value} of counters, of at most `limit` series."""
-    return fetch_all(
-        conn,
-        _SQL["list_impact_slots"],
-        label=label,
-        hours=hours,
-        slot_hours=slot_hours,
-        limit=limit,
-    )
-
-
 def list_windows(
     conn: Connection, label: str, *, seconds: int, windows: int, limit: int
 ) -> list[Row]:

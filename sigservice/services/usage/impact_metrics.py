@@ -15,10 +15,10 @@ _KEY = ("environment", "name", "type", "app_name", "sdk_type", "variant")
 
 
 def summarize(conn: Connection, feature: str, range: str) -> list[dict[str, Any]]:
-    """{environment, name, type, app_name, sdk_type, variant, help, value, count, mean, windows} of
-    each metric and variant within a key of RANGES. `value` is the total of a counter or histogram,
-    or the last value of a gauge; `count` and `mean` are of the observations of a histogram,
-    otherwise None. `windows` are {starts_at, value, count, mean}, oldest first."""
+    """{environment, name, type, app_name, sdk_type, variant, help, value, count, windows} of each
+    metric and variant within a key of RANGES. `value` is the total of a counter or histogram, or
+    the last value of a gauge; `count` is the number of observations of a histogram, otherwise None.
+    `windows` are {starts_at, value, count}, oldest first."""
     seconds, windows = RANGES[range]
     rows = impact_metrics.list_windows(
         conn, feature, seconds=seconds, windows=windows, limit=MAX_SERIES
@@ -45,7 +45,7 @@ def to_json(metric: dict[str, Any]) -> dict[str, Any]:
 
 
 def _amounts_to_json(amounts: dict[str, Any]) -> dict[str, float]:
-    if amounts["mean"] is None:
+    if amounts["count"] is None:
         return {"value": amounts["value"]}
     return {"count": amounts["count"], "sum": amounts["value"]}
 
@@ -64,6 +64,4 @@ def _summarize_variant(metric: dict[str, Any], rows: Sequence[Row]) -> dict[str,
 
 
 def _make_amounts(kind: str, value: float, count: float) -> dict[str, float | None]:
-    if kind != "histogram":
-        return {"value": value, "count": None, "mean": None}
-    return {"value": value, "count": count, "mean": value / count if count else 0.0}
+    return {"value": value, "count": count if kind == "histogram" else None}

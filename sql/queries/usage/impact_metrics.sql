@@ -145,29 +145,6 @@ CROSS JOIN LATERAL (
 GROUP BY s.environment, s.name, s.type, s.app_name, s.sdk_type, s.labels ->> %(label)s, 7
 ORDER BY s.environment, s.name, s.type, s.app_name, s.sdk_type, variant, 7;
 
--- name: list_impact_slots
--- The counters of users that get a flag, by environment, metric and slot of the timeline, as
--- list_client_metrics_slots counts them.
-SELECT s.environment, s.name,
-       (extract(epoch FROM date_trunc('hour', now(), 'UTC') - w.starts_at) / 3600)::int / %(slot_hours)s AS ago,
-       sum(w.value) AS value
-FROM (
-    SELECT key, environment, name
-    FROM impact_series
-    WHERE labels ? %(label)s::text AND type = 'counter' AND labels ->> %(label)s::text <> 'disabled'
-    ORDER BY sdk_type, environment, name, app_name, key
-    LIMIT %(limit)s
-) s
-CROSS JOIN LATERAL (
-    SELECT starts_at, value
-    FROM impact_windows
-    WHERE (series, seconds, starts_at)
-          > (s.key, 3600, date_trunc('hour', now(), 'UTC') - make_interval(hours => %(hours)s))
-      AND (series, seconds) <= (s.key, 3600)
-) w
-GROUP BY s.environment, s.name, ago
-ORDER BY s.environment, s.name, ago DESC;
-
 -- part: items_with_sources
 -- The series whose metric has all labels of the item. Series of frontend SDKs count only if no backend SDK
 -- reports the metric, because anyone can report as a frontend SDK.

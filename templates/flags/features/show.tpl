@@ -46,7 +46,6 @@
 % end
 </p>
 % end
-% include("flags/features/impact_metrics.tpl")
 </div>
 <div class="side">
 <dl>

@@ -10,14 +10,6 @@
 <rect class="{{bar['kind']}}" x="{{bar['x']}}%" y="{{bar['y']}}" width="{{bar['width']}}%" height="{{bar['height']}}"></rect>
 % end
 <line x1="0" y1="{{chart['line']}}" x2="100%" y2="{{chart['line']}}"></line>
-% for rate in chart["rates"]:
-<svg y="{{rate['y']}}" height="40">
-<text y="13">{{rate["name"]}} per exposure, at most {{rate["most"]}}</text>
-% for bar in rate["bars"]:
-<rect class="rate" x="{{bar['x']}}%" y="{{bar['y'] + 16}}" width="{{bar['width']}}%" height="{{bar['height']}}"></rect>
-% end
-</svg>
-% end
 % for mark in chart["marks"]:
 <a href="{{url(mark['path'])}}" class="mark {{mark['kind']}}" tabindex="-1" aria-label="{{readable(mark['at'])}}: {{mark['text']}}"><title>{{readable(mark["at"])}}: {{mark["text"]}}</title><line x1="{{mark['x']}}%" y1="0" x2="{{mark['x']}}%" y2="{{chart['height'] - 20}}"></line><svg x="{{mark['x']}}%" y="{{chart['height'] - 14}}" overflow="visible" aria-hidden="true"><circle r="12"></circle><path d="{{shapes[mark['kind']]}}"></path></svg></a>
 % end
@@ -47,9 +39,6 @@
 % for name in chart["names"]:
 <th scope="col"><bdi>{{name}}</bdi></th>
 % end
-% for rate in chart["rates"]:
-<th scope="col"><bdi>{{rate["name"]}}</bdi> per exposure</th>
-% end
 </tr></thead>
 <tbody>
 % for row in chart["rows"]:
@@ -58,9 +47,6 @@
 </td><td>{{number(row["yes"])}}</td><td>{{number(row["no"])}}</td>
 % for count in row["variants"]:
 <td>{{number(count)}}</td>
-% end
-% for rate in row["rates"]:
-<td>{{rate}}</td>
 % end
 </tr>
 % end

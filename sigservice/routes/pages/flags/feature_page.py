@@ -14,7 +14,6 @@ from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
 from sigservice.routes.pages.flags import feature_fields
 from sigservice.routes.pages.flags.environment_cards import make_cards, summarize_defaults
-from sigservice.routes.pages.flags.impact_metrics import make_impact_rows
 from sigservice.routes.pages.release_alerts import find_alerts
 from sigservice.routes.pages.release_views import NOTICES as RELEASE_NOTICES
 from sigservice.routes.pages.release_views import is_recent, make_release_view
@@ -26,7 +25,6 @@ from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import freeze, guard_history
 from sigservice.services.releases.release_actors import Actors
 from sigservice.services.system import events as event_service
-from sigservice.services.usage import impact_metrics
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
 from sigservice.web.body import read_number
 from sigservice.web.event_views import make_event_view
@@ -156,7 +154,6 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
         feature = feature_view.build_view(conn, row["project"], name, identity.user_id)
         usage = read_usage(conn, name, read_query(request.environ))
         marks = list_marks(conn, identity, name, usage, context.clock.now())
-        impact = impact_metrics.summarize(conn, name, "day")
         filter = event_service.restrict_to_readable(identity, EventFilter(features=[name]))
         event_rows = events.list_newest(conn, filter, limit=MAX_EVENTS)
         switches = events.list_newest(
@@ -224,7 +221,6 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
         ),
         usage_query=_find_usage_query(),
         usage_fields=usage.make_fields() if usage.app_names else [],
-        impact=make_impact_rows(impact, usage, [e["name"] for e in feature["environments"]], now),
         dependencies=[
             dependency | {"summary": strategy_summaries.summarize_parent(dependency)}
             for dependency in feature["dependencies"]
