@@ -1,5 +1,6 @@
 """Requests to the OpenID provider: where they may go, their limits, and JSON objects as answers."""
 
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -22,6 +23,7 @@ from sigservice.outgoing.special_addresses import classify_address
 MAX_SECONDS, MAX_BYTES = 8.0, 262_144  # of a response
 MAX_REQUESTS = 4  # at the same time
 OTHER_ADDRESS = "The provider may only name public addresses, or private ones if it has one too."
+_JWT = re.compile(rb"[\w-]+(\.[\w-]*){2,4}")
 _ANYWHERE_PRIVATE = AddressPolicy(allow_private=True)
 
 
@@ -30,11 +32,13 @@ class ProviderError(Exception):
 
 
 class Answer(NamedTuple):
-    """`content` is None if the body isn't a JSON object; `date` is the clock of the provider."""
+    """`content` is None if the body isn't a JSON object, `is_jwt` if it is signed or encrypted;
+    `date` is the clock of the provider."""
 
     status: int
     content: dict[str, Any] | None
     date: str
+    is_jwt: bool
 
 
 class Document(NamedTuple):
@@ -100,7 +104,8 @@ class ProviderClient:
             raise ProviderError(f"{endpoint}: the status is {response.status}.")
         if not response.is_complete:
             raise ProviderError(f"{endpoint}: the answer is incomplete, or larger than 256 kB.")
-        return Answer(response.status, _parse_object(response.body), response.date)
+        is_jwt = _JWT.fullmatch(response.body.strip()) is not None
+        return Answer(response.status, _parse_object(response.body), response.date, is_jwt)
 
     def _send(
         self, url: str, ends_at: float, headers: Mapping[str, str], form: Mapping[str, str] | None

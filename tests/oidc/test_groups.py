@@ -31,6 +31,7 @@ def role(site):
         (["Admins"], "Viewer"),
         ([" admins"], "Viewer"),
         ([], "Viewer"),
+        (None, "Viewer"),
         (MISSING, "Viewer"),
     ],
 )
@@ -98,7 +99,7 @@ def test_groups_are_read_from_userinfo_if_the_token_lacks_them(make_site, provid
     assert role(site) == "Editor"
 
 
-@pytest.mark.parametrize("groups", [5, {"admins": True}, ["admins", 5], None, [["admins"]]])
+@pytest.mark.parametrize("groups", [5, {"admins": True}, ["admins", 5], [None], [["admins"]]])
 def test_groups_of_another_form_change_nothing(make_site, provider, groups):
     site = make_site(**GROUPS)
     provider.claims["groups"] = ["admins"]
@@ -108,6 +109,14 @@ def test_groups_of_another_form_change_nothing(make_site, provider, groups):
     assert site.refusal() == "oidc-response"
     assert role(site) == "Admin"
     assert find_login(web)
+
+
+def test_userinfo_has_the_claims_that_are_null_in_the_token(make_site, provider):
+    provider.claims |= {"groups": None, "email": None, "name": None}
+    provider.userinfo |= {"groups": ["admins"], "email": "e@example.org", "email_verified": True}
+    site = make_site(**GROUPS)
+    site.sign_in()
+    assert site.users()["e@example.org"]["role"] == "Admin"
 
 
 @pytest.mark.parametrize("marks", [{"_claim_names": {"groups": "src1"}}, {"hasgroups": True}])

@@ -59,11 +59,19 @@ def test_key_for_another_algorithm_is_not_used(site):
 
 
 @pytest.mark.parametrize(
-    "header", [{"crit": ["exp"]}, {"typ": "at+jwt"}, {"typ": 5}, {"b64": False}]
-)
+    "header",
+    [{"crit": ["exp"]}, {"typ": "at+jwt"}, {"typ": "application/AT+JWT"}, {"typ": 5},
+     {"typ": "application/application/jwt"}, {"typ": "logout+jwt"}, {"b64": False}],
+)  # fmt: skip
 def test_header_is_checked(site, header):
     site.provider.change_text = lambda text: change_header(text, header)
     assert site.refusal() == "oidc-invalid-token"
+
+
+@pytest.mark.parametrize("typ", ["JWT", "jwt", "application/jwt", "Application/JWT"])
+def test_type_is_compared_like_a_media_type(site, typ):
+    site.provider.header["typ"] = typ
+    site.sign_in()
 
 
 def change_header(text, change):

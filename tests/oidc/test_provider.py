@@ -205,21 +205,68 @@ def test_userinfo_is_asked_only_if_the_id_token_lacks_a_claim(site):
     assert count(site, "userinfo") == 1
 
 
-@pytest.mark.parametrize(
-    ("userinfo", "status"), [({"sub": "another"}, 200), ({}, 200), ({"sub": "eva-1"}, 401)]
-)
-def test_userinfo_of_another_user_is_refused(site, userinfo, status):
+@pytest.mark.parametrize("userinfo", [{"sub": "another"}, {}, {"sub": None}])
+def test_userinfo_of_another_user_is_refused(site, userinfo):
     del site.provider.claims["name"]
     site.provider.userinfo = userinfo
-    site.provider.status["userinfo"] = status
     assert site.refusal() == "oidc-response"
 
 
-@pytest.mark.parametrize("body", [b"eyJhbGciOiJub25lIn0.e30.", b"[]", b"null"])
-def test_userinfo_that_is_no_object_is_refused(site, body):
+# What userinfo may answer, and the code of the refusal if it is needed.
+FAILURES = {
+    "not allowed": ({"status": {"userinfo": 401}}, "oidc-response"),
+    "down": ({"status": {"userinfo": 503}}, "oidc-unreachable"),
+    "signed": ({"bodies": {"userinfo": b"eyJhbGciOiJub25lIn0.e30."}}, "oidc-response"),
+    "a list": ({"bodies": {"userinfo": b"[]"}}, "oidc-response"),
+    "null": ({"bodies": {"userinfo": b"null"}}, "oidc-response"),
+}
+each_failure = pytest.mark.parametrize(("answer", "code"), FAILURES.values(), ids=FAILURES)
+
+
+@each_failure
+def test_userinfo_that_fails_is_refused_if_the_address_is_missing(site, answer, code):
+    del site.provider.claims["email"]
+    vars(site.provider).update(answer)
+    assert site.refusal(status=503 if code == "oidc-unreachable" else 403) == code
+
+
+@each_failure
+def test_userinfo_that_fails_is_not_needed_for_a_name(site, answer, code):
     del site.provider.claims["name"]
-    site.provider.bodies["userinfo"] = body
+    vars(site.provider).update(answer)
+    site.sign_in()
+    assert "userinfo failed" in "\n".join(site.log.lines)
+
+
+@pytest.mark.parametrize(
+    ("claim", "variables"),
+    [
+        ("email_verified", {}),
+        ("groups", {"SERVICE_OIDC_ADMIN_GROUPS": "admins"}),
+        ("hd", {"SERVICE_OIDC_REQUIRED_CLAIMS": "hd=example.org"}),
+    ],
+)
+def test_userinfo_that_fails_is_refused_if_a_claim_that_decides_is_missing(
+    make_site, provider, claim, variables
+):
+    provider.claims.pop(claim, None)
+    provider.status["userinfo"] = 401
+    site = make_site(SERVICE_OIDC_CREATE_USERS="true", **variables)
     assert site.refusal() == "oidc-response"
+
+
+def test_userinfo_that_fails_is_not_needed_if_addresses_are_trusted(make_site, provider):
+    del provider.claims["email_verified"]
+    provider.status["userinfo"] = 401
+    site = make_site(SERVICE_OIDC_CREATE_USERS="true", SERVICE_OIDC_TRUST_EMAIL="true")
+    site.sign_in()
+
+
+def test_signed_userinfo_is_named_in_the_log(site):
+    del site.provider.claims["email"]
+    site.provider.bodies["userinfo"] = b"eyJhbGciOiJub25lIn0.e30.c2ln\n"
+    site.refusal()
+    assert "userinfo is signed (application/jwt)" in "\n".join(site.log.lines)
 
 
 def test_keys_that_are_broken_or_small_are_skipped():

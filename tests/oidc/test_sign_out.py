@@ -97,6 +97,14 @@ def logout(site, clock):
     return send
 
 
+@pytest.mark.parametrize("typ", ["Logout+JWT", "application/logout+jwt", "jwt", "application/JWT"])
+def test_type_of_a_logout_token_is_compared_like_a_media_type(site, logout, typ):
+    web = site.browser()
+    site.sign_in(web)
+    logout(header={"typ": typ})
+    assert find_login(web) is None
+
+
 def test_logout_token_ends_the_sessions_of_the_subject(site, logout, clock):
     browsers = [site.browser(), site.browser()]
     for web in browsers:

@@ -36,9 +36,10 @@ class Person(NamedTuple):
 
 
 def find_claim(claims: dict[str, Any], path: str) -> Any:
-    """The value at a name, a path with dots or a JSON pointer; MISSING if there is none."""
+    """The value at a name, a path with dots or a JSON pointer; MISSING if there is none, or null,
+    which some providers send instead."""
     if path in claims:
-        return claims[path]
+        return MISSING if claims[path] is None else claims[path]
     if path.startswith("/"):
         parts = [part.replace("~1", "/").replace("~0", "~") for part in path[1:].split("/")]
     else:
@@ -48,12 +49,18 @@ def find_claim(claims: dict[str, Any], path: str) -> Any:
         if not isinstance(value, dict) or part not in value:
             return MISSING
         value = value[part]
-    return value
+    return MISSING if value is None else value
 
 
 def needs_userinfo(token: dict[str, Any], settings: dict[str, Any]) -> bool:
-    """Whether the ID token lacks a claim that the settings need."""
-    paths = [settings["emailClaim"], "email_verified", "name"]
+    """Whether the ID token lacks a claim that userinfo may have."""
+    lacks_more = any(find_claim(token, path) is MISSING for path in ("email_verified", "name"))
+    return lacks_more or requires_userinfo(token, settings)
+
+
+def requires_userinfo(token: dict[str, Any], settings: dict[str, Any]) -> bool:
+    """Whether the ID token lacks a claim that decides who signs in, and with which role."""
+    paths = [settings["emailClaim"], *([] if settings["trustEmail"] else ["email_verified"])]
     paths += [item.partition("=")[0] for item in settings["requiredClaims"]]
     paths += [settings["groupsClaim"]] if has_groups(settings) else []
     return any(find_claim(token, path) is MISSING for path in paths)
@@ -85,8 +92,8 @@ def _find_email(claims: Claims, settings: dict[str, Any]) -> tuple[str, bool]:
     path = settings["emailClaim"]
     sources = [claims.token, claims.userinfo]
     with_address = [source for source in sources if find_claim(source, path) is not MISSING]
-    complete = [source for source in with_address if "email_verified" in source]
-    source = next(iter(complete or with_address), {})
+    marked = [source for source in with_address if source.get("email_verified") is not None]
+    source = next(iter(marked or with_address), {})
     email = find_claim(source, path)
     if not isinstance(email, str) or not email.isprintable():
         return "", False

@@ -81,8 +81,9 @@ def _import_key(content: Any) -> Key | None:
     return key
 
 
-def parse(text: Any, types: Sequence[str] = ("JWT",)) -> Token:
-    """`types` are the values of `typ` that are accepted besides none. Raises OidcError."""
+def parse(text: Any, types: Sequence[str] = ("jwt",)) -> Token:
+    """`types` are the values of `typ` that are accepted besides none. As media types (RFC 7515,
+    4.1.9), tokens have them in any case and also after `application/`. Raises OidcError."""
     if not isinstance(text, str) or not text.isascii() or len(text) > MAX_TOKEN_BYTES:
         raise _make_error("The ID token is missing or too long.")
     parts = text.split(".")
@@ -97,7 +98,7 @@ def parse(text: Any, types: Sequence[str] = ("JWT",)) -> Token:
         raise _make_error(SYMMETRIC if is_symmetric else "alg: the algorithm is not allowed.")
     if "crit" in header or "b64" in header:
         raise _make_error("crit: extensions are not supported.")
-    if "typ" in header and header["typ"] not in types:
+    if "typ" in header and str(header["typ"]).lower().removeprefix("application/") not in types:
         raise _make_error("typ: it is not an ID token.")
     return Token(header, claims, text)
 

@@ -16,7 +16,12 @@ from sigservice.log import Logger, escape_line
 from sigservice.outgoing.provider import ProviderClient, ProviderError
 from sigservice.services.access.oidc import id_token, metadata
 from sigservice.services.access.oidc.cached_document import CachedDocument
-from sigservice.services.access.oidc.claims import MISSING, Claims, needs_userinfo
+from sigservice.services.access.oidc.claims import (
+    MISSING,
+    Claims,
+    needs_userinfo,
+    requires_userinfo,
+)
 from sigservice.services.access.oidc.failures import OidcError
 from sigservice.services.access.oidc.metadata import Metadata
 
@@ -108,7 +113,7 @@ class Provider:
         userinfo = {}
         url = details.endpoints["userinfo_endpoint"]
         if url and access_token and needs_userinfo(token.claims, self.settings):
-            userinfo = self._fetch_userinfo(url, access_token, token.claims["sub"], deadline)
+            userinfo = self._find_userinfo(url, access_token, token.claims, deadline)
         claims = Claims(token.claims, userinfo)
         self._warn_without_groups(claims)
         return claims, token.text
@@ -130,7 +135,7 @@ class Provider:
     def verify_logout_token(self, text: Any) -> dict[str, Any]:
         """The claims of a logout token."""
         deadline = time.monotonic() + FLOW_SECONDS
-        token = id_token.parse(text, ("logout+jwt", "JWT"))
+        token = id_token.parse(text, ("logout+jwt", "jwt"))
         details = self._metadata.get(deadline)
         self._check_signature(token, deadline, key_age_seconds=LOGOUT_KEY_SECONDS)
         id_token.check_claims(token.claims, self._make_expected(details))
@@ -201,6 +206,25 @@ class Provider:
         except InvalidValue as error:
             raise OidcError("oidc-client", f"SERVICE_OIDC_CLIENT_SECRET_FILE: {error}") from None
 
+    def _find_userinfo(
+        self, url: str, access_token: str, token: dict[str, Any], deadline: float
+    ) -> dict[str, Any]:
+        """{} if the request fails and the ID token has all claims that decide. Userinfo of another
+        user ends the sign-in in any case."""
+        subject = token["sub"]
+        try:
+            userinfo = self._fetch_userinfo(url, access_token, subject, deadline)
+        except OidcError as error:
+            if requires_userinfo(token, self.settings):
+                raise
+            text = "userinfo failed, but the ID token has what the sign-in needs: %s"
+            self._logger.warn(text, error.reason)
+            return {}
+        if userinfo.get("sub") != subject:
+            raise OidcError("oidc-response", "sub: userinfo is of another user.", subject=subject)
+        return userinfo
+
+    @_as_failures()
     def _fetch_userinfo(
         self, url: str, access_token: str, subject: str, deadline: float
     ) -> dict[str, Any]:
@@ -208,11 +232,12 @@ class Provider:
             raise OidcError("oidc-response", "The access token can't be sent.", subject=subject)
         headers = {"Authorization": f"Bearer {access_token}"}
         answer = self.client.request("userinfo", url, deadline, headers=headers)
-        content = answer.content
-        if answer.status != 200 or content is None or content.get("sub") != subject:
-            reason = f"userinfo (status {answer.status}) is no JSON object of the same user."
+        if answer.status != 200 or answer.content is None:
+            reason = f"userinfo (status {answer.status}) is no JSON object."
+            if answer.is_jwt:
+                reason = "userinfo is signed (application/jwt): choose JSON at the provider."
             raise OidcError("oidc-response", reason, subject=subject)
-        return content
+        return answer.content
 
     def _check_signature(
         self, token: id_token.Token, deadline: float, *, key_age_seconds: float
