@@ -9,7 +9,7 @@ import pytest
 
 from sigservice.db.bulkheads import MAX_INTEGRATION_TESTS
 from sigservice.services.actions import integration_delivery
-from tests.conftest import ADMIN
+from tests.conftest import ADMIN, Cast
 from tests.integrations_kit import ADDONS, ENVIRON, URL, Integrations, make_body
 from tests.receiver import receiving
 from tests.waiting import until
@@ -187,8 +187,6 @@ def test_a_dump_of_the_database_holds_no_secret(kit, rows):
 
 
 def test_who_may_do_what(make_service, receiver, clock):
-    from tests.conftest import Cast
-
     service = make_service(environ={"SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1"})
     kit, cast = Integrations(service, receiver, clock), Cast(service)
     id = kit.create()
@@ -201,10 +199,20 @@ def test_who_may_do_what(make_service, receiver, clock):
     editor.post_json(f"{ADDONS}/{id}/test", {}, status=200)
     editor.get(f"{ADDONS}/{id}/events", status=403)
     editor.post_json(ADDONS, make_body(), status=201)
-    editor.post_json(ADDONS, make_body(events=["*"]), status=403)
     editor.put_json(f"{ADDONS}/{admins_only}", make_body(), status=403)
     editor.delete(f"{ADDONS}/{admins_only}", status=403)
     kit.web.get(ADDONS, status=401)
+
+
+@pytest.mark.parametrize("type", ["*", "api-token-created", "release-held", "safeguard-triggered"])
+def test_only_admins_change_where_events_of_admins_and_of_automation_go(kit, service, type):
+    editor = Cast(service).signed_in("ed")
+    editor.post_json(ADDONS, make_body(events=[type]), status=403)
+    id = kit.create(events=["feature-created", type], enabled=False)
+    for changes in ({"enabled": False}, {"url": "https://evil.example/x"}, {}):
+        editor.put_json(f"{ADDONS}/{id}", make_body(**changes), status=403)
+    editor.delete(f"{ADDONS}/{id}", status=403)
+    editor.post_json(f"{ADDONS}/{id}/test", {}, status=403)
 
 
 def test_the_number_is_limited(make_service, receiver, clock):
