@@ -43,13 +43,14 @@ class DeliverySettings:
 
 @dataclass(frozen=True)
 class DeliveryResult:
-    """`error` is "" after a delivery; `is_final` means that a retry is useless, `is_unavailable`
-    that other messages to this target would fail at the moment too."""
+    """`error` is "" after a delivery, which may have an `answer`; `is_final` means that a retry is
+    useless, `is_unavailable` that other messages to this target would fail at the moment too."""
 
     error: str = ""
     is_final: bool = False
     pause: timedelta = timedelta(0)
     is_unavailable: bool = False
+    answer: str = ""
 
 
 @dataclass(frozen=True)

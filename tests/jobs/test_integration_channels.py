@@ -95,6 +95,7 @@ def test_a_retry_goes_to_the_channels_that_failed(provider, kit, slack):
     assert kit.states(id) == [("sent", None)]
     entry = kit.entries(id)[0]
     assert (entry["state"], sorted(entry["details"]["channels"])) == ("success", ["aa", "bb", "cc"])
+    assert "bb: The receiver answered 200 in " in entry["stateDetails"]
 
 
 def test_a_channel_that_is_given_up_is_shown_and_retried_alone_by_hand(kit, slack):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from contextlib import ExitStack, suppress
 from datetime import timedelta
@@ -42,7 +43,9 @@ def test_a_webhook_gets_the_event_of_the_audit_log(kit, receiver):
     assert request.headers["Content-Type"] == "application/json"
     assert request.headers["webhook-id"].startswith("msg_")
     assert kit.states(id) == [("sent", None)]
-    assert kit.entries(id)[0]["event"] == event
+    (entry,) = kit.entries(id)
+    assert entry["event"] == event
+    assert re.fullmatch(r"The receiver answered 204 in \d+ ms\.", entry["stateDetails"])
 
 
 def test_a_configured_header_replaces_the_one_of_the_service(kit, receiver):

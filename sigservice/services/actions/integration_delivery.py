@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +27,7 @@ from sigservice.services.identity import SYSTEM, Identity
 
 _START_SECONDS = 15  # no further channel after this, so that a delivery ends before its claim
 GONE_REASON = "The receiver responded with status 410: it wants no further events."
+MAX_ANSWER = 500
 UNFINISHED = "There was no time for all channels."
 _GONE, _REPEATED = 410, (408, 425, 429)
 _FINAL_SLACK_ERRORS = (
@@ -78,6 +79,8 @@ class Settlement:
         self.state, due_at = "unfinished", row["due_at"]
         if not outcome.is_unfinished:
             self.state, due_at = outbox.choose_result(row, outcome.result, now)
+        answer = {"answer": outcome.result.answer} if outcome.result.answer else {}
+        channels = {"channels": outcome.channels} if outcome.channels else {}
         self.json = msgspec.json.encode(
             {
                 "id": self.id,
@@ -86,7 +89,7 @@ class Settlement:
                 "now": format_iso(now),
                 "due_at": due_at.isoformat(),
                 "error": outcome.result.error[:500] or None,
-                "payload": {"channels": outcome.channels} if outcome.channels else None,
+                "payload": channels | answer or None,
             }
         )
 
@@ -195,6 +198,7 @@ def _send_all(
 ) -> Outcome:
     """Sends the requests; one that is given up doesn't stop the others."""
     started_at, failure, settled = time.monotonic(), DeliveryResult(), dict(settled)
+    answers: list[str] = []
     for position, request in enumerate(requests):
         if position:
             unfinished = Outcome(DeliveryResult(failure.error), settled, is_unfinished=True)
@@ -211,12 +215,13 @@ def _send_all(
             failure = DeliveryResult(_name_channel(request.channel, result.error), pause=pause)
         elif request.channel:
             settled[request.channel] = result.error
+            answers.append(_name_channel(request.channel, result.answer))
         else:
             return Outcome(result)
     errors = [_name_channel(name, error) for name, error in settled.items() if error]
     if errors and not failure.error:
         failure = DeliveryResult(" ".join(errors), is_final=True)
-    return Outcome(failure, settled)
+    return Outcome(replace(failure, answer=" ".join(answers)[:MAX_ANSWER]), settled)
 
 
 def _name_channel(channel: str, error: str) -> str:
@@ -231,7 +236,7 @@ def _send(
     connection: post.HttpConnection,
 ) -> tuple[DeliveryResult, bool]:
     """The result, and whether the receiver wants no further events."""
-    policy = settings.delivery.policy
+    policy, started_at = settings.delivery.policy, time.monotonic()
     if provider == "slack-app":  # the operator sets this URL
         hosts = (urlsplit(request.url).hostname or "", "0.0.0.0/0", "::/0")
         policy = AddressPolicy(allow_private=True, allowed_hosts=hosts)
@@ -247,7 +252,11 @@ def _send(
         return DeliveryResult(str(error), is_final=True), False
     except post.DeliveryError as error:
         return DeliveryResult(str(error)), False
-    return _read_response(response, provider, now), response.status == _GONE
+    result, ms = _read_response(response, provider, now), (time.monotonic() - started_at) * 1000
+    if not result.error:
+        text = f"The receiver answered {response.status} in {ms:,.0f} ms."
+        result = replace(result, answer=text)
+    return result, response.status == _GONE
 
 
 def _read_response(response: post.Response, provider: str, now: datetime) -> DeliveryResult:

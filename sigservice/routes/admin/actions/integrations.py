@@ -121,8 +121,8 @@ def send_test(context: Context, identity: Identity, id: int) -> dict[str, str]:
     error = outcome.result.error
     if outcome.is_unfinished and not error:
         error = integration_delivery.UNFINISHED
-    details = error or "The receiver accepted the test."
-    return {"state": "failed" if error else "success", "stateDetails": details}
+    state = "failed" if error else "success"
+    return {"state": state, "stateDetails": error or outcome.result.answer}
 
 
 def retry(conn: Connection, id: int, delivery_id: int, by: Identity) -> Row:
@@ -169,7 +169,8 @@ def _read_number(name: str, accepted: range, default: int) -> int:
 
 
 def _to_entry(id: int, row: Row) -> dict[str, Any]:
-    channels: dict[str, str] = msgspec.json.decode(row["payload"]).get("channels", {})
+    payload = msgspec.json.decode(row["payload"])
+    channels: dict[str, str] = payload.get("channels", {})
     state = "success" if row["sent_at"] else "failed"
     if row["given_up_at"] and not all(channels.values()):
         state = "successWithErrors"
@@ -178,7 +179,7 @@ def _to_entry(id: int, row: Row) -> dict[str, Any]:
         "integrationId": id,
         "createdAt": format_iso(row["queued_at"]),
         "state": state,
-        "stateDetails": row["last_error"] or "Sent.",
+        "stateDetails": row["last_error"] or payload.get("answer") or "Sent.",
         "event": integration_messages.build_event(row) if row["event_id"] else None,
         "details": {"channels": list(channels)},
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 
 import pytest
@@ -231,7 +232,9 @@ def test_ids_that_no_row_has(kit):
 
 def test_a_test_returns_the_answer_of_the_receiver(kit, receiver):
     id = kit.create(enabled=False)
-    assert kit.call("post", f"{ADDONS}/{id}/test", {}, 200)["state"] == "success"
+    test = kit.call("post", f"{ADDONS}/{id}/test", {}, 200)
+    assert test["state"] == "success"
+    assert re.fullmatch(r"The receiver answered 204 in \d+ ms\.", test["stateDetails"])
     receiver.answers = [(404, {})]
     assert kit.call("post", f"{ADDONS}/{id}/test", {}, 200) == {
         "state": "failed",
