@@ -19,6 +19,7 @@ from sigservice.services.system.event_messages import (
     MAX_LENGTH,
     SLACK,
     Style,
+    break_mentions,
     find_page,
     render_sentence,
 )
@@ -94,15 +95,19 @@ def build_event(row: Row) -> dict[str, Any]:
     }
 
 
-def render_template(message: Message, content_type: str) -> str:
-    """The body that `bodyTemplate` makes. Raises mustache.TemplateError."""
+def render_template(
+    message: Message, content_type: str, escape: Callable[[str], str] = html.escape
+) -> str:
+    """The body that `bodyTemplate` makes; `escape` applies to all types but JSON. Raises
+    mustache.TemplateError."""
     nodes, event = mustache.parse(message.parameters["bodyTemplate"]), build_event(message.row)
     values = {
         "event": event,
         "eventJson": msgspec.json.encode(msgspec.json.encode(event).decode()).decode(),
         "eventMarkdown": render_sentence(message.row, MARKDOWN, message.public_url),
     }
-    escape = _escape_json if "json" in content_type.lower() else html.escape
+    if "json" in content_type.lower():
+        escape = _escape_json
     return mustache.render(nodes, values, escape)
 
 
@@ -211,7 +216,9 @@ def _build_workflow(message: Message) -> list[Request]:
 def _build_datadog(message: Message) -> list[Request]:
     row, parameters = message.row, message.parameters
     if "bodyTemplate" in parameters and message.notification is None:
-        text = render_template(message, "text/plain")
+        text = render_template(
+            message, "text/plain", lambda text: break_mentions(html.escape(text))
+        )
     else:
         text = f"%%% \n {message.render(MARKDOWN)} \n %%%"
     tags = [f"{tag['type']}:{tag['value']}" for tag in _decode(row["tags"])]
@@ -272,7 +279,8 @@ def _list_channels(message: Message) -> list[str]:
 
 
 def _list_facts(row: Row) -> list[tuple[str, str]]:
-    return [("User", row["created_by"]), ("Event", row["type"])]
+    """In Markdown."""
+    return [("User", MARKDOWN.escape(row["created_by"])), ("Event", row["type"])]
 
 
 def _add_hash(channel: str) -> str:

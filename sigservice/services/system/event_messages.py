@@ -10,6 +10,18 @@ from sigservice.db import Row
 from sigservice.services.system.event_sentences import describe_event
 
 MAX_LENGTH = 3000
+_LIMITS = (
+    MAX_LENGTH,
+    2500,
+    2000,
+    1000,
+    500,
+    100,
+    20,
+)  # of each text, until the sentence is short enough
+# Every chat takes these for a mention, Markdown chats behind Slack's format also for a link.
+_MENTION, _LINK = re.compile(r"(?<![A-Za-z0-9])@"), "]("
+_BREAK = "\N{ZERO WIDTH SPACE}"
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>~|#&])")
 _SLACK = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 # The page of an event without a flag, by the first words of its type.
@@ -37,13 +49,19 @@ _GONE = ("feature-archived", "feature-deleted")
 
 
 class Style(NamedTuple):
-    """How a chat writes bold text and links; `escape` escapes texts of users."""
+    """How a chat writes bold text and links; `escape` escapes texts of users, cut to `limit`
+    characters. Mattermost and Rocket.Chat read the style of Slack too, as Markdown."""
 
     is_slack: bool
+    limit: int = MAX_LENGTH
 
     def escape(self, text: str) -> str:
         text = " ".join(text.split())
+        if len(text) > self.limit:
+            text = f"{text[: self.limit - 1]}…"
+        text = break_mentions(text)
         if self.is_slack:
+            text = text.replace(_LINK, _BREAK.join(_LINK))
             return "".join(_SLACK.get(letter, letter) for letter in text)
         return _MARKDOWN.sub(r"\\\1", text)
 
@@ -59,8 +77,21 @@ SLACK, MARKDOWN = Style(True), Style(False)
 
 
 def render_sentence(row: Row, style: Style, public_url: str) -> str:
-    """The sentence, of at most MAX_LENGTH characters. Without a `public_url` it has no links."""
+    """The sentence, of at most MAX_LENGTH characters (of UTF-16, as Slack counts). Without a
+    `public_url` it has no links."""
+    for limit in _LIMITS:
+        text = _render(row, style._replace(limit=limit), public_url)
+        if len(text.encode("utf-16-le")) <= 2 * MAX_LENGTH:
+            break
+    return text
 
+
+def break_mentions(text: str) -> str:
+    """The text, in which no @ begins a mention."""
+    return _MENTION.sub(f"@{_BREAK}", text)
+
+
+def _render(row: Row, style: Style, public_url: str) -> str:
     def mark(part: str, text: str) -> str:
         if part == "plain":
             return style.escape(text)
@@ -74,8 +105,7 @@ def render_sentence(row: Row, style: Style, public_url: str) -> str:
     run = data.get("actionRun") if isinstance(data, dict) else None
     if isinstance(run, dict):
         parts.append(f"because of the action set {style.format(str(run.get('actionSet', '')))}")
-    text = " ".join(part for part in parts if part)
-    return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 1]}…"
+    return " ".join(part for part in parts if part)
 
 
 def find_page(row: Row, public_url: str) -> str:

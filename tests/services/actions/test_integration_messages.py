@@ -107,6 +107,15 @@ def test_teams_has_a_card_with_the_sentence():
     assert body["potentialAction"][0]["targets"][0]["uri"].startswith(URL)
 
 
+@pytest.mark.parametrize("provider", ["teams", "teamsworkflow"])
+def test_facts_of_cards_are_escaped(provider):
+    message = make_message({}, created_by="[ada](https://evil.example/x)")
+    body = json.loads(build_requests(provider, message)[0].body)
+    card = body["sections"][0] if provider == "teams" else body["attachments"][0]["content"]
+    facts = card["facts"] if provider == "teams" else card["body"][0]["items"][2]["facts"]
+    assert facts[0]["value"] == r"\[ada\](https://evil.example/x)"
+
+
 @pytest.mark.parametrize("public_url", [URL, ""])
 def test_a_workflow_has_an_action_only_with_a_link(public_url):
     (request,) = build_requests("teamsworkflow", make_message({}, public_url))
@@ -131,6 +140,14 @@ def test_datadog_has_tags_and_the_time_of_the_event():
 def test_a_template_of_datadog_replaces_the_text():
     (request,) = build("datadog", apiKey="k", bodyTemplate="{{event.type}}!")
     assert json.loads(request.body)["text"] == "feature-environment-enabled!"
+
+
+@pytest.mark.parametrize("template", [{}, {"bodyTemplate": "{{event.createdBy}}"}])
+def test_no_name_notifies_anyone_in_datadog(template):
+    message = make_message({"apiKey": "k"} | template, created_by="@pagerduty")
+    text = json.loads(build_requests("datadog", message)[0].body)["text"]
+    assert "pagerduty" in text
+    assert "@pagerduty" not in text
 
 
 def test_new_relic_gets_flat_attributes_whose_fixed_members_win():

@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 import sigservice.services
 from sigservice.routes import find_routers
 from sigservice.services.actions.integration_events import KNOWN, RECORDED
@@ -129,11 +131,33 @@ def test_flag_and_project_are_links_below_the_public_url():
     assert find_page(deleted, URL) == f"{URL}/admin/projects/web/overview"
 
 
-def test_a_long_sentence_is_cut():
-    row = make_row(
-        "feature-strategy-add", data=make_strategy(), **PLACE | {"feature_name": "f" * 9000}
-    )
-    assert len(render(row)) == 3000
+@pytest.mark.parametrize("style", [SLACK, MARKDOWN])
+@pytest.mark.parametrize("letter", ["f", "<", "&", "_", "😀"])
+def test_long_texts_are_cut_before_they_are_escaped(letter, style):
+    reason = letter * 9000
+    row = make_row("feature-environment-disabled", data={"reason": reason}, **PLACE)
+    text = render(row, style, URL)
+    assert len(text.encode("utf-16-le")) <= 2 * 3000
+    visible = re.search(r"“[*]{1,2}(.*)…[*]{1,2}”", text)[1]
+    escaped = style.escape(letter)
+    assert visible == escaped * (len(visible) // len(escaped))
+    assert text.endswith(")"), "what follows the text is complete"
+
+
+@pytest.mark.parametrize("style", [SLACK, MARKDOWN])
+@pytest.mark.parametrize("name", ["@all", "@here", "<@U123>", "mail (@channel)"])
+def test_no_text_of_a_user_mentions_anyone(name, style):
+    place = PLACE | {"feature_name": name, "project": name, "environment": name, "created_by": name}
+    row = make_row("feature-environment-disabled", data={"reason": name}, **place)
+    assert not re.search(r"@[a-zA-Z]", render(row, style, URL))
+    assert "ada@example.com" in render(row | {"created_by": "ada@example.com"}, style)
+
+
+@pytest.mark.parametrize("type", ["project-created", "segment-created", "actions-created"])
+def test_no_name_is_a_link_in_chats_that_read_markdown_in_the_format_of_slack(type):
+    row = make_row(type, data={"name": "[sign in](https://evil.example)"})
+    assert "](" not in render(row, SLACK, URL)
+    assert "](https://evil" not in render(row, MARKDOWN, URL).replace("\\](", "")
 
 
 HOSTILE = "<!channel>"
