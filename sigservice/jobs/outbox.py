@@ -35,7 +35,6 @@ from sigservice.services.system import mails
 MAX_CONCURRENT = 8
 TIMEOUT_SECONDS = 120.0  # then the attempt has failed, even if it continues
 UNAVAILABLE_SECONDS = 5.0
-ADOPTED_CHUNK = 1000
 _MAKERS: Mapping[str, Callable[[Row, str], Message]] = {  # from the row and SERVICE_URL
     silence_changes.KIND: silence_changes.make_message,
     release_journal.KIND: release_journal.make_message,
@@ -57,8 +56,6 @@ def run_once(context: Context) -> int:
     """Returns the number of settled messages when none is due or in progress. Leaves
     messages to an unavailable target alone for UNAVAILABLE_SECONDS, or to the next run."""
     context.outbox_waiting.clear()
-    with context.database.autocommit() as conn:
-        message_rows.adopt(conn, now=context.clock.now(), chunk=ADOPTED_CHUNK)
     results: _Results = queue.SimpleQueue()
     attempts: dict[int, _Attempt] = {}
     unavailable: dict[str, float] = {}

@@ -68,8 +68,3 @@ def list_newest(conn: Connection, kind: str, subject_id: int, *, limit: int) -> 
 
 def delete_old(conn: Connection, *, days: int, chunk: int) -> int:
     return execute(conn, _SQL["delete_old_messages"], days=days, chunk=chunk)
-
-
-def adopt(conn: Connection, *, now: datetime, chunk: int) -> int:
-    """Moves up to `chunk` messages of each table of the version before; returns how many."""
-    return execute(conn, _SQL["adopt_messages"], now=now, chunk=chunk)

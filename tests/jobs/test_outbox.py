@@ -92,18 +92,6 @@ def test_slow_receivers_of_notifications_do_not_delay_a_mail(make_post, mails, r
         worker.join(DEADLINE_SECONDS)
 
 
-def test_a_message_of_the_version_before_is_sent(post, receiver):
-    post.rows(
-        "INSERT INTO silence_notifications (endpoint_id, channel, message) VALUES (7, %s, %s) "
-        "RETURNING id",
-        *make_values(receiver),
-    )
-    assert (post.send(), post.send()) == (1, 0)
-    (request,) = receiver.requests
-    assert request.headers["webhook-id"].startswith("msg_silence_")
-    assert json.loads(request.body)["type"] == "signal-endpoint.silence.down"
-
-
 def test_messages_of_kinds_that_the_process_does_not_know_are_left(post, receiver):
     target, _ = make_values(receiver)
     post.rows("INSERT INTO outbox (kind, target) VALUES ('newer', %s) RETURNING id", target)

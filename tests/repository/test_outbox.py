@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 from sigservice.repository import outbox
-from tests.repository.kit import add_user, run
+from tests.repository.kit import run
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=3)
@@ -118,68 +118,3 @@ def test_settled_messages_are_deleted_by_age(conn):
     run(conn, "UPDATE outbox SET created_at = now() - interval '99 days' WHERE id = %s", waiting)
     assert [outbox.delete_old(conn, days=30, chunk=9) for _ in range(2)] == [1, 0]
     assert [row["id"] for row in outbox.list_newest(conn, "run", 7, limit=9)] == [young, waiting]
-
-
-# what the version before stored
-
-
-def add_earlier_messages(conn, due_at):
-    user_id = add_user(conn, "bo", email="bo@x")
-    run(
-        conn,
-        """
-        INSERT INTO notifications (run_id, channel, message, attempts, due_at, created_at)
-        VALUES (7, %(channel)s, '{}', 2, %(due_at)s, '2026-01-01 00:00:00.5+00');
-        INSERT INTO silence_notifications (endpoint_id, channel, message, due_at, created_at)
-        VALUES (8, %(channel)s, '{"state": "down"}', %(due_at)s, '2026-01-01 00:00:01+00');
-        INSERT INTO mails (kind, user_id, base_url, due_at, created_at)
-        VALUES ('reset', %(user_id)s, 'https://a.example', %(due_at)s, '2026-01-01 00:00:02+00')
-        """.replace("%(channel)s", f"'{json.dumps(A)}'")
-        .replace("%(due_at)s", f"'{due_at.isoformat()}'")
-        .replace("%(user_id)s", str(user_id)),
-    )
-    return user_id
-
-
-def test_due_messages_of_the_version_before_are_adopted(conn):
-    user_id = add_earlier_messages(conn, NOW)
-    assert outbox.adopt(conn, now=NOW, chunk=10) == 3
-    assert outbox.adopt(conn, now=NOW, chunk=10) == 0
-    kinds = ("run", "silence", "reset")
-    rows = [claim(conn, kinds=kinds) for _ in kinds]
-    assert [(row["kind"], row["subject_id"], row["user_id"], row["attempts"]) for row in rows] == [
-        ("run", 7, None, 3),
-        ("silence", 8, None, 1),
-        ("reset", None, user_id, 1),
-    ]
-    assert [row["message_id"].split("_")[-1] for row in rows[:2]] == [
-        "1767225600500",
-        "1767225601000",
-    ]
-    assert rows[2]["message_id"].startswith("reset.")
-    assert [json.loads(row["payload"]) for row in rows[1:]] == [
-        {"state": "down"},
-        {"base_url": "https://a.example"},
-    ]
-    assert rows[2]["expires_at"] == datetime(2026, 1, 2, 0, 0, 2, tzinfo=UTC)
-
-
-def test_messages_that_the_version_before_is_sending_are_left_to_it(conn):
-    add_earlier_messages(conn, LATER)
-    assert outbox.adopt(conn, now=NOW, chunk=10) == 0
-    run(conn, "UPDATE notifications SET sent_at = now()")
-    assert outbox.adopt(conn, now=NOW, chunk=10) == 1
-    assert find(conn)["sent_at"] is not None
-
-
-def test_due_messages_of_the_version_before_are_adopted_before_settled_ones(conn):
-    add_earlier_messages(conn, NOW)
-    run(conn, "UPDATE notifications SET sent_at = now()")
-    run(
-        conn,
-        "INSERT INTO notifications (run_id, channel, message, due_at) VALUES (9, %s, '{}', %s)",
-        json.dumps(B),
-        NOW,
-    )
-    assert outbox.adopt(conn, now=NOW, chunk=1) == 3
-    assert claim(conn)["subject_id"] == 9

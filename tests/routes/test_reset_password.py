@@ -175,7 +175,7 @@ def test_without_a_mail_server_nothing_happens(cast, web, database):
     assert web.post_json(f"{RESET}/password-email", {"email": "a@example.com"}).body == b""
     conn = database.connect()
     with conn.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM mails")
+        cursor.execute("SELECT count(*) FROM outbox")
         assert cursor.fetchone() == (0,)
     conn.close()
 

@@ -1,13 +1,7 @@
 -- Mails to users: the messages with a user in the outbox. Inserted in the transaction of their cause.
 
 -- name: delete_waiting_mails
--- A new request replaces the user's waiting mails, also in `mails`, where the previous version stored them.
--- `before` limits it to older mails.
-WITH former AS (
-    DELETE FROM mails
-    WHERE user_id = %(user_id)s AND sent_at IS NULL AND given_up_at IS NULL
-      AND (%(before)s::timestamptz IS NULL OR created_at <= %(before)s)
-)
+-- A new request replaces the user's waiting mails. `before` limits it to older mails.
 DELETE FROM outbox
 WHERE user_id = %(user_id)s AND sent_at IS NULL AND given_up_at IS NULL
   AND (%(before)s::timestamptz IS NULL OR created_at <= %(before)s);

@@ -50,18 +50,6 @@ def test_a_user_gets_one_mail_within_the_interval(conn):
     assert claim(conn)["user_id"] == cy
 
 
-def test_waiting_mails_of_the_version_before_are_deleted_too(conn):
-    id = add_user(conn, "bo")
-    run(
-        conn,
-        "INSERT INTO mails (kind, user_id, base_url, due_at, created_at) "
-        "VALUES ('reset', %s, 'https://a', now(), now())",
-        id,
-    )
-    mails.delete_waiting(conn, id)
-    assert run(conn, "SELECT id FROM mails") == []
-
-
 def test_a_second_insert_waits_for_the_first(pool):
     with pool.transaction() as conn:
         id = add_user(conn, "bo")
