@@ -496,29 +496,6 @@ ALTER TABLE public.integrations ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
-CREATE TABLE public.mails (
-    id bigint NOT NULL,
-    kind text NOT NULL,
-    user_id integer,
-    base_url text NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    due_at timestamp with time zone NOT NULL,
-    sent_at timestamp with time zone,
-    given_up_at timestamp with time zone,
-    last_error text,
-    created_at timestamp with time zone NOT NULL,
-    CONSTRAINT mails_kind_check CHECK ((kind = ANY (ARRAY['reset'::text, 'welcome'::text])))
-);
-
-ALTER TABLE public.mails ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME public.mails_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
-
 CREATE TABLE public.metric_sources (
     name text NOT NULL,
     url text NOT NULL,
@@ -528,28 +505,6 @@ CREATE TABLE public.metric_sources (
     encrypted_secret bytea,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     claimed_until timestamp with time zone
-);
-
-CREATE TABLE public.notifications (
-    id bigint NOT NULL,
-    run_id bigint NOT NULL,
-    channel jsonb NOT NULL,
-    message jsonb NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    due_at timestamp with time zone DEFAULT now() NOT NULL,
-    sent_at timestamp with time zone,
-    given_up_at timestamp with time zone,
-    last_error text,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-ALTER TABLE public.notifications ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME public.notifications_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
 );
 
 CREATE TABLE public.outbox (
@@ -956,28 +911,6 @@ CREATE TABLE public.silence_clock (
     CONSTRAINT silence_clock_is_only_check CHECK (is_only)
 );
 
-CREATE TABLE public.silence_notifications (
-    id bigint NOT NULL,
-    endpoint_id integer NOT NULL,
-    channel jsonb NOT NULL,
-    message jsonb NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    due_at timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
-    sent_at timestamp with time zone,
-    given_up_at timestamp with time zone,
-    last_error text,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
-);
-
-ALTER TABLE public.silence_notifications ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME public.silence_notifications_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
-
 CREATE TABLE public.strategy_segments (
     strategy_id text NOT NULL,
     segment_id integer NOT NULL
@@ -1178,14 +1111,8 @@ ALTER TABLE ONLY public.integrations
 ALTER TABLE ONLY public.integrations
     ADD CONSTRAINT integrations_source_key UNIQUE (source);
 
-ALTER TABLE ONLY public.mails
-    ADD CONSTRAINT mails_pkey PRIMARY KEY (id);
-
 ALTER TABLE ONLY public.metric_sources
     ADD CONSTRAINT metric_sources_pkey PRIMARY KEY (name);
-
-ALTER TABLE ONLY public.notifications
-    ADD CONSTRAINT notifications_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
@@ -1285,9 +1212,6 @@ ALTER TABLE ONLY public.silence_checks
 
 ALTER TABLE ONLY public.silence_clock
     ADD CONSTRAINT silence_clock_pkey PRIMARY KEY (is_only);
-
-ALTER TABLE ONLY public.silence_notifications
-    ADD CONSTRAINT silence_notifications_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.strategy_segments
     ADD CONSTRAINT strategy_segments_pkey PRIMARY KEY (strategy_id, segment_id);
@@ -1396,18 +1320,6 @@ CREATE INDEX impact_series_name_idx ON public.impact_series USING btree (name, e
 
 CREATE INDEX impact_windows_starts_at_idx ON public.impact_windows USING btree (seconds, starts_at);
 
-CREATE INDEX mails_created_at_idx ON public.mails USING btree (created_at);
-
-CREATE INDEX mails_due_idx ON public.mails USING btree (due_at) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
-
-CREATE INDEX mails_user_id_idx ON public.mails USING btree (user_id, id DESC);
-
-CREATE UNIQUE INDEX mails_waiting_key ON public.mails USING btree (user_id, kind) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
-
-CREATE INDEX notifications_due_idx ON public.notifications USING btree (due_at) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
-
-CREATE INDEX notifications_run_id_idx ON public.notifications USING btree (run_id);
-
 CREATE INDEX outbox_due_message_idx ON public.outbox USING btree (due_at) WHERE ((kind <> 'integration'::text) AND (sent_at IS NULL) AND (given_up_at IS NULL));
 
 CREATE INDEX outbox_event_idx ON public.outbox USING btree (event_id) WHERE ((event_id IS NOT NULL) AND (sent_at IS NULL) AND (given_up_at IS NULL));
@@ -1461,10 +1373,6 @@ CREATE INDEX signals_endpoint_id_idx ON public.signals USING btree (endpoint_id,
 CREATE UNIQUE INDEX signals_idempotency_key_idx ON public.signals USING btree (endpoint_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX signals_token_id_idx ON public.signals USING btree (token_id, id DESC);
-
-CREATE INDEX silence_notifications_due_idx ON public.silence_notifications USING btree (due_at) WHERE ((sent_at IS NULL) AND (given_up_at IS NULL));
-
-CREATE INDEX silence_notifications_endpoint_id_idx ON public.silence_notifications USING btree (endpoint_id, id DESC);
 
 CREATE INDEX strategy_segments_segment_id_idx ON public.strategy_segments USING btree (segment_id);
 
@@ -1535,9 +1443,6 @@ ALTER TABLE ONLY public.former_passwords
 
 ALTER TABLE ONLY public.ignored_alerts
     ADD CONSTRAINT ignored_alerts_action_set_id_fkey FOREIGN KEY (action_set_id) REFERENCES public.action_sets(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.mails
-    ADD CONSTRAINT mails_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;

@@ -1,0 +1,1 @@
+DROP TABLE notifications, silence_notifications, mails;  -- their messages are in the outbox
