@@ -37,7 +37,7 @@ def _find_code(error: AppError) -> str:
         return str(code)
     if error.status != 400:
         return GENERAL
-    is_context = any(str(it.get("path", "")).startswith("context") for it in error.details)
+    is_context = any(it.get("path") for it in error.details)
     return INVALID_CONTEXT if is_context else PARSE_ERROR
 
 

@@ -126,6 +126,21 @@ def test_fields_and_properties_of_the_context(web):
         assert names(web.post_json(PATH, body, headers=FRONTEND)) == ["here"]
 
 
+@pytest.mark.parametrize("path", [PATH, f"{PATH}/all", f"{PATH}/features/user"])
+def test_a_body_without_its_context_is_the_context(web, path):
+    add(web, "user", only(constraint("userId", "IN", "7"), constraint("region", "IN", "eu")))
+    for body in (
+        {"userId": "7", "properties": {"region": "eu"}},
+        {"userId": 7, "region": "eu", "context": None},
+    ):
+        answer = web.post_json(path, body, headers=FRONTEND).json
+        (flag,) = answer.get("toggles", [answer])
+        assert flag["enabled"], body
+    for body in ({"userId": {}}, {"properties": "x"}, {"currentTime": "x"}):
+        answer = web.post_json(path, body, headers=FRONTEND, status=400).json
+        assert answer["details"][0]["path"] == next(iter(body))
+
+
 def test_disabled_strategies_and_parameters_that_were_numbers(web):
     add(web, "numbers", only(name="flexibleRollout", parameters={"rollout": 100, "groupId": 1}))
     add(web, "ids", only(name="userWithId", parameters={"userIds": 7}))

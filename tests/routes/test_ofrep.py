@@ -156,6 +156,18 @@ def test_fields_of_the_context(web):
     assert local["value"]
 
 
+def test_a_body_without_its_context_is_the_context(web):
+    add(web, "user", only(constraint("userId", "IN", "7"), constraint("region", "IN", "eu")))
+    for body in (
+        {"targetingKey": "7", "region": "eu"},
+        {"userId": 7, "properties": {"region": "eu"}},
+    ):
+        assert web.post_json(f"{PATH}/user", body, headers=FRONTEND).json["value"], body
+        assert by_key(web.post_json(PATH, body, headers=FRONTEND))["user"]["value"], body
+    answer = web.post_json(PATH, {"targetingKey": 7}, headers=FRONTEND, status=400).json
+    assert answer["errorCode"] == "INVALID_CONTEXT"
+
+
 def test_projects_and_environment_are_those_of_the_token(web, service):
     add(web, "here")
     add(web, "shop", environment="production")

@@ -11,13 +11,15 @@ from sigservice.errors import NotFoundError, NotServedError
 from sigservice.evaluation.fields import Fields
 from sigservice.playground.evaluation_context import make_context, parse_query
 from sigservice.web import ClientGuard, Context, HTTPResponse, Router, read_query, request, respond
+from sigservice.web.body import read_json
 from sigservice.web.client_ip import find_client_ip
 from sigservice.web.etag import matches
 from sigservice.web.guards import REVISIONS, SAFE_METHODS
 
 
 class ContextBody(msgspec.Struct):
-    """Unknown fields of the context become properties."""
+    """Unknown fields of the context become properties. Without `context`, the body is the
+    context."""
 
     context: dict[str, Any] | None = None
 
@@ -82,14 +84,27 @@ def reject(context: Context, access: Access) -> HTTPResponse:
 
 def _make_fields(context: Context, access: Access, body: ContextBody | None) -> Fields:
     """The evaluation context of the body or, without one, of the query."""
-    environ = request.environ
+    environ, path = request.environ, ""
+    if body is None:
+        fields = parse_query(read_query(environ))
+    else:
+        fields, path = find_fields(body.context)
     return make_context(
-        parse_query(read_query(environ)) if body is None else body.context or {},
+        fields,
         environment=access.environment,
         remote_address=find_client_ip(environ, context.trusted_proxies),
-        path="" if body is None else "context.",
+        path=path,
         creates_session=True,
     )
+
+
+def find_fields(context: dict[str, Any] | None) -> tuple[dict[str, Any], str]:
+    """The fields of the evaluation context, and their path in the body of this request. `context`
+    is its member of this name; without it the body is the context, as for Unleash Edge."""
+    if context is not None:
+        return context, "context."
+    fields, _ = read_json(request.environ)
+    return fields, ""
 
 
 def get_compiled(context: Context, access: Access) -> CompiledFlags:

@@ -17,7 +17,7 @@ from sigservice.errors import NoStreamError, NotFoundError, UnauthorizedError
 from sigservice.evaluation.fields import Fields
 from sigservice.evaluation.ofrep import Result, encode_answer, evaluate_flag, read_variant
 from sigservice.playground.evaluation_context import make_ofrep_context
-from sigservice.routes.flags.frontend import get_compiled
+from sigservice.routes.flags.frontend import find_fields, get_compiled
 from sigservice.routes.usage.client_metrics import MAX_LENGTH
 from sigservice.services.usage.evaluation_counts import CountedApplication
 from sigservice.services.usage.reports import BACKEND, FRONTEND
@@ -38,9 +38,10 @@ Attributes = dict[str, Any]
 
 
 class EvaluationBody(msgspec.Struct):
-    """`context` may have a `targetingKey`; its other values may be nested."""
+    """`context` may have a `targetingKey`; its other values may be nested. Without it, the body is
+    the context."""
 
-    context: Attributes = {}
+    context: Attributes | msgspec.UnsetType = msgspec.UNSET
 
 
 EVENTS = "/ofrep/v1/events"
@@ -142,9 +143,10 @@ def _find_browser(context: Context) -> str:
 
 
 def _make_fields(context: Context, access: Access, body: EvaluationBody) -> Fields:
+    fields, path = find_fields(None if body.context is msgspec.UNSET else body.context)
     return make_ofrep_context(
-        body.context,
+        fields,
         environment=access.environment,
         remote_address=find_client_ip(request.environ, context.trusted_proxies),
-        path="context.",
+        path=path,
     )
