@@ -23,6 +23,7 @@ from sigservice.services.system import events
 MAX_TOKENS = 2000
 ALL = "*"
 _INVALID_DATE = "expiresAt must be a date such as 2030-12-31T23:59:59Z."
+_MASK = "****"
 _NOT_FOUND = "API token not found."
 _INIT = Identity(SYSTEM_ID, "init-api-tokens", frozenset())
 
@@ -129,9 +130,12 @@ def check_project(conn: Connection, project: str) -> None:
 
 
 def find(conn: Connection, token: str | int) -> Row | None:
-    """Finds a token by its ID; text may also be its secret."""
+    """Finds a token by its ID; text may also be its secret. Raises BadDataError for a masked one,
+    so that a client doesn't take the token as deleted."""
     if isinstance(token, int):
         return api_tokens.find_to_change(conn, secret_hash=b"", id=token)
+    if token.endswith(_MASK):
+        raise BadDataError("The secret is masked: use the ID of the token.", path="token")
     id = int(token) if token.isascii() and token.isdigit() and len(token) < 19 else None
     return api_tokens.find_to_change(conn, secret_hash=secrets.sha256(token), id=id)
 
@@ -244,6 +248,11 @@ def _check_initial(
         ]
     if problems:
         raise ConfigError(problems)
+
+
+def mask_secret(row: Row) -> str:
+    """What can be shown of the secret, for clients that require the member `secret`."""
+    return f"{row['secret_prefix']}{_MASK}"
 
 
 def to_json(row: Row) -> dict[str, Any]:

@@ -1,6 +1,8 @@
-"""API tokens, JSON. Only the answer to a creation contains the secret. The list of a project has
-all tokens with access to it; its other routes create and delete tokens of this project only."""
+"""API tokens, JSON. Only the answer to a creation contains the secret, the lists a mask of it. The
+list of a project has all tokens with access to it; its other routes create and delete tokens of
+this project only."""
 
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -9,7 +11,7 @@ from sigservice.errors import BadDataError
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, DEFAULT_ENVIRONMENT, Identity
-from sigservice.web import AdminGuard, Connection, Json, Router, respond
+from sigservice.web import AdminGuard, Connection, Json, Router, Row, respond
 
 PATH = "/api/admin/api-tokens"
 PROJECT_PATH = "/api/admin/projects/<project>/api-tokens"
@@ -64,7 +66,7 @@ def create_api_token(conn: Connection, identity: Identity, body: ApiTokenBody) -
 @router.get(f"{PATH}/<name:path>", needs=ADMIN, autocommit=True)
 def list_api_tokens(conn: Connection, identity: Identity, name: str | None = None) -> Json:
     rows = api_token_rows.list_all(conn, token_name=name)
-    return {"tokens": [api_tokens.to_json(row) for row in rows]}
+    return {"tokens": [_to_json(row) for row in rows]}
 
 
 @router.put(f"{PATH}/<token:path>", needs=ADMIN, takes=ExpiryBody)
@@ -81,7 +83,7 @@ def delete_api_token(conn: Connection, identity: Identity, token: str) -> None:
 def list_project_api_tokens(conn: Connection, identity: Identity, project: str) -> Json:
     api_tokens.check_project(conn, project)
     rows = api_token_rows.list_of_project(conn, project)
-    return {"tokens": [api_tokens.to_json(row) for row in rows]}
+    return {"tokens": [_to_json(row) for row in rows]}
 
 
 @router.post(PROJECT_PATH, needs=ADMIN, takes=ProjectTokenBody)
@@ -105,6 +107,10 @@ def delete_project_api_token(
 ) -> None:
     api_tokens.check_project(conn, project)
     api_tokens.delete_from_project(conn, project, token, identity)
+
+
+def _to_json(row: Row) -> dict[str, Any]:
+    return api_tokens.to_json(row) | {"secret": api_tokens.mask_secret(row)}
 
 
 def _create(conn: Connection, fields: api_tokens.TokenFields, identity: Identity) -> Json:

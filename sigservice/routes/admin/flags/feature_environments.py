@@ -2,10 +2,10 @@
 
 import msgspec
 
-from sigservice.services.flags import feature_states, feature_switches, strategies
+from sigservice.services.flags import feature_states, feature_switches, feature_view, strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.web import AdminGuard, Connection, Json, Router, read_query, request
+from sigservice.web import AdminGuard, Connection, Context, Json, Router, read_query, request
 
 STATE = "/api/admin/projects/<project>/features/<name>/environments/<environment>"
 BULK = "/api/admin/projects/<project>/bulk_features/environments/<environment>"
@@ -33,10 +33,14 @@ def show_feature_environment(
 
 @router.post(f"{STATE}/<is_on:switch>", needs=EDIT)
 def switch_feature(
-    conn: Connection, identity: Identity, target: FeatureEnvironment, is_on: bool
-) -> None:
+    context: Context, identity: Identity, target: FeatureEnvironment, is_on: bool
+) -> Json:
+    """Returns the flag. It is read after the commit, so that other changes don't wait for it."""
     option = read_query(request.environ).get("shouldActivateDisabledStrategies")
-    feature_switches.switch(conn, target, is_on, identity, activate_disabled=option == "true")
+    with context.database.transaction() as conn:
+        feature_switches.switch(conn, target, is_on, identity, activate_disabled=option == "true")
+    with context.database.autocommit() as conn:
+        return feature_view.build_view(conn, target.project, target.feature, identity.user_id)
 
 
 @router.post(f"{BULK}/<is_on:switch>", needs=EDIT, takes=BulkBody)

@@ -57,12 +57,22 @@ def test_a_token_shows_its_secret_once(service, web):
         text = web.get(path, headers=ADMIN).text
         assert secret[-52:] not in text
         assert secret[:18] in text
-    assert list_tokens(web, f"{PATH}/sdk") == [{k: v for k, v in token.items() if k != "secret"}]
+    mask = {"secret": f"{token['secretPrefix']}****"}
+    assert list_tokens(web, f"{PATH}/sdk") == [token | mask]
     assert list_tokens(web, f"{PATH}/none") == []
     assert web.get(answer.headers["Location"], headers=ADMIN).json["tokens"][0]["id"] == token["id"]
     assert opens(service, answer)
     (event,) = events(web, "api-token-created")
     assert (event["environment"], event["project"]) == ("development", None)
+
+
+def test_a_masked_secret_names_no_token(web):
+    create(web)
+    (token,) = list_tokens(web, f"{PATH}/sdk")
+    web.delete(f"{PATH}/{token['secret']}", headers=ADMIN, status=400)
+    body = {"expiresAt": "2099-01-01T00:00:00Z"}
+    web.put_json(f"{PATH}/{token['secret']}", body, headers=ADMIN, status=400)
+    assert list_tokens(web, f"{PATH}/sdk") == [token]
 
 
 @pytest.mark.parametrize(

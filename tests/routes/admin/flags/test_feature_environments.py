@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.delivery.test_revision_cache import AS_CLIENT, POLL, TOKENS
 from tests.routes.kit import FEATURES, PROJECT, Admin, race
 
@@ -55,6 +57,15 @@ def test_flag_with_an_active_strategy_keeps_it_alone(admin):
     strategy = admin.strategy()
     admin.post(f"{STATE}/on")
     assert admin.get(STATE)["strategies"] == [strategy]
+
+
+@pytest.mark.parametrize("way", ["on", "off"])
+def test_a_switch_returns_the_flag(admin, way):
+    path = admin.flag()
+    flag = admin.post(f"{STATE}/{way}")
+    assert flag == admin.get(path)
+    states = {state["name"]: state["enabled"] for state in flag["environments"]}
+    assert states["development"] is (way == "on")
 
 
 def test_repeated_switch_changes_nothing(admin):
