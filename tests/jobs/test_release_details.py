@@ -242,7 +242,8 @@ def test_editors_create_hold_go_on_and_roll_back(kit, cast):
     ed = cast.signed_in("ed")
     headers = {"X-CSRF-Token": ed.csrf}
     path = f"{kit.place}/releases"
-    body = {"steps": STEPS, "guards": [kit.guard(kit.endpoint())]}
+    guard = kit.guard(kit.endpoint(options={"guardPaths": ["status", "groupKey"]}))
+    body = {"steps": STEPS, "guards": [guard]}
     ed.post_json(f"{path}/preview", body, headers=headers, status=200)
     release = ed.post_json(path, body, headers=headers, status=201).json
     kit.clock.advance(60)

@@ -305,7 +305,8 @@ def test_a_release_that_ended_long_ago_leaves_the_page_of_its_flag(kit, ed, cast
 
 
 def test_the_form_creates_what_the_api_would(kit, ed):
-    endpoint = kit.endpoint("alertmanager", template="alertmanager")
+    options = {"guardPaths": ["commonLabels.service"]}
+    endpoint = kit.endpoint("alertmanager", template="alertmanager", options=options)
     form = ed.get(f"{PLACE}/new").forms["editor"]
     for kind in ("signal", "metric", "silence"):
         form = add_guard(form, kind)

@@ -1,7 +1,7 @@
 """Guards of releases: one function for each SQL statement."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -68,12 +68,27 @@ def list_of_endpoints(conn: Connection, endpoint_ids: Sequence[int]) -> list[Row
     return fetch_all(conn, _SQL["list_signal_guards"], endpoint_ids=list(endpoint_ids))
 
 
-def list_recent_signals(conn: Connection, endpoint_id: int, *, hours: int, limit: int) -> list[Row]:
+def list_recent_signals(
+    conn: Connection,
+    endpoint_id: int,
+    *,
+    time: timedelta,
+    since: datetime | None,
+    limit: int,
+    max_bytes: int,
+) -> list[Row]:
     return fetch_all(
-        conn, _SQL["list_recent_signals"], endpoint_id=endpoint_id, hours=hours, limit=limit
+        conn,
+        _SQL["list_recent_signals"],
+        endpoint_id=endpoint_id,
+        time=time,
+        since=since,
+        limit=limit,
+        max_bytes=max_bytes,
     )
 
 
 def find_endpoint(conn: Connection, id: int) -> Row | None:
-    """{id, name, enabled, template, silence}; silence is the state of one that expects signals."""
+    """{id, name, enabled, template, options, silence}; silence is the state of one that expects
+    signals."""
     return fetch_one(conn, _SQL["find_endpoint"], id=id)

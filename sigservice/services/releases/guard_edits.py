@@ -5,7 +5,7 @@ old condition say nothing about the new one. So the IDs show whether guards chan
 """
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
@@ -17,6 +17,7 @@ from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.releases import release_guards, release_progress, releases
 from sigservice.services.releases.guard_results import GuardRecord
+from sigservice.services.releases.guard_signals import make_text
 from sigservice.services.releases.guard_texts import NamedGuard, describe_edit
 from sigservice.services.releases.plans import Guard, RuleGuard, check_guards
 from sigservice.services.releases.release_commands import describe_state, lock_current
@@ -24,7 +25,6 @@ from sigservice.services.releases.release_guards import PreparedGuard
 from sigservice.services.releases.release_state import Release, find_propagation_seconds, lock_all
 from sigservice.services.releases.releases import Surroundings
 from sigservice.services.rules.rule_conditions import ImpactMetric
-from sigservice.services.signals.payload_paths import to_text
 
 
 class GuardChanges(msgspec.Struct):
@@ -109,17 +109,9 @@ def _pair(
 def _make_key(guard: Guard) -> Hashable:
     """Guards that do the same have the same key."""
     values = msgspec.to_builtins(guard)
-    filters = _to_texts(values.pop("filters", None) or [])
+    values.pop("filters", None)
+    filters = [make_text(filter) for filter in getattr(guard, "filters", None) or ()]
     return msgspec.json.encode([values, filters], order="sorted")
-
-
-def _to_texts(value: Any) -> Any:
-    """Converts all values to text, as filters compare them."""
-    if isinstance(value, list):
-        return [_to_texts(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _to_texts(item) for key, item in value.items()}
-    return to_text(value)
 
 
 def _find_subject(guard: Guard) -> Hashable:

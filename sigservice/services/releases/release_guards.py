@@ -2,20 +2,16 @@
 now, and how long a step must be for them."""
 
 import math
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import msgspec
-
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
+from sigservice.errors import ForbiddenError
 from sigservice.repository.releases import release_guards
-from sigservice.services.actions.action_filters import Filter
-from sigservice.services.actions.action_set_options import ResolvedCondition
 from sigservice.services.problems import Problems
-from sigservice.services.releases import release_signals
 from sigservice.services.releases.guard_queries import read_query
 from sigservice.services.releases.guard_results import (
     GuardRecord,
@@ -23,6 +19,13 @@ from sigservice.services.releases.guard_results import (
     compute_result,
     find_delay,
     find_window,
+)
+from sigservice.services.releases.guard_signals import (
+    FIRING_TIME,
+    FindDefaults,
+    Match,
+    fill_defaults,
+    list_newest,
 )
 from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard, SilenceGuard, Step
 from sigservice.services.releases.release_rules import make_columns
@@ -32,25 +35,18 @@ from sigservice.services.rules.rule_conditions import PrometheusQuery
 from sigservice.services.rules.rule_readings import Reading, measure, read_all
 from sigservice.services.rules.rule_states import RuleState, advance
 
-PREVIEW_HOURS, MAX_SHOWN = 48, 100
+MAX_SHOWN = 100
 
 
-class SenderDefaults(NamedTuple):
-    """The conditions under which signals of a sender fire and resolve an alert."""
-
-    filters: list[Filter]
-    resolved: ResolvedCondition | None
-
-
-FindDefaults = Callable[[str], SenderDefaults | None]  # by the name of a sender
-
-
-class SourceReadings(NamedTuple):
-    """The answers of metric sources before the transaction, by the position of the guard: present
-    values, or previews. A guard without an answer is evaluated soon."""
+class Readings(NamedTuple):
+    """What was read before the transaction, by the position of the guard: the answers of metric
+    sources (present values, or previews; a guard without an answer is evaluated soon), and the
+    signals that guards match, or why the caller may not use their filters."""
 
     answers: Mapping[int, Answer] = MappingProxyType({})
     previews: Mapping[int, dict[str, Any]] = MappingProxyType({})
+    matches: Mapping[int, Sequence[Match]] = MappingProxyType({})
+    refusals: Mapping[int, ForbiddenError] = MappingProxyType({})
 
 
 class PreparedGuard(NamedTuple):
@@ -64,6 +60,7 @@ class PreparedGuard(NamedTuple):
     columns: dict[str, Any]
     position: int = 0
     preview: dict[str, Any] | None = None
+    matches: Sequence[Match] = ()
 
     def to_item(self) -> dict[str, Any]:
         """The columns of the guard."""
@@ -85,12 +82,12 @@ def prepare(
     guards: Sequence[Guard],
     problems: Problems,
     find_defaults: FindDefaults,
-    readings: SourceReadings,
+    readings: Readings,
     now: datetime,
     skipped: Container[int] = (),
 ) -> list[PreparedGuard]:
     """Adds unknown endpoints, environments and metric sources to `problems`, and queries that can't
-    have a value. Guards at `skipped` positions are left out."""
+    have a value. Guards at `skipped` positions are left out. Raises ForbiddenError."""
     prepared = []
     for index, guard in enumerate(guards):
         if index in skipped:
@@ -112,7 +109,11 @@ def prepare(
             if endpoint is None:
                 problems.add(f"{path}.endpointId", "Signal endpoint not found.")
                 continue
-            item = _evaluate(conn, _add_defaults(guard, endpoint, find_defaults), endpoint)
+            if index in readings.refusals:
+                raise readings.refusals[index]
+            if isinstance(guard, SignalGuard) and endpoint["template"]:
+                guard = fill_defaults(guard, find_defaults(endpoint["template"]))
+            item = _evaluate(guard, endpoint, readings.matches.get(index, ()))
         prepared.append(item._replace(position=index, preview=readings.previews.get(index)))
     return prepared
 
@@ -169,9 +170,6 @@ def _preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str,
         return kind | rule_preview.preview_metric(conn, definition.rule, now)
     series: list[dict[str, Any]] = []
     if isinstance(definition, SignalGuard) and guard.endpoint is not None:
-        matches = release_signals.list_matches(
-            conn, guard.endpoint, definition, hours=PREVIEW_HOURS
-        )
         series = [
             {
                 "at": format_iso(at),
@@ -180,28 +178,15 @@ def _preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str,
                 "firing": change.sentence is not None,
                 "reason": change.sentence,
             }
-            for at, change in reversed(matches[:MAX_SHOWN])
+            for at, change in reversed(guard.matches[:MAX_SHOWN])
         ]
     numbers = dict.fromkeys(("value", "limit", "samples"))
     return kind | {"state": guard.state, **numbers, "reason": guard.reason, "series": series}
 
 
-def _add_defaults(
-    guard: SignalGuard | SilenceGuard, endpoint: Row, find_defaults: FindDefaults
-) -> SignalGuard | SilenceGuard:
-    """The guard, with the conditions of its sender's template where it has none of its own."""
-    if not isinstance(guard, SignalGuard):
-        return guard
-    defaults = find_defaults(endpoint["template"]) if endpoint["template"] else None
-    if defaults is None:
-        return guard
-    filters = defaults.filters if guard.filters is None else guard.filters
-    return msgspec.structs.replace(
-        guard, filters=filters, resolved=guard.resolved or defaults.resolved
-    )
-
-
-def _evaluate(conn: Connection, guard: SignalGuard | SilenceGuard, endpoint: Row) -> PreparedGuard:
+def _evaluate(
+    guard: SignalGuard | SilenceGuard, endpoint: Row, matches: Sequence[Match]
+) -> PreparedGuard:
     record = GuardRecord(
         id=0,
         position=0,
@@ -213,11 +198,10 @@ def _evaluate(conn: Connection, guard: SignalGuard | SilenceGuard, endpoint: Row
         endpoint_enabled=endpoint["enabled"],
         silence=endpoint["silence"],
     )
-    if isinstance(guard, SignalGuard):
-        for change in release_signals.find_firing(conn, endpoint, guard):
-            apply_alert(record, change)
+    for change in list_newest(matches, since=endpoint["now"] - FIRING_TIME):
+        apply_alert(record, change)
     columns = {"keys": record.keys, "signal_ids": record.signal_ids}
-    return PreparedGuard(guard, endpoint, *compute_result(record), columns=columns)
+    return PreparedGuard(guard, endpoint, *compute_result(record), columns=columns, matches=matches)
 
 
 def _evaluate_query(guard: RuleGuard, answer: Answer | None, now: datetime) -> PreparedGuard:

@@ -2,7 +2,6 @@
 them for action sets: an alert, the rollback and the new percentage are one commit."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from functools import lru_cache
 
 import msgspec
@@ -16,10 +15,9 @@ from sigservice.services.actions.action_evaluation import EvaluatedSignal
 from sigservice.services.actions.action_filters import Matcher
 from sigservice.services.releases import release_progress
 from sigservice.services.releases.guard_results import AlertChange, apply_alert, match_signal
+from sigservice.services.releases.guard_signals import list_newest, read_changes
 from sigservice.services.releases.plans import SignalGuard
 from sigservice.services.releases.release_state import Release, lock_active
-
-MAX_RECENT_SIGNALS = 1000
 
 
 def evaluate_guards(
@@ -52,35 +50,12 @@ def catch_up(conn: Connection, logger: Logger, clock: Clock, release_id: int) ->
             guard.is_caught_up = True
             if guard.endpoint is not None and isinstance(guard.definition, SignalGuard):
                 endpoint = {"id": guard.endpoint_id, "name": guard.endpoint}
-                for change in find_firing(conn, endpoint, guard.definition):
+                changes = read_changes(conn, endpoint, guard.definition, guard.since)
+                for change in list_newest(changes):
                     apply_alert(guard, change)
         if new:
             release_progress.save_guards(conn, release)
     return release_progress.progress_safely(conn, releases, logger)
-
-
-def find_firing(conn: Connection, endpoint: Row, definition: SignalGuard) -> list[AlertChange]:
-    """The alerts that fire now: their newest signal within 24 hours has not resolved them."""
-    newest: dict[str, AlertChange] = {}
-    for _, change in list_matches(conn, endpoint, definition, hours=24):
-        newest.setdefault(change.key, change)
-    return [change for change in newest.values() if change.sentence]
-
-
-def list_matches(
-    conn: Connection, endpoint: Row, definition: SignalGuard, *, hours: int
-) -> list[tuple[datetime, AlertChange]]:
-    """The newest signals of an endpoint that concern a guard, newest first."""
-    matcher, limit = Matcher(definition.filters or []), MAX_RECENT_SIGNALS
-    rows = release_guards.list_recent_signals(conn, endpoint["id"], hours=hours, limit=limit)
-    matches = []
-    for row in rows:
-        payload = msgspec.json.decode(row["payload"])
-        values = {"id": row["id"], "endpoint": endpoint["name"], "payload": payload}
-        change = match_signal(0, definition, matcher, values)
-        if change is not None:
-            matches.append((row["created_at"], change))
-    return matches
 
 
 def _match_all(

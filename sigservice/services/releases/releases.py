@@ -21,6 +21,7 @@ from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.releases import release_guards, release_progress, step_patterns
 from sigservice.services.releases.edits import RANDOM, ROLLOUT_TYPE
+from sigservice.services.releases.guard_signals import FindDefaults
 from sigservice.services.releases.plans import (
     DEFAULT_WATCH_MINUTES,
     Guard,
@@ -29,7 +30,7 @@ from sigservice.services.releases.plans import (
     Step,
     check_plan,
 )
-from sigservice.services.releases.release_guards import FindDefaults, PreparedGuard, SourceReadings
+from sigservice.services.releases.release_guards import PreparedGuard, Readings
 from sigservice.services.releases.release_journal import Journal
 from sigservice.services.releases.release_state import find_propagation_seconds, lock_all
 from sigservice.services.releases.windows import Window
@@ -61,12 +62,12 @@ class NewRelease(msgspec.Struct):
 
 class Surroundings(NamedTuple):
     """What a new release needs of the service: the clock, the policy of webhooks, the defaults of
-    senders, and what the metric sources of its guards answered."""
+    senders, and what was read for its guards."""
 
     clock: Clock
     policy: AddressPolicy
     find_defaults: FindDefaults
-    readings: SourceReadings = SourceReadings()
+    readings: Readings = Readings()
 
 
 class _Prepared(NamedTuple):
@@ -224,6 +225,12 @@ def to_json(row: Row) -> dict[str, Any]:
 def list_guards(row: Row) -> list[dict[str, Any]]:
     """The stored guards of a release, with the name of the `endpoint` of each."""
     return msgspec.json.decode(row["guards"], type=list[dict[str, Any]])
+
+
+def list_guards_of_flag(conn: Connection, target: FeatureEnvironment) -> list[Guard]:
+    """The guards of its releases. Raises NotFoundError."""
+    rows = [row for release in list_of_flag(conn, target) for row in list_guards(release)]
+    return [msgspec.convert(row["definition"], Guard) for row in rows]
 
 
 def _start(conn: Connection, id: int, by: Identity, clock: Clock, *, is_scheduled: bool) -> None:

@@ -10,6 +10,7 @@ from sigservice.services.signals.silence_rules import SilenceRule, check_rule, m
 
 MAX_RATE = 100_000
 MAX_KEY_PATHS = 5
+MAX_GUARD_PATHS = 20
 MAX_WINDOW_HOURS = 30 * 24
 MAX_SUMMARY_FIELDS = 10
 MAX_LABEL_LENGTH = 50
@@ -49,7 +50,8 @@ class SummaryField(msgspec.Struct):
 
 class EndpointOptions(msgspec.Struct, omit_defaults=True):
     """The `options` of an endpoint. Status and severity of a signal are recognised in common
-    members of the payload unless a path is set."""
+    members of the payload unless a path is set. Values at `guardPaths` may be compared by guards of
+    everyone who may create releases."""
 
     rateLimit: RateLimit = RateLimit()
     idempotency: Idempotency = Idempotency()
@@ -58,6 +60,7 @@ class EndpointOptions(msgspec.Struct, omit_defaults=True):
     statusPath: str = ""
     severityPath: str = ""
     silence: SilenceRule | None = None
+    guardPaths: list[str] = []
 
 
 def parse_options(text: str) -> EndpointOptions:
@@ -84,6 +87,10 @@ def check_options(options: EndpointOptions, problems: Problems) -> None:
     _check_summary(options, problems)
     if options.silence is not None:
         check_rule(options.silence, problems)
+    if len(options.guardPaths) > MAX_GUARD_PATHS:
+        problems.add("options.guardPaths", f"At most {MAX_GUARD_PATHS} paths are allowed.")
+    for index, path in enumerate(options.guardPaths[:MAX_GUARD_PATHS]):
+        _check_path(path, f"options.guardPaths[{index}]", problems)
 
 
 def _check_idempotency(idempotency: Idempotency, problems: Problems) -> None:

@@ -128,15 +128,21 @@ WHERE g.endpoint_id = ANY(%(endpoint_ids)s) AND g.kind = 'signal' AND g.is_watch
 ORDER BY g.release_id, g.position;
 
 -- name: list_recent_signals
--- Newest first.
+-- Newest first, as many as `limit` and `max_bytes` allow.
 SELECT id, payload, created_at
-FROM signals
-WHERE endpoint_id = %(endpoint_id)s AND created_at > now() - make_interval(hours => %(hours)s)
-ORDER BY id DESC
-LIMIT %(limit)s;
+FROM (
+    SELECT id, payload, created_at, sum(payload_bytes) OVER (ORDER BY id DESC) AS bytes
+    FROM signals
+    WHERE endpoint_id = %(endpoint_id)s
+      AND created_at > greatest(%(since)s::timestamptz, now() - %(time)s::interval)
+    ORDER BY id DESC
+    LIMIT %(limit)s
+) newest
+WHERE bytes <= %(max_bytes)s
+ORDER BY id DESC;
 
 -- name: find_endpoint
-SELECT e.id, e.name, e.enabled, e.template, now() AS now,
+SELECT e.id, e.name, e.enabled, e.template, e.options, now() AS now,
        CASE WHEN e.options ? 'silence' THEN c.state END AS silence
 FROM signal_endpoints e
 LEFT JOIN silence_checks c ON c.endpoint_id = e.id

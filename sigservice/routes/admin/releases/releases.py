@@ -8,14 +8,15 @@ from sigservice.repository.rules import metric_sources
 from sigservice.routes.admin.rules.metric_sources import make_client
 from sigservice.senders import list_external
 from sigservice.services.channel_delivery import DeliverySettings
-from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import release_commands, release_signals, releases
 from sigservice.services.releases.guard_edits import GuardChanges, edit_guards
 from sigservice.services.releases.guard_queries import ask_queries, list_queries, preview_queries
+from sigservice.services.releases.guard_signals import SenderDefaults, read_guard_signals
 from sigservice.services.releases.plans import Guard
 from sigservice.services.releases.release_commands import CommandBody
-from sigservice.services.releases.release_guards import SenderDefaults, SourceReadings
+from sigservice.services.releases.release_guards import Readings
 from sigservice.services.releases.releases import NewRelease, Surroundings
 from sigservice.web import AdminGuard, Context, Json, Router, read_query, request, respond
 from sigservice.web.links import make_own_url
@@ -27,17 +28,18 @@ RELEASE = f"{RELEASES}/<id:id>"
 router = Router(AdminGuard)
 
 
-def read_surroundings(context: Context, readings: SourceReadings | None = None) -> Surroundings:
+def read_surroundings(context: Context, readings: Readings | None = None) -> Surroundings:
     """What the service adds to a new release."""
     policy = DeliverySettings.from_config(context.config).policy
-    return Surroundings(context.clock, policy, _find_defaults, readings or SourceReadings())
+    return Surroundings(context.clock, policy, _find_defaults, readings or Readings())
 
 
 def store_release(
     context: Context, target: FeatureEnvironment, body: NewRelease, identity: Identity
 ) -> Row:
     """Creates it. Raises NotFoundError, ConflictError, BadDataError."""
-    surroundings = read_surroundings(context, ask_sources(context, target, body.guards))
+    readings = read_for_guards(context, target, body.guards, identity)
+    surroundings = read_surroundings(context, readings)
     with context.database.transaction() as conn:
         row = releases.create(conn, target, body, identity, surroundings)
     return _catch_up(context, target, row)
@@ -47,7 +49,8 @@ def store_guards(
     context: Context, target: FeatureEnvironment, id: int, body: GuardChanges, identity: Identity
 ) -> Row:
     """Replaces the guards of a release. Raises NotFoundError, ConflictError, BadDataError."""
-    surroundings = read_surroundings(context, ask_sources(context, target, body.guards))
+    readings = read_for_guards(context, target, body.guards, identity)
+    surroundings = read_surroundings(context, readings)
     with context.database.transaction() as conn:
         row = edit_guards(conn, target, id, body, identity, surroundings)
     return _catch_up(context, target, row)
@@ -63,26 +66,28 @@ def _catch_up(context: Context, target: FeatureEnvironment, row: Row) -> Row:
         return releases.get(conn, target, row["id"])
 
 
-def ask_sources(
+def read_for_guards(
     context: Context,
     target: FeatureEnvironment,
     guards: Sequence[Guard],
+    by: Identity,
     *,
     is_preview: bool = False,
-) -> SourceReadings:
-    """What the metric sources of the guards answer. Call it outside of transactions. Raises
-    NotFoundError."""
+) -> Readings:
+    """What the metric sources of the guards answer, and what the stored signals say to them. Call
+    it outside of transactions, because both can take long. Raises NotFoundError."""
     conditions = list_queries(guards, target)
-    if not conditions:
-        return SourceReadings()
     with context.database.transaction() as conn:
-        get_state(conn, target)
-        sources = {row["name"]: row for row in metric_sources.list_all(conn)}
-    client = make_client(context)
-    now = context.clock.now()
+        existing = releases.list_guards_of_flag(conn, target)
+        signals = read_guard_signals(conn, guards, existing, by, _find_defaults)
+        sources = {row["name"]: row for row in metric_sources.list_all(conn)} if conditions else {}
+    readings = Readings(matches=signals.matches, refusals=signals.refusals)
+    if not conditions:
+        return readings
+    client, now = make_client(context), context.clock.now()
     if is_preview:
-        return SourceReadings(previews=preview_queries(client, sources, conditions, now))
-    return SourceReadings(answers=ask_queries(client, sources, conditions, now))
+        return readings._replace(previews=preview_queries(client, sources, conditions, now))
+    return readings._replace(answers=ask_queries(client, sources, conditions, now))
 
 
 def _find_defaults(template: str) -> SenderDefaults | None:
@@ -129,7 +134,7 @@ def create_release(
 def preview_release(
     context: Context, identity: Identity, target: FeatureEnvironment, body: NewRelease
 ) -> Json:
-    readings = ask_sources(context, target, body.guards, is_preview=True)
+    readings = read_for_guards(context, target, body.guards, identity, is_preview=True)
     with context.database.transaction() as conn:
         result = releases.preview(conn, target, body, read_surroundings(context, readings))
     return result

@@ -1,12 +1,12 @@
 """What the form of a release shows of a preview of its guards."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sigservice.clock import parse_iso
+from sigservice.services.releases.guard_signals import PREVIEW_TIME
 from sigservice.services.releases.guard_texts import name_guard
-from sigservice.services.releases.release_guards import PREVIEW_HOURS
 from sigservice.web.sparkline import HOURS, build_guard_chart
 from sigservice.wording import plural
 
@@ -36,7 +36,7 @@ def _describe_guard(
     endpoints: Mapping[str, str],
     now: datetime,
 ) -> dict[str, Any]:
-    slot = timedelta(hours=PREVIEW_HOURS) / HOURS
+    slot = PREVIEW_TIME / HOURS
     points: list[tuple[float | None, bool]] = []
     items = [(parse_iso(item["at"]), item) for item in guard["series"]]
     for number in range(HOURS):

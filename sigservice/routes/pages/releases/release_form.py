@@ -11,7 +11,11 @@ from sigservice.repository.projects import environments
 from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
 from sigservice.repository.transfer import definitions
-from sigservice.routes.admin.releases.releases import ask_sources, read_surroundings, store_release
+from sigservice.routes.admin.releases.releases import (
+    read_for_guards,
+    read_surroundings,
+    store_release,
+)
 from sigservice.routes.pages.flags.feature_page import find_target
 from sigservice.routes.pages.releases import release_form_fields as fields
 from sigservice.routes.pages.releases import release_form_values as values
@@ -119,9 +123,8 @@ def create_release(
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
     if do == "preview":
-        surroundings = read_surroundings(
-            context, ask_sources(context, target, body.guards, is_preview=True)
-        )
+        readings = read_for_guards(context, target, body.guards, identity, is_preview=True)
+        surroundings = read_surroundings(context, readings)
         with context.database.transaction() as conn:
             preview = releases.preview(conn, target, body, surroundings)
             endpoints = {str(row["id"]): row["name"] for row in signal_endpoints.list_all(conn)}

@@ -121,6 +121,13 @@ _SUMMARY_FIELDS = [
         hint="Where firing or resolved is. Empty: recognised automatically.",
     ),
     Field(
+        f"{AT}guardPaths",
+        "Paths for guards",
+        type="textarea",
+        hint="One per line. Guards of releases that Editors create may filter by their values, and "
+        "as the sender's template does. Admins may use all paths.",
+    ),
+    Field(
         f"{AT}severityPath",
         "Severity path",
         hint="Where critical, error, warning or info is. Empty: recognised automatically.",
