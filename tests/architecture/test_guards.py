@@ -10,6 +10,12 @@ from sigservice.web.guards import AdminGuard, ClientGuard, PageGuard, Public
 OPEN = {
     ("POST", "/api/signal-endpoint/<name>"),
     ("OPTIONS", "/api/signal-endpoint/<name>"),
+    *[("GET", path) for path in ("/segments", "/context", "/integrations", "/admin/api")],
+    *[
+        ("GET", f"/{kind}{rest}")
+        for kind in ("projects", "features")
+        for rest in ("", "/<rest:path>")
+    ],
     ("GET", "/health"),
     ("GET", "/ready"),
     ("GET", "/internal-backstage/prometheus"),
