@@ -33,6 +33,31 @@ def test_undo(alerts, web):
     assert undone["restoredByRunId"] == undo["id"]
 
 
+@pytest.mark.parametrize("is_by_tag", [False, True])
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_undo_removes_the_strategy_that_enabling_added_unless_it_was_changed(
+    alerts, is_by_tag, is_changed
+):
+    """Else the next "on" would give the feature to everyone."""
+    alerts.web.post_json(FLAGS, {"name": "new"}, headers=ADMIN)
+    alerts.tag("new")
+    on = alerts.off("new") | {"action": "TOGGLE_FEATURE_ON"}
+    one = alerts.set(acts=[alerts.by_tag(state="ON") if is_by_tag else on])
+    alerts.send()
+    alerts.work()
+    path = f"{FLAGS}/new/environments/production/strategies"
+    (strategy,) = alerts.web.get(path, headers=ADMIN).json
+    if is_changed:
+        parameters = strategy["parameters"] | {"rollout": "10"}
+        body = strategy | {"parameters": parameters}
+        alerts.web.put_json(f"{path}/{strategy['id']}", body, headers=ADMIN)
+    (run,) = alerts.runs(one["id"])
+    alerts.post(f"{SETS}/{one['id']}/events/{run['id']}/undo", 202)
+    alerts.work()
+    assert not alerts.is_on("new")
+    assert len(alerts.web.get(path, headers=ADMIN).json) == is_changed
+
+
 def test_restoring_after_minutes(alerts):
     one = alerts.set(options={"restoreAfterMinutes": 10})
     alerts.send()

@@ -99,8 +99,7 @@ def _build_tests(filters: Sequence[tuple[Filter, str]]) -> list[_FilterTest | _A
     for key, group in groups.items():
         filter, path = group[0]
         if len(group) > 1 and isinstance(key, str):
-            rests = [(f, path.removeprefix(key).removeprefix(".")) for f, path in group]
-            tests.append(_OneElement(key, rests))
+            tests.append(_OneElement(key, group))
         else:
             tests.append(_AnyOf(filter) if filter.any else _FilterTest(filter, path))
     return tests
@@ -121,6 +120,13 @@ class _FilterTest:
         if not scalars:
             return False
         return any(self._test(value) for value in scalars) is not self._filter.inverted
+
+    def may_match_element(self, payload: Any) -> bool:
+        """False if the filter matches no element of a list in its path."""
+        values = payload_paths.find_values(payload, self._path)
+        if not self._filter.inverted:
+            return self._evaluate(values)
+        return self._filter.operator == "EXISTS" or bool(values)
 
     def explain(self, payload: Any) -> list[tuple[Filter, FilterResult]]:
         values = payload_paths.find_values(payload, self._path)
@@ -148,9 +154,14 @@ class _OneElement:
     """Filters of one element of the list at `path`, which ends in `[*]`."""
 
     def __init__(self, path: str, filters: Sequence[tuple[Filter, str]]) -> None:
-        self._path, self._tests = path, _build_tests(filters)
+        rests = [(f, whole.removeprefix(path).removeprefix(".")) for f, whole in filters]
+        self._path, self._tests = path, _build_tests(rests)
+        self._quick_tests = [_FilterTest(filter, whole) for filter, whole in filters]
 
     def matches(self, payload: Any) -> bool:
+        """Most signals match none of the filters: that costs less than to look at each element."""
+        if not all(test.may_match_element(payload) for test in self._quick_tests):
+            return False
         return any(map(self._matches_element, payload_paths.find_values(payload, self._path)))
 
     def _matches_element(self, element: Any) -> bool:

@@ -18,6 +18,8 @@ from sigservice.services.actions.action_kinds.set_rollout import set_rollout
 from sigservice.services.flags.feature_states import FeatureEnvironment, list_states
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.flags.strategies import get as get_strategy
+from sigservice.services.flags.strategies import list_strategies
+from sigservice.services.flags.strategies import remove as remove_strategy
 from sigservice.services.identity import Identity
 from sigservice.wording import plural
 
@@ -95,10 +97,25 @@ def _revert_runs(
                 failures.append(f"{change.feature} in {change.environment} was changed since.")
         visited.add(key)
     switches.write()
+    _remove_added(conn, project, reverted, by)
     if not reverted and not failures:
         return ActionResult("There was nothing to revert.")
     text = f"Reverted {len(reverted)} of {plural(len(reverted) + len(failures), 'change')}."
     return ActionResult(" ".join([text, *failures[:20]]), reverted)
+
+
+def _remove_added(
+    conn: Connection, project: str, reverted: list[RevertibleChange], by: Identity
+) -> None:
+    """Removes the strategies that enabling the flags has added, unless they were changed since:
+    otherwise the next *on* would give the feature to everyone."""
+    for change in reverted:
+        if change.added is msgspec.UNSET:
+            continue
+        target = _make_target(project, change)
+        rows = {strategy["id"]: strategy for strategy in list_strategies(conn, target)}
+        if rows.get(change.added["id"]) == change.added:
+            remove_strategy(conn, target, change.added["id"], by)
 
 
 def _make_target(project: str, change: RevertibleChange) -> FeatureEnvironment:

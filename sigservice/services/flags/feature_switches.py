@@ -1,6 +1,7 @@
 """Enables and disables flags, for pages, the API and actions alike."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -57,7 +58,7 @@ class SwitchBatch:
     The transaction must call `write` before other code reads or changes the states of flags, and
     then continue with a new batch. Enabling a flag without an active strategy adds the project's
     default strategy (100% of users) or, with `activate_disabled`, enables its disabled strategies.
-    With `needs_strategy` it raises ConflictError instead.
+    With `needs_strategy` it raises ConflictError instead. `added` are the added strategies by flag.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class SwitchBatch:
         self._activate_disabled, self._reason = activate_disabled, reason
         self._needs_strategy = needs_strategy
         self._states = list_states(conn, targets) if targets else {}
+        self.added: dict[FeatureEnvironment, dict[str, Any]] = {}
         self._changes: list[StateChange] = []
         self._is_locked = False
 
@@ -146,8 +148,13 @@ class SwitchBatch:
                 raise ConflictError("It no longer has an active strategy.")
             self.write()
             names = [target.feature for target in inactive]
-            _add_or_enable_strategies(self.conn, inactive[0], names, by, self._activate_disabled)
+            added = _add_or_enable_strategies(
+                self.conn, inactive[0], names, by, self._activate_disabled
+            )
             for target in inactive:
+                self.added.pop(target, None)
+                if target.feature in added:
+                    self.added[target] = added[target.feature]
                 del self._states[target]
             self._read(inactive)
         for target in targets:
@@ -161,8 +168,9 @@ def _add_or_enable_strategies(
     names: Sequence[str],
     by: Identity,
     activate_disabled: bool,
-) -> None:
-    """`target` is one of `names`; all are flags of its project, in its environment."""
+) -> dict[str, dict[str, Any]]:
+    """`target` is one of `names`; all are flags of its project, in its environment. Returns the
+    strategies that it added, by flag."""
     rows: dict[str, list[Row]] = {name: [] for name in names}
     for row in feature_strategies.list_by_features(conn, list(names), target.environment):
         rows[row["feature"]].append(row)
@@ -176,7 +184,9 @@ def _add_or_enable_strategies(
             new = msgspec.json.decode(default, type=Strategy)
             new.disabled = None  # a flag with disabled strategies only is enabled for everyone
         scope, count = (target.project, target.environment), len(new.segments)
-        strategies.add_to_all(conn, *scope, inactive, new, by, max_segments=count)
+        bodies = strategies.add_to_all(conn, *scope, inactive, new, by, max_segments=count)
+        return dict(zip(inactive, bodies, strict=True))
+    return {}
 
 
 def _enable_strategies(

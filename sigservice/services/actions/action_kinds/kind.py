@@ -33,7 +33,8 @@ class RevertibleChange(msgspec.Struct, frozen=True, rename={"changed_property": 
     """One change of an action, with the values that a revert needs.
 
     `changed_property` is "state" (of a flag in an environment, booleans) or "rollout" (of a
-    strategy, text); the stored JSON calls it `what`.
+    strategy, text); the stored JSON calls it `what`. `added` is the strategy that enabling the flag
+    added, in the format of the API.
     """
 
     changed_property: str
@@ -42,6 +43,7 @@ class RevertibleChange(msgspec.Struct, frozen=True, rename={"changed_property": 
     before: Any
     after: Any
     strategy: str = ""
+    added: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True)

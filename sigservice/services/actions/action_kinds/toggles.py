@@ -1,5 +1,7 @@
 """Enables or disables one flag in one environment, or all flags with a tag: all or none of them."""
 
+import msgspec
+
 from sigservice.db import Connection
 from sigservice.repository.flags import features
 from sigservice.repository.flags.features import FeatureFilter
@@ -49,6 +51,9 @@ class ToggleFeature(FlagKind):
         if not switches.switch(flag_environment, self._on, by):
             text = f"{where} was already {self._verb.lower()}d."
             return ActionResult(text, unneeded=[change])
+        change = msgspec.structs.replace(
+            change, added=switches.added.pop(flag_environment, msgspec.UNSET)
+        )
         return ActionResult(f"{self._verb}d {where}.", [change])
 
 
@@ -88,7 +93,15 @@ class ToggleByTag(Kind):
         changes: list[RevertibleChange] = []
         unneeded: list[RevertibleChange] = []
         for name in names:
-            change = RevertibleChange("state", name, environment, not self._on, self._on)
+            target = FeatureEnvironment(project, name, environment)
+            change = RevertibleChange(
+                "state",
+                name,
+                environment,
+                not self._on,
+                self._on,
+                added=switches.added.pop(target, msgspec.UNSET),
+            )
             (changes if name in changed_names else unneeded).append(change)
         state, total = f"{self._verb.lower()}d", f"{plural(len(names), 'flag')} with {tag}"
         if not changes:
