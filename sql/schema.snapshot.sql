@@ -1310,7 +1310,7 @@ CREATE INDEX former_passwords_user_id_idx ON public.former_passwords USING btree
 
 CREATE INDEX impact_groups_app_name_idx ON public.impact_groups USING btree (app_name);
 
-CREATE INDEX impact_groups_name_idx ON public.impact_groups USING btree (name, environment);
+CREATE INDEX impact_groups_name_app_name_idx ON public.impact_groups USING btree (name, environment, sdk_type, app_name);
 
 CREATE INDEX impact_series_app_name_idx ON public.impact_series USING btree (app_name, environment, sdk_type);
 

@@ -13,6 +13,7 @@ from sigservice.db.statements import (
     fetch_one_prepared,
     fetch_value,
     fetch_value_prepared,
+    limit_time,
     savepoint,
     single_transaction,
 )
@@ -20,5 +21,5 @@ from sigservice.db.statements import (
 __all__ = [
     "Connection", "Database", "Row", "build_like_pattern", "execute", "execute_batches",
     "fetch_all", "fetch_all_prepared", "fetch_one", "fetch_one_prepared", "fetch_value",
-    "fetch_value_prepared", "savepoint", "single_transaction",
+    "fetch_value_prepared", "limit_time", "savepoint", "single_transaction",
 ]  # fmt: skip

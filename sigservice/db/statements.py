@@ -23,6 +23,7 @@ _PARAMETER = re.compile(r"%\((\w+)\)s")
 # version has changed.
 _STALE = {"26000", "42P05", "0A000"}
 _PLANNED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
+_SET_TIMEOUT = "SELECT set_config('statement_timeout', %(value)s, true)"
 _LIKE_ESCAPES = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_"})
 
 
@@ -124,6 +125,18 @@ def savepoint(conn: Connection) -> Iterator[None]:
             _run(conn, "RELEASE SAVEPOINT block")  # an outer one may have the same name
         raise
     _run(conn, "RELEASE SAVEPOINT block")
+
+
+@contextmanager
+def limit_time(conn: Connection, seconds: float) -> Iterator[None]:
+    """Each statement of the block may take so long. Raises DatabaseUnavailable, whose `is_timeout`
+    is true if one takes longer; the transaction continues."""
+    limit = f"{round(seconds * 1000)}ms"
+    with savepoint(conn):
+        before = fetch_value(conn, "SELECT current_setting('statement_timeout')")
+        fetch_value(conn, _SET_TIMEOUT, value=limit)
+        yield
+        fetch_value(conn, _SET_TIMEOUT, value=before)
 
 
 def _run(conn: Connection, statement: str) -> None:

@@ -146,6 +146,8 @@ def _store(context: Context, leases: _Leases, answer: Answer, start: float) -> N
             now = SourceClaims(context.database, context.clock).read_time(conn)
             evaluation = rule_evaluation.store_answer(conn, rules, answer, now)
         announce(context, "prometheus", evaluation, start)
+        if evaluation.error is not None:
+            raise evaluation.error
 
 
 def _is_old(lease: Lease | GuardLease, now: datetime) -> bool:

@@ -35,8 +35,11 @@ def lock_evaluation(conn: Connection) -> bool:
     return bool(fetch_value(conn, _SQL["lock_evaluation"]))
 
 
-def list_due_rules(conn: Connection, now: datetime) -> list[Row]:
-    return fetch_all(conn, _SQL["list_due_rules"], now=now)
+def list_due_rules(
+    conn: Connection, now: datetime, *, too_slow: str, limit: int | None = None
+) -> list[Row]:
+    """Those with the reason `too_slow` last."""
+    return fetch_all(conn, _SQL["list_due_rules"], now=now, too_slow=too_slow, limit=limit)
 
 
 def save_readings(conn: Connection, items: Sequence[Any], until: datetime | None = None) -> None:

@@ -84,9 +84,13 @@ def delete(conn: Connection, id: int) -> None:
     execute(conn, _SQL["delete_alert_rule"], id=id)
 
 
-def claim_due(conn: Connection, now: datetime) -> list[Row]:
-    """The rules on impact metrics to evaluate, locked until the transaction ends."""
-    return fetch_all(conn, _SQL["claim_due_alert_rules"], now=now)
+def claim_due(
+    conn: Connection, now: datetime, *, too_slow: str, limit: int | None = None
+) -> list[Row]:
+    """The rules on impact metrics to evaluate, those with the error `too_slow` last, locked until
+    the transaction ends."""
+    sql = _SQL["claim_due_alert_rules"]
+    return fetch_all(conn, sql, now=now, too_slow=too_slow, limit=limit)
 
 
 def lease_due(conn: Connection, now: datetime, until: datetime, busy: Sequence[str]) -> list[Row]:

@@ -64,16 +64,23 @@ class SeriesRow(msgspec.Struct):
 
 
 def store_samples(
-    conn: Connection, samples: Iterable[SeriesRow], *, limit: int, app_limit: int
+    conn: Connection,
+    samples: Iterable[SeriesRow],
+    *,
+    limit: int,
+    app_limit: int,
+    bounds_limit: int,
 ) -> int:
     """Each key once. Returns how many samples were dropped, because their series are new and exceed
-    a limit: `app_limit` of an application, `limit` of an SDK type."""
+    a limit: `app_limit` of an application, `limit` of an SDK type, `bounds_limit` of the different
+    bounds of a metric that frontend SDKs of an application report."""
     dropped: int = fetch_value_prepared(
         conn,
         _SQL["store_impact_samples"],
         samples=msgspec.json.encode(list(samples)).decode(),
         limit=limit,
         app_limit=app_limit,
+        bounds_limit=bounds_limit,
     )
     return dropped
 

@@ -11,7 +11,7 @@ from sigservice.db import Connection, Row
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services.releases import releases
 from sigservice.services.rules.rule_conditions import Condition
-from sigservice.services.rules.rule_readings import measure, read_all
+from sigservice.services.rules.rule_readings import TOO_SLOW, measure, read_each
 
 SLOTS = 24
 SLOT = timedelta(seconds=150)
@@ -39,6 +39,7 @@ def read_last_hour(conn: Connection, rows: Sequence[Row], now: datetime) -> Hist
         guard["id"]: msgspec.convert(guard["definition"]["rule"], Condition)
         for guard in guards
         if guard["kind"] == "rule"
+        and guard["rule_reason"] != TOO_SLOW
         and guard["definition"]["rule"]["source"]["kind"] == "impactMetric"
     }
     ids = [row["id"] for row in active]
@@ -57,7 +58,7 @@ def _read_values(
         return {}
     longest = max(condition.windowMinutes for condition in metrics.values())
     start = times[0] - timedelta(minutes=longest)
-    slices = read_all(conn, [*metrics.values()], start, times[-1])
+    slices = read_each(conn, [*metrics.values()], start, times[-1])
     points = {}
     for (id, condition), part in zip(metrics.items(), slices, strict=True):
         values = [measure(condition, part, at).value for at in times]

@@ -75,15 +75,15 @@ def read_query(guard: RuleGuard, answer: Answer, asked_at: datetime) -> Reading:
     return reading._replace(start=asked_at - find_window(guard), reason=reason)
 
 
-def list_queries(guards: Sequence[Guard], target: FeatureEnvironment) -> dict[int, Condition]:
-    """The conditions of valid guards that query a metric source, by their position."""
+def list_conditions(guards: Sequence[Guard]) -> dict[int, Condition]:
+    """The conditions of valid guards with a rule, by their position."""
     conditions = {}
     for index, guard in enumerate(guards[:MAX_GUARDS]):
-        if isinstance(guard, RuleGuard) and isinstance(guard.rule.source, PrometheusQuery):
+        if isinstance(guard, RuleGuard):
             problems = Problems()
             rule_conditions.check(guard.rule, problems)
             if not problems.details:
-                conditions[index] = fill_query(guard.rule, target)
+                conditions[index] = guard.rule
     return conditions
 
 

@@ -29,21 +29,23 @@ from sigservice.services.releases.guard_signals import (
 )
 from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard, SilenceGuard, Step
 from sigservice.services.releases.release_rules import make_columns
-from sigservice.services.rules import rule_conditions, rule_preview
+from sigservice.services.rules import rule_conditions
 from sigservice.services.rules.prometheus import Answer
 from sigservice.services.rules.rule_conditions import PrometheusQuery
-from sigservice.services.rules.rule_readings import Reading, measure, read_all
+from sigservice.services.rules.rule_readings import Reading
 from sigservice.services.rules.rule_states import RuleState, advance
 
 MAX_SHOWN = 100
+NOT_READ = "The metric was not read yet."
 
 
 class Readings(NamedTuple):
     """What was read before the transaction, by the position of the guard: the answers of metric
-    sources (present values, or previews; a guard without an answer is evaluated soon), and the
-    signals that guards match, or why the caller may not use their filters."""
+    sources, the readings of impact metrics, or previews (a guard without one is evaluated soon),
+    and the signals that guards match, or why the caller may not use their filters."""
 
     answers: Mapping[int, Answer] = MappingProxyType({})
+    metrics: Mapping[int, Reading] = MappingProxyType({})
     previews: Mapping[int, dict[str, Any]] = MappingProxyType({})
     matches: Mapping[int, Sequence[Match]] = MappingProxyType({})
     refusals: Mapping[int, ForbiddenError] = MappingProxyType({})
@@ -51,7 +53,7 @@ class Readings(NamedTuple):
 
 class PreparedGuard(NamedTuple):
     """A valid guard with its result now. `endpoint` is None for a rule; `columns` are the columns
-    of its evaluation. `preview` is of a query."""
+    of its evaluation. `preview` is of a rule."""
 
     definition: Guard
     endpoint: Row | None
@@ -101,8 +103,7 @@ def prepare(
                     problems.add(f"{path}.rule.source.query", str(answer.reason))
                 item = _evaluate_query(guard, answer, now)
             else:
-                (slices,) = read_all(conn, [guard.rule], None, now)
-                item = _evaluate_reading(guard, measure(guard.rule, slices, now), now)
+                item = _evaluate_metric(guard, readings.metrics.get(index), now)
         else:
             id = guard.endpointId
             endpoint = release_guards.find_endpoint(conn, id) if 0 < id < 2**31 else None
@@ -166,8 +167,6 @@ def _preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str,
     kind = {"kind": definition.__struct_config__.tag}
     if guard.preview is not None:
         return kind | guard.preview
-    if isinstance(definition, RuleGuard):
-        return kind | rule_preview.preview_metric(conn, definition.rule, now)
     series: list[dict[str, Any]] = []
     if isinstance(definition, SignalGuard) and guard.endpoint is not None:
         series = [
@@ -209,6 +208,15 @@ def _evaluate_query(guard: RuleGuard, answer: Answer | None, now: datetime) -> P
     prepared = _evaluate_reading(guard, reading, now)
     if answer is None:
         prepared.columns["query_due_at"] = now
+    return prepared
+
+
+def _evaluate_metric(guard: RuleGuard, reading: Reading | None, now: datetime) -> PreparedGuard:
+    if reading is not None:
+        return _evaluate_reading(guard, reading, now)
+    start = now - find_window(guard)
+    prepared = _evaluate_reading(guard, Reading(None, 0, start, now, NOT_READ), now)
+    prepared.columns["due_at"] = now
     return prepared
 
 

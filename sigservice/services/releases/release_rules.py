@@ -3,7 +3,7 @@ hold) are one commit; a value without a change is stored without a lock of revis
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -16,22 +16,61 @@ from sigservice.services.releases import release_progress
 from sigservice.services.releases.plans import RuleGuard
 from sigservice.services.releases.release_state import lock_active
 from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
-from sigservice.services.rules.rule_readings import Reading, measure, read_all
+from sigservice.services.rules.rule_readings import (
+    TOO_SLOW,
+    Reading,
+    measure,
+    read_all,
+    read_each,
+)
 from sigservice.services.rules.rule_states import RuleState, advance
 
 
-def evaluate_due(conn: Connection, logger: Logger, clock: Clock, database_now: datetime) -> int:
-    """Returns how many events of releases this caused."""
+class Evaluation(NamedTuple):
+    """How many events of releases an evaluation caused, and whether other rules are due, each
+    alone."""
+
+    events: int = 0
+    has_more: bool = False
+
+
+def evaluate_due(
+    conn: Connection, logger: Logger, clock: Clock, database_now: datetime
+) -> Evaluation:
+    """Evaluates the rules that are due, except those that took too long the last time. Raises
+    DatabaseUnavailable if one of them takes too long now."""
     now = clock.choose_now(database_now)
     if not release_guards.lock_evaluation(conn):
-        return 0
-    rows = release_guards.list_due_rules(conn, now)
+        return Evaluation()
+    due = release_guards.list_due_rules(conn, now, too_slow=TOO_SLOW)
+    rows = [row for row in due if row["rule_reason"] != TOO_SLOW]
     if not rows:
-        return 0
-    conditions = [msgspec.json.decode(row["definition"], type=RuleGuard).rule for row in rows]
+        return Evaluation(has_more=bool(due))
+    conditions = _read_conditions(rows)
     slices = read_all(conn, conditions, None, now)
     readings = [measure(c, s, now) for c, s in zip(conditions, slices, strict=True)]
-    return store_readings(conn, logger, clock, rows, conditions, readings)
+    events = store_readings(conn, logger, clock, rows, conditions, readings)
+    return Evaluation(events, has_more=len(rows) < len(due))
+
+
+def evaluate_next(
+    conn: Connection, logger: Logger, clock: Clock, database_now: datetime
+) -> Evaluation:
+    """Like `evaluate_due`, for one rule, whose cost is its own."""
+    now = clock.choose_now(database_now)
+    if not release_guards.lock_evaluation(conn):
+        return Evaluation()
+    rows = release_guards.list_due_rules(conn, now, too_slow=TOO_SLOW, limit=1)
+    if not rows:
+        return Evaluation()
+    conditions = _read_conditions(rows)
+    slices = read_each(conn, conditions, None, now)
+    readings = [measure(c, s, now) for c, s in zip(conditions, slices, strict=True)]
+    return Evaluation(store_readings(conn, logger, clock, rows, conditions, readings), True)
+
+
+def _read_conditions(rows: Sequence[Row]) -> list[Condition]:
+    return [msgspec.json.decode(row["definition"], type=RuleGuard).rule for row in rows]
 
 
 def store_readings(

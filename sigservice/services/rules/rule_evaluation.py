@@ -5,13 +5,21 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sigservice.db import Connection, Row
+from sigservice.db import Connection, Row, savepoint
+from sigservice.errors import UnavailableError
 from sigservice.repository.rules import alert_rules
 from sigservice.services.rules import rule_notifications
 from sigservice.services.rules.alert_rules import build_signal, build_state_item, read_condition
 from sigservice.services.rules.prometheus import Answer
 from sigservice.services.rules.rule_conditions import Condition
-from sigservice.services.rules.rule_readings import Reading, measure, read_all, read_answer
+from sigservice.services.rules.rule_readings import (
+    TOO_SLOW,
+    Reading,
+    measure,
+    read_all,
+    read_answer,
+    read_each,
+)
 from sigservice.services.rules.rule_states import RuleState, Status, advance
 from sigservice.services.signals import state_signals
 
@@ -27,10 +35,13 @@ class Change(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """Rules that were evaluated together: the reading of each, and the changes."""
+    """Rules that were evaluated together: the reading of each, and the changes. `error` is from one
+    that could not be stored and is due again. `has_more`: others are due, each alone."""
 
     readings: Sequence[Reading]
     changes: Sequence[Change]
+    error: Exception | None = None
+    has_more: bool = False
 
 
 class Lease(NamedTuple):
@@ -45,14 +56,28 @@ class Lease(NamedTuple):
 
 def evaluate_metrics(conn: Connection, now: datetime) -> Evaluation:
     """Evaluates the rules on impact metrics that are due and that no other process evaluates at the
-    moment."""
-    rows = alert_rules.claim_due(conn, now)
+    moment, except those that took too long the last time. Raises DatabaseUnavailable if one of them
+    takes too long now."""
+    due = alert_rules.claim_due(conn, now, too_slow=TOO_SLOW)
+    rows = [row for row in due if row["last_error"] != TOO_SLOW]
     if not rows:
-        return Evaluation([], [])
+        return Evaluation([], [], has_more=bool(due))
     conditions = [read_condition(row) for row in rows]
     slices = read_all(conn, conditions, None, now)
     readings = [measure(c, s, now) for c, s in zip(conditions, slices, strict=True)]
-    return _store(conn, rows, readings, now)
+    return _store(conn, rows, readings, now)._replace(has_more=len(rows) < len(due))
+
+
+def evaluate_next_metric(conn: Connection, now: datetime) -> Evaluation:
+    """Like `evaluate_metrics`, for one rule, whose cost is its own."""
+    rows = alert_rules.claim_due(conn, now, too_slow=TOO_SLOW, limit=1)
+    if not rows:
+        return Evaluation([], [])
+    conditions = [read_condition(row) for row in rows]
+    slices = read_each(conn, conditions, None, now)
+    readings = [measure(c, s, now) for c, s in zip(conditions, slices, strict=True)]
+    evaluation = _store(conn, rows, readings, now)
+    return evaluation._replace(has_more=evaluation.error is None)
 
 
 def lease_queries(conn: Connection, now: datetime, busy: Sequence[str] = ()) -> list[Lease]:
@@ -84,20 +109,28 @@ def store_answer(
 def _store(
     conn: Connection, rows: Sequence[Row], readings: Sequence[Reading], now: datetime
 ) -> Evaluation:
-    items, signals, changes = [], [], []
+    items, changes, error = [], [], None
     for row, reading in zip(rows, readings, strict=True):
         condition = read_condition(row)
         step = advance(read_state(row), condition, reading, now)
-        due_at = {"due_at": condition.find_due_at(now)}
-        items.append(build_state_item(row, step.state, reading) | due_at)
-        if step.status is not None:
-            signal = build_signal(row, step.status, step.state.state, reading)
-            signals.append((row, signal))
+        item = build_state_item(row, step.state, reading) | {"due_at": condition.find_due_at(now)}
+        if step.status is None:
+            items.append(item)
+            continue
+        signal = build_signal(row, step.status, step.state.state, reading)
+        try:
+            with savepoint(conn):
+                alert_rules.save_states(conn, [item])
+                state_signals.store(conn, [signal])
+                rule_notifications.queue(conn, [(row, signal)])
             changes.append(Change(row["name"], step.status, reading.reason))
-    alert_rules.save_states(conn, items)
-    state_signals.store(conn, [signal for _, signal in signals])
-    rule_notifications.queue(conn, signals)
-    return Evaluation(readings, changes)
+        except UnavailableError:
+            raise
+        except Exception as e:  # noqa: BLE001  the job raises it after the other rules
+            error = e
+    if items:
+        alert_rules.save_states(conn, items)
+    return Evaluation(readings, changes, error)
 
 
 def read_state(row: Row) -> RuleState:

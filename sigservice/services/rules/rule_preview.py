@@ -11,7 +11,7 @@ from sigservice.services.problems import Problems
 from sigservice.services.rules import rule_conditions
 from sigservice.services.rules.prometheus import Answer, PrometheusClient
 from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
-from sigservice.services.rules.rule_readings import Reading, measure, read_all, read_answer
+from sigservice.services.rules.rule_readings import Reading, measure, read_answer, read_each
 from sigservice.services.rules.rule_states import RuleState, advance
 from sigservice.services.usage.impact_windows import HOUR, MINUTE, MINUTES_KEPT, truncate_time
 
@@ -34,7 +34,7 @@ def preview_metric(conn: Connection, condition: Condition, now: datetime) -> dic
     """{state, value, limit, samples, reason, series: [{at, value, samples, firing}]} of an impact
     metric."""
     start = now - timedelta(hours=HOURS, minutes=condition.windowMinutes)
-    (slices,) = read_all(conn, [condition], start, now)
+    (slices,) = read_each(conn, [condition], start, now)
     times = _list_times(now)
     return _simulate(condition, [(measure(condition, slices, at), s) for at, s in times])
 
@@ -67,7 +67,7 @@ def list_recent_values(
     count = RECENT_HOURS * HOUR // RECENT_STEP
     times = [now - timedelta(seconds=RECENT_STEP * ago) for ago in range(count, -1, -1)]
     longest = timedelta(minutes=max(condition.windowMinutes for condition in conditions))
-    all_slices = read_all(conn, conditions, times[0] - longest, now)
+    all_slices = read_each(conn, conditions, times[0] - longest, now)
     return [
         [measure(condition, slices, at).value for at in times]
         for condition, slices in zip(conditions, all_slices, strict=True)

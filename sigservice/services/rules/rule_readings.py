@@ -1,18 +1,23 @@
 """The readings of the sources of alert rules: a value, or why there is none."""
 
+import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from math import isfinite
 from typing import NamedTuple
 
 from sigservice.clock import format_iso
-from sigservice.db import Connection
+from sigservice.db import Connection, limit_time
+from sigservice.db.errors import DatabaseUnavailable
 from sigservice.services.rules.prometheus import Answer
 from sigservice.services.rules.rule_conditions import PERCENTILES, Condition, ImpactMetric
 from sigservice.services.usage.impact_windows import Query, Slice, Sums, read_slices, sum_slices
 from sigservice.wording import plural
 
 MAX_AGE = timedelta(minutes=5)  # of the newest report
+READ_SECONDS = 1.0  # of a statement that reads rules
+READ_ALL_SECONDS = 2.0  # of the rules of a page
+TOO_SLOW = "Reading the metric took too long: it has too many series, or the database is busy."
 _TYPES = {"rate": ("counter",), "ratio": ("counter",), "average": ("gauge", "histogram")}
 
 
@@ -34,11 +39,36 @@ class Slices(NamedTuple):
     per: list[Slice]
 
 
+def read_each(
+    conn: Connection, conditions: Sequence[Condition], start: datetime | None, now: datetime
+) -> list[Slices | None]:
+    """The slices of all rules, None for those whose series are too many to read in time. Takes
+    little more than READ_ALL_SECONDS; what is not read until then is None too."""
+    started_at = time.monotonic()
+    try:
+        return [*read_all(conn, conditions, start, now)]
+    except DatabaseUnavailable as error:
+        if not error.is_timeout:
+            raise
+    if len(conditions) == 1:
+        return [None]
+    return [
+        slices
+        for condition in conditions
+        for slices in (
+            read_each(conn, [condition], start, now)
+            if time.monotonic() - started_at < READ_ALL_SECONDS
+            else [None]
+        )
+    ]
+
+
 def read_all(
     conn: Connection, conditions: Sequence[Condition], start: datetime | None, now: datetime
 ) -> list[Slices]:
     """The slices of all rules in one statement (two with percentiles), from `start` on, or of the
-    window of each rule."""
+    window of each rule. Raises DatabaseUnavailable, whose `is_timeout` is true if that takes too
+    long; the transaction continues."""
     queries: list[Query] = []
     for condition in conditions:
         source = _get_metric(condition)
@@ -46,7 +76,8 @@ def read_all(
         queries.append(_make_query(source, source.metric, since, now))
         if source.per is not None:
             queries.append(_make_query(source, source.per, since, now))
-    results = iter(read_slices(conn, queries, now))
+    with limit_time(conn, READ_SECONDS):
+        results = iter(read_slices(conn, queries, now))
     return [
         Slices(next(results), [] if _get_metric(condition).per is None else next(results))
         for condition in conditions
@@ -62,9 +93,11 @@ def read_answer(condition: Condition, answer: Answer, now: datetime) -> Reading:
     return Reading(answer.value, 1, now, now, reason, " ".join(answer.warnings) or None)
 
 
-def measure(condition: Condition, slices: Slices, now: datetime) -> Reading:
+def measure(condition: Condition, slices: Slices | None, now: datetime) -> Reading:
     """The value in the window that ends `now`."""
     start = now - timedelta(minutes=condition.windowMinutes)
+    if slices is None:
+        return Reading(None, 0, start, now, TOO_SLOW, TOO_SLOW)
     metric = sum_slices(slices.metric, start, now)
     per = sum_slices(slices.per, start, now)
     source = _get_metric(condition)

@@ -7,8 +7,8 @@ tokens are public, so their series are never merged with others: they alone have
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -98,13 +98,16 @@ def _write_gauge(metric: Metric, labels: dict[str, str], rows: Sequence[Row]) ->
 def _write_histogram(metric: Metric, labels: dict[str, str], rows: Sequence[Row]) -> None:
     """A series without a bound has the count of its next lower bound there, so counts are
     cumulative and never decrease."""
-    for bound in sorted({bound for row in rows for bound in row["bounds"]}):
-        count = 0.0
-        for row in rows:
-            position = bisect_right(row["bounds"], bound)
-            count += row["buckets"][position - 1] if position else 0
-        bucket = labels | {"le": repr(bound)}
-        metric.add_sample(f"{metric.name}_bucket", bucket, count)
+    steps: dict[float, float] = {}  # observations above the bound before, up to this one
+    for row in rows:
+        for bound, (below, count) in zip(
+            row["bounds"], pairwise([0.0, *row["buckets"]]), strict=True
+        ):
+            steps[bound] = steps.get(bound, 0.0) + count - below
+    total = 0.0
+    for bound, count in sorted(steps.items()):
+        total += count
+        metric.add_sample(f"{metric.name}_bucket", labels | {"le": repr(bound)}, total)
     total = sum(row["count"] for row in rows)
     metric.add_sample(f"{metric.name}_bucket", labels | {"le": "+Inf"}, total)
     metric.add_sample(f"{metric.name}_sum", labels, sum(row["value"] for row in rows))

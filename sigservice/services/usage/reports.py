@@ -34,6 +34,9 @@ ROW_BYTES = 200  # of an instance, a flag or a variant in the statement
 SAMPLE_BYTES = 500
 # An application has at most this part of the series of impact metrics.
 SERIES_PART = 10
+# Different bounds of a histogram of an application, of frontend SDKs, whose tokens are public: each
+# makes rules read more. A new version of a page can have others than the one before.
+MAX_FRONTEND_BOUNDS = 3
 
 # (application, instance, environment, SDK version, SDK type, address)
 _InstanceKey = tuple[str, str, str, str | None, str | None, str | None]
@@ -138,7 +141,11 @@ class ReportWriter:
             if series:
                 limit = self._limits.series
                 dropped_samples = impact_metrics.store_samples(
-                    conn, series, limit=limit, app_limit=max(1, limit // SERIES_PART)
+                    conn,
+                    series,
+                    limit=limit,
+                    app_limit=max(1, limit // SERIES_PART),
+                    bounds_limit=MAX_FRONTEND_BOUNDS,
                 )
         return StoredReports(
             counts=[

@@ -62,13 +62,15 @@ WHERE g.id = x.id;
 SELECT pg_try_advisory_xact_lock(hashtext('release_guards'));
 
 -- name: list_due_rules
--- A rule that is due later than after its interval is due after a step of the clock.
-SELECT id, release_id, definition, state, rule_state
+-- A rule that is due later than after its interval is due after a step of the clock. Those with the reason
+-- `too_slow` come last.
+SELECT id, release_id, definition, state, rule_state, rule_reason
 FROM release_guards
 WHERE is_watching
   AND (due_at <= %(now)s
        OR due_at > %(now)s + make_interval(secs => (definition -> 'rule' ->> 'everySeconds')::integer))
-ORDER BY id;
+ORDER BY rule_reason IS NOT DISTINCT FROM %(too_slow)s, due_at, id
+LIMIT %(limit)s;
 
 -- name: save_readings
 -- Writes columns that update_guards doesn't write, so that an evaluation needs no lock of revisions. Skips

@@ -47,13 +47,14 @@ r.enabled
 
 -- name: claim_due_alert_rules
 -- The enabled rules on impact metrics of enabled endpoints that are due, locked until the transaction ends;
--- other processes skip them.
+-- other processes skip them. Those with the error `too_slow` come last.
 SELECT r.id, r.name, r.endpoint_id, r.enabled, r.condition, r.notifications, r.state, r.since, r.streak, r.has_fired, r.unknown_since,
        r.value, r.samples, r.window_from, r.window_to, r.reason, r.evaluated_at, r.last_error
 FROM alert_rules r
 WHERE r.condition -> 'source' ->> 'kind' = 'impactMetric'
   AND {{due_and_enabled}}
-ORDER BY r.id
+ORDER BY r.last_error IS NOT DISTINCT FROM %(too_slow)s, r.due_at, r.id
+LIMIT %(limit)s
 FOR UPDATE OF r SKIP LOCKED;
 
 -- name: lease_due_alert_rules

@@ -4,14 +4,17 @@
 
 -- name: store_impact_samples
 -- Adds to the totals and windows of the series; a gauge is replaced. New series are stored up to the limits, per
--- application and for all of an SDK type. Each key must be there once. Returns how many samples were dropped.
+-- application and for all of an SDK type, and of frontend SDKs with up to `bounds_limit` different bounds of a metric
+-- of an application. Each key must be there once. Returns how many samples were dropped.
 -- Windows are summed for the series and for its group. Groups are written after all series are locked, and windows
 -- after the groups, so that processes lock rows in the same order. A gauge keeps its last value in `value`, and the
 -- sum and number of its values in `total` and `samples`.
 WITH reported AS MATERIALIZED (
     SELECT n.key, n.group_key, n.sdk_type, n.environment, n.app_name, n.name, n.type, n.help, n.labels, n.bounds,
            n.value, n.count, n.buckets, n.samples, n.windows,
-           (SELECT true FROM impact_series s WHERE s.key = n.key) IS NULL AS is_new
+           (SELECT true FROM impact_series s WHERE s.key = n.key) IS NULL AS is_new,
+           n.sdk_type = 'frontend'
+           AND (SELECT true FROM impact_groups g WHERE g.key = n.group_key) IS NULL AS is_new_bounds
     FROM json_to_recordset(%(samples)s)
          AS n (key uuid, group_key uuid, sdk_type text, environment text, app_name text, name text, type text,
                help text, labels jsonb, bounds double precision[], value double precision,
@@ -30,7 +33,10 @@ WITH reported AS MATERIALIZED (
                  value, count, buckets, is_new,
                  row_number() OVER (PARTITION BY is_new, sdk_type, environment, app_name
                                     ORDER BY key) AS app_position,
-                 row_number() OVER (PARTITION BY is_new, sdk_type ORDER BY key) AS position
+                 row_number() OVER (PARTITION BY is_new, sdk_type ORDER BY key) AS position,
+                 is_new_bounds,
+                 dense_rank() OVER (PARTITION BY is_new_bounds, environment, app_name, name, type
+                                    ORDER BY group_key) AS bounds_position
           FROM reported) n
     WHERE NOT n.is_new
        OR (n.app_position <= %(app_limit)s::bigint
@@ -42,7 +48,16 @@ WITH reported AS MATERIALIZED (
            AND n.position <= %(limit)s::bigint
                              - COALESCE((SELECT sum(k.series)
                                          FROM known_series k
-                                         WHERE k.sdk_type = n.sdk_type), 0))
+                                         WHERE k.sdk_type = n.sdk_type), 0)
+           AND (NOT n.is_new_bounds
+                OR n.bounds_position <= %(bounds_limit)s::bigint
+                                        - (SELECT count(*)
+                                           FROM impact_groups g
+                                           WHERE g.name = n.name
+                                             AND g.environment = n.environment
+                                             AND g.sdk_type = n.sdk_type
+                                             AND g.app_name = n.app_name
+                                             AND g.type = n.type)))
     ORDER BY key
     ON CONFLICT (key) DO UPDATE
     SET value = CASE EXCLUDED.type WHEN 'gauge' THEN EXCLUDED.value
@@ -145,29 +160,38 @@ CROSS JOIN LATERAL (
 GROUP BY s.environment, s.name, s.type, s.app_name, s.sdk_type, s.labels ->> %(label)s, 7
 ORDER BY s.environment, s.name, s.type, s.app_name, s.sdk_type, variant, 7;
 
+-- part: items
+-- Series of frontend SDKs count only if no backend SDK reports the metric, because anyone can report as a
+-- frontend SDK. Materialized, because the planner looked that up for each series.
+WITH items AS MATERIALIZED (
+    SELECT id, metric, environment, types, app_name, labels, seconds, since, until,
+           (SELECT min(g.sdk_type)
+            FROM impact_groups g
+            WHERE g.name = q.metric AND g.environment = q.environment) AS sdk_type
+    FROM json_to_recordset(%(items)s)
+         AS q (id integer, metric text, environment text, types text[], app_name text, labels jsonb,
+               seconds integer, since timestamptz, until timestamptz)
+)
+
 -- part: items_with_sources
--- The series whose metric has all labels of the item. Series of frontend SDKs count only if no backend SDK
--- reports the metric, because anyone can report as a frontend SDK.
-FROM json_to_recordset(%(items)s)
-     AS q (id integer, metric text, environment text, types text[], app_name text, labels jsonb,
-           seconds integer, since timestamptz, until timestamptz)
+-- The series whose metric has all labels of the item.
+FROM items q
 CROSS JOIN LATERAL (
     SELECT key, type, bounds, sdk_type
     FROM impact_sources
     WHERE is_group = (q.labels = '{}')
       AND name = q.metric
       AND environment = q.environment
+      AND sdk_type = q.sdk_type
       AND type = ANY(q.types)
       AND (q.app_name IS NULL OR app_name = q.app_name)
       AND labels @> q.labels
-      AND sdk_type = (SELECT min(o.sdk_type)
-                      FROM impact_groups o
-                      WHERE o.name = q.metric AND o.environment = q.environment)
 ) s
 
 -- name: list_impact_slices
 -- The sums of the windows of each item; of gauges the sum and number of values, of histograms the number of
 -- observations. One lookup of the primary key for each series or, without labels, group.
+{{items}}
 SELECT q.id, w.seconds, w.starts_at,
        min(coalesce(w.covers_from, w.starts_at)) AS covers_from,
        max(coalesce(w.covers_to, w.starts_at + make_interval(secs => w.seconds))) AS covers_to,
@@ -186,6 +210,7 @@ ORDER BY q.id, w.starts_at, w.seconds DESC;
 
 -- name: list_impact_bucket_counts
 -- Like list_impact_slices: the observations of histograms above the previous bound and up to this one.
+{{items}}
 SELECT q.id, w.seconds, w.starts_at, b.bound, sum(b.count - b.count_before) AS count
 {{items_with_sources}}
 CROSS JOIN LATERAL (

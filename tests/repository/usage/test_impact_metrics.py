@@ -1,10 +1,12 @@
 """Impact metrics: what one statement adds, what it drops, and what retention deletes."""
 
+import json
 import threading
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from sigservice.db.errors import DatabaseUnavailable
@@ -32,8 +34,10 @@ def make(number=1, value=1.0, type="counter", **more):
     return SeriesRow(key=UUID(int=number), value=value, type=type, **values | more)
 
 
-def store(conn, *rows, limit=99, app_limit=99):
-    return impact_metrics.store_samples(conn, rows, limit=limit, app_limit=app_limit)
+def store(conn, *rows, limit=99, app_limit=99, bounds_limit=99):
+    return impact_metrics.store_samples(
+        conn, rows, limit=limit, app_limit=app_limit, bounds_limit=bounds_limit
+    )
 
 
 def list_totals(conn):
@@ -70,6 +74,26 @@ def test_new_series_over_a_limit_are_dropped_and_others_go_on(conn):
     assert [value for value, *_ in list_totals(conn)] == [1, 2, 1, 1, 1]
 
 
+def test_different_bounds_of_a_frontend_metric_are_limited(conn):
+    def histograms(*numbers, **more):
+        values = {"type": "histogram", "sdk_type": "frontend", "name": "latency", "buckets": [1]}
+        values["windows"] = []
+        return [make(n, **values | {"bounds": [n]} | more) for n in numbers]
+
+    def store_some(*rows):
+        return store(conn, *rows, bounds_limit=3)
+
+    assert store_some(*histograms(1, 2)) == 0
+    assert store_some(*histograms(2, 3, 4)) == 1
+    assert store_some(*histograms(5, 6)) == 2
+    assert (
+        store_some(make(7, sdk_type="frontend", labels={"a": "b"}, group_key=UUID(int=1001))) == 0
+    )
+    assert store_some(*histograms(8, 9, app_name="desk"), *histograms(10, name="size")) == 0
+    assert store_some(*histograms(*range(11, 20), sdk_type="backend")) == 0
+    assert count(conn, "impact_groups") == 3 + 2 + 1 + 9
+
+
 def test_windows_of_series_with_a_label_are_summed_by_its_value(conn):
     store(
         conn,
@@ -104,13 +128,17 @@ def test_old_windows_are_deleted_and_totals_stay(conn):
     assert count(conn, "impact_series") == count(conn, "impact_groups") == 0
 
 
-def read_slices(conn, labels, has_buckets=False):
-    """What rules read of all of today's windows."""
+def make_item(labels):
+    """All of today's windows."""
     times = datetime.now(UTC) - timedelta(hours=2), datetime.now(UTC) + timedelta(hours=1)
     types = ["counter", "gauge", "histogram"]
-    item = SliceItem(0, "purchases", "dev", types, None, labels, 3600, *times)
+    return SliceItem(0, "purchases", "dev", types, None, labels, 3600, *times)
+
+
+def read_slices(conn, labels, has_buckets=False):
+    """What rules read."""
     read = impact_metrics.list_bucket_counts if has_buckets else impact_metrics.list_slices
-    return read(conn, [item])
+    return read(conn, [make_item(labels)])
 
 
 @pytest.mark.parametrize(
@@ -133,6 +161,26 @@ def test_group_has_the_sums_of_its_series(conn, values):
         group, series = (read_slices(conn, x, has_buckets) for x in ({}, {"all": "yes"}))
         assert group == series
     assert read_slices(conn, {})[0]["total"] == 6 + 14
+
+
+def test_reading_grows_with_the_number_of_groups_only(conn):
+    pages = []
+    for first in (1, 2001):
+        run(
+            conn,
+            "INSERT INTO impact_groups SELECT md5(n::text)::uuid, 'frontend', 'dev', 'shop',"
+            " 'purchases', 'histogram', ARRAY[n] FROM generate_series(%s, %s) n",
+            first,
+            first + 1999,
+        )
+        run(conn, "ANALYZE impact_groups")
+        values = {"items": msgspec.json.encode([make_item({})]).decode()}
+        with conn.cursor() as cursor:
+            text = impact_metrics._SQL["list_impact_slices"]
+            cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {text}", values)
+            (plan,) = json.loads(cursor.fetchone()[0])
+        pages.append(plan["Plan"]["Shared Hit Blocks"])
+    assert pages[1] < 2.5 * pages[0]
 
 
 def test_group_leaves_out_dropped_series(conn):

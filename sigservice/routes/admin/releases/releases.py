@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sigservice.db import Connection, Row
+from sigservice.repository.releases.releases import read_time
 from sigservice.repository.rules import metric_sources
 from sigservice.routes.admin.rules.metric_sources import make_client
 from sigservice.senders import list_external
@@ -12,12 +13,20 @@ from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import release_commands, release_signals, releases
 from sigservice.services.releases.guard_edits import GuardChanges, edit_guards
-from sigservice.services.releases.guard_queries import ask_queries, list_queries, preview_queries
+from sigservice.services.releases.guard_queries import (
+    ask_queries,
+    fill_query,
+    list_conditions,
+    preview_queries,
+)
 from sigservice.services.releases.guard_signals import SenderDefaults, read_guard_signals
 from sigservice.services.releases.plans import Guard
 from sigservice.services.releases.release_commands import CommandBody
 from sigservice.services.releases.release_guards import Readings
 from sigservice.services.releases.releases import NewRelease, Surroundings
+from sigservice.services.rules.rule_conditions import PrometheusQuery
+from sigservice.services.rules.rule_preview import preview_metric
+from sigservice.services.rules.rule_readings import measure, read_each
 from sigservice.web import AdminGuard, Context, Json, Router, read_query, request, respond
 from sigservice.web.links import make_own_url
 
@@ -74,20 +83,33 @@ def read_for_guards(
     *,
     is_preview: bool = False,
 ) -> Readings:
-    """What the metric sources of the guards answer, and what the stored signals say to them. Call
-    it outside of transactions, because both can take long. Raises NotFoundError."""
-    conditions = list_queries(guards, target)
+    """What the metric sources and impact metrics of the guards say, and what the stored signals say
+    to them. Call it outside of transactions, because all of it can take long. Raises
+    NotFoundError."""
+    conditions = list_conditions(guards)
+    queries = {
+        index: fill_query(condition, target)
+        for index, condition in conditions.items()
+        if isinstance(condition.source, PrometheusQuery)
+    }
+    metrics = {index: conditions[index] for index in conditions if index not in queries}
     with context.database.transaction() as conn:
         existing = releases.list_guards_of_flag(conn, target)
         signals = read_guard_signals(conn, guards, existing, by, _find_defaults)
-        sources = {row["name"]: row for row in metric_sources.list_all(conn)} if conditions else {}
-    readings = Readings(matches=signals.matches, refusals=signals.refusals)
-    if not conditions:
-        return readings
-    client, now = make_client(context), context.clock.now()
+        sources = {row["name"]: row for row in metric_sources.list_all(conn)} if queries else {}
+        now = context.clock.choose_now(read_time(conn))
+        readings = Readings(matches=signals.matches, refusals=signals.refusals)
+        if is_preview:
+            previews = {index: preview_metric(conn, metrics[index], now) for index in metrics}
+        elif metrics:
+            slices = read_each(conn, [*metrics.values()], None, now)
+            values = [measure(*pair, now) for pair in zip(metrics.values(), slices, strict=True)]
+            readings = readings._replace(metrics=dict(zip(metrics, values, strict=True)))
+    client = make_client(context)
     if is_preview:
-        return readings._replace(previews=preview_queries(client, sources, conditions, now))
-    return readings._replace(answers=ask_queries(client, sources, conditions, now))
+        previews |= preview_queries(client, sources, queries, now)
+        return readings._replace(previews=previews)
+    return readings._replace(answers=ask_queries(client, sources, queries, now))
 
 
 def _find_defaults(template: str) -> SenderDefaults | None:

@@ -12,7 +12,7 @@ from sigservice.services.rules import alert_rules
 from sigservice.services.rules.alert_rules import read_condition
 from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
 from sigservice.services.rules.rule_preview import list_recent_values
-from sigservice.services.rules.rule_readings import describe_source
+from sigservice.services.rules.rule_readings import TOO_SLOW, describe_source
 from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
@@ -98,8 +98,9 @@ def describe_state(row: Row) -> dict[str, str]:
 
 
 def _build_charts(conn: Connection, rows: Sequence[Row], now: datetime) -> dict[int, Any]:
-    """The line of each rule on an impact metric. Queries are not sent again to show a page."""
-    conditions = {row["id"]: read_condition(row) for row in rows}
+    """The line of each rule on an impact metric. Queries are not sent again to show a page, and
+    what takes too long to evaluate is not read."""
+    conditions = {row["id"]: read_condition(row) for row in rows if row["last_error"] != TOO_SLOW}
     metrics = {
         id: condition
         for id, condition in conditions.items()
