@@ -268,6 +268,9 @@ class EmbeddedPostgres:
             "unix_socket_directories": f'"{self.directory.socket_dir}"',
             "unix_socket_permissions": "0700",
             "max_connections": "60",
+            # As files of the data directory: systemd-logind removes the shared memory of an account
+            # when it logs out, and no new connection could then be opened.
+            "dynamic_shared_memory_type": "mmap",
             "fsync": "off" if self.directory.is_temporary else "on",
             "max_wal_size": "512MB",
             # Statements and details of errors contain user data; the service logs errors itself.

@@ -15,6 +15,7 @@ import psycopg2
 import psycopg2.extensions
 
 from sigservice.concurrency import wait_budget
+from sigservice.concurrency.shared import READ_WAIT_SECONDS, Shared
 from sigservice.concurrency.workers import release_turn
 from sigservice.db.bulkheads import SHARES, Bulkhead
 from sigservice.db.connection import Connection, Observer, send
@@ -24,6 +25,7 @@ from sigservice.db.stuck_connections import StuckConnections
 from sigservice.errors import UnavailableError, build_busy_error
 
 READ_ONLY = "25006"
+PROBE_SECONDS = 1.0
 _IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
 
 
@@ -60,6 +62,7 @@ class Database:
         self._lock = threading.Lock()
         self._in_use = self._connector.in_use
         self._stuck = StuckConnections()
+        self._probe: Shared[int, None] = Shared(keeps=True)
         self._open = self._waiting = self._creating = 0
         self.observer: Observer | None = None
         self._closed = False
@@ -121,18 +124,26 @@ class Database:
                     conn.autocommit = False
 
     def ping(self) -> None:
-        """Raises DatabaseUnavailable if the database doesn't answer, is read-only, or doesn't end
-        the statements of others."""
+        """Raises DatabaseUnavailable if the database doesn't answer, is read-only, doesn't end the
+        statements of others, or accepts no new connection. Opens one outside of the pool, whose
+        own may all work, unless another call has done so within PROBE_SECONDS."""
         with self.autocommit(is_write=True) as conn, conn.cursor() as cursor:
             send(cursor, "SELECT current_setting('transaction_read_only')::bool")
             if cursor.fetchone() != (False,):
                 raise DatabaseUnavailable(READ_ONLY)
+        self._probe.get(0, self._try_opening, max_age=PROBE_SECONDS, wait=READ_WAIT_SECONDS)
 
     def open_dedicated(self) -> Connection:
         """A connection outside the pool, for migrations. Raises psycopg2.Error."""
         conn = self._connector.open()
         self._in_use.discard(conn)
         return conn
+
+    def _try_opening(self) -> None:
+        try:
+            self.open_dedicated().close()
+        except psycopg2.Error as error:
+            raise translate(error) from None
 
     def is_current(self, conn: Connection) -> bool:
         """False if another server has become the primary since the connection was opened."""

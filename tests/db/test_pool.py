@@ -301,6 +301,31 @@ def test_a_slow_statement_is_unavailable(pool):
         ask(conn, "SET statement_timeout = 20; SELECT pg_sleep(5)")
 
 
+def test_a_ping_fails_while_new_connections_do(arguments, monkeypatch):
+    monkeypatch.setattr("sigservice.db.pool.PROBE_SECONDS", 0)
+    options = dict(arguments)
+    pool = Database(lambda: options, min_size=0, max_size=2, idle_seconds=60)
+    pool.ping()
+    options["host"] = "/nonexistent"
+    with pytest.raises(DatabaseUnavailable):
+        pool.ping()
+    with pool.autocommit() as conn:
+        assert ask(conn, "SELECT 1") == 1
+    options["host"] = arguments["host"]
+    pool.ping()
+    pool.close()
+
+
+def test_pings_that_follow_each_other_open_one_connection(arguments, monkeypatch):
+    monkeypatch.setattr("sigservice.db.pool.PROBE_SECONDS", DEADLINE_SECONDS)
+    opened = []
+    pool = Database(lambda: opened.append(1) or arguments, min_size=0, max_size=1, idle_seconds=60)
+    for _ in range(5):
+        pool.ping()
+    assert len(opened) == 2  # one of them for the pool
+    pool.close()
+
+
 def test_an_unreachable_database_is_unavailable():
     pool = Database(
         lambda: {"host": "/nonexistent", "dbname": "x"}, min_size=0, max_size=1, idle_seconds=1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import os
 import shutil
@@ -10,23 +11,29 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import psycopg2
 import pytest
 
 from sigservice.db import data_directory
 from sigservice.db.embedded import EmbeddedPostgres
+from sigservice.db.pool import PROBE_SECONDS
 from sigservice.errors import StartError
 from tests.server.process import (
     OPEN_LIMITS,
     ROOT,
     Process,
     find_postmaster,
+    list_children,
     list_processes,
     run_failing_service,
     run_service,
     until,
 )
+from tests.server.test_kill import connect
 from tests.waiting import DEADLINE_SECONDS, take_time
 
 pytestmark = pytest.mark.account
@@ -122,6 +129,64 @@ def test_starting_while_the_last_one_stops_waits_for_it(data: Path):
             until(lambda: send_signal(second, secret), "a signal")
     finally:
         first.close()
+
+
+def remove_shared_memory(data: Path) -> None:
+    """What systemd-logind removes of an account that logs out (RemoveIPC)."""
+    pids = [*list_processes(data), *list_children(find_postmaster(data))]
+    for line in {
+        line for pid in pids for line in Path(f"/proc/{pid}/maps").read_text().split("\n")
+    }:
+        if "/dev/shm/" in line:
+            Path(line.split()[5]).unlink(missing_ok=True)
+        elif "/SYSV" in line:
+            ctypes.CDLL(None).shmctl(int(line.split()[4]), 0, None)  # IPC_RMID
+
+
+def test_database_accepts_connections_after_the_logout_of_its_account(data: Path):
+    with run_service(environ(data)) as process:
+        remove_shared_memory(data)
+        assert process.request("GET", "/ready")[0] == 200
+        with contextlib.closing(connect(data)) as conn, conn.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM features")
+            assert cursor.fetchall() == [(0,)]
+
+
+@contextlib.contextmanager
+def use_all_connections(data: Path) -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(psycopg2.OperationalError):
+            while True:
+                stack.enter_context(contextlib.closing(connect(data)))
+        yield
+
+
+@contextlib.contextmanager
+def move_socket(data: Path) -> Iterator[None]:
+    folder = (data / "socket").rename(data / "moved")
+    yield
+    folder.rename(data / "socket")
+
+
+@contextlib.contextmanager
+def allow_no_connections(data: Path) -> Iterator[None]:
+    rules, server = data / "postgres" / "pg_hba.conf", find_postmaster(data)
+    before = rules.read_text()
+    rules.write_text("local all all reject\n")
+    os.kill(server, signal.SIGHUP)
+    yield
+    rules.write_text(before)
+    os.kill(server, signal.SIGHUP)
+
+
+@pytest.mark.parametrize("fail", [use_all_connections, move_socket, allow_no_connections])
+def test_service_is_not_ready_while_new_connections_fail(data: Path, fail: Any):
+    with run_service(environ(data)) as process:
+        assert process.request("GET", "/ready")[0] == 200
+        with fail(data):
+            take_time(PROBE_SECONDS)
+            assert process.request("GET", "/ready")[0] == 503
+        until(lambda: process.request("GET", "/ready")[0] == 200, "readiness")
 
 
 @pytest.mark.parametrize(
