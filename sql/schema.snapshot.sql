@@ -1254,6 +1254,8 @@ CREATE INDEX action_runs_set_idx ON public.action_runs USING btree (action_set_i
 
 CREATE INDEX action_runs_signal_id_idx ON public.action_runs USING btree (signal_id);
 
+CREATE INDEX action_runs_skipped_idx ON public.action_runs USING btree (action_set_id, created_at) WHERE (state = 'suppressed'::text);
+
 CREATE INDEX action_sets_due_at_idx ON public.action_sets USING btree (due_at) WHERE ((source_id = 0) AND enabled AND (due_at IS NOT NULL));
 
 CREATE INDEX action_sets_source_idx ON public.action_sets USING btree (source_id);

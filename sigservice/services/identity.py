@@ -24,6 +24,17 @@ SYSTEM_ID = -1337
 UNKNOWN_ID = -1
 
 
+@dataclass
+class Cause:
+    """The event of a run or of a release that causes a change: its ID and the types that it can
+    have. `event_id` is None, and there are several types, while the run may continue in another
+    transaction. `parent` is the run that causes the event of a release."""
+
+    event_id: int | None
+    types: tuple[str, ...]
+    parent: "Cause | None" = None
+
+
 @dataclass(frozen=True)
 class Identity:
     """`session_hash` and `csrf` are set for a user with a session, empty for a token.
@@ -49,6 +60,7 @@ class Identity:
     is_from_provider: bool = False
     confirmed_at: datetime | None = None
     action_run: Mapping[str, Any] | None = None
+    cause: Cause | None = None
 
     def has_permission(self, permission: str) -> bool:
         return permission in self.permissions

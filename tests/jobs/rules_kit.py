@@ -37,6 +37,12 @@ class Rules:
     def create(self, **changes: Any) -> dict[str, Any]:
         return self.web.post_json(PATH, self.body(**changes), headers=ADMIN, status=201).json
 
+    def list_events(self) -> list[str]:
+        """The types of the changes of states in the audit log, oldest first."""
+        events = self.web.get("/api/admin/events", headers=ADMIN).json["events"][::-1]
+        states = ("alert-rule-firing", "alert-rule-resolved", "alert-rule-unknown")
+        return [event["type"] for event in events if event["type"] in states]
+
     def report(
         self, *, ago: float = 0, seconds: float = 60, headers: Any = CLIENT, **counters: float
     ) -> None:

@@ -57,6 +57,37 @@ def test_a_rule_fires_and_is_resolved(rules):
     )
     assert data["from"] < data["to"]
     assert resolved["data"]["key"] == data["key"]
+    assert rules.list_events() == ["alert-rule-firing", "alert-rule-resolved"]
+    path = "/api/admin/search/events?type=IS:alert-rule-firing"
+    (event,) = rules.web.get(path, headers=ADMIN).json["events"]
+    names = ("value", "limit", "samples", "from", "to", "reason")
+    assert event["data"] == {name: data[name] for name in names} | {
+        "ruleId": rule["id"],
+        "ruleName": "checkout-errors",
+        "source": "impactMetric",
+        "url": f"/admin/alert-rules/{rule['id']}",
+    }
+    assert (event["project"], event["environment"]) == (None, "development")
+
+
+def test_a_rule_that_ends_while_it_fires_is_resolved_and_one_without_a_value_is_unknown(
+    rules, clock
+):
+    for end in ("disable", "delete"):
+        rule = rules.create(name=end)
+        rules.minute(errors=50, requests=100)
+        if end == "disable":
+            rules.web.post_json(f"{PATH}/{rule['id']}/disable", {}, headers=ADMIN)
+        else:
+            rules.web.delete(f"{PATH}/{rule['id']}", headers=ADMIN)
+    rules.create(name="unknown", above=0.9)
+    rules.minute(errors=1, requests=100)
+    clock.advance(600)
+    rules.look()
+    assert rules.list_events() == [
+        *["alert-rule-firing", "alert-rule-resolved"] * 2,
+        "alert-rule-unknown",
+    ]
 
 
 def test_a_rule_has_its_state_and_value(rules, clock):

@@ -514,6 +514,6 @@ def test_recent_changes_name_the_run_but_not_the_payload(sets, endpoint, token, 
         "signalId": run["signalId"],
         "signalEndpointId": endpoint["id"],
     }
-    assert event["data"] == {"name": "checkout", "actionRun": action_run}
+    assert event["data"]["actionRun"] == action_run
     for browser in (ada, ed):
         assert ("hunter2" in browser.get(path, status=200).text) == (browser is ada)

@@ -20,9 +20,10 @@ def lock(conn: Connection) -> None:
     execute(conn, _SQL["lock_action_runs"])
 
 
-def insert_many(conn: Connection, runs: str) -> list[int]:
-    """The new IDs; `runs` is a JSON array of the columns."""
-    return [row["id"] for row in fetch_all(conn, _SQL["insert_runs"], runs=runs)]
+def insert_many(conn: Connection, runs: str) -> list[Row]:
+    """The new runs, with the columns of their events and `is_first`; `runs` is a JSON array of the
+    columns."""
+    return fetch_all(conn, _SQL["insert_runs"], runs=runs)
 
 
 def find_pending_work(conn: Connection, now: datetime) -> Row:
@@ -38,15 +39,15 @@ def lock_unfinished(conn: Connection, *, since: int, limit: int) -> list[Row]:
     return fetch_all(conn, _SQL["lock_unfinished_runs"], since=since, limit=limit)
 
 
-def fail(conn: Connection, id: int, *, reason: str) -> None:
-    """Ends an unfinished run."""
-    execute(conn, _SQL["fail_run"], id=id, reason=reason)
+def fail(conn: Connection, id: int, *, reason: str) -> list[Row]:
+    """Ends an unfinished run; returns it with the columns of its event, unless it has ended."""
+    return fetch_all(conn, _SQL["fail_run"], id=id, reason=reason)
 
 
 def update_many(conn: Connection, runs: str, *, first: int, last: int) -> list[Row]:
-    """{id, finished_at, signal_created_at} of each run. `runs` is a JSON array of {id, state,
-    action_set, next_action, restore_minutes}, oldest first, with IDs from `first` to `last`;
-    `restore_minutes` schedules the auto-revert."""
+    """The runs with the columns of their events and `signal_created_at`. `runs` is a JSON array of
+    {id, state, action_set, next_action, restore_minutes}, oldest first, with IDs from `first` to
+    `last`; `restore_minutes` schedules the auto-revert."""
     return fetch_all(conn, _SQL["update_runs"], runs=runs, first=first, last=last)
 
 

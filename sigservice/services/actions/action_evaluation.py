@@ -24,7 +24,7 @@ from sigservice.log import Logger, log_error
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.signals import signal_queue
 from sigservice.services.actions import action_sets as sets_service
-from sigservice.services.actions import notifications
+from sigservice.services.actions import notifications, run_events
 from sigservice.services.actions.action_alerts import OTHER_ALERT_FIRES, FiringAlerts
 from sigservice.services.actions.action_filters import Filter, Matcher
 from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
@@ -170,10 +170,9 @@ class Evaluator:
                 compiled_set = CompiledSet(row, *self._compile(row), armed=row["armed"])
             except Exception as error:  # noqa: BLE001  affects this set only
                 fault = _report(logger, row["id"], error)
-                fields: dict[str, Any] = {"id": row["id"], "actions": []}
-                compiled_set = CompiledSet(
-                    row, None, ActionSetOptions(), fields, row["armed"], fault=fault
-                )
+                fields: dict[str, Any] = {"id": row["id"], "name": row["name"], "actions": []}
+                options = ActionSetOptions()
+                compiled_set = CompiledSet(row, None, options, fields, row["armed"], fault=fault)
             by_id[row["id"]] = compiled_set
         max_runs_per_set = {
             id: compiled_set.options.maxRunsPerHour or 0
@@ -235,9 +234,9 @@ def find_key(payload: Any, resolved_condition: ResolvedCondition) -> str | None:
 def insert_runs(conn: Connection, runs: list[dict[str, Any]]) -> None:
     """Uses several statements if the copies are large, because of the statement timeout."""
     for portion in _split_portions(runs):
-        ids = action_runs.insert_many(conn, msgspec.json.encode(portion).decode())
-        if any(run["state"] != "started" for run in portion):
-            notifications.enqueue(conn, ids)
+        rows = action_runs.insert_many(conn, msgspec.json.encode(portion).decode())
+        run_events.record(conn, rows)
+        notifications.enqueue(conn, [row["id"] for row in rows if row["state"] != "started"])
 
 
 def _split_portions(runs: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

@@ -9,12 +9,18 @@ from sigservice.clock import format_iso, format_optional
 from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError, NotFoundError, describe_fault
 from sigservice.repository.actions import action_runs, action_sets
-from sigservice.services.actions import action_reverts, ignored_alerts, notifications
+from sigservice.services.actions import (
+    action_reverts,
+    ignored_alerts,
+    notifications,
+    run_events,
+)
 from sigservice.services.actions.action_alerts import hide_key
 from sigservice.services.actions.action_evaluation import add_states
 from sigservice.services.actions.schedules import read_cause
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.system import events
+from sigservice.services.system.events import Event
 
 # The members of a run's copies of its signal and set that users other than admins may read.
 SIGNAL_MEMBERS = ("id", "source", "sourceId", "createdAt")
@@ -26,7 +32,7 @@ NOTHING_TO_UNDO = (
 
 def fail_run(conn: Connection, run_id: int, error_id: str) -> None:
     """Ends a run that can't be performed, so that later runs continue."""
-    action_runs.fail(conn, run_id, reason=describe_fault(error_id))
+    run_events.record(conn, action_runs.fail(conn, run_id, reason=describe_fault(error_id)))
     notifications.enqueue(conn, [run_id])
 
 
@@ -44,7 +50,10 @@ def undo(conn: Connection, project: str, set_id: int, run_id: int, by: Identity)
     if not can_undo(run):
         raise ConflictError(NOTHING_TO_UNDO)
     (id,) = _insert_reverts(conn, [run | {"actor_id": by.user_id}], cause="undo")
-    events.record(conn, "actions-undone", by, data={"runId": run_id}, project=project)
+    undone = {"data": {"runId": run_id}, "project": project}
+    events.record_all(
+        conn, [Event("actions-undone", by, undone, covered_by=[(run_events.REVERTED,)])]
+    )
     return id
 
 
@@ -135,4 +144,5 @@ def _insert_reverts(conn: Connection, runs: list[Row], *, cause: str) -> list[in
         }
         for run in runs
     ]
-    return action_runs.insert_many(conn, msgspec.json.encode(rows).decode()) if rows else []
+    inserted = action_runs.insert_many(conn, msgspec.json.encode(rows).decode()) if rows else []
+    return [row["id"] for row in inserted]

@@ -1,5 +1,7 @@
 """The types of events that can be sent to integrations."""
 
+from sigservice.services.system.events import RULE_EVENTS
+
 _CHANGES = ("created", "updated", "deleted")
 ANY = "*"
 
@@ -43,6 +45,8 @@ RECORDED: dict[str, tuple[str, ...]] = {
           for family in ("signal-endpoint", "signal-endpoint-token", "actions", "alert-rule",
                          "metric-source")
           for change in _CHANGES),
+        *(f"action-run-{state}" for state in ("succeeded", "failed", "reverted", "skipped")),
+        *RULE_EVENTS,
         "signal-sent", "actions-alert-ignored", "actions-alert-watched", "actions-undone",
         "actions-restore-cancelled", "actions-notification-retried",
     ),

@@ -20,6 +20,7 @@ from sigservice.services.system.event_messages import (
     SLACK,
     Style,
     break_mentions,
+    find_own_path,
     find_page,
     render_sentence,
 )
@@ -78,15 +79,19 @@ def build_requests(provider: str, message: Message) -> list[Request]:
     return [one._replace(headers=_add_headers(one, message)) for one in requests]
 
 
-def build_event(row: Row) -> dict[str, Any]:
-    """The event that webhooks get, without the IP address."""
+def build_event(row: Row, public_url: str) -> dict[str, Any]:
+    """The event that webhooks get, without the IP address. The path of its page becomes a URL,
+    null without a `public_url`."""
+    data = _decode(row["data"])
+    if find_own_path(row):
+        data["url"] = find_page(row, public_url) or None
     return {
         "id": row["event_id"],
         "type": row["type"],
         "createdBy": row["created_by"],
         "createdByUserId": row["created_by_user_id"],
         "createdAt": format_iso(row["created_at"]),
-        "data": _decode(row["data"]),
+        "data": data,
         "preData": _decode(row["pre_data"]),
         "tags": _decode(row["tags"]),
         "featureName": row["feature_name"],
@@ -100,7 +105,10 @@ def render_template(
 ) -> str:
     """The body that `bodyTemplate` makes; `escape` applies to all types but JSON. Raises
     mustache.TemplateError."""
-    nodes, event = mustache.parse(message.parameters["bodyTemplate"]), build_event(message.row)
+    nodes, event = (
+        mustache.parse(message.parameters["bodyTemplate"]),
+        build_event(message.row, message.public_url),
+    )
     values = {
         "event": event,
         "eventJson": msgspec.json.encode(msgspec.json.encode(event).decode()).decode(),
@@ -130,7 +138,7 @@ def _build_webhook(message: Message) -> list[Request]:
     if message.notification:
         body = msgspec.json.encode(message.notification.payload)
     elif "bodyTemplate" not in parameters:
-        body = msgspec.json.encode(build_event(message.row))
+        body = msgspec.json.encode(build_event(message.row, message.public_url))
     else:
         body = render_template(message, content_type).encode()
     return [Request("", parameters["url"], headers, body)]
@@ -236,7 +244,7 @@ def _build_datadog(message: Message) -> list[Request]:
 
 
 def _build_new_relic(message: Message) -> list[Request]:
-    row, data = message.row, _decode(message.row["data"])
+    row, data = message.row, build_event(message.row, message.public_url)["data"]
     fixed = {
         "eventType": "UnleashServiceEvent",
         "unleashEventType": row["type"],

@@ -21,14 +21,14 @@ from sigservice.db.errors import DatabaseUnavailable
 from sigservice.errors import AppError, NotFoundError, UnavailableError, describe_fault
 from sigservice.log import Logger, log_error
 from sigservice.repository.actions import action_runs
-from sigservice.services.actions import action_reverts, notifications, shared_holds
+from sigservice.services.actions import action_reverts, notifications, run_events, shared_holds
 from sigservice.services.actions.action_actor import find_user, make_service_account
 from sigservice.services.actions.action_kinds.kind import ActionResult, Kind, perform_and_write
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.feature_switches import SwitchBatch
-from sigservice.services.identity import Identity
+from sigservice.services.identity import Cause, Identity
 
 # An admin who changes a flag waits for the batch, and so do SDKs for its first change.
 MAX_RUNS = 50
@@ -69,6 +69,7 @@ class _Run:
     action_set: dict[str, Any]
     options: ActionSetOptions
     next_action: int
+    cause: Cause
     state: str = "started"
 
     @property
@@ -91,6 +92,12 @@ class _Run:
         if is_last or (is_failed and not self.options.continueOnFailure):
             has_failure = any(action["state"] == "failed" for action in self.actions)
             self.state = "failed" if has_failure else "success"
+            self.settle_cause(self.state)
+
+    def settle_cause(self, state: str) -> None:
+        """Called before the events of the last action are recorded: the run ends in `state`."""
+        self.cause.types = run_events.list_types(self.row["cause"], state)
+        self.cause.event_id = self.row["event_id"]
 
     def to_row(self) -> dict[str, Any]:
         """The columns that change."""
@@ -237,23 +244,24 @@ class _Batch:
         runs, self._unwritten = list(self._unwritten.values()), {}
         if not runs:
             return
-        times = action_runs.update_many(
+        rows = action_runs.update_many(
             self._conn,
             msgspec.json.encode([run.to_row() for run in runs]).decode(),
             first=runs[0].row["id"],
             last=runs[-1].row["id"],
         )
+        run_events.record(self._conn, rows, {run.row["id"]: run.row["event_id"] for run in runs})
         notifications.enqueue(
             self._conn,
             [run.row["id"] for run in runs if run.state != "started" and run.options.notifications],
         )
-        self._record_reactions(times)
+        self._record_reactions(rows)
 
-    def _record_reactions(self, times: list[Row]) -> None:
+    def _record_reactions(self, rows: list[Row]) -> None:
         """Adds the times to the last steps of the runs that have ended."""
         seconds = {
             row["id"]: (row["finished_at"] - row["signal_created_at"]).total_seconds()
-            for row in times
+            for row in rows
             if row["finished_at"] and row["signal_created_at"]
         }
         for index, step in enumerate(self._steps):
@@ -268,7 +276,8 @@ def _decode_runs(rows: list[Row]) -> list[_Run]:
         try:
             action_set = msgspec.json.decode(row["action_set"])
             options = msgspec.convert(action_set.get("options", {}), ActionSetOptions, strict=False)
-            runs.append(_Run(row, action_set, options, row["next_action"]))
+            cause = Cause(None, run_events.list_types(row["cause"], "started"))
+            runs.append(_Run(row, action_set, options, row["next_action"], cause))
         except Exception:
             if not runs:
                 raise
@@ -312,13 +321,16 @@ def _find_actor(conn: Connection, run: _Run) -> Identity:
     if row["signal_id"] is not None:
         source_id = run.action_set["match"]["sourceId"]
         origin |= {"signalId": row["signal_id"], "signalEndpointId": source_id}
-    return replace(actor, action_run=origin)
+    return replace(actor, action_run=origin, cause=run.cause)
 
 
 def _perform_alone(
     conn: Connection, run: _Run, action: dict[str, Any], kind: Kind | None
 ) -> ActionResult:
     actor = _find_actor(conn, run)
+    if run.next_action == len(run.actions) - 1:
+        is_failed = any(one["state"] == "failed" for one in run.actions)
+        run.settle_cause("failed" if is_failed else "success")
     if action["action"] == action_reverts.REVERT:
         return action_reverts.revert_targets(conn, run.row, actor)
     if kind is None:

@@ -63,8 +63,7 @@ class ReleaseAction(FlagKind):
             journal.add(release, "held", by=by, reason=reason)
         else:
             rollout = min(release.present_rollout, release.start_rollout)
-            before = release_progress.roll_back(conn, release, rollout, by)
-            journal.add(release, "rolledBack", by=by, before=before, reason=reason)
+            release_progress.roll_back(conn, release, rollout, by, journal, reason)
         release_progress.save(conn, release)
         journal.write(conn)
         return journal.last_text

@@ -139,7 +139,8 @@ def _settle_edit(command: _Command, *, adopt: bool) -> None:
     names = ("stickiness", "groupId")
     restored = {name: expected[name] for name in names if name in expected}
     rollout = release.present_step.rollout
-    release_progress.set_rollout(command.conn, release, rollout, command.by, **restored)
+    by = command.journal.make_cause(command.conn, "resumed", command.by)
+    release_progress.set_rollout(command.conn, release, rollout, by, **restored)
 
 
 def _adopt(release: Release) -> None:
@@ -172,8 +173,14 @@ def _advance(command: _Command) -> None:
 def _roll_back(command: _Command) -> None:
     release = command.release
     command.require("running", "held")
-    before = release_progress.roll_back(command.conn, release, release.start_rollout, command.by)
-    command.journal.add(release, "rolledBack", by=command.by, before=before, reason=command.reason)
+    release_progress.roll_back(
+        command.conn,
+        release,
+        release.start_rollout,
+        command.by,
+        command.journal,
+        command.reason,
+    )
 
 
 def _stop(command: _Command) -> None:

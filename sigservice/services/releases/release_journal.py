@@ -2,6 +2,7 @@
 three is collected during a transaction and stored in one statement."""
 
 import re
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,7 +13,7 @@ from sigservice.repository import outbox
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services.apprise_channels import Text
 from sigservice.services.channel_delivery import Message
-from sigservice.services.identity import SYSTEM, Identity
+from sigservice.services.identity import SYSTEM, Cause, Identity
 from sigservice.services.releases.guard_results import GuardRecord
 from sigservice.services.releases.release_state import Release
 from sigservice.services.releases.release_texts import choose_severity, make_path, make_text
@@ -20,6 +21,12 @@ from sigservice.services.system import events
 from sigservice.services.system.events import Event
 
 KIND = "release"  # in the outbox
+# Of one transaction, the second say why the first happened: they are one message.
+_DECISIONS = (
+    "release-rolled-back", "release-held", "release-would-roll-back", "release-would-hold",
+    "release-resumed",
+)  # fmt: skip
+_CIRCUMSTANCES = ("release-guard-fired", "release-guard-ok", "release-edited")
 
 
 class ReleaseEventNote(NamedTuple):
@@ -35,6 +42,18 @@ class Journal:
         self._rows: list[dict[str, Any]] = []
         self._audit: list[Event] = []
         self._messages: list[dict[str, Any]] = []
+        self._ids: dict[str, int] = {}
+
+    def make_cause(self, conn: Connection, type: str, by: Identity) -> Identity:
+        """The actor of changes that the next event of the type causes. Events before it get IDs
+        too, so that the audit log has their order."""
+        ids = events.reserve_ids(conn, 1 + sum(event.id is None for event in self._audit))
+        self._audit = [
+            event._replace(id=ids.pop(0)) if event.id is None else event for event in self._audit
+        ]
+        (self._ids[type],) = ids
+        cause = Cause(self._ids[type], (name_audit_event(type),), by.cause)
+        return replace(by, cause=cause)
 
     @property
     def count(self) -> int:
@@ -74,11 +93,15 @@ class Journal:
             "releaseId": release.id,
             "text": text,
             **{name: item[name] for name in ("step", "rollout", "reason", "guard")},
+            "url": make_path(release),
         }
         scope = release.target.event_scope
-        self._audit.append(Event(name_audit_event(type), by, scope | {"data": data}))
+        name, item_of_event = name_audit_event(type), scope | {"data": data}
+        self._audit.append(Event(name, by, item_of_event, self._ids.pop(type, None)))
         if type in ("held", "rolledBack") and guard is not None and guard.state == "firing":
-            self._audit.append(Event("safeguard-triggered", by, scope | {"data": data}))
+            self._audit.append(
+                Event("safeguard-triggered", by, item_of_event, covered_by=[(name,)])
+            )
         channel_event = "wouldAct" if type in ("wouldHold", "wouldRollBack") else type
         for channel in release.plan.notifications:
             if channel_event in channel.on:
@@ -90,7 +113,15 @@ class Journal:
             return
         release_rows.insert_events(conn, self._rows)
         conn.notes += [ReleaseEventNote(row["type"]) for row in self._rows]
-        events.record_all(conn, self._audit)
+        types = {event.type for event in self._audit}
+        decisions = [(type,) for type in _DECISIONS if type in types]
+        events.record_all(
+            conn,
+            [
+                event._replace(covered_by=decisions) if event.type in _CIRCUMSTANCES else event
+                for event in self._audit
+            ],
+        )
         if self._messages:
             outbox.insert_many(conn, self._messages)
 

@@ -139,12 +139,19 @@ def resume(release: Release) -> None:
         release.evidence_at = release.now
 
 
-def roll_back(conn: Connection, release: Release, rollout: int, by: Identity) -> int:
-    """Returns the previous percentage."""
+def roll_back(
+    conn: Connection,
+    release: Release,
+    rollout: int,
+    by: Identity,
+    journal: Journal,
+    reason: str = "",
+    guard: GuardRecord | None = None,
+) -> None:
     before = release.rolled_back_from = release.present_rollout
-    set_rollout(conn, release, rollout, by)
+    set_rollout(conn, release, rollout, journal.make_cause(conn, "rolledBack", by))
     end(release, "rolledBack")
-    return before
+    journal.add(release, "rolledBack", by=by, before=before, reason=reason, guard=guard)
 
 
 def end(release: Release, state: str) -> None:
@@ -200,8 +207,7 @@ def _apply(conn: Connection, release: Release, decision: Decision, journal: Jour
         # A person may have set a lower percentage than at the start of the release: that one
         # counts.
         rollout = min(release.present_rollout, release.start_rollout)
-        before = roll_back(conn, release, rollout, SYSTEM)
-        journal.add(release, "rolledBack", before=before, **record)
+        roll_back(conn, release, rollout, SYSTEM, journal, **record)
     elif decision.action == "stop":
         end(release, "stopped")
         journal.add(release, "stopped", **record)
@@ -236,7 +242,8 @@ def start(conn: Connection, release: Release, by: Identity, journal: Journal) ->
     present, first = release.present_rollout, release.plan.steps[0].rollout
     is_unfit = is_random(release.present, release.strategy_id)
     release.start_rollout = present
-    enter_step(conn, release, 0, present if is_unfit else max(present, first), by)
+    rollout = present if is_unfit else max(present, first)
+    enter_step(conn, release, 0, rollout, journal.make_cause(conn, "started", by))
     journal.add(release, "started", by=by)
     if is_unfit or present > first:
         reason = f"The percentage was {present}% at the start, above the first step."
@@ -253,5 +260,6 @@ def advance(
         journal.add(release, "finished", by=by, reason=reason)
         return
     before, step = release.rollout, release.step + 1
-    enter_step(conn, release, step, release.plan.steps[step].rollout, by)
+    rollout = release.plan.steps[step].rollout
+    enter_step(conn, release, step, rollout, journal.make_cause(conn, "advanced", by))
     journal.add(release, "advanced", by=by, before=before, reason=reason)

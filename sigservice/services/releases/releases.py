@@ -100,10 +100,11 @@ def create(
     prepared, problems = _prepare(conn, target, new, surroundings)
     release_guards.check_firing(prepared.guards, problems)
     problems.raise_if_any()
-    strategy = prepared.strategy
+    strategy, journal = prepared.strategy, Journal()
     if strategy is None:
         first = Strategy(ROLLOUT_TYPE, parameters={"rollout": 0, "groupId": target.feature})
-        strategy = strategies.add(conn, target, first, by, max_segments=0)
+        cause = journal.make_cause(conn, "created", by)
+        strategy = strategies.add(conn, target, first, cause, max_segments=0)
     now = surroundings.clock.choose_now(release_rows.read_time(conn))
     id = release_rows.insert(
         conn,
@@ -121,7 +122,8 @@ def create(
     )
     items = [guard.to_item() for guard in prepared.guards]
     guard_rows.insert_many(conn, id, items, now)
-    _start(conn, id, by, surroundings.clock, is_scheduled=prepared.start_at is not None)
+    is_scheduled = prepared.start_at is not None
+    _start(conn, id, by, surroundings.clock, journal, is_scheduled=is_scheduled)
     return get(conn, target, id)
 
 
@@ -233,9 +235,10 @@ def list_guards_of_flag(conn: Connection, target: FeatureEnvironment) -> list[Gu
     return [msgspec.convert(row["definition"], Guard) for row in rows]
 
 
-def _start(conn: Connection, id: int, by: Identity, clock: Clock, *, is_scheduled: bool) -> None:
+def _start(
+    conn: Connection, id: int, by: Identity, clock: Clock, journal: Journal, *, is_scheduled: bool
+) -> None:
     (release,) = lock_all(conn, [id], clock)
-    journal = Journal()
     release.content = release.present
     journal.add(release, "created", by=by)
     if not is_scheduled and release.frozen_reason is None:

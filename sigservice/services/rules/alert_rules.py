@@ -4,6 +4,7 @@ An alert ends when its rule is disabled, deleted or becomes another one (its nam
 source changes), so that action sets revert what they changed.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +16,7 @@ from sigservice.db.errors import UniqueViolation
 from sigservice.errors import require_found
 from sigservice.repository.rules import alert_rules
 from sigservice.repository.signals import signal_endpoints
-from sigservice.services.identity import Identity
+from sigservice.services.identity import SYSTEM, Identity
 from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
 from sigservice.services.rules import rule_conditions, rule_notifications
 from sigservice.services.rules.rule_conditions import Condition
@@ -25,6 +26,7 @@ from sigservice.services.rules.rule_states import RuleState, Status
 from sigservice.services.signals import state_signals
 from sigservice.services.signals.state_signals import StateSignal
 from sigservice.services.system import events
+from sigservice.services.system.events import Event
 
 TYPE = "alert-rule"  # of signals
 _NOT_FOUND = "Alert rule not found."
@@ -147,6 +149,26 @@ def build_signal(row: Row, status: Status, state: str, reading: Reading) -> Stat
     return StateSignal(row["endpoint_id"], TYPE, status, state, data)
 
 
+def record_changes(conn: Connection, changes: Sequence[tuple[Row, StateSignal]]) -> None:
+    """Records the events of the signals of rules."""
+    batch = []
+    for row, signal in changes:
+        source = read_condition(row).source
+        data = {
+            "ruleId": row["id"],
+            "ruleName": row["name"],
+            "source": source.__struct_config__.tag,
+            **{
+                name: signal.data[name]
+                for name in ("value", "limit", "samples", "from", "to", "reason")
+            },
+            "url": f"/admin/alert-rules/{row['id']}",
+        }
+        item = {"data": data, "environment": getattr(source, "environment", None)}
+        batch.append(Event(f"{TYPE}-{signal.status}", SYSTEM, item))
+    events.record_all(conn, batch)
+
+
 def build_state_item(row: Row, state: RuleState, reading: Reading | None) -> dict[str, Any]:
     """The columns of a state. Without a reading, the rule has not been evaluated since its
     change."""
@@ -207,6 +229,7 @@ def _end_alert(conn: Connection, row: Row, reason: str, now: datetime) -> bool:
     reading = Reading(None, row["samples"], start, row["window_to"] or now, reason)
     signal = build_signal(row, "resolved", "unknown", reading)
     state_signals.store(conn, [signal])
+    record_changes(conn, [(row, signal)])
     rule_notifications.queue(conn, [(row, signal)])
     return True
 

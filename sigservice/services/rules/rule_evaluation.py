@@ -9,7 +9,12 @@ from sigservice.db import Connection, Row, savepoint
 from sigservice.errors import UnavailableError
 from sigservice.repository.rules import alert_rules
 from sigservice.services.rules import rule_notifications
-from sigservice.services.rules.alert_rules import build_signal, build_state_item, read_condition
+from sigservice.services.rules.alert_rules import (
+    build_signal,
+    build_state_item,
+    read_condition,
+    record_changes,
+)
 from sigservice.services.rules.prometheus import Answer
 from sigservice.services.rules.rule_conditions import Condition
 from sigservice.services.rules.rule_readings import (
@@ -122,6 +127,7 @@ def _store(
             with savepoint(conn):
                 alert_rules.save_states(conn, [item])
                 state_signals.store(conn, [signal])
+                record_changes(conn, [(row, signal)])
                 rule_notifications.queue(conn, [(row, signal)])
             changes.append(Change(row["name"], step.status, reading.reason))
         except UnavailableError:

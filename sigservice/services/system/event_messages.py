@@ -8,6 +8,7 @@ import msgspec
 
 from sigservice.db import Row
 from sigservice.services.system.event_sentences import describe_event
+from sigservice.services.system.events import RULE_EVENTS
 
 MAX_LENGTH = 3000
 _LIMITS = (
@@ -39,6 +40,7 @@ _PAGES = {
     "password": "/admin/users",
     "application": "/admin/applications",
     "addon": "/admin/integrations",
+    "action": "/admin/actions",
     "actions": "/admin/actions",
     "signal": "/admin/signals",
     "alert": "/admin/alert-rules",
@@ -98,7 +100,8 @@ def _render(row: Row, style: Style, public_url: str) -> str:
         has_link = part in ("flag", "project") and row["type"] not in (*_GONE, "project-deleted")
         return style.format(text, _link(public_url, part, text) if has_link else "")
 
-    parts = [style.format(row["created_by"]), describe_event(row, mark)]
+    has_actor = row["type"] not in RULE_EVENTS
+    parts = [style.format(row["created_by"]) if has_actor else "", describe_event(row, mark)]
     if row["project"] and not row["type"].startswith(("project-", "feature-project-change")):
         parts.append(f"(project {mark('project', row['project'])})")
     data = msgspec.json.decode(row["data"] or "{}")
@@ -110,12 +113,21 @@ def _render(row: Row, style: Style, public_url: str) -> str:
 
 def find_page(row: Row, public_url: str) -> str:
     """The URL of the page about the event, "" without a `public_url`."""
+    if path := find_own_path(row):
+        return f"{public_url}{path}" if public_url else ""
     if row["feature_name"] and row["type"] != "feature-deleted":
         return _link(public_url, "flag", row["feature_name"])
     if row["project"] and row["type"] != "project-deleted":
         return _link(public_url, "project", row["project"])
     path = _PAGES.get(row["type"].partition("-")[0], "/admin/events")
     return f"{public_url}{path}" if public_url else ""
+
+
+def find_own_path(row: Row) -> str:
+    """The path that the event itself names: of a run, a release or an alert rule."""
+    data = msgspec.json.decode(row["data"] or "{}")
+    path = data.get("url") if isinstance(data, dict) else None
+    return path if isinstance(path, str) and path.startswith("/admin/") else ""
 
 
 def _link(public_url: str, part: str, name: str) -> str:

@@ -9,9 +9,9 @@ import msgspec
 
 from sigservice.db import Row
 from sigservice.services.strategy_summaries import list_strategy_chips
-from sigservice.services.system.events import RELEASE_EVENTS
+from sigservice.services.system.events import RELEASE_EVENTS, RULE_EVENTS
 
-MAX_NAME, MAX_LINES, MAX_CHANGE = 100, 200, 500
+MAX_NAME, MAX_LINES, MAX_CHANGE, MAX_FLAGS = 100, 200, 500, 10
 Mark = Callable[[str, str], str]
 # Types whose own words would mislead; the braces are filled from the event.
 SENTENCES = {
@@ -68,6 +68,13 @@ SENTENCES = {
     "actions-restore-cancelled": "cancelled the auto-revert of a run of {name}",
     "actions-notification-retried": "retried a notification of {name}",
 }
+_RUNS = {
+    "action-run-succeeded": "ran the action set {name}{flags}{alert}{until}",
+    "action-run-failed": "ran the action set {name}, which failed{reason}{flags}{alert}",
+    "action-run-reverted": "reverted what the action set {name} changed{flags}{why}",
+    "action-run-skipped": "did not run the action set {name}{reason}{alert}",
+}
+_REVERTS = {"resolved": ", because the alert resolved", "timer": " after the configured time"}
 _VERBS = {"created": "created", "updated": "changed", "deleted": "deleted"}
 _NOUNS = {
     "feature": "flag",
@@ -103,6 +110,12 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
         parts["change"] = _list_strategy_changes(before, data, mark)
     elif row["type"] == "feature-project-change":
         parts["change"] = f" from {mark('project', str(before.get('project') or ''))}"
+    elif row["type"] in _RUNS:
+        return _describe_run(row["type"], values, mark)
+    elif row["type"] in RULE_EVENTS:
+        reason = f": {mark('plain', str(values['reason']))}" if values.get("reason") else ""
+        state = row["type"].removeprefix("alert-rule-")
+        return f"alert rule {mark('name', str(values.get('ruleName')))} is {state}{reason}"
     elif row["type"].startswith(RELEASE_EVENTS) and isinstance(text := values.get("text"), str):
         return mark("plain", text[:1].lower() + text[1:].removesuffix("."))
     sentence = SENTENCES.get(row["type"])
@@ -129,6 +142,34 @@ def compare_lines(row: Row) -> list[tuple[str, str]]:
     return [(mark, line) for mark, line in lines if line.strip()][:MAX_LINES]
 
 
+def _describe_run(type: str, values: Mapping[str, Any], mark: Mark) -> str:
+    """Such as "ran the action set Kill checkout: checkout in production on → off, because of
+    “HighErrorRate”"."""
+    changes = values.get("flags") or []
+    flags = [
+        f"{mark('flag', one['name'])} in {mark('environment', one['environment'])}"
+        f" {_format_state(one['before'])} → {_format_state(one['after'])}"
+        for one in changes[:MAX_FLAGS]
+    ]
+    if len(changes) > MAX_FLAGS:
+        flags.append(f"{len(changes) - MAX_FLAGS} more changes")
+    alert, reason = (values.get("alert") or {}).get("summary"), values.get("reason")
+    until = values.get("restoreDueAt")
+    parts = {
+        "name": mark("name", str(values.get("actionSetName"))),
+        "flags": f": {', '.join(flags)}" if flags else "",
+        "reason": f": {mark('plain', str(reason).removesuffix('.'))}" if reason else "",
+        "alert": f", because of “{mark('text', alert)}”" if alert else "",
+        "until": f", until {until}" if until else "",
+        "why": _REVERTS.get(str(values.get("cause")), ""),
+    }
+    return _RUNS[type].format(**parts)
+
+
+def _format_state(value: Any) -> str:
+    return ("on" if value else "off") if isinstance(value, bool) else f"{value}%"
+
+
 def _describe_by_words(type: str, name: str) -> str:
     match = re.fullmatch("(.+)-(created|updated|deleted)", type)
     if match is None:
@@ -142,7 +183,11 @@ def _describe_rollout(before: Mapping[str, Any], after: Mapping[str, Any]) -> st
     old, new = (dict(data.get("parameters") or {}) for data in (before, after))
     percentages = old.pop("rollout", None), new.pop("rollout", None)
     others = [
-        {name: value for name, value in data.items() if name not in ("parameters", "actionRun")}
+        {
+            name: value
+            for name, value in data.items()
+            if name not in ("parameters", "actionRun", "cause")
+        }
         for data in (before, after)
     ]
     if None in percentages or percentages[0] == percentages[1]:

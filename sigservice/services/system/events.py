@@ -13,7 +13,7 @@ from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
-from sigservice.services.identity import ADMIN, ADMIN_TOKEN_ID, Identity
+from sigservice.services.identity import ADMIN, ADMIN_TOKEN_ID, Cause, Identity
 
 # Families of event types (their first words) that all users may read: flags and their parts. Only
 # admins read the others (tokens, users, action sets, signals) and families that aren't listed yet.
@@ -25,6 +25,8 @@ OPEN_FAMILIES = (
 
 # Events with the reason of a change of a flag, beside the event of the change.
 RELEASE_EVENTS = ("release-", "safeguard-")
+RUN_EVENTS = ("action-run-",)
+RULE_EVENTS = ("alert-rule-firing", "alert-rule-resolved", "alert-rule-unknown")
 
 MAX_TOKEN_EVENTS = 1000
 
@@ -39,11 +41,15 @@ class FlagEventNote(NamedTuple):
 
 
 class Event(NamedTuple):
-    """`item` is {project, environment, feature_name, data, pre_data}; absent members are null."""
+    """`item` is {project, environment, feature_name, data, pre_data}; absent members are null. `id`
+    is one of `reserve_ids`. An integration that gets all types of a tuple of `covered_by` doesn't
+    get this event: they say the same."""
 
     type: str
     by: Identity
     item: Mapping[str, Any]
+    id: int | None = None
+    covered_by: Sequence[tuple[str, ...]] = ()
 
 
 def record(
@@ -57,8 +63,8 @@ def record(
     environment: str | None = None,
     feature_name: str | None = None,
 ) -> None:
-    """`data` is the new state, `pre_data` the old one, both without secrets. If an action set made
-    the change, `data` contains its run."""
+    """`data` is the new state, `pre_data` the old one, both without secrets. If a run or a release
+    made the change, `data` contains its `cause`."""
     item = {
         "data": data,
         "pre_data": pre_data,
@@ -82,25 +88,42 @@ def record_all(conn: Connection, batch: Sequence[Event]) -> None:
         return
     conn.notes += [
         FlagEventNote(type, item["feature_name"], item.get("project"), item.get("environment"))
-        for type, _, item in batch
-        if item.get("feature_name") and not type.startswith(RELEASE_EVENTS)
+        for type, _, item, *_ in batch
+        if item.get("feature_name") and not type.startswith((*RELEASE_EVENTS, *RUN_EVENTS))
     ]
     rows = [
         {
-            **item,
-            "type": type,
-            "created_by": by.username,
-            "created_by_user_id": by.user_id,
-            "ip": by.ip or None,
-            "data": _add_run(item.get("data"), by),
+            **event.item,
+            "id": event.id,
+            "type": event.type,
+            "created_by": event.by.username,
+            "created_by_user_id": event.by.user_id,
+            "ip": event.by.ip or None,
+            "data": _add_cause(event.item.get("data"), event.by),
+            "covered_by": [*event.covered_by, *_list_causes(event.by.cause)],
         }
-        for type, by, item in batch
+        for event in batch
     ]
     events.insert_many(conn, msgspec.json.encode(rows).decode())
 
 
-def _add_run(data: Mapping[str, Any] | None, by: Identity) -> Mapping[str, Any] | None:
-    return data if by.action_run is None else {**(data or {}), "actionRun": by.action_run}
+def reserve_ids(conn: Connection, count: int) -> list[int]:
+    """The IDs of events that this transaction records later. In another transaction, the events
+    could be missing in the audit log's file, which is written in the order of IDs."""
+    return events.reserve_ids(conn, count)
+
+
+def _add_cause(data: Mapping[str, Any] | None, by: Identity) -> Mapping[str, Any] | None:
+    if by.action_run is not None:
+        data = {**(data or {}), "actionRun": by.action_run}
+    if by.cause is not None:
+        type = by.cause.types[0] if len(by.cause.types) == 1 else None
+        data = {**(data or {}), "cause": {"eventId": by.cause.event_id, "type": type}}
+    return data
+
+
+def _list_causes(cause: Cause | None) -> list[tuple[str, ...]]:
+    return [] if cause is None else [cause.types, *_list_causes(cause.parent)]
 
 
 def restrict_to_readable(identity: Identity, event_filter: EventFilter) -> EventFilter:

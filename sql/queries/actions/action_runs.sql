@@ -4,19 +4,40 @@
 -- Only one process at a time inserts runs, so that their IDs follow the order of the signals.
 SELECT pg_advisory_xact_lock(hashtext('action_runs'));
 
+-- part: columns_of_event
+-- What the event of a run needs once the run `r` has ended.
+r.id, r.action_set_id, r.project, r.cause, r.signal_id, r.correlation, r.actor_id, r.state, r.reason,
+r.dry_run, r.restore_due_at, r.finished_at, r.action_set,
+CASE WHEN r.state <> 'started' THEN (r.signal -> 'payload')::text END AS payload,
+CASE WHEN r.state <> 'started' THEN (SELECT coalesce(u.username, u.email) FROM users u WHERE u.id = r.actor_id)
+END AS actor,
+CASE WHEN r.state <> 'started'
+     THEN (SELECT e.name FROM signal_endpoints e WHERE e.id = (r.signal ->> 'sourceId')::int)
+END AS endpoint,
+CASE WHEN r.state <> 'started'
+     THEN (SELECT e.options FROM signal_endpoints e WHERE e.id = (r.signal ->> 'sourceId')::int)
+END AS endpoint_options
+
 -- name: insert_runs
--- One run for each item of a JSON array, at most one for each set and signal.
-INSERT INTO action_runs (action_set_id, project, cause, signal_id, restores_run_id, correlation,
+-- One run for each item of a JSON array, at most one for each set and signal. `is_first` is false for a set that
+-- did not run for the same reason in this hour; the part of a reason after a colon differs from run to run.
+INSERT INTO action_runs AS r (action_set_id, project, cause, signal_id, restores_run_id, correlation,
                          actor_id, state, reason, dry_run, signal, action_set, finished_at)
-SELECT r.action_set_id, r.project, r.cause, r.signal_id, r.restores_run_id, r.correlation,
-       r.actor_id, r.state, r.reason, r.dry_run, r.signal, r.action_set,
-       CASE WHEN r.state <> 'started' THEN clock_timestamp() END
+SELECT x.action_set_id, x.project, x.cause, x.signal_id, x.restores_run_id, x.correlation,
+       x.actor_id, x.state, x.reason, x.dry_run, x.signal, x.action_set,
+       CASE WHEN x.state <> 'started' THEN clock_timestamp() END
 FROM json_to_recordset(%(runs)s::json)
-     AS r (action_set_id int, project text, cause text, signal_id bigint, restores_run_id bigint,
+     AS x (action_set_id int, project text, cause text, signal_id bigint, restores_run_id bigint,
            correlation text, actor_id int, state text, reason text, dry_run boolean, signal json,
            action_set jsonb)
 ON CONFLICT (action_set_id, signal_id) DO NOTHING
-RETURNING id;
+RETURNING {{columns_of_event}},
+    r.state = 'suppressed' AND NOT EXISTS (
+        SELECT FROM action_runs e
+        WHERE e.action_set_id = r.action_set_id AND e.state = 'suppressed' AND NOT e.dry_run
+          AND e.created_at >= date_trunc('hour', clock_timestamp())
+          AND split_part(e.reason, ':', 1) = split_part(r.reason, ':', 1)
+    ) AS is_first;
 
 -- name: find_pending_work
 -- The actions job runs it when it has no work in memory. Reads the first row of an index, because EXISTS
@@ -30,8 +51,8 @@ SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,
 -- name: lock_unfinished_runs
 -- The oldest run is next for each process, so one process at a time continues it. A process that
 -- waited for the locks gets the current rows, without the runs that have ended. The actor columns are
--- NULL if the service account was deleted.
-SELECT r.id, r.action_set_id, r.project, r.cause, r.signal_id, r.restores_run_id, r.actor_id,
+-- NULL if the service account was deleted. `event_id` is for the event of the run if it ends.
+SELECT nextval('events_id_seq') AS event_id, r.id, r.action_set_id, r.project, r.cause, r.signal_id, r.restores_run_id, r.actor_id,
        r.dry_run, r.correlation, r.action_set, r.next_action, r.created_at, u.username AS actor_username,
        (SELECT name FROM roles WHERE id = u.role_id) AS actor_role
 FROM action_runs r
@@ -42,9 +63,10 @@ LIMIT %(limit)s
 FOR UPDATE OF r;
 
 -- name: fail_run
-UPDATE action_runs
+UPDATE action_runs r
 SET state = 'failed', reason = %(reason)s, finished_at = clock_timestamp()
-WHERE id = %(id)s AND state = 'started';
+WHERE r.id = %(id)s AND r.state = 'started'
+RETURNING {{columns_of_event}};
 
 -- name: update_runs
 -- One run for each item of a JSON array, oldest first. Each ends a microsecond after the one before it,
@@ -64,8 +86,8 @@ SET state = p.state, action_set = p.action_set, next_action = p.next_action,
     restore_due_at = p.at + make_interval(mins => p.restore_minutes)
 FROM progress p
 WHERE r.id = p.id AND r.id BETWEEN %(first)s AND %(last)s
-RETURNING r.id, r.finished_at, (SELECT s.created_at FROM signals s WHERE s.id = r.signal_id)
-          AS signal_created_at;
+RETURNING {{columns_of_event}},
+          (SELECT s.created_at FROM signals s WHERE s.id = r.signal_id) AS signal_created_at;
 
 -- name: list_run_statistics
 -- For cooldown and maximum runs per hour: the newest run of each set, and the runs of the last hour, counted

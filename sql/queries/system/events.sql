@@ -1,32 +1,44 @@
 -- The audit log. Each change inserts its event in its own transaction; the retention job deletes old
 -- ones in chunks, if it is configured.
 
+-- name: reserve_event_ids
+SELECT nextval('events_id_seq') AS id FROM generate_series(1, %(count)s);
+
 -- name: insert_events
 -- One event for each item of a JSON array, in its order; missing members are null. The same statement stores
 -- the integrations that want the events, so that a change needs no further round trip and costs the same with
--- many integrations.
-WITH added AS (
-    INSERT INTO events (type, created_by, created_by_user_id, ip, project, environment, feature_name,
+-- many integrations. An integration that gets the event of the cause doesn't get what it caused: `covered_by` has
+-- alternatives, each an array of types.
+WITH items AS MATERIALIZED (
+    SELECT coalesce(x.id, nextval('events_id_seq')) AS id, x.type, x.created_by, x.created_by_user_id,
+           x.ip, x.project, x.environment, x.feature_name, x.data, x.pre_data, x.covered_by
+    FROM jsonb_to_recordset(%(items)s::jsonb)
+         AS x (id bigint, type text, created_by text, created_by_user_id int, ip text, project text,
+               environment text, feature_name text, data jsonb, pre_data jsonb, covered_by jsonb)
+), added AS (
+    INSERT INTO events (id, type, created_by, created_by_user_id, ip, project, environment, feature_name,
                         data, pre_data, data_bytes, tags)
-    SELECT x.type, x.created_by, x.created_by_user_id, x.ip, x.project, x.environment,
+    OVERRIDING SYSTEM VALUE
+    SELECT x.id, x.type, x.created_by, x.created_by_user_id, x.ip, x.project, x.environment,
            x.feature_name, x.data, x.pre_data,
            coalesce(octet_length(x.data::text), 0) + coalesce(octet_length(x.pre_data::text), 0),
            coalesce((SELECT jsonb_agg(jsonb_build_object('type', t.type, 'value', t.value)
                                       ORDER BY t.type, t.value)
                      FROM feature_tags t WHERE t.feature = x.feature_name), '[]')
-    FROM jsonb_to_recordset(%(items)s::jsonb)
-         AS x (type text, created_by text, created_by_user_id int, ip text, project text,
-               environment text, feature_name text, data jsonb, pre_data jsonb)
-    RETURNING id, type, project, environment
+    FROM items x
 )
 INSERT INTO unqueued_events (event_id, integration_ids)
-SELECT a.id, array_agg(i.id)
-FROM added a
-JOIN integrations i ON i.enabled AND i.events && ARRAY[a.type, '*']
-     AND (a.project IS NULL OR i.projects = '{}' OR i.projects && ARRAY[a.project, '*'])
-     AND (a.environment IS NULL OR i.environments = '{}'
-          OR i.environments && ARRAY[a.environment, '*'])
-GROUP BY a.id;
+SELECT x.id, array_agg(i.id)
+FROM items x
+JOIN integrations i ON i.enabled AND i.events && ARRAY[x.type, '*']
+     AND (x.project IS NULL OR i.projects = '{}' OR i.projects && ARRAY[x.project, '*'])
+     AND (x.environment IS NULL OR i.environments = '{}'
+          OR i.environments && ARRAY[x.environment, '*'])
+     AND NOT EXISTS (
+         SELECT FROM jsonb_array_elements(x.covered_by) AS c (types)
+         WHERE '*' = ANY(i.events) OR to_jsonb(i.events) @> c.types
+     )
+GROUP BY x.id;
 
 -- part: matches_lists
 AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))

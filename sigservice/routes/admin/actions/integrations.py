@@ -73,7 +73,7 @@ def delete_integration(conn: Connection, identity: Identity, id: int) -> None:
 @router.get(f"{ONE}/events", needs=ADMIN)
 def list_integration_events(context: Context, identity: Identity, id: int) -> Json:
     rows = _list_deliveries(context, id, attempted_only=True)
-    return {"integrationEvents": [_to_entry(id, row) for row in rows]}
+    return {"integrationEvents": [_to_entry(id, row, context.public_url) for row in rows]}
 
 
 @router.get(f"{ONE}/deliveries", needs=ADMIN)
@@ -168,7 +168,7 @@ def _read_number(name: str, accepted: range, default: int) -> int:
     return number if number in accepted else default
 
 
-def _to_entry(id: int, row: Row) -> dict[str, Any]:
+def _to_entry(id: int, row: Row, public_url: str) -> dict[str, Any]:
     payload = msgspec.json.decode(row["payload"])
     channels: dict[str, str] = payload.get("channels", {})
     state = "success" if row["sent_at"] else "failed"
@@ -180,6 +180,6 @@ def _to_entry(id: int, row: Row) -> dict[str, Any]:
         "createdAt": format_iso(row["queued_at"]),
         "state": state,
         "stateDetails": row["last_error"] or payload.get("answer") or "Sent.",
-        "event": integration_messages.build_event(row) if row["event_id"] else None,
+        "event": integration_messages.build_event(row, public_url) if row["event_id"] else None,
         "details": {"channels": list(channels)},
     }
