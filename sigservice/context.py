@@ -2,7 +2,7 @@
 
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
@@ -80,7 +80,7 @@ class Context:
     refusals: CappedLog
     unavailable: CappedLog
     signal_commits: GroupCommit[NewSignal, Row | NotStored]
-    report_commits: GroupCommit[Report, None]
+    report_commits: Mapping[str, GroupCommit[Report, None]]  # by the type of the token
     delivery_commits: GroupCommit[Settlement, str | None]
     change_burst: Burst
     impact_exposition: CachedExposition

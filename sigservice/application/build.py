@@ -13,7 +13,7 @@ from sigservice.context import Context, public_prefix
 from sigservice.crypto.encryption import KEY_FILE, Encryption, KeyFile, parse_keys
 from sigservice.crypto.secrets import Passwords
 from sigservice.db import Connection, Database, Row
-from sigservice.db.bulkheads import MAX_WAITING
+from sigservice.db.bulkheads import MAX_FRONTEND_WAITING, MAX_WAITING
 from sigservice.db.group_commit import GroupCommit, Item, Result
 from sigservice.delivery.client_documents import ClientDocuments
 from sigservice.delivery.compiled_flags import CompiledFlagsCache
@@ -46,7 +46,13 @@ from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.events import FlagEventNote
 from sigservice.services.system.mails import MAX_PER_HOUR
 from sigservice.services.usage.impact_exposition import write_exposition
-from sigservice.services.usage.reports import Report, ReportLimits, ReportWriter
+from sigservice.services.usage.reports import (
+    BACKEND,
+    FRONTEND,
+    Report,
+    ReportLimits,
+    ReportWriter,
+)
 from sigservice.telemetry import CachedExposition, Telemetry
 from sigservice.version import __version__
 from sigservice.web.helpers import template_helpers
@@ -72,6 +78,7 @@ LIMIT_LABELS = {
 SIGNAL_WAIT_SECONDS, REPORT_WAIT_SECONDS, DELIVERY_WAIT_SECONDS = 2.0, 0.5, 10.0
 DELIVERY_GATHER_SECONDS = 0.004  # less than a commit takes on most disks
 MAX_GROUP_BYTES = 1_000_000  # one group has more only if one item has
+MAX_FRONTEND_GROUP_BYTES = 200_000
 EDGE_VALIDATIONS_PER_MINUTE = 60
 OWN_PASSWORDS_PER_MINUTE = 20
 
@@ -157,17 +164,7 @@ def build_context(
         signal_commits=_build_group_commit(
             "signals", database, signal_storage.store_all, telemetry, SIGNAL_WAIT_SECONDS
         ),
-        report_commits=_build_group_commit(
-            "reports",
-            database,
-            partial(
-                _store_reports,
-                telemetry,
-                ReportWriter(ReportLimits.from_config(config), clock.monotonic),
-            ),
-            telemetry,
-            REPORT_WAIT_SECONDS,
-        ),
+        report_commits=_build_report_commits(config, database, clock, telemetry),
         delivery_commits=GroupCommit(
             database,
             integration_delivery.settle,
@@ -248,13 +245,15 @@ def _build_group_commit(
     write: Callable[[Connection, Sequence[Item]], Sequence[Result]],
     telemetry: Telemetry,
     wait_seconds: float,
+    max_waiting: int = MAX_WAITING,
+    max_bytes: int = MAX_GROUP_BYTES,
 ) -> GroupCommit[Item, Result]:
-    """`kind` is signals or reports, for the metrics."""
+    """`kind` is for the metrics."""
     commits = GroupCommit(
         database,
         write,
-        max_waiting=MAX_WAITING,
-        max_bytes=MAX_GROUP_BYTES,
+        max_waiting=max_waiting,
+        max_bytes=max_bytes,
         wait_seconds=wait_seconds,
         observe=lambda count: telemetry.internals.observe_group(count, kind),
     )
@@ -265,6 +264,30 @@ def _build_group_commit(
         lambda: [([], float(commits.waiting))],
     )
     return commits
+
+
+def _build_report_commits(
+    config: dict[str, Any], database: Database, clock: Clock, telemetry: Telemetry
+) -> dict[str, GroupCommit[Report, None]]:
+    """By the type of the token. Frontend tokens are public: their reports, in small groups, keep
+    those of servers neither waiting nor from being stored."""
+    limits = ReportLimits.from_config(config)
+    kinds = {
+        BACKEND: ("reports", MAX_WAITING, MAX_GROUP_BYTES),
+        FRONTEND: ("frontend_reports", MAX_FRONTEND_WAITING, MAX_FRONTEND_GROUP_BYTES),
+    }
+    return {
+        sdk_type: _build_group_commit(
+            kind,
+            database,
+            partial(_store_reports, telemetry, ReportWriter(limits, clock.monotonic)),
+            telemetry,
+            REPORT_WAIT_SECONDS,
+            max_waiting,
+            max_bytes,
+        )
+        for sdk_type, (kind, max_waiting, max_bytes) in kinds.items()
+    }
 
 
 def _store_reports(

@@ -30,8 +30,8 @@ class Share:
 # them.
 FREE_WORKERS = 8
 # Callers that wait for one group commit (db/group_commit.py): senders of signals, or SDKs that
-# report, also with public tokens.
-MAX_WAITING = 64
+# report; and SDKs that report with public tokens, so that these keep no others waiting.
+MAX_WAITING, MAX_FRONTEND_WAITING = 64, 32
 # Files that are sent while they are read from the database (web/streamed_files.py). Each occupies a
 # worker as long as its client reads.
 MAX_STREAMED_FILES = 4
@@ -50,7 +50,8 @@ def count_workers(pool_size: int) -> int:
     """The number of threads for requests: as many as bulkheads, group commits, files, metric
     sources and tests of integrations can occupy, and some for other requests."""
     occupied = sum(share.count_connections(pool_size) + share.waiting for share in SHARES.values())
-    occupied += MAX_WAITING + MAX_STREAMED_FILES + MAX_SOURCE_QUERIES + MAX_INTEGRATION_TESTS
+    occupied += MAX_WAITING + MAX_FRONTEND_WAITING
+    occupied += MAX_STREAMED_FILES + MAX_SOURCE_QUERIES + MAX_INTEGRATION_TESTS
     return max(occupied + FREE_WORKERS, pool_size * 2)
 
 

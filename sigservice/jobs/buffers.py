@@ -56,7 +56,7 @@ def store_refused_calls(context: Context) -> None:
 
 def store_evaluation_counts(context: Context) -> None:
     for report in context.evaluation_counts.drain():  # one for each type of token
-        context.report_commits.store(report)
+        context.report_commits[report.sdk_type].store(report)
 
 
 def store_failed_sign_ins(context: Context) -> None:

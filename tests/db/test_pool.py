@@ -125,7 +125,13 @@ def test_callers_of_a_bulkhead_are_refused_at_once_when_enough_of_them_wait(argu
 
 @pytest.mark.parametrize("pool_size", [1, 4, 20, 100])
 def test_full_bulkheads_and_password_hashing_leave_four_workers(pool_size):
-    occupied = MAX_HASHING + MAX_WAITING + bulkheads.MAX_WAITING + bulkheads.MAX_STREAMED_FILES
+    occupied = (
+        MAX_HASHING
+        + MAX_WAITING
+        + bulkheads.MAX_WAITING
+        + bulkheads.MAX_FRONTEND_WAITING
+        + bulkheads.MAX_STREAMED_FILES
+    )
     occupied += bulkheads.MAX_SOURCE_QUERIES + bulkheads.MAX_INTEGRATION_TESTS
     for share in bulkheads.SHARES.values():
         occupied += bulkheads.Bulkhead(share, pool_size)._admitted._value

@@ -1,13 +1,20 @@
 """Impact metrics of SDKs and relays: totals, limits, and what else a report contains."""
 
+import threading
+from contextlib import closing
+from datetime import timedelta
+
 import pytest
 import webtest
 
+from sigservice.clock import format_iso
+from sigservice.services.usage.impact_samples import FRONTEND_LIMITS
 from tests.conftest import ADMIN
 from tests.routes.kit import give_projects
 from tests.routes.sdk import AUTHENTICATION, CLIENT, FRONTEND, PRODUCTION, Sdk
 from tests.routes.test_client_metrics import BULK, FRONTEND_PATHS, PATH, bucket
 from tests.telemetry.test_metrics import MetricsPage
+from tests.waiting import until
 
 TOTALS = "/internal-backstage/impact/metrics"
 LABELS = {"appName": "shop", "environment": "development"}
@@ -191,6 +198,45 @@ def test_flood_from_browsers_does_not_displace_what_servers_measure(sdk):
     sdk.web.post_json(FRONTEND_PATHS[0], report(*flood), headers=FRONTEND)
     answer = sdk.web.get("/api/admin/impact-metrics/features/one", headers=ADMIN).json["data"]
     assert [row["value"] for row in answer if row["metricName"] == "zebra"] == [7]
+
+
+def histograms(count, bounds):
+    pairs = [{"le": n, "count": 1} for n in range(bounds)]
+    sample = {"labels": LABELS, "count": 1, "sum": 1, "buckets": pairs}
+    return [{"name": f"h{n}", "type": "histogram", "samples": [sample]} for n in range(count)]
+
+
+def test_a_report_of_an_hour_from_a_browser_counts_as_its_last_minutes(sdk, clock):
+    times = {"start": clock.now() - timedelta(hours=1), "stop": clock.now()}
+    times = {name: format_iso(at) for name, at in times.items()} | {"toggles": {}}
+    body = report(*histograms(60, 50), counter(30), bucket=times)
+    sdk.web.post_json(FRONTEND_PATHS[0], body, headers=FRONTEND, status=200)
+    ((values,),) = sdk.rows("SELECT sum(1 + cardinality(buckets)) FROM impact_windows")
+    assert values <= 2 * FRONTEND_LIMITS.values  # of each series and of its group
+    oldest = "SELECT min(starts_at) FROM impact_windows WHERE seconds = 60"
+    ((first,),) = sdk.rows(oldest)
+    assert clock.now() - first <= timedelta(minutes=11)
+    assert dropped(sdk.web)["impact_metrics"] > 0
+
+
+def test_reports_of_servers_do_not_wait_for_those_of_browsers(sdk, database):
+    body = report(counter(1), bucket=None)
+    for path, headers in ((FRONTEND_PATHS[0], FRONTEND), (PATH, CLIENT)):
+        sdk.web.post_json(path, body, headers=headers)
+    with closing(database.connect()) as conn, conn.cursor() as cursor:
+        cursor.execute("BEGIN")
+        cursor.execute("SELECT 1 FROM impact_series WHERE sdk_type = 'frontend' FOR UPDATE")
+        browser = threading.Thread(
+            target=lambda: sdk.web.post_json(FRONTEND_PATHS[0], body, headers=FRONTEND)
+        )
+        browser.start()
+        commits = sdk.service.context.report_commits["frontend"]
+        until(lambda: commits._has_writer, "the report of the browser")
+        sdk.web.post_json(PATH, body, headers=CLIENT, status=202)
+        assert commits._has_writer
+        cursor.execute("ROLLBACK")
+        browser.join()
+    assert totals(sdk.web) == {"purchases": 2, 'purchases{origin="frontend"}': 2}
 
 
 def test_failed_statement_stores_neither_counts_nor_samples(sdk, clock):

@@ -12,9 +12,10 @@ from sigservice.routes.flags.frontend import has_proxy_paths
 from sigservice.services.usage.client_applications import Instance
 from sigservice.services.usage.client_metrics import Usage, find_hour, parse_count, parse_time
 from sigservice.services.usage.impact_samples import (
-    MAX_FRONTEND_SAMPLES,
-    MAX_SAMPLES,
+    BACKEND_LIMITS,
+    FRONTEND_LIMITS,
     NO_METRICS,
+    MetricLimits,
     ParsedMetrics,
     parse_metrics,
 )
@@ -130,11 +131,12 @@ def store_report(
         ip=find_client_ip(request.environ, context.trusted_proxies),
         is_anonymous=access.is_anonymous,
         samples=impact.samples,
+        values=impact.values,
         dropped_metrics=impact.dropped,
         projects=None if access.has_all_projects else access.projects,
     )
     max_variants = context.config["metrics"]["variantsLimit"]
-    context.report_commits.store(report.limit(max_variants))
+    context.report_commits[sdk_type].store(report.limit(max_variants))
 
 
 def _is_edge_enabled(config: dict[str, Any]) -> bool:
@@ -163,22 +165,23 @@ def _store_metrics(context: Context, access: Access, body: MetricsBody, sdk_type
         ]
     impact = NO_METRICS
     if body.impact_metrics:
-        limit = MAX_FRONTEND_SAMPLES if sdk_type == FRONTEND else MAX_SAMPLES
+        limits = FRONTEND_LIMITS if sdk_type == FRONTEND else BACKEND_LIMITS
         impact = parse_metrics(
             body.impact_metrics,
             body.app_name,
             lambda label: access.environment,
-            _find_period(context, body.bucket),
-            limit,
+            _find_period(context, body.bucket, limits),
+            limits,
         )
     store_report(context, access, [instance], usages, impact, sdk_type)
 
 
-def _find_period(context: Context, bucket: Bucket | None) -> Period:
+def _find_period(context: Context, bucket: Bucket | None, limits: MetricLimits) -> Period:
     now = context.clock.now()
     if bucket is None:
         return find_period(None, None, now)
-    return find_period(parse_time(bucket.start), parse_time(bucket.stop), now)
+    start, stop = parse_time(bucket.start), parse_time(bucket.stop)
+    return find_period(start, stop, now, limits.longest)
 
 
 def _store_bulk_metrics(context: Context, access: Access, body: BulkMetricsBody) -> None:
@@ -208,12 +211,13 @@ def _store_bulk_metrics(context: Context, access: Access, body: BulkMetricsBody)
 
     impact = NO_METRICS
     if body.impact_metrics:
-        period = _find_period(context, None)
+        period = find_period(None, None, context.clock.now())
         impact = parse_metrics(body.impact_metrics, "", find_environment, period)
     store_report(context, access, instances, usages, impact)
 
 
 METRICS: dict[str, Any] = {"takes": MetricsBody, "group_commit": "reports"}
+FRONTEND_METRICS = METRICS | {"group_commit": "frontend_reports", "limit": "frontend_metrics"}
 BULK_METRICS = METRICS | {
     "takes": BulkMetricsBody,
     "limit": "client_metrics",
@@ -242,11 +246,11 @@ def accept_edge_report(context: Context, access: Access, body: EdgeBody) -> HTTP
 
 
 # SDKs add /client/metrics to their URL, which may end in /all; the specification has /metrics.
-@frontend_router.post("/api/frontend/client/metrics", **METRICS, limit="frontend_metrics")
-@frontend_router.post("/api/frontend/all/client/metrics", **METRICS, limit="frontend_metrics")
-@frontend_router.post("/api/frontend/metrics", **METRICS, limit="frontend_metrics")
-@proxy_router.post("/api/proxy/client/metrics", **METRICS, limit="frontend_metrics")
-@proxy_router.post("/api/proxy/all/client/metrics", **METRICS, limit="frontend_metrics")
+@frontend_router.post("/api/frontend/client/metrics", **FRONTEND_METRICS)
+@frontend_router.post("/api/frontend/all/client/metrics", **FRONTEND_METRICS)
+@frontend_router.post("/api/frontend/metrics", **FRONTEND_METRICS)
+@proxy_router.post("/api/proxy/client/metrics", **FRONTEND_METRICS)
+@proxy_router.post("/api/proxy/all/client/metrics", **FRONTEND_METRICS)
 def receive_frontend_metrics(context: Context, access: Access, body: MetricsBody) -> HTTPResponse:
     _store_metrics(context, access, body, FRONTEND)
     return respond.text("OK")

@@ -6,7 +6,7 @@ them again after an error.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from math import inf
 from typing import Annotated, Any, Literal, NamedTuple
@@ -16,13 +16,11 @@ import msgspec
 
 from sigservice.repository.usage.impact_metrics import SeriesRow, WindowRow
 from sigservice.repository.usage.reports import Name
-from sigservice.services.usage.impact_windows import Period, split
+from sigservice.services.usage.impact_windows import MAX_REPORT, SHORT_REPORT, Period, split
 
 MAX_LENGTH = 255  # of names, and of names and values of labels
 MAX_HELP = 1000  # longer ones are truncated
 MAX_LABELS, MAX_BUCKETS = 20, 50
-# Of a report. Anyone who opens a page has its frontend token, and 1000 samples take 0.3 s to store.
-MAX_SAMPLES, MAX_FRONTEND_SAMPLES = 5000, 200
 # Larger amounts are mistakes; sums of many amounts remain exact, or at least finite.
 MAX_AMOUNT, MAX_GAUGE = 1e12, 1e300
 
@@ -58,13 +56,28 @@ class ImpactSample(NamedTuple):
 
 
 class ParsedMetrics(NamedTuple):
-    """`dropped` is the number of metrics that are not valid."""
+    """`values` is how many numbers are stored: of each sample one and one for each bound, in each
+    window of the report. `dropped` is the number of metrics that are not valid."""
 
     samples: Sequence[ImpactSample]
+    values: int
     dropped: int
 
 
-NO_METRICS = ParsedMetrics((), 0)
+NO_METRICS = ParsedMetrics((), 0, 0)
+
+
+class MetricLimits(NamedTuple):
+    """The samples and values of a report, and the longest time that it can be of."""
+
+    samples: int
+    values: int
+    longest: timedelta
+
+
+# To store 100 000 values takes a second, and anyone who opens a page has its frontend token.
+BACKEND_LIMITS = MetricLimits(5000, 300_000, MAX_REPORT)
+FRONTEND_LIMITS = MetricLimits(200, 5000, SHORT_REPORT)
 
 
 class _Sample(msgspec.Struct, kw_only=True):
@@ -135,27 +148,30 @@ def parse_metrics(
     app_name: str,
     find_environment: Callable[[str], str],
     period: Period,
-    max_samples: int = MAX_SAMPLES,
+    limits: MetricLimits = BACKEND_LIMITS,
 ) -> ParsedMetrics:
-    """Parses each metric on its own, but none that would exceed `max_samples`. `period` is the time
-    of the report.
+    """Parses each metric on its own, but none that would exceed the limits. `period` is the time of
+    the report.
 
     Samples without the label `appName` get `app_name`. `find_environment` gets the label
     `environment`, or an empty text, and returns the environment, or an empty text for samples that
     are ignored.
     """
     samples: list[ImpactSample] = []
-    dropped = 0
+    values = dropped = 0
+    windows = sum(1 for _ in split(period))
     for item in items:
         try:
             metric = msgspec.convert(item, _Metric)
             more = _list_samples(metric, app_name, find_environment, period)
-            if len(samples) + len(more) > max_samples:
+            size = values + windows * sum(1 + len(sample.values.bounds) for sample in more)
+            if len(samples) + len(more) > limits.samples or size > limits.values:
                 raise ValueError("The report has too many samples.")
             samples += more
+            values = size
         except (msgspec.ValidationError, ValueError):
             dropped += 1
-    return ParsedMetrics(samples, dropped)
+    return ParsedMetrics(samples, values, dropped)
 
 
 def _list_samples(

@@ -18,6 +18,7 @@ SLOT = 10  # windows of a minute begin at multiples of it
 MAX_MINUTE = timedelta(seconds=90)  # the longest part of a report in one of them
 MINUTES_KEPT = timedelta(hours=2)  # that are surely stored by minute; before that, hours are read
 MAX_REPORT = timedelta(hours=1)  # a longer report counts as one of its last hour
+SHORT_REPORT = timedelta(minutes=10)  # the same, where the start of a report can't be trusted
 MAX_AGE = timedelta(days=2)  # of a report that counts for its own time
 MAX_AHEAD = timedelta(minutes=1)  # of the clock of a program
 USUAL_REPORT = timedelta(seconds=60)
@@ -41,15 +42,20 @@ class Part(NamedTuple):
     share: float
 
 
-def find_period(start: datetime | None, stop: datetime | None, now: datetime) -> Period:
-    """The time that a bucket counts for. If it is missing or from a wrong clock, it is the minute
-    before `now`."""
+def find_period(
+    start: datetime | None,
+    stop: datetime | None,
+    now: datetime,
+    longest: timedelta = MAX_REPORT,
+) -> Period:
+    """The time that a bucket counts for, at most the `longest` before its end. If it is missing or
+    from a wrong clock, it is the minute before `now`."""
     if start is None or stop is None or not now - MAX_AGE <= stop <= now + MAX_AHEAD:
         return Period(now - USUAL_REPORT, now)
     stop = min(stop, now)
     if start >= stop:
         start = stop - USUAL_REPORT
-    return Period(max(start, stop - MAX_REPORT), stop)
+    return Period(max(start, stop - longest), stop)
 
 
 def split(period: Period) -> Iterator[Part]:

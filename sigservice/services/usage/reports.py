@@ -31,7 +31,7 @@ BACKEND, FRONTEND = "backend", "frontend"
 MAX_STRATEGIES, MAX_STRATEGY_NAME = 100, 100
 RECENT_SECONDS = 5
 ROW_BYTES = 200  # of an instance, a flag or a variant in the statement
-SAMPLE_BYTES = 500
+SAMPLE_BYTES, VALUE_BYTES = 500, 8
 # An application has at most this part of the series of impact metrics.
 SERIES_PART = 10
 # Different bounds of a histogram of an application, of frontend SDKs, whose tokens are public: each
@@ -77,6 +77,7 @@ class Report(NamedTuple):
     ip: str
     is_anonymous: bool
     samples: Sequence[ImpactSample] = ()
+    values: int = 0  # of the samples, in all windows
     dropped_strategies: int = 0
     dropped_variants: int = 0
     dropped_metrics: int = 0
@@ -88,7 +89,7 @@ class Report(NamedTuple):
         """Estimated bytes in the statement."""
         variants = sum(len(usage.variants) for usage in self.usages)
         rows = len(self.instances) + len(self.usages) + variants
-        return ROW_BYTES * rows + SAMPLE_BYTES * len(self.samples)
+        return ROW_BYTES * rows + SAMPLE_BYTES * len(self.samples) + VALUE_BYTES * self.values
 
     def limit(self, max_variants: int) -> Report:
         """The report within the limits of a request."""
@@ -136,8 +137,6 @@ class ReportWriter:
         if usages:
             self._store_last_seen(conn, [row for _, row in usages])
         with single_transaction(conn) if usages and series else nullcontext():
-            if usages:
-                result = reports.store_counts(conn, [row for _, row in usages], variants)
             if series:
                 limit = self._limits.series
                 dropped_samples = impact_metrics.store_samples(
@@ -147,6 +146,8 @@ class ReportWriter:
                     app_limit=max(1, limit // SERIES_PART),
                     bounds_limit=MAX_FRONTEND_BOUNDS,
                 )
+            if usages:  # last, because servers and browsers share these rows
+                result = reports.store_counts(conn, [row for _, row in usages], variants)
         return StoredReports(
             counts=[
                 (

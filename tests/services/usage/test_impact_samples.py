@@ -1,11 +1,13 @@
 """Impact metrics of one report: what is valid, and what is ignored or dropped."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from sigservice.services.usage import impact_samples
 from sigservice.services.usage.impact_samples import (
+    BACKEND_LIMITS,
+    FRONTEND_LIMITS,
     MAX_AMOUNT,
     MAX_BUCKETS,
     MAX_HELP,
@@ -24,7 +26,8 @@ GOOD = {"name": "good", "type": "counter", "samples": [{"labels": LABELS, "value
 
 
 def parse(*items, app_name="page", find_environment=lambda label: label):
-    return parse_metrics(items, app_name, find_environment, PERIOD)
+    parsed = parse_metrics(items, app_name, find_environment, PERIOD)
+    return parsed.samples, parsed.dropped
 
 
 def counter(**sample):
@@ -130,7 +133,7 @@ def test_series_of_a_group_are_merged_by_labels_and_bounds():
     gauge = {"name": "g", "type": "gauge"}
     gauges = [gauge | {"samples": [{"labels": LABELS, "value": n}]} for n in (9, -3)]
     items = [counter(value=1), counter(value=0.5), histogram(pairs=[(1, 1)]), *gauges, *others]
-    for sample in parse(*items, histogram(pairs=[(1, 2)])).samples:
+    for sample in parse(*items, histogram(pairs=[(1, 2)]))[0]:
         series.add(name, sample)
     rows = series.list_rows({name})
     values = [(row.type, row.value, row.count, row.samples) for row in rows]
@@ -155,5 +158,28 @@ def test_key_of_a_series_does_not_depend_on_the_process():
 def test_a_metric_with_too_many_samples_is_dropped_and_the_others_stay():
     sample = {"labels": LABELS, "value": 1}
     items = [GOOD, {"name": "many", "type": "counter", "samples": [sample] * 3}, GOOD]
-    parsed = parse_metrics(items, "page", lambda label: label, PERIOD, 3)
+    limits = BACKEND_LIMITS._replace(samples=3)
+    parsed = parse_metrics(items, "page", lambda label: label, PERIOD, limits)
     assert ([sample.name for sample in parsed.samples], parsed.dropped) == (["good", "good"], 1)
+
+
+@pytest.mark.parametrize(
+    ("limits", "minutes", "bounds", "stored"),
+    [
+        (FRONTEND_LIMITS, 1, 0, 200),
+        (FRONTEND_LIMITS, 1, 50, 5000 // (2 * 51)),
+        (FRONTEND_LIMITS, 60, 0, 200),
+        (FRONTEND_LIMITS, 60, 50, 5000 // (11 * 51)),
+        (BACKEND_LIMITS, 60, 50, 300_000 // (61 * 51)),
+        (BACKEND_LIMITS, 60, 0, 300_000 // 61),
+    ],
+)
+def test_values_of_a_report_are_limited_in_all_its_windows(limits, minutes, bounds, stored):
+    """Minutes and one hour, of which each has the number of observations up to each bound."""
+    stop = datetime(2026, 1, 1, 9, tzinfo=UTC)
+    period = find_period(stop - timedelta(minutes=minutes), stop, stop, limits.longest)
+    pairs = [(n, 0) for n in range(bounds)]
+    items = [histogram(pairs=pairs) | {"name": f"h{n}"} for n in range(min(limits.samples, 5000))]
+    parsed = parse_metrics(items, "page", lambda label: label, period, limits)
+    assert (len(parsed.samples), parsed.dropped) == (stored, len(items) - stored)
+    assert parsed.values <= limits.values
