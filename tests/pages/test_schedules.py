@@ -292,19 +292,34 @@ def test_a_scheduled_change_is_done_now(ada, sets, flags, web):
     ada.post(f"{PATH}/{item['actionSetId']}/now", {"csrf": ada.csrf}, status=409)
 
 
-def test_a_release_that_conflicts_is_named(ada, sets, flags, web, service):
+def create_release(web, **plan):
     place = "/api/admin/projects/default/features/checkout/environments/production"
     (strategy,) = web.get(STRATEGIES, headers=ADMIN).json
     body = {"name": "flexibleRollout", "parameters": {"rollout": "1"}}
     web.put_json(f"{STRATEGIES}/{strategy['id']}", body, headers=ADMIN)
-    body = {"steps": [{"rollout": 10, "minutes": 60}, {"rollout": 100}], "watchMinutes": 60}
-    release = web.post_json(f"{place}/releases", body, headers=ADMIN, status=201).json
+    body = {"steps": [{"rollout": 10, "minutes": 60}, {"rollout": 100}], "watchMinutes": 60} | plan
+    return web.post_json(f"{place}/releases", body, headers=ADMIN, status=201).json
+
+
+def disable_in(ada, clock, **time):
+    form = schedule(ada, change="TOGGLE_FEATURE_OFF")
+    form["match.at"] = format_iso(clock.now() + timedelta(**time))[:16]
+    form.submit(status=303)
+
+
+def test_a_release_that_conflicts_is_named(ada, sets, flags, web, service):
+    release = create_release(web)
     schedule(ada).submit(status=303)
     assert "conflicts" not in read_card(ada.get("/admin/features/checkout"))
-    at = format_iso(service.context.clock.now() + timedelta(minutes=30))[:16]
-    form = schedule(ada, change="TOGGLE_FEATURE_OFF")
-    form["match.at"] = at
-    form.submit(status=303)
+    disable_in(ada, service.context.clock, minutes=30)
+    card = read_card(ada.get("/admin/features/checkout"))
+    assert f"conflicts: release {release['id']} moves it until" in card
+
+
+def test_a_release_that_is_scheduled_conflicts_in_its_last_step_too(ada, sets, flags, web, service):
+    clock = service.context.clock
+    release = create_release(web, startAt=format_iso(clock.now() + timedelta(minutes=30)))
+    disable_in(ada, clock, minutes=140)
     card = read_card(ada.get("/admin/features/checkout"))
     assert f"conflicts: release {release['id']} moves it until" in card
 

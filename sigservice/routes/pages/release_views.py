@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
+
 from sigservice.clock import parse_iso
 from sigservice.db import Row
 from sigservice.routes.pages.guard_views import describe_guards
@@ -20,6 +22,7 @@ from sigservice.services.identity import name_actor
 from sigservice.services.releases import releases
 from sigservice.services.releases.decision import MAX_AUTO_RESUMES
 from sigservice.services.releases.guard_history import History
+from sigservice.services.releases.windows import Window, find_opening
 from sigservice.web.helpers import join_path
 from sigservice.wording import spell_duration
 
@@ -126,6 +129,24 @@ def is_recent(row: Row, now: datetime) -> bool:
     """Whether the page of the flag still shows the release."""
     ended_at = row["finished_at"]
     return ended_at is None or now - ended_at < timedelta(days=SHOWN_DAYS)
+
+
+def find_end(release: Mapping[str, Any], now: datetime) -> datetime | None:
+    """The earliest end of a release that is scheduled or running. None if it is held, has ended, or
+    a person decides when it ends."""
+    steps = release["steps"][release["step"] :]
+    is_scheduled = release["state"] == "scheduled"
+    due_at = parse_iso(release["dueAt"] or release["watchUntil"] or release["startAt"] or "") or now
+    if not is_scheduled and release["state"] != "running":
+        return None
+    if any(step.get("waitForPerson") for step in steps):
+        return None
+    window = msgspec.convert(release["window"], Window | None)
+    at = max(due_at, now)
+    for step in steps if is_scheduled else steps[1:]:
+        minutes = step.get("minutes") or release["watchMinutes"]
+        at = find_opening(window, at) + timedelta(minutes=minutes)
+    return at
 
 
 def list_steps(release: Mapping[str, Any], now: datetime) -> list[dict[str, Any]]:

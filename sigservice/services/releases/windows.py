@@ -1,6 +1,6 @@
 """The hours in which releases go on, in the local time of a zone."""
 
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -55,6 +55,20 @@ def is_open(window: Window | None, now: datetime) -> bool:
     return (DAYS[today] in window.days and moment >= begin) or (
         DAYS[yesterday] in window.days and moment < end
     )
+
+
+def find_opening(window: Window | None, at: datetime) -> datetime:
+    """The first time from `at` on at which the window is open, `at` if none is found."""
+    begin = _parse_time(window.from_) if window else None
+    if window is None or begin is None or is_open(window, at):
+        return at
+    try:
+        zone = ZoneInfo(window.timezone)
+    except (ZoneInfoNotFoundError, ValueError):
+        return at
+    today = datetime.combine(at.astimezone(zone), begin, zone)
+    openings = [(today + timedelta(days=days)).astimezone(UTC) for days in range(9)]
+    return next((o for o in openings if o >= at and is_open(window, o)), at)
 
 
 def _parse_time(text: str) -> time | None:

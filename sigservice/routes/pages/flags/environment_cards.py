@@ -1,16 +1,16 @@
 """What the page of a flag shows for each environment: strategies, variants and usage."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
 
-from sigservice.clock import parse_iso
 from sigservice.db import Connection, Row
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import project_environments
+from sigservice.routes.pages.release_views import find_end
 from sigservice.services import strategy_summaries
 from sigservice.web.helpers import join_path
 from sigservice.web.usage_charts import Mark, Usage
@@ -74,7 +74,7 @@ def make_cards(
                 "variants": strategy_summaries.summarize_variants(environment["variants"]),
                 "default": defaults.get(name, EVERYONE),
                 "scheduled": [
-                    item | {"conflict": _find_conflict(item, release)}
+                    item | {"conflict": _find_conflict(item, release, now)}
                     for item in scheduled
                     if name in item["environments"]
                 ],
@@ -121,27 +121,17 @@ def _find_change(environment: Mapping[str, Any], switches: Sequence[Row]) -> Row
     return newest if newest and newest["type"] == type else None
 
 
-def _find_conflict(item: Row, release: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _find_conflict(
+    item: Row, release: Mapping[str, Any] | None, now: datetime
+) -> dict[str, Any] | None:
     """{id, until} of the release under way that the scheduled change would disturb; `until` is None
     if a person decides when it ends."""
     if not (release and release["is_active"] and item["disturbs"]):
         return None
-    until = _find_end(release)
+    until = find_end(release, now)
     if until is not None and until < item["due_at"]:
         return None
     return {"id": release["id"], "until": until}
-
-
-def _find_end(release: Mapping[str, Any]) -> datetime | None:
-    """When the release finishes if no guard acts."""
-    rest = release["steps"][release["step"] + 1 :]
-    due_at = parse_iso(release["watchUntil"] or release["dueAt"] or release["startAt"] or "")
-    if due_at is None or release["state"] == "held" or any(s.get("waitForPerson") for s in rest):
-        return None
-    if release["watchUntil"]:
-        return due_at
-    minutes = sum(step.get("minutes") or 0 for step in rest) + release["watchMinutes"]
-    return due_at + timedelta(minutes=minutes)
 
 
 def _list_rollouts(strategies: Sequence[Mapping[str, Any]]) -> list[str]:

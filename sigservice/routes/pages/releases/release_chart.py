@@ -40,16 +40,6 @@ def make_chart(
     }
 
 
-def find_end(release: Mapping[str, Any]) -> datetime | None:
-    """The earliest end of a running release."""
-    due_at = parse_iso(release["dueAt"] or release["watchUntil"] or "")
-    if release["state"] != "running" or due_at is None:
-        return None
-    later = release["steps"][release["step"] + 1 :]
-    minutes = sum(step.get("minutes") or release["watchMinutes"] for step in later)
-    return due_at + timedelta(minutes=minutes)
-
-
 def _read(text: str) -> datetime:
     at = parse_iso(text)
     assert at is not None

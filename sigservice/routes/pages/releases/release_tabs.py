@@ -4,8 +4,8 @@ from typing import Any
 
 from sigservice.routes.pages.flags.feature_page import find_target
 from sigservice.routes.pages.release_alerts import find_alerts
-from sigservice.routes.pages.release_views import NOTICES, make_release_view
-from sigservice.routes.pages.releases.release_chart import MARKS, find_end, make_chart
+from sigservice.routes.pages.release_views import NOTICES, find_end, make_release_view
+from sigservice.routes.pages.releases.release_chart import MARKS, make_chart
 from sigservice.routes.pages.releases.releases import RELEASE, make_breadcrumbs, name_strategy
 from sigservice.routes.pages.signals.endpoint_tabs import Tab
 from sigservice.services.flags import strategies
@@ -85,7 +85,7 @@ def show_release(
         template="show",
         release=release,
         strategy=name_strategy(strategy) if strategy else "removed",
-        ends_at=find_end(release),
+        ends_at=find_end(release, now),
         chart=make_chart(release, events, now),
     )
 
