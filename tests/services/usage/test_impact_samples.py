@@ -164,7 +164,7 @@ def test_a_metric_with_too_many_samples_is_dropped_and_the_others_stay():
 
 
 @pytest.mark.parametrize(
-    ("limits", "minutes", "bounds", "stored"),
+    ("limits", "minutes", "bounds", "count"),
     [
         (FRONTEND_LIMITS, 1, 0, 200),
         (FRONTEND_LIMITS, 1, 50, 5000 // (2 * 51)),
@@ -174,12 +174,12 @@ def test_a_metric_with_too_many_samples_is_dropped_and_the_others_stay():
         (BACKEND_LIMITS, 60, 0, 300_000 // 61),
     ],
 )
-def test_values_of_a_report_are_limited_in_all_its_windows(limits, minutes, bounds, stored):
+def test_values_of_a_report_are_limited_in_all_its_windows(limits, minutes, bounds, count):
     """Minutes and one hour, of which each has the number of observations up to each bound."""
     stop = datetime(2026, 1, 1, 9, tzinfo=UTC)
     period = find_period(stop - timedelta(minutes=minutes), stop, stop, limits.longest)
     pairs = [(n, 0) for n in range(bounds)]
     items = [histogram(pairs=pairs) | {"name": f"h{n}"} for n in range(min(limits.samples, 5000))]
     parsed = parse_metrics(items, "page", lambda label: label, period, limits)
-    assert (len(parsed.samples), parsed.dropped) == (stored, len(items) - stored)
+    assert (len(parsed.samples), parsed.dropped) == (count, len(items) - count)
     assert parsed.values <= limits.values
