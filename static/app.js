@@ -73,7 +73,9 @@ function showToast(...content) {
 // A reload doesn't show the message of a form once more.
 function forgetNotice() {
   const address = new URL(location.href);
-  for (const name of ["done", "flag", "in", "undone", "change", "count"]) address.searchParams.delete(name);
+  for (const name of [...address.searchParams.keys()]) {
+    if (name === "done" || name.startsWith("done.")) address.searchParams.delete(name);
+  }
   history.replaceState(history.state, "", address);
 }
 

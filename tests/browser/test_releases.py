@@ -108,3 +108,15 @@ def test_a_form_of_a_release_grows_and_shows_a_preview_without_loading_the_page(
     page.get_by_text("Release created.").wait_for()
     assert kit.rollout() == 25
     assert page.complaints == []
+
+
+def test_a_message_leaves_the_address_and_the_filters_stay(tab, kit):
+    kit.create()
+    page = tab("ada")
+    page.goto("/admin/releases?flag=check")
+    page.get_by_role("button", name="Hold").click()
+    page.get_by_text("Release held.").wait_for()
+    assert page.url.split("?")[1] == "state=active&flag=check"
+    page.goto("/admin/features?type=release&done=bulk&done.change=archive&done.archived=a,b")
+    page.get_by_text("1 flag archived.").wait_for()
+    assert page.url.split("?")[1] == "type=release"

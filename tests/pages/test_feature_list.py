@@ -342,7 +342,7 @@ def test_selected_flags_are_changed_together(ada, web, flags):
     assert question.html.h1.string == "Enable 2 flags in production?"
     assert not flags.is_on("a")
     done = question.forms[1].submit(status=303)
-    assert done.headers["Location"].endswith("?type=release&done=bulk&change=on&count=2")
+    assert done.headers["Location"].endswith("?type=release&done=bulk&done.change=on&done.count=2")
     assert flags.is_on("a")
     question = change("archive")
     assert question.html.h1.string == "Archive 2 flags?"

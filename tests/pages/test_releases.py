@@ -8,9 +8,10 @@ from datetime import timedelta
 import pytest
 
 from sigservice.clock import format_iso
+from sigservice.repository.releases import releases as release_rows
 from sigservice.routes.pages.releases import releases as pages
 from tests.conftest import ADMIN, Cast
-from tests.jobs.release_kit import Releases
+from tests.jobs.release_kit import FLAGS, STEPS, Releases
 from tests.pages.page_reader import find_error
 
 PLACE = "/admin/features/checkout/environments/production/releases"
@@ -147,6 +148,17 @@ def test_a_list_is_filtered_by_project_environment_and_flag(kit, ed):
         assert ed.get(f"/admin/releases?{query}").html.select("tbody tr"), query
     for query in ("project=other", "environment=development", "flag=other", "state=scheduled"):
         assert not ed.get(f"/admin/releases?{query}").html.select("tbody tr"), query
+
+
+def test_an_older_release_is_found_by_its_flag_among_many(kit, ed, monkeypatch):
+    kit.create()
+    kit.post(FLAGS, {"name": "other"}, 201)
+    place = f"{FLAGS}/other/environments/production"
+    kit.post(f"{place}/releases", {"steps": STEPS}, 201)
+    monkeypatch.setitem(release_rows.list_newest.__kwdefaults__, "limit", 1)
+    for name in ("checkout", "other"):
+        (row,) = ed.get(f"/admin/releases?flag={name}").html.select("tbody tr")
+        assert name in row.get_text()
 
 
 def test_a_filter_that_matches_nothing_is_no_empty_list(kit, ed):

@@ -34,9 +34,11 @@ def list_newest(
     feature: str | None = None,
     environment: str | None = None,
     project: str | None = None,
+    text: str | None = None,
     states: Sequence[str] | None = None,
     limit: int = MAX_LISTED,
 ) -> list[Row]:
+    """`text` is a part of the name of the flag, in any case."""
     return fetch_all(
         conn,
         _SQL["list_releases"],
@@ -44,6 +46,7 @@ def list_newest(
         feature=feature,
         environment=environment,
         project=project,
+        text=text,
         states=None if states is None else list(states),
         limit=limit,
     )

@@ -46,6 +46,7 @@ WHERE (%(id)s::bigint IS NULL OR r.id = %(id)s)
   AND (%(feature)s::text IS NULL OR r.feature = %(feature)s)
   AND (%(environment)s::text IS NULL OR r.environment = %(environment)s)
   AND (%(project)s::text IS NULL OR f.project = %(project)s)
+  AND (%(text)s::text IS NULL OR position(lower(%(text)s) IN lower(r.feature)) > 0)
   AND (%(states)s::text[] IS NULL OR r.state = ANY(%(states)s))
 ORDER BY r.id DESC
 LIMIT %(limit)s;

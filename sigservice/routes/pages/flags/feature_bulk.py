@@ -55,9 +55,9 @@ def change_features(context: Context, identity: Identity, form: Form) -> Page | 
         if change == "tag":
             with report_at("bulk-tag"):
                 feature_tags.change(conn, names, identity, add=[parse_tag(form.get("tag", ""))])
-    done = {"done": "bulk", "change": change, "count": str(len(names))}
+    done = {"done": "bulk", "done.change": change, "done.count": str(len(names))}
     if change == "archive" and len(",".join(names)) <= MAX_UNDO_LENGTH:
-        done["archived"] = ",".join(names)
+        done["done.archived"] = ",".join(names)
     return list_path(form.get("back", ""), **done)
 
 

@@ -45,8 +45,8 @@ def switch_feature(
             feature_switches.switch(conn, target, is_enabled, identity, reason=reason)
     if is_question:
         return _ask_first(context, identity, target, form, is_enabled)
-    done = {"done": "on" if is_enabled else "off", "flag": name, "in": environment}
-    done |= {"undone": "yes"} if "undone" in form else {}
+    done = {"done": "on" if is_enabled else "off", "done.flag": name, "done.in": environment}
+    done |= {"done.undone": "yes"} if "undone" in form else {}
     if "back" in form:
         return f"{list_path(form['back'], **done)}#flag-{name}"
     return card_path(name, environment, form, **done)

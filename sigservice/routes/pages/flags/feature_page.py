@@ -82,15 +82,16 @@ router = Router(PageGuard)
 
 
 def find_notice() -> str:
-    """The message after a redirect. It names the flag and the environment if the query has names
-    and no other text, which a link could otherwise put into the page."""
+    """The message after a redirect, in parameters that begin with `done`: app.js removes them from
+    the address. It names the flag and the environment if the query has names and no other text,
+    which a link could otherwise put into the page."""
     query = read_query(request.environ)
-    names = [query.get("flag", ""), query.get("in", "")]
+    names = [query.get("done.flag", ""), query.get("done.in", "")]
     if query.get("done") in ("on", "off") and all(map(_NAME.fullmatch, names)):
         return f"{'Enabled' if query['done'] == 'on' else 'Disabled'} {' in '.join(names)}."
-    if query.get("done") == "bulk" and query.get("change") in BULK_CHANGES:
-        count = read_number(query, "count", 1, 1, 50) or 1
-        return f"{plural(count, 'flag')} {BULK_CHANGES[query['change']]}."
+    if query.get("done") == "bulk" and query.get("done.change") in BULK_CHANGES:
+        count = read_number(query, "done.count", 1, 1, 50) or 1
+        return f"{plural(count, 'flag')} {BULK_CHANGES[query['done.change']]}."
     return respond.find_notice(NOTICES)
 
 
@@ -99,15 +100,15 @@ def find_undo(swap: str, back: str = "") -> Undo | None:
     the query string of the flag list that shows it. None for another notice, and for the one of an
     undo."""
     query = read_query(request.environ)
-    if query.get("done") == "bulk" and query.get("archived"):
-        archived = query["archived"].split(",")
+    if query.get("done") == "bulk" and query.get("done.archived"):
+        archived = query["done.archived"].split(",")
         fields = {f"flag.{name}": "on" for name in archived if _NAME.fullmatch(name)}
         fields |= {"change": "revive", "back": back}
         return Undo("/admin/features", swap, fields, "Revive")
-    names = [query.get("flag", ""), query.get("in", "")]
+    names = [query.get("done.flag", ""), query.get("done.in", "")]
     if query.get("done") not in ("on", "off") or not all(map(_NAME.fullmatch, names)):
         return None
-    if query.get("undone"):
+    if query.get("done.undone"):
         return None
     state = "off" if query["done"] == "on" else "on"
     path = join_path("/admin/features", names[0], "environments", names[1], state)

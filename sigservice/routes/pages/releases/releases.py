@@ -43,17 +43,20 @@ def list_releases(context: Context, identity: Identity) -> Page:
     group = query.get("state", "")
     group = group if group in GROUPS else "active"
     project, environment = query.get("project") or None, query.get("environment") or None
+    text = query.get("flag", "").strip()
     with context.database.transaction() as conn:
         rows = release_rows.list_newest(
-            conn, states=GROUPS[group][1], project=project, environment=environment
+            conn,
+            states=GROUPS[group][1],
+            project=project,
+            environment=environment,
+            text=text or None,
         )
         counts = release_rows.count_by_state(conn)
         frozen = freeze.read_freeze(conn)
         scheduled = scheduled_sets.list_views(conn, project)
         project_names = [(row["id"], row["name"]) for row in projects.list_all(conn)]
         environment_names = [row["name"] for row in environments.list_all(conn)]
-    text = query.get("flag", "").strip().lower()
-    rows = [row for row in rows if text in row["feature"].lower()]
     rows.sort(key=lambda row: row["state"] != "held")
     can_edit = identity.has_permission(EDIT)
     filters = {"state": group, "project": project, "environment": environment, "flag": text}
