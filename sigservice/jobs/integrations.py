@@ -85,7 +85,7 @@ def _send_in_order(context: Context, id: int) -> None:
 
 def _send_batch(context: Context, rows: list[Row], connection: HttpConnection) -> None:
     """Until one has to wait, the time is over, or the integration was changed."""
-    settings = Settings.from_config(context.config, context.encryption)
+    settings = Settings.from_config(context.config, context.encryption, context.mail_server)
     ends_at = time.monotonic() + _MAX_BATCH_SECONDS
     for row in rows:
         outcome = _deliver(context, row, settings, connection)

@@ -66,10 +66,12 @@ class MailServer:
         return parseaddr(self.sender)[1].rpartition("@")[2]
 
 
-def send(server: MailServer, message: EmailMessage, recipient: str) -> None:
-    """Raises MailError."""
+def send(
+    server: MailServer, message: EmailMessage, recipient: str, seconds: float | None = None
+) -> None:
+    """Takes at most about `seconds`, by default TOTAL_SECONDS. Raises MailError."""
     try:
-        smtp = _connect(server)
+        smtp = _connect(server, time.monotonic() + (seconds or TOTAL_SECONDS))
     except (smtplib.SMTPException, OSError, ValueError) as error:
         raise MailError(_describe_error(error), is_unavailable=True) from None
     try:
@@ -115,12 +117,14 @@ class _Replies:
 class _Bounded:
     """smtplib with bounds on the replies of the server, from its greeting on."""
 
-    _deadline = 0.0
     file: Any
     sock: socket.socket | None
 
+    def __init__(self, *args: Any, deadline: float, **options: Any) -> None:
+        self._deadline = deadline
+        super().__init__(*args, **options)
+
     def getreply(self) -> tuple[int, bytes]:
-        self._deadline = self._deadline or time.monotonic() + TOTAL_SECONDS
         if self.file is None and self.sock is not None:
             self.file = _Replies(self.sock, self._deadline)
         reply: tuple[int, bytes] = super().getreply()  # type: ignore[misc]
@@ -135,16 +139,16 @@ class _Secure(_Bounded, smtplib.SMTP_SSL):
     pass
 
 
-def _connect(server: MailServer) -> smtplib.SMTP:
+def _connect(server: MailServer, deadline: float) -> smtplib.SMTP:
+    options: dict[str, Any] = {
+        "local_hostname": server.domain,
+        "timeout": REPLY_SECONDS,
+        "deadline": deadline,
+    }
     if server.secure:
-        return _Secure(
-            server.host,
-            server.port,
-            local_hostname=server.domain,
-            timeout=REPLY_SECONDS,
-            context=ssl.create_default_context(),
-        )
-    return _Plain(server.host, server.port, local_hostname=server.domain, timeout=REPLY_SECONDS)
+        context = ssl.create_default_context()
+        return _Secure(server.host, server.port, context=context, **options)
+    return _Plain(server.host, server.port, **options)
 
 
 def _prepare(smtp: smtplib.SMTP, server: MailServer) -> None:

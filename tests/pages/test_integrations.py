@@ -118,3 +118,9 @@ def test_the_list_says_what_waits_and_why(kit, page, receiver):
 def test_deprecated_providers_have_a_warning(page):
     assert "retires connectors" in page.get(f"{PATH}/new/teams").text
     page.get(f"{PATH}/new/nothing", status=404)
+
+
+def test_the_form_of_email_says_what_is_missing(page):
+    assert (
+        notice(page.get(f"{PATH}/new/email")) == "The service has no mail server: set EMAIL_HOST."
+    )

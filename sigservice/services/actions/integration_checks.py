@@ -8,12 +8,15 @@ import msgspec
 
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
+from sigservice.outgoing.smtp import MailError
 from sigservice.services.actions import mustache
 from sigservice.services.actions.integration_providers import Parameter
 from sigservice.services.channel_delivery import MAX_URL_LENGTH, is_valid_secret
 from sigservice.services.problems import Problems
+from sigservice.services.system.mails import parse_recipient
 
 MAX_LENGTH = 10_000  # of a parameter
+MAX_RECIPIENTS = 20
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _OWN_HEADERS = ("host", "content-length", "content-encoding", "transfer-encoding", "connection")
 
@@ -37,6 +40,9 @@ def check_parameter(
     elif parameter.name == "customHeaders":
         if problem := find_header_problem(value):
             problems.add(path, problem)
+    elif parameter.name == "to":
+        if problem := _find_recipient_problem(value):
+            problems.add(path, problem)
     elif parameter.name == "secret" and not is_valid_secret(value):
         problems.add(path, "The secret must be whsec_ followed by 24 to 64 bytes in base64.")
     elif not _is_header_value(value):
@@ -57,6 +63,19 @@ def find_header_problem(text: str) -> str:
         if not _is_header_value(value):
             return f"The value of the header {name} must be one line of printable characters."
     return ""
+
+
+def list_recipients(text: str) -> list[str]:
+    """The addresses in a text, each once. Raises MailError for one that isn't valid."""
+    return list(dict.fromkeys(parse_recipient(one.strip()) for one in text.split(",")))
+
+
+def _find_recipient_problem(text: str) -> str:
+    try:
+        count = len(list_recipients(text))
+    except MailError:
+        return "The recipients must be email addresses, separated by commas."
+    return f"At most {MAX_RECIPIENTS} recipients are allowed." if count > MAX_RECIPIENTS else ""
 
 
 def to_texts(parameters: Mapping[str, Any], problems: Problems) -> dict[str, str]:

@@ -14,9 +14,10 @@ from sigservice.crypto.encryption import Encryption, EncryptionError
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.log import escape_line
-from sigservice.outgoing import post
+from sigservice.outgoing import post, smtp
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.outgoing.retry_after import parse_retry_after
+from sigservice.outgoing.smtp import MailError, MailServer
 from sigservice.repository.actions import integrations as integration_rows
 from sigservice.services import outbox
 from sigservice.services.actions import integration_messages, integrations, mustache
@@ -24,6 +25,7 @@ from sigservice.services.actions.integration_messages import Message, Request
 from sigservice.services.channel_delivery import MAX_RETRY_PAUSE, DeliveryResult, DeliverySettings
 from sigservice.services.channel_delivery import Message as Notification
 from sigservice.services.identity import SYSTEM, Identity
+from sigservice.services.system import mails
 
 _START_SECONDS = 15  # no further channel after this, so that a delivery ends before its claim
 GONE_REASON = "The receiver responded with status 410: it wants no further events."
@@ -44,12 +46,18 @@ class Settings:
     delivery: DeliverySettings
     encryption: Encryption
     slack_api_url: str
+    mail_server: MailServer | None = None
     parameters: dict[tuple[str, bytes], dict[str, str]] = field(default_factory=dict)
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], encryption: Encryption) -> "Settings":
+    def from_config(
+        cls,
+        config: dict[str, Any],
+        encryption: Encryption,
+        mail_server: MailServer | None = None,
+    ) -> "Settings":
         delivery = DeliverySettings.from_config(config)
-        return cls(delivery, encryption, config["integrations"]["slackApiUrl"])
+        return cls(delivery, encryption, config["integrations"]["slackApiUrl"], mail_server)
 
     def read_parameters(self, row: Row) -> dict[str, str]:
         """The decrypted parameters of an integration. Raises EncryptionError."""
@@ -129,7 +137,7 @@ def deliver(
             now,
         )
         requests = integration_messages.build_requests(row["provider"], message)
-    except mustache.TemplateError as error:
+    except (mustache.TemplateError, MailError) as error:
         return _refuse(str(error), settled)
     except EncryptionError as error:
         return Outcome(DeliveryResult(str(error)), settled)
@@ -236,6 +244,8 @@ def _send(
     connection: post.HttpConnection,
 ) -> tuple[DeliveryResult, bool]:
     """The result, and whether the receiver wants no further events."""
+    if provider == "email":
+        return _send_mail(request, settings.mail_server, now), False
     policy, started_at = settings.delivery.policy, time.monotonic()
     if provider == "slack-app":  # the operator sets this URL
         hosts = (urlsplit(request.url).hostname or "", "0.0.0.0/0", "::/0")
@@ -257,6 +267,22 @@ def _send(
         text = f"The receiver answered {response.status} in {ms:,.0f} ms."
         result = replace(result, answer=text)
     return result, response.status == _GONE
+
+
+def _send_mail(request: Request, server: MailServer | None, now: datetime) -> DeliveryResult:
+    if server is None:
+        return DeliveryResult(integrations.NO_MAIL_SERVER)
+    started_at, headers = time.monotonic(), request.headers
+    mail = mails.make_message(
+        server, request.channel, headers["Subject"], headers["Message-ID"], now
+    )
+    mail.set_content(request.body.decode())
+    try:
+        smtp.send(server, mail, request.channel, post.TOTAL_SECONDS)
+    except MailError as error:
+        return DeliveryResult(error.text, error.is_final)
+    ms = (time.monotonic() - started_at) * 1000
+    return DeliveryResult(answer=f"The mail server accepted it in {ms:,.0f} ms.")
 
 
 def _read_response(response: post.Response, provider: str, now: datetime) -> DeliveryResult:

@@ -97,6 +97,7 @@ _MORE = {
     ),
     "teams": (*_CHAT, *_CHANGE_REQUESTS),
     "teamsworkflow": (*_CHAT, *_CHANGE_REQUESTS),
+    "email": _CHAT,
     "datadog": _MONITORING,
     "new-relic": _MONITORING,
 }  # fmt: skip

@@ -11,12 +11,14 @@ import msgspec
 from sigservice.clock import format_iso
 from sigservice.db.statements import Row
 from sigservice.services.actions import mustache
+from sigservice.services.actions.integration_checks import list_recipients
 from sigservice.services.actions.integration_providers import PROVIDERS
 from sigservice.services.channel_delivery import Message as Notification
 from sigservice.services.channel_delivery import make_webhook_headers
 from sigservice.services.system.event_messages import (
     MARKDOWN,
     MAX_LENGTH,
+    PLAIN,
     SLACK,
     Style,
     break_mentions,
@@ -27,6 +29,7 @@ from sigservice.services.system.event_messages import (
 
 _JSON = "application/json"
 _MAX_ATTRIBUTES, _MAX_ATTRIBUTE = 254, 4096
+MAX_SUBJECT = 150
 _OPEN = "Open in sigservice"
 
 
@@ -61,7 +64,7 @@ class Message(NamedTuple):
         text, page = self.notification.text, self.page
         lines = [line for line in text.body.splitlines() if not page or page not in line]
         parts = [style.format(text.title), *map(style.escape, lines)]
-        return ("\n" if style.is_slack else "\n\n").join(parts)[:MAX_LENGTH]
+        return ("\n" if style.markup == "slack" else "\n\n").join(parts)[:MAX_LENGTH]
 
 
 class Request(NamedTuple):
@@ -75,6 +78,8 @@ class Request(NamedTuple):
 
 def build_requests(provider: str, message: Message) -> list[Request]:
     """One request, or one for each channel. Raises mustache.TemplateError."""
+    if provider == "email":
+        return _build_mails(message)
     requests = _BUILDERS[provider](message)
     return [one._replace(headers=_add_headers(one, message)) for one in requests]
 
@@ -219,6 +224,21 @@ def _build_workflow(message: Message) -> list[Request]:
     attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "content": content}
     body = {"type": "message", "attachments": [attachment]}
     return [_request_json(message.parameters["url"], body)]
+
+
+def _build_mails(message: Message) -> list[Request]:
+    """One for each recipient; the headers are those of the mail."""
+    sentence, row = render_sentence(message.row, PLAIN, message.public_url), message.row
+    names = {"project": "Project", "environment": "Environment", "feature_name": "Flag"}
+    facts = {"User": row["created_by"], "Event": row["type"]}
+    facts |= {label: row[name] for name, label in names.items() if row[name]}
+    lines = [f"{label}: {' '.join(text.split())}" for label, text in facts.items()]
+    body = "\n".join([sentence, "", *lines, *(["", message.page] if message.page else [])])
+    headers = {"Subject": f"sigservice: {sentence}"[:MAX_SUBJECT], "Message-ID": message.id}
+    return [
+        Request(address, "", headers, body.encode())
+        for address in list_recipients(message.parameters["to"])
+    ]
 
 
 def _build_datadog(message: Message) -> list[Request]:

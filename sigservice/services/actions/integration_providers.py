@@ -196,6 +196,20 @@ _ALL = (
         default_url=DATADOG_URL,
     ),
     Provider(
+        "email",
+        "Email",
+        "Sends a mail for each event, over the mail server of the service.",
+        (
+            Parameter(
+                "to",
+                "Recipients",
+                description="At most 20 addresses, separated by commas. Each gets its own mail.",
+                placeholder="oncall@example.com, ada@example.com",
+                is_required=True,
+            ),
+        ),
+    ),
+    Provider(
         "new-relic",
         "New Relic",
         "Posts custom events to New Relic.",

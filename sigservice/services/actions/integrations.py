@@ -38,6 +38,7 @@ from sigservice.services.system import events
 MASK = "*****"
 MAX_NAME_LENGTH = 100
 MAX_ID = 2**31 - 1
+NO_MAIL_SERVER = "The service has no mail server: set EMAIL_HOST."
 
 
 class Integration(msgspec.Struct):
@@ -60,6 +61,7 @@ class Rules(NamedTuple):
     policy: AddressPolicy
     limit: int
     now: datetime
+    has_mail_server: bool = True
 
 
 def get(conn: Connection, id: int) -> Row:
@@ -80,6 +82,8 @@ def create(
             resource="integrations",
             limit=rules.limit,
         )
+    if new.provider == "email" and not rules.has_mail_server:
+        raise BadDataError(NO_MAIL_SERVER, path="provider")
     values = _check(conn, new, rules, None, may_lack=source is not None and not new.enabled)
     _check_permission(by, new.events)
     id = integration_rows.insert(

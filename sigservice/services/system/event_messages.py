@@ -1,7 +1,7 @@
 """The sentence of an event for chats, with its actor, reason and links below SERVICE_URL."""
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import quote
 
 import msgspec
@@ -22,6 +22,7 @@ _LIMITS = (
 )  # of each text, until the sentence is short enough
 # Every chat takes these for a mention, Markdown chats behind Slack's format also for a link.
 _MENTION, _LINK = re.compile(r"(?<![A-Za-z0-9])@"), "]("
+_TAG = re.compile(r"<(?=\S)")
 _BREAK = "\N{ZERO WIDTH SPACE}"
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>~|#&])")
 _SLACK = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -52,9 +53,10 @@ _GONE = ("feature-archived", "feature-deleted")
 
 class Style(NamedTuple):
     """How a chat writes bold text and links; `escape` escapes texts of users, cut to `limit`
-    characters. Mattermost and Rocket.Chat read the style of Slack too, as Markdown."""
+    characters. Mattermost and Rocket.Chat read the style of Slack too, as Markdown, and any chat
+    may read a plain text as its own markup."""
 
-    is_slack: bool
+    markup: Literal["slack", "markdown", "plain"]
     limit: int = MAX_LENGTH
 
     def escape(self, text: str) -> str:
@@ -62,20 +64,26 @@ class Style(NamedTuple):
         if len(text) > self.limit:
             text = f"{text[: self.limit - 1]}…"
         text = break_mentions(text)
-        if self.is_slack:
-            text = text.replace(_LINK, _BREAK.join(_LINK))
-            return "".join(_SLACK.get(letter, letter) for letter in text)
-        return _MARKDOWN.sub(r"\\\1", text)
+        if self.markup == "markdown":
+            return _MARKDOWN.sub(r"\\\1", text)
+        text = text.replace(_LINK, _BREAK.join(_LINK))
+        if self.markup == "plain":
+            return _TAG.sub(f"<{_BREAK}", text)
+        return "".join(_SLACK.get(letter, letter) for letter in text)
 
     def format(self, text: str, url: str = "") -> str:
         """The text in bold, as a link if there is a URL."""
-        text, bold = self.escape(text), "*" if self.is_slack else "**"
+        text = self.escape(text)
+        if self.markup == "plain":
+            return text
+        is_slack = self.markup == "slack"
+        bold = "*" if is_slack else "**"
         if url:
-            text = f"<{url}|{text}>" if self.is_slack else f"[{text}]({url})"
+            text = f"<{url}|{text}>" if is_slack else f"[{text}]({url})"
         return f"{bold}{text}{bold}" if text else ""
 
 
-SLACK, MARKDOWN = Style(True), Style(False)
+SLACK, MARKDOWN, PLAIN = Style("slack"), Style("markdown"), Style("plain")
 
 
 def render_sentence(row: Row, style: Style, public_url: str) -> str:

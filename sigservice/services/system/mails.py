@@ -63,7 +63,9 @@ def enqueue(
 
 def deliver(render: Renderer, server: MailServer, mail: Mail, now: datetime) -> None:
     """Sends the mail. Raises MailError."""
-    recipient = _parse_recipient(mail.email)
+    if not mail.email:
+        raise MailError("The user no longer has an email address.", is_final=True)
+    recipient = parse_recipient(mail.email)
     smtp.send(server, compose(render, server, mail, recipient, now), recipient)
 
 
@@ -71,14 +73,7 @@ def compose(
     render: Renderer, server: MailServer, mail: Mail, recipient: str, now: datetime
 ) -> EmailMessage:
     """The message, as text and HTML, with the link and its lifetime."""
-    message = EmailMessage(policy=_POLICY)
-    message["From"] = server.sender
-    message["To"] = recipient
-    message["Subject"] = SUBJECTS[mail.kind]
-    message["Date"] = format_datetime(now)
-    # The same at each attempt, so that mail programs recognize duplicates.
-    message["Message-ID"] = f"<{mail.message_id}@{server.domain}>"
-    message["Auto-Submitted"] = "auto-generated"
+    message = make_message(server, recipient, SUBJECTS[mail.kind], mail.message_id, now)
     values = {
         "name": clean_name(mail.name or ""),
         "base_url": mail.base_url,
@@ -88,6 +83,21 @@ def compose(
     message.set_content(render.text(f"system/mail/{mail.kind}.txt", **values))
     html = render.render(f"system/mail/{mail.kind}.html", **values)
     message.add_alternative(html, subtype="html")
+    return message
+
+
+def make_message(
+    server: MailServer, recipient: str, subject: str, message_id: str, now: datetime
+) -> EmailMessage:
+    """A message without a content. `message_id` is the same at each attempt, so that mail programs
+    recognize duplicates."""
+    message = EmailMessage(policy=_POLICY)
+    message["From"] = server.sender
+    message["To"] = recipient
+    message["Subject"] = subject
+    message["Date"] = format_datetime(now)
+    message["Message-ID"] = f"<{message_id}@{server.domain}>"
+    message["Auto-Submitted"] = "auto-generated"
     return message
 
 
@@ -109,10 +119,8 @@ def clean_name(name: str) -> str:
     return " ".join(_UNSAFE.sub(" ", name).split())[:100]
 
 
-def _parse_recipient(email: str | None) -> str:
+def parse_recipient(email: str) -> str:
     """One address in the form of SMTP, without a name, list or comment. Raises MailError."""
-    if not email:
-        raise MailError("The user no longer has an email address.", is_final=True)
     try:
         parsed = Address(addr_spec=email)
         domain = parsed.domain.encode("idna").decode()

@@ -4,6 +4,9 @@
 % if provider.deprecated:
 <p class="hint">{{provider.deprecated}}</p>
 % end
+% if obstacle:
+<p class="notice">{{obstacle}}</p>
+% end
 % if integration and integration["disabled_reason"]:
 <p class="notice">{{integration["disabled_reason"]}}</p>
 % end

@@ -100,7 +100,8 @@ def test_integration(context: Context, identity: Identity, id: int) -> Json:
 def make_rules(context: Context) -> Rules:
     policy = DeliverySettings.from_config(context.config).policy
     limit = context.config["integrations"]["limit"]
-    return Rules(context.encryption, policy, limit, context.clock.now())
+    has_mail_server = context.mail_server is not None
+    return Rules(context.encryption, policy, limit, context.clock.now(), has_mail_server)
 
 
 def send_test(context: Context, identity: Identity, id: int) -> dict[str, str]:
@@ -110,7 +111,7 @@ def send_test(context: Context, identity: Identity, id: int) -> dict[str, str]:
         row = integrations.check_permission(conn, id, identity)
     now = context.clock.now()
     test = integration_delivery.make_test_row(row, identity, now)
-    settings = Settings.from_config(context.config, context.encryption)
+    settings = Settings.from_config(context.config, context.encryption, context.mail_server)
     if not context.integration_tests.acquire(id):
         raise ConflictError("Other tests still wait for their receivers. Try again in a moment.")
     try:

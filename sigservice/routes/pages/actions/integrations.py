@@ -166,6 +166,9 @@ def show_integration(
         breadcrumbs=BREADCRUMBS,
         provider=kind,
         integration=row,
+        obstacle=integrations.NO_MAIL_SERVER
+        if kind.name == "email" and context.mail_server is None
+        else "",
         fields=fill(_make_fields(kind), form),
         is_enabled="enabled" in form,
         groups=_make_groups(form, row, sorted(project_names), environment_names),
