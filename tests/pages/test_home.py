@@ -202,6 +202,15 @@ def test_an_alert_that_keeps_a_flag_disabled_leads_to_its_history_and_its_undo(
     assert quiet == "✓ Nothing needs you. Last alert just now."
 
 
+@pytest.mark.parametrize("name", ["ada", "vera"])
+def test_the_last_alert_is_one_of_the_recent_signals_too(cast, endpoint, token, send, name):
+    send(endpoint, token, {"status": "resolved", "id": "cpu"})
+    browser = cast.signed_in(name)
+    assert "Last alert" not in browser.get("/").html.find(id="quiet").get_text()
+    send(endpoint, token, {"status": "firing", "id": "cpu"})
+    assert "Last alert just now." in browser.get("/").html.find(id="quiet").get_text()
+
+
 def test_alerts_are_refreshed_unless_the_user_pauses(ada, flags, sets, endpoint, token, send):
     sets.set("kill", options=REVERTS)
     send(endpoint, token, {"status": "firing", "id": "cpu"})

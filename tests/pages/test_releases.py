@@ -603,6 +603,28 @@ def test_the_home_page_begins_with_what_needs_a_person(kit, ed):
     assert page.html.select_one("#quiet")
 
 
+def test_the_home_page_names_a_release_that_a_guard_rolled_back_until_a_newer_one_or_a_day(kit, ed):
+    def read_rows():
+        rows = ed.get("/").html.select("#needs-you #rolled-back li")
+        return [" ".join(row.get_text(" ").split()) for row in rows]
+
+    guard = kit.guard(kit.endpoint())
+    kit.create(guards=[guard])
+    kit.signal("firing")
+    kit.jump(1)
+    (text,) = read_rows()
+    assert text.startswith("⟲ rolled back")
+    assert "checkout in production Guard broken: " in text
+    kit.signal("resolved")
+    newer = kit.create(guards=[guard])
+    assert read_rows() == []
+    kit.signal("firing")
+    assert kit.read(newer)["state"] == "rolledBack"
+    assert len(read_rows()) == 1
+    kit.jump(24 * 60 + 1)
+    assert read_rows() == []
+
+
 def test_a_scheduled_release_is_cancelled_from_the_home_page(kit, ed):
     release = kit.create(startAt=format_iso(kit.clock.now() + timedelta(hours=3)))
     page = ed.get("/")

@@ -36,9 +36,11 @@ def list_newest(
     project: str | None = None,
     text: str | None = None,
     states: Sequence[str] | None = None,
+    last_ended_after: datetime | None = None,
     limit: int = MAX_LISTED,
 ) -> list[Row]:
-    """`text` is a part of the name of the flag, in any case."""
+    """`text` is a part of the name of the flag, in any case. With `last_ended_after`, those that
+    ended after it and that no newer release of the flag follows there."""
     return fetch_all(
         conn,
         _SQL["list_releases"],
@@ -48,6 +50,7 @@ def list_newest(
         project=project,
         text=text,
         states=None if states is None else list(states),
+        last_ended_after=last_ended_after,
         limit=limit,
     )
 

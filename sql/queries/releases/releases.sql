@@ -47,6 +47,10 @@ WHERE (%(id)s::bigint IS NULL OR r.id = %(id)s)
   AND (%(environment)s::text IS NULL OR r.environment = %(environment)s)
   AND (%(project)s::text IS NULL OR f.project = %(project)s)
   AND (%(text)s::text IS NULL OR position(lower(%(text)s) IN lower(r.feature)) > 0)
+  AND (%(last_ended_after)s::timestamptz IS NULL
+       OR (r.finished_at > %(last_ended_after)s
+           AND NOT EXISTS (SELECT FROM releases n
+                           WHERE n.feature = r.feature AND n.environment = r.environment AND n.id > r.id)))
   AND (%(states)s::text[] IS NULL OR r.state = ANY(%(states)s))
 ORDER BY r.id DESC
 LIMIT %(limit)s;

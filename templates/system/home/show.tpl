@@ -25,6 +25,18 @@ Last alert <time datetime="{{format_iso(last_alert_at)}}" title="{{readable(last
 % end
 </ul>
 % end
+% if rolled_back:
+<ul class="rows release-rows" id="rolled-back">
+% for release in rolled_back:
+<li>
+% include("releases/state.tpl", release=release)
+% include("partials/time.tpl", at=release["ended_at"])
+<a href="{{url(release["path"])}}"><bdi>{{release["feature"]}}</bdi> in <bdi>{{release["environment"]}}</bdi></a>
+<p class="muted"><bdi>{{" ".join(release["sentences"])}}</bdi></p>
+</li>
+% end
+</ul>
+% end
 % if alert_flags:
 <ul class="rows" id="alerts">
 % for row in alert_flags:

@@ -1,7 +1,7 @@
 """The home page: the first steps, what needs attention, and what happened last."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Any
 
@@ -25,6 +25,7 @@ from sigservice.wording import spell_duration
 
 RECENT_SIGNALS, RECENT_CHANGES, RECENT_RUNS, MAX_ALERTS, MAX_STALE = 10, 8, 5, 20, 5
 MAX_SCHEDULED, MAX_RELEASES = 5, 20
+ROLLED_BACK = timedelta(days=1)  # how long a release that a guard has rolled back is shown
 NOTICES = {"password": "Password set. You are signed in."} | RELEASE_NOTICES
 # (column of find_first_steps, label, path, permission that the step needs)
 STEPS = (
@@ -58,12 +59,16 @@ def show_home(context: Context, identity: Identity) -> Page:
         runs = home.list_newest_runs(conn, limit=RECENT_RUNS)
         scheduled = scheduled_sets.list_views(conn, None, limit=MAX_SCHEDULED)
         on_hold = releases.list_newest(conn, states=("held",), limit=MAX_RELEASES)
+        rolled_back = releases.list_newest(
+            conn, states=("rolledBack",), last_ended_after=now - ROLLED_BACK, limit=MAX_RELEASES
+        )
+        rolled_back = [row for row in rolled_back if row["last_by_guard"]]
         others = releases.list_newest(conn, states=("scheduled", "running"), limit=MAX_RELEASES)
         others.sort(key=itemgetter("state"))  # running first
         silent = home.list_silent_endpoints(conn)
         not_done = home.list_failed_schedules(conn, limit=MAX_SCHEDULED)
-        is_quiet = not (on_hold or alert_flags or silent or not_done)
-        last_alert_at = home.find_last_alert(conn) if is_quiet else None
+        is_quiet = not (on_hold or rolled_back or alert_flags or silent or not_done)
+        last_alert_at = _find_last_alert(conn, recent) if is_quiet else None
         running_count = releases.count_by_state(conn).get("running", 0) if is_quiet else 0
     steps = [
         {"label": label, "path": path, "done": done[key], "allowed": identity.has_permission(needs)}
@@ -82,6 +87,7 @@ def show_home(context: Context, identity: Identity) -> Page:
         is_quiet=is_quiet,
         last_alert_at=last_alert_at,
         running_count=running_count,
+        rolled_back=_make_release_views(rolled_back, now, identity),
         on_hold=_make_release_views(on_hold, now, identity),
         releases=_make_release_views(others, now, identity),
         stale=[row | {"path": flag_path(row["name"])} for row in stale],
@@ -99,13 +105,20 @@ def _make_release_views(
     return [make_release_view(row, now, can_edit=can_edit, back="home") for row in rows]
 
 
+def _find_last_alert(conn: Connection, recent: Sequence[Row]) -> datetime | None:
+    """Of the recent signals that are alerts, and of those that action sets evaluated."""
+    times = [row["created_at"] for row in recent if row["status"] == "firing"]
+    return max([*times, *filter(None, [home.find_last_alert(conn)])], default=None)
+
+
 def _list_recent_signals(conn: Connection) -> list[Row]:
-    """With summaries and tokens, for admins."""
+    """With summaries, states and tokens, for admins."""
     endpoints = signal_endpoints.list_all(conn)
     rows = signals.list_all(conn, from_time=None, to_time=None, before=None, limit=RECENT_SIGNALS)
     summarizers = make_summarizers(endpoints)
     return [
-        row | {"summary": summarize_row(summarizers[row["endpoint_id"]], row)}
+        row | {"summary": summary, "status": summary.status}
         for row in rows
         if row["endpoint_id"] in summarizers  # it may have been created in between
+        for summary in [summarize_row(summarizers[row["endpoint_id"]], row)]
     ]
