@@ -118,6 +118,9 @@ def render_template(
         "event": event,
         "eventJson": msgspec.json.encode(msgspec.json.encode(event).decode()).decode(),
         "eventMarkdown": render_sentence(message.row, MARKDOWN, message.public_url),
+        "text": render_sentence(message.row, PLAIN, message.public_url),
+        "url": message.page,
+        "data": event["data"],
     }
     if "json" in content_type.lower():
         escape = _escape_json

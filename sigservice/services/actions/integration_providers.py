@@ -75,7 +75,7 @@ _TEMPLATE = Parameter(
     "bodyTemplate",
     "Body template",
     "textfield",
-    "Mustache with event, eventJson and eventMarkdown. Empty: the default format.",
+    "Mustache with event, text, url, data, eventJson and eventMarkdown. Empty: the default format.",
     '{"text": "{{eventMarkdown}}"}',
 )
 

@@ -79,6 +79,7 @@ def test_providers_have_the_parameters_that_clients_know(kit):
         "slack-app": "accessToken!* defaultChannels",
         "teams": "url!* customHeaders*",
         "teamsworkflow": "url!* customHeaders*",
+        "email": "to!",
         "datadog": "url apiKey!* sourceTypeName customHeaders* bodyTemplate",
         "new-relic": "url! licenseKey!* customHeaders* bodyTemplate",
     }
