@@ -193,7 +193,8 @@ CREATE TABLE public.client_instances (
     sdk_type text,
     client_ip text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    last_seen timestamp with time zone DEFAULT now() NOT NULL
+    last_seen timestamp with time zone DEFAULT now() NOT NULL,
+    impact_stops jsonb DEFAULT '{}'::jsonb NOT NULL
 );
 
 CREATE TABLE public.client_metrics (

@@ -16,6 +16,7 @@ from tests.waiting import DEADLINE_SECONDS
 
 GAUGE = {"kind": "impactMetric", "metric": "queue", "measure": "average"}
 GAUGE |= {"environment": "development"}
+RATE = RATIO | {"measure": "rate", "per": None}
 HISTOGRAM = GAUGE | {"metric": "latency"}
 
 
@@ -205,12 +206,12 @@ def test_a_late_report_counts_for_its_own_time(rules, clock):
     assert (rules.state(rule), rules.read(rule)["samples"]) == ("ok", 100)
 
 
-def test_a_long_report_is_spread_over_its_time(rules, clock):
-    rule = rules.create(source=RATIO | {"measure": "rate", "per": None}, above=10.5, minSamples=1)
+def test_a_first_report_that_is_long_is_spread_over_the_last_ten_minutes(rules, clock):
+    rule = rules.create(source=RATE, above=50.5, minSamples=1)
     rules.report(seconds=3000, errors=500)
     rules.look()
     read = rules.read(rule)
-    assert (read["samples"], read["value"]) == (pytest.approx(50, 1e-3), pytest.approx(10, 1e-3))
+    assert (read["samples"], read["value"]) == (pytest.approx(250, 1e-3), 50)
 
 
 def test_a_rate_is_by_the_time_that_reports_cover(rules):

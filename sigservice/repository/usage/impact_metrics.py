@@ -6,7 +6,16 @@ from uuid import UUID
 
 import msgspec
 
-from sigservice.db import Connection, Row, execute, fetch_all, fetch_value_prepared, queries
+from sigservice.db import (
+    Connection,
+    Row,
+    execute,
+    fetch_all,
+    fetch_all_prepared,
+    fetch_value_prepared,
+    queries,
+)
+from sigservice.db.statements import execute_prepared
 
 _SQL = queries.load("usage/impact_metrics")
 
@@ -83,6 +92,27 @@ def store_samples(
         bounds_limit=bounds_limit,
     )
     return dropped
+
+
+class StopsRow(msgspec.Struct):
+    """The ends of the last reports of an instance, by the name of the metric."""
+
+    app_name: str
+    instance_id: str
+    environment: str
+    stops: dict[str, datetime]
+
+
+def list_stops(conn: Connection, instances: Iterable[tuple[str, str, str]]) -> list[Row]:
+    """{app_name, instance_id, environment, impact_stops} of those instances (application, instance,
+    environment) that exist; `impact_stops` is JSON text."""
+    text = msgspec.json.encode([*instances]).decode()
+    return fetch_all_prepared(conn, _SQL["list_impact_stops"], instances=text)
+
+
+def store_stops(conn: Connection, rows: Sequence[StopsRow]) -> None:
+    """Each instance once."""
+    execute_prepared(conn, _SQL["store_impact_stops"], items=msgspec.json.encode(rows).decode())
 
 
 def list_series(conn: Connection) -> list[Row]:

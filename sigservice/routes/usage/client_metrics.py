@@ -9,7 +9,7 @@ import msgspec
 from sigservice.delivery.revision_cache import Access
 from sigservice.errors import NotFoundError
 from sigservice.routes.flags.frontend import has_proxy_paths
-from sigservice.services.usage.client_applications import Instance
+from sigservice.services.usage.client_applications import DEFAULT_INSTANCE, Instance
 from sigservice.services.usage.client_metrics import Usage, find_hour, parse_count, parse_time
 from sigservice.services.usage.impact_samples import (
     BACKEND_LIMITS,
@@ -19,6 +19,7 @@ from sigservice.services.usage.impact_samples import (
     ParsedMetrics,
     parse_metrics,
 )
+from sigservice.services.usage.impact_stops import MetricsBucket
 from sigservice.services.usage.impact_windows import Period, find_period
 from sigservice.services.usage.reports import BACKEND, FRONTEND, Report
 from sigservice.web import ClientGuard, Context, HTTPResponse, Public, Router, request, respond
@@ -122,6 +123,7 @@ def store_report(
     usages: Sequence[Usage],
     impact: ParsedMetrics = NO_METRICS,
     sdk_type: str = BACKEND,
+    bucket: MetricsBucket | None = None,
 ) -> None:
     """Stores what the limits allow, together with concurrent reports. Raises UnavailableError."""
     report = Report(
@@ -132,6 +134,7 @@ def store_report(
         is_anonymous=access.is_anonymous,
         samples=impact.samples,
         values=impact.values,
+        bucket=bucket,
         dropped_metrics=impact.dropped,
         projects=None if access.has_all_projects else access.projects,
     )
@@ -163,17 +166,17 @@ def _store_metrics(context: Context, access: Access, body: MetricsBody, sdk_type
             for feature, counts in body.bucket.toggles.items()
             if not counts.is_empty
         ]
-    impact = NO_METRICS
+    impact, bucket = NO_METRICS, None
     if body.impact_metrics:
         limits = FRONTEND_LIMITS if sdk_type == FRONTEND else BACKEND_LIMITS
+        period = _find_period(context, body.bucket, limits)
         impact = parse_metrics(
-            body.impact_metrics,
-            body.app_name,
-            lambda label: access.environment,
-            _find_period(context, body.bucket, limits),
-            limits,
+            body.impact_metrics, body.app_name, lambda label: access.environment, period, limits
         )
-    store_report(context, access, [instance], usages, impact, sdk_type)
+        if body.bucket is not None and sdk_type == BACKEND:
+            key = body.app_name, body.instance_id or DEFAULT_INSTANCE, access.environment
+            bucket = MetricsBucket(*key, impact.names, period)
+    store_report(context, access, [instance], usages, impact, sdk_type, bucket)
 
 
 def _find_period(context: Context, bucket: Bucket | None, limits: MetricLimits) -> Period:

@@ -57,11 +57,13 @@ class ImpactSample(NamedTuple):
 
 class ParsedMetrics(NamedTuple):
     """`values` is how many numbers are stored: of each sample one and one for each bound, in each
-    window of the report. `dropped` is the number of metrics that are not valid."""
+    window of the report. `dropped` is the number of metrics that are not valid, `names` has the
+    valid ones, also those without a sample."""
 
     samples: Sequence[ImpactSample]
     values: int
     dropped: int
+    names: Sequence[str] = ()
 
 
 NO_METRICS = ParsedMetrics((), 0, 0)
@@ -158,6 +160,7 @@ def parse_metrics(
     are ignored.
     """
     samples: list[ImpactSample] = []
+    names: list[str] = []
     values = dropped = 0
     windows = sum(1 for _ in split(period))
     for item in items:
@@ -169,9 +172,10 @@ def parse_metrics(
                 raise ValueError("The report has too many samples.")
             samples += more
             values = size
+            names.append(metric.name)
         except (msgspec.ValidationError, ValueError):
             dropped += 1
-    return ParsedMetrics(samples, values, dropped)
+    return ParsedMetrics(samples, values, dropped, names)
 
 
 def _list_samples(

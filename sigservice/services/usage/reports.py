@@ -24,6 +24,7 @@ from sigservice.repository.usage.reports import (
 from sigservice.services.usage.client_applications import DEFAULT_INSTANCE, Instance
 from sigservice.services.usage.client_metrics import Usage
 from sigservice.services.usage.impact_samples import ImpactSample, ImpactSeries
+from sigservice.services.usage.impact_stops import LastReports, MetricsBucket
 from sigservice.services.usage.recent_rows import InstanceCounts, RecentRows
 
 BACKEND, FRONTEND = "backend", "frontend"
@@ -68,8 +69,8 @@ class ReportLimits:
 
 class Report(NamedTuple):
     """The content of one request. `sdk_type` and `projects` (None: all) come from the token, `ip`
-    from the sender; `dropped_metrics` are impact metrics that are not valid. `store` applies all
-    limits other than the limits of the request."""
+    from the sender; `dropped_metrics` are impact metrics that are not valid. `bucket` is of a
+    server. `store` applies all limits other than the limits of the request."""
 
     instances: Sequence[Instance]
     usages: Sequence[Usage]
@@ -78,6 +79,7 @@ class Report(NamedTuple):
     is_anonymous: bool
     samples: Sequence[ImpactSample] = ()
     values: int = 0  # of the samples, in all windows
+    bucket: MetricsBucket | None = None
     dropped_strategies: int = 0
     dropped_variants: int = 0
     dropped_metrics: int = 0
@@ -124,9 +126,11 @@ class ReportWriter:
         transaction: when a statement fails, the caller repeats all statements, and the other ones
         change nothing."""
         rows = _Rows()
+        last_reports = LastReports(conn, [report.bucket for report in group if report.bucket])
         group = _drop_foreign_flags(conn, group)
         for report in group:
-            rows.add(report)
+            samples = last_reports.add(report.bucket, report.samples)
+            rows.add(report._replace(samples=samples))
         names = self._store_names(conn, rows.names)
         self._store_applications(conn, rows, names)
         dropped_instances = self._store_instances(conn, rows, names)
@@ -136,7 +140,8 @@ class ReportWriter:
         result, dropped_samples = CountsResult(set(), set()), 0
         if usages:
             self._store_last_seen(conn, [row for _, row in usages])
-        with single_transaction(conn) if usages and series else nullcontext():
+        stops = last_reports.list_rows()
+        with single_transaction(conn) if (usages or stops) and series else nullcontext():
             if series:
                 limit = self._limits.series
                 dropped_samples = impact_metrics.store_samples(
@@ -148,6 +153,8 @@ class ReportWriter:
                 )
             if usages:  # last, because servers and browsers share these rows
                 result = reports.store_counts(conn, [row for _, row in usages], variants)
+            if stops:
+                impact_metrics.store_stops(conn, stops)
         return StoredReports(
             counts=[
                 (

@@ -127,6 +127,29 @@ SELECT COALESCE(sum(samples), 0)
 FROM reported
 WHERE key NOT IN (SELECT key FROM written_series);
 
+-- name: list_impact_stops
+SELECT n.item ->> 0 AS app_name, n.item ->> 1 AS instance_id, n.item ->> 2 AS environment, i.impact_stops
+FROM jsonb_array_elements(%(instances)s::jsonb) AS n (item)
+CROSS JOIN LATERAL (
+    SELECT impact_stops
+    FROM client_instances
+    WHERE app_name = n.item ->> 0 AND instance_id = n.item ->> 1 AND environment = n.item ->> 2
+    LIMIT 1
+) i;
+
+-- name: store_impact_stops
+-- Of instances that exist: others exceed their limit.
+INSERT INTO client_instances (app_name, instance_id, environment, impact_stops)
+SELECT app_name, instance_id, environment, stops
+FROM json_to_recordset(%(items)s) AS n (app_name text, instance_id text, environment text, stops jsonb)
+WHERE (SELECT true
+       FROM client_instances i
+       WHERE i.app_name = n.app_name
+         AND i.instance_id = n.instance_id
+         AND i.environment = n.environment)
+ORDER BY app_name, instance_id, environment
+ON CONFLICT (app_name, instance_id, environment) DO UPDATE SET impact_stops = EXCLUDED.impact_stops;
+
 -- name: list_impact_series
 -- All totals: the series of backend SDKs, then the series of frontend SDKs, the oldest first.
 SELECT sdk_type, environment, app_name, name, type, help, labels, bounds, value, count, buckets, reported_at
