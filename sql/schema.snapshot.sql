@@ -508,6 +508,12 @@ CREATE TABLE public.metric_sources (
     claimed_until timestamp with time zone
 );
 
+CREATE TABLE public.once_pages (
+    id text NOT NULL,
+    page bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.outbox (
     id bigint NOT NULL,
     kind text NOT NULL,
@@ -1114,6 +1120,9 @@ ALTER TABLE ONLY public.integrations
 
 ALTER TABLE ONLY public.metric_sources
     ADD CONSTRAINT metric_sources_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.once_pages
+    ADD CONSTRAINT once_pages_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);

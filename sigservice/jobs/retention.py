@@ -19,7 +19,7 @@ from sigservice.repository import outbox, revisions
 from sigservice.repository.actions import action_runs, action_sets, integrations
 from sigservice.repository.releases import releases
 from sigservice.repository.signals import signal_queue, signals
-from sigservice.repository.system import events
+from sigservice.repository.system import events, once_pages
 from sigservice.repository.usage import client_applications, client_metrics, impact_metrics, reports
 from sigservice.services.identity import SYSTEM
 from sigservice.services.signals.signal_storage import to_archive_json
@@ -81,6 +81,7 @@ def _list_run_deletes(context: Context) -> Iterator[Delete]:
         yield partial(action_sets.delete_done, chunk=CHUNK)
         yield partial(releases.delete_old, days=days, chunk=CHUNK)
     yield partial(integrations.delete_orphaned, chunk=CHUNK)
+    yield partial(once_pages.delete_unread, chunk=CHUNK)
     yield partial(outbox.delete_old, days=MESSAGE_DAYS, chunk=CHUNK)
     yield partial(signal_queue.delete_orphaned_results, chunk=CHUNK)
 

@@ -27,7 +27,7 @@ from sigservice.errors import (
 )
 from sigservice.services.access import api_tokens, personal_tokens
 from sigservice.services.identity import ADMIN_TOKEN_ID, DEFAULT_ENVIRONMENT, PERMISSIONS, Identity
-from sigservice.web import request_identity, respond, session
+from sigservice.web import once_pages, request_identity, respond, session
 from sigservice.web.body import FORM_FIELDS, FORM_LIMIT, is_json, read_form
 from sigservice.web.client_ip import find_client_ip, is_https, make_limit_key
 from sigservice.web.errors import log_refusal
@@ -205,7 +205,7 @@ class OfrepGuard(ClientGuard):
 
 class PageGuard:
     """Pages: a session. Users without one are redirected to the sign-in page. A handler returns a
-    Page, or the path to which the response redirects.
+    Page, a ShownOnce, or the path to which the response redirects.
 
     `form_limit=bytes` and `form_fields=number` raise the limits of a form. With `for_scripts=True`
     scripts may send the request too, with any JSON body or none. An old browser could send an empty
@@ -259,6 +259,10 @@ class PageGuard:
                     f"You don't have permission to do this. Ask an admin for the {role} role."
                 )
             answer = callback(identity, **kwargs)
+            if isinstance(answer, respond.ShownOnce):
+                page, back = answer
+                body = respond.page(context, page.template, identity, **page.values).body
+                answer = once_pages.store(context, identity, body, back)
             if isinstance(answer, str):
                 answer = respond.redirect(context, answer)
             elif isinstance(answer, respond.Page):

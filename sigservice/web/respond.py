@@ -80,6 +80,14 @@ class Page:
         self.template, self.values = template, values
 
 
+class ShownOnce(NamedTuple):
+    """The result of the handler of a form, for a page that shows a secret or must not repeat the
+    form when it is reloaded. The response redirects to the page; a reload of it leads to `back`."""
+
+    page: Page
+    back: str
+
+
 def page(
     context: Context,
     template: str,
@@ -115,8 +123,11 @@ def page(
         "ui": context.config["ui"],
         "newer_version": context.version_status.newer_version if identity else "",
     }
-    text = context.render.render(template, **(shared | values))
-    return HTTPResponse(text.encode(), status, {"Content-Type": HTML})
+    return html(context.render.render(template, **(shared | values)).encode(), status)
+
+
+def html(body: bytes, status: int = 200) -> HTTPResponse:
+    return HTTPResponse(body, status, {"Content-Type": HTML})
 
 
 def _build_menu(context: Context, identity: Identity) -> list[MenuSection]:

@@ -29,7 +29,11 @@ def secret_of(page):
 
 
 def test_the_secret_of_a_new_token_appears_once(ada, web, service):
-    page = fill(ada, tokenName="shop", environment="production", expiresAt="2999-01-01").submit()
+    page = (
+        fill(ada, tokenName="shop", environment="production", expiresAt="2999-01-01")
+        .submit()
+        .follow()
+    )
     assert heading(page) == "API token shop created"
     secret = secret_of(page)
     assert re.fullmatch(r"\*:production\.[0-9a-f]{56}", secret)
@@ -65,7 +69,7 @@ def test_an_expired_token_is_not_created(ada, web, clock):
     ids=str,
 )
 def test_a_token_has_the_selected_scope(ada, web, values, scope):
-    fill(ada, tokenName="x", **values).submit(status=200)
+    fill(ada, tokenName="x", **values).submit(status=303)
     (token,) = list_tokens(web)
     assert (token["type"], token["environment"], token["projects"]) == scope
 

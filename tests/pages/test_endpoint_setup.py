@@ -71,7 +71,7 @@ def test_a_new_token_is_in_the_setup_and_in_the_command(ada, make):
     endpoint = make.endpoint("alerts", template="alertmanager")
     form = form_to(ada.get(at(endpoint, "tokens")), at(endpoint, "tokens"))
     form["name"] = "eu"
-    page = form.submit(status=200)
+    page = form.submit(status=303).follow()
     secret = page.html.find(id="secret").get_text()
     assert f"credentials: {secret}" in page.html.find(id="setup").get_text()
     assert f"Authorization: Bearer {secret}" in shlex.split(page.html.find(id="curl").get_text())

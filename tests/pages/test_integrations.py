@@ -42,10 +42,10 @@ def test_an_integration_is_created_tested_and_deleted(kit, page, receiver):
     assert addon["projects"] == ["default"]
     assert addon["enabled"] is True
     one = f"{PATH}/{addon['id']}"
-    answer = form_to(answer, f"{one}/test").submit(status=200)
+    answer = form_to(answer, f"{one}/test").submit(status=303).follow()
     assert notice(answer).startswith("The test arrived. The receiver answered 204 in ")
     receiver.answers = [(404, {})]
-    answer = form_to(answer, f"{one}/test").submit(status=200)
+    answer = form_to(answer, f"{one}/test").submit(status=303).follow()
     assert notice(answer) == "The test failed. The server responded with status 404."
     assert "Announce" in page.get(PATH).text
     kit.service.context.integration_tests.acquire(addon["id"])

@@ -10,11 +10,11 @@ from tests.pages.page_reader import find_error, form_to, notice
 PATH = "/profile/tokens"
 
 
-def create(user, description="laptop", password=Cast.PASSWORD, days=30, status=200):
+def create(user, description="laptop", password=Cast.PASSWORD, days=30, status=303):
     form = form_to(user.get(PATH), PATH)
     form["description"], form["password"] = description, password
     form["expiresAt"] = (datetime.now(UTC) + timedelta(days)).date().isoformat()
-    return form.submit(status=status)
+    return form.submit(status=status).maybe_follow()
 
 
 def test_a_token_is_shown_once_and_has_the_role_of_its_owner(vera, web):

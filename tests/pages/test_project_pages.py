@@ -84,7 +84,7 @@ def test_an_import_shows_the_difference_before_it_writes(ada, flags, document):
     (change,) = texts(page, "difference")
     assert change.startswith("flag checkout")
     assert flags.list_strategies()[0]["name"] == "default"
-    page = form_to(page, IMPORT).submit("do", value="import", status=200)
+    page = form_to(page, IMPORT).submit("do", value="import", status=303).follow()
     assert notice(page) == "Flags imported."
     assert flags.list_strategies()[0]["parameters"]["rollout"] == "25"
 
@@ -97,13 +97,13 @@ def test_a_preview_counts_no_changes_of_flags(ada, web, document):
     before = count()
     page = fill(ada.get(IMPORT), document).submit("do", value="preview", status=200)
     assert count() == before
-    form_to(page, IMPORT).submit("do", value="import", status=200)
+    form_to(page, IMPORT).submit("do", value="import", status=303).follow()
     assert count() != before
 
 
 def test_an_import_that_changes_nothing_says_so(ada, flags, document):
     page = fill(ada.get(IMPORT), document).submit("do", value="preview", status=200)
-    page = form_to(page, IMPORT).submit("do", value="import", status=200)
+    page = form_to(page, IMPORT).submit("do", value="import", status=303).follow()
     page = fill(page, document).submit("do", value="preview", status=200)
     assert texts(page, "difference") == []
     assert "Nothing would change." in page.text

@@ -22,17 +22,17 @@ from tests.pages.page_reader import (
 SECRET = re.compile(r"signal_[A-Za-z0-9_-]{43}")
 
 
-def create(person, endpoint, name, status=200):
+def create(person, endpoint, name, status=303):
     path = f"/admin/signals/{endpoint['id']}/tokens"
     form = form_to(person.get(path), path)
     form["name"] = name
-    return form.submit(status=status)
+    return form.submit(status=status).maybe_follow()
 
 
-def create_with_endpoint(person, name="builds", token_name="ci", status=200):
+def create_with_endpoint(person, name="builds", token_name="ci", status=303):
     form = form_to(person.get("/admin/signals/new"), "/admin/signals/new")
     form["name"], form["token"], form["token_name"] = name, "now", token_name
-    return form.submit(status=status)
+    return form.submit(status=status).maybe_follow()
 
 
 def secret_of(page):

@@ -28,7 +28,7 @@ def list_endpoints(page):
     return read_table(page, "endpoints")
 
 
-def submit_new(person, *, status=200, **fields):
+def submit_new(person, *, status=303, **fields):
     form = form_to(person.get("/admin/signals/new"), "/admin/signals/new")
     for name, value in ({"name": "builds", "token": "later"} | fields).items():
         form[name] = value
@@ -184,7 +184,7 @@ def test_endpoint_without_a_token_is_created(ada, read_api):
 
 
 def test_sender_of_a_new_endpoint_sets_its_options(ada, read_api):
-    page = submit_new(ada, template="aws-sns", token="now", token_name="aws")
+    page = submit_new(ada, template="aws-sns", token="now", token_name="aws").follow()
     text = page.html.main.get_text()
     assert "create a signature token" in text
     assert f"{URL}builds" in text.split("Configure AWS SNS")[1]
@@ -384,7 +384,7 @@ def test_the_setup_of_a_new_endpoint_has_its_token_and_can_be_pasted(ada):
     page = ada.get("/admin/signals/new")
     form = form_to(page, "/admin/signals/new")
     form["name"], form["template"], form["token_name"] = "alerts", "alertmanager", "eu"
-    page = form.submit(status=200)
+    page = form.submit(status=303).follow()
     configuration = yaml.safe_load(page.html.find("code", id="setup").get_text().split("\n\n")[1])
     (webhook,) = configuration["receivers"][0]["webhook_configs"]
     assert webhook["url"].endswith("/api/signal-endpoint/alerts")

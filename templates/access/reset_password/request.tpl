@@ -8,7 +8,7 @@
 % if not sends_mail:
 <p>Email isn't configured. Ask an admin for a reset link.</p>
 % elif is_sent:
-<p class="notice" role="status">If an account has the email address <bdi>{{email}}</bdi>, a reset link is on its way. It works once, within {{lifetime}}.</p>
+<p class="notice" role="status">If an account has this email address, a reset link is on its way. It works once, within {{lifetime}}.</p>
 <p>Didn't get it? Check your spam folder or ask an admin.</p>
 % else:
 <p>We'll email you a reset link. No email on your account? Ask an admin.</p>

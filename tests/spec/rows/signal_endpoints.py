@@ -101,8 +101,9 @@ def check_form(case: Case) -> None:
     invalid = submit_form(case, path, session, csrf=csrf, **(fields | {"name": "Not a name"}))
     assert (invalid.status, "Not a name" in invalid.text) == (400, True)
     created = submit_form(case, path, session, csrf=csrf, **fields)
-    assert created.status == 200
-    (token,) = set(re.findall(r"signal_[A-Za-z0-9_-]{43}", created.text))
+    assert created.status == 303
+    page = case.request("GET", created.headers["Location"], Cookie=session).text
+    (token,) = set(re.findall(r"signal_[A-Za-z0-9_-]{43}", page))
     response = case.request("POST", f"/api/signal-endpoint/{case.name}", {"form": 1}, token=token)
     (signal,) = response.json["signals"]
     listing = case.request("GET", "/admin/signals", Cookie=session).text

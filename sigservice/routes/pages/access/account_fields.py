@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sigservice.services.access import passwords
-from sigservice.web import Page, Row
+from sigservice.web import Page, Row, ShownOnce
 from sigservice.web.forms import Field
 from sigservice.web.tables import Cell, Column
 
@@ -39,12 +39,13 @@ def make_role_field(roles: Sequence[Row]) -> Field:
     return Field("rootRole", "Role", type="select", choices=choices)
 
 
-def make_created_page(token: Row, secret: str, back: str) -> Page:
-    """The page that shows the secret of a new personal token, once."""
-    return Page(
+def make_created_page(token: Row, secret: str, back: str) -> ShownOnce:
+    """The page that shows the secret of a new personal token."""
+    page = Page(
         "access/personal_tokens/created",
         title="Token created",
         token=token,
         secret=Field("secret", "Token", secret),
         back=back,
     )
+    return ShownOnce(page, back)

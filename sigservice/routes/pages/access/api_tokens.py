@@ -1,11 +1,20 @@
-"""API tokens, pages: list, create (the answer alone contains the secret), delete."""
+"""API tokens, pages: list, create (a page shows the secret once), delete."""
 
 from sigservice.errors import BadDataError
 from sigservice.repository.access import api_tokens as api_token_rows
 from sigservice.routes.admin.access.api_tokens import ApiTokenBody
 from sigservice.services.access import api_tokens
 from sigservice.services.identity import ADMIN, SYSTEM_ID, Identity, name_actor
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, request
+from sigservice.web import (
+    Connection,
+    Context,
+    Page,
+    PageGuard,
+    Router,
+    Row,
+    ShownOnce,
+    request,
+)
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
 from sigservice.web.links import make_own_url
@@ -119,7 +128,7 @@ def show_new_api_token(conn: Connection, identity: Identity, entry: Entry = NO_E
 
 @router.post(f"{PATH}/new", needs=ADMIN)
 @shows_errors_in(show_new_api_token)
-def create_api_token(context: Context, identity: Identity, form: Form) -> Page:
+def create_api_token(context: Context, identity: Identity, form: Form) -> ShownOnce:
     body = read(form, ApiTokenBody, projects=_choose_projects(form))
     body.environment = None if body.type == "admin" else body.environment
     new = body.check_fields()
@@ -131,7 +140,7 @@ def create_api_token(context: Context, identity: Identity, form: Form) -> Page:
     copy_fields = [Field("secret", "Token", secret)]
     if token["type"] in SDK_PATHS:
         copy_fields.append(Field("sdk-url", "SDK URL", own_url + SDK_PATHS[token["type"]]))
-    return Page(
+    page = Page(
         "access/api_tokens/created",
         title="API token created",
         token=token,
@@ -139,6 +148,7 @@ def create_api_token(context: Context, identity: Identity, form: Form) -> Page:
         copy_fields=copy_fields,
         test_url=own_url + TEST_PATHS[token["type"]],
     )
+    return ShownOnce(page, PATH)
 
 
 @confirms(router, f"{PATH}/<api_token_id:id>/delete", needs=ADMIN)

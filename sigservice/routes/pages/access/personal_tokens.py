@@ -12,7 +12,7 @@ from sigservice.routes.pages.access.account_fields import (
 )
 from sigservice.services.access import personal_tokens
 from sigservice.services.identity import VIEW, Identity
-from sigservice.web import Connection, Context, Page, PageGuard, Router
+from sigservice.web import Connection, Context, Page, PageGuard, Router, ShownOnce
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read, read_id
 from sigservice.web.oidc_sign_in import is_fresh
@@ -54,7 +54,7 @@ def list_own_tokens(context: Context, identity: Identity, entry: Entry = NO_ENTR
 
 @router.post(PATH, needs=VIEW)
 @shows_errors_in(list_own_tokens)
-def create_token(context: Context, identity: Identity, form: Form) -> Page:
+def create_token(context: Context, identity: Identity, form: Form) -> ShownOnce:
     body = read(form, PersonalTokenBody)
     token, secret = create_own_token(
         context, identity, body.description, body.expiresAt, form.get("password", "")

@@ -33,7 +33,8 @@ router = Router(Public)
 
 @router.get("/forgot-password")
 def show_forgot_password(context: Context) -> HTTPResponse:
-    return _render_request(context)
+    is_sent = read_query(request.environ).get("done") == "sent"
+    return _render_request(context, is_sent=is_sent)
 
 
 @router.post("/forgot-password", limit="password_reset", body_limit=FORM_LIMIT)
@@ -44,7 +45,7 @@ def send_reset_link(context: Context) -> HTTPResponse:
         error = BadDataError("Enter a valid email address.", path="email")
         return _render_request(context, email, form_error=error)
     reset_links.send_reset_link(context, request.environ, email)
-    return _render_request(context, email, is_sent=True)
+    return respond.redirect(context, "/forgot-password?done=sent")
 
 
 @router.get(f"/{PAGES['reset']}")
@@ -79,12 +80,11 @@ def set_password(context: Context) -> HTTPResponse:
 
 
 def _render_request(context: Context, email: str = "", **more: Any) -> HTTPResponse:
-    """The form for the email address of the account, and the answer to it."""
+    """The form for the email address of the account, or what follows it."""
     require_passwords(context)
     attributes = {"autocomplete": "email"}
     values = {
         "title": "Forgot your password?",
-        "email": email,
         "field": Field("email", "Email", email, "email", is_required=True, attributes=attributes),
         "is_sent": False,
         "sends_mail": context.mail_server is not None,

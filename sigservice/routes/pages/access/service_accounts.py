@@ -13,7 +13,7 @@ from sigservice.routes.pages.access.account_fields import (
 )
 from sigservice.services.access import personal_tokens, service_accounts
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Connection, Context, Page, PageGuard, Router
+from sigservice.web import Connection, Context, Page, PageGuard, Router, ShownOnce
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.helpers import join_path
@@ -112,7 +112,6 @@ def delete_service_account(conn: Connection, identity: Identity, account_id: int
     )
 
 
-# The answer to the POST is a page; reloading its URL shows the account again.
 @router.get(f"{ONE}/tokens", needs=ADMIN)
 def redirect_from_tokens(context: Context, identity: Identity, account_id: int) -> str:
     return f"{PATH}/{account_id}#tokens"
@@ -122,7 +121,7 @@ def redirect_from_tokens(context: Context, identity: Identity, account_id: int) 
 @shows_errors_in(show_service_account)
 def create_service_account_token(
     context: Context, identity: Identity, account_id: int, form: Form
-) -> Page:
+) -> ShownOnce:
     body, now = read(form, ServiceTokenBody), context.clock.now()
     fields = personal_tokens.check_fields(body.description, body.expiresAt, now=now)
     with context.database.transaction() as conn:

@@ -12,7 +12,7 @@ from sigservice.routes.pages.access.account_fields import make_password_field, m
 from sigservice.services import outbox
 from sigservice.services.access import passwords, reset_tokens, users
 from sigservice.services.identity import ADMIN, Identity
-from sigservice.web import Context, Page, PageGuard, Router, request, reset_links
+from sigservice.web import Context, Page, PageGuard, Router, ShownOnce, request, reset_links
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.password_attempts import require_passwords, set_password
@@ -132,7 +132,7 @@ def show_new_user(context: Context, identity: Identity, entry: Entry = NO_ENTRY)
 
 @router.post(f"{PATH}/new", needs=ADMIN)
 @shows_errors_in(show_new_user)
-def create_user(context: Context, identity: Identity, form: Form) -> Page | str:
+def create_user(context: Context, identity: Identity, form: Form) -> ShownOnce | str:
     body, password = read(form, NewUserBody), form.get("password", "")
     user, secret, is_mailed = reset_links.invite_user(
         context, request.environ, body.check_profile(), password, identity, by_mail=body.sendEmail
@@ -146,7 +146,7 @@ def create_user(context: Context, identity: Identity, form: Form) -> Page | str:
 
 
 @router.post(f"{ONE}/link", needs=ADMIN)
-def create_reset_link(context: Context, identity: Identity, user_id: int, form: Form) -> Page:
+def create_reset_link(context: Context, identity: Identity, user_id: int, form: Form) -> ShownOnce:
     with context.database.transaction() as conn:
         user = users.get(conn, user_id)
         require_passwords(context, user)
@@ -239,11 +239,12 @@ def _describe_mail(mail: Row) -> str:
 
 def _make_link_page(
     context: Context, user: Row, kind: str, secret: str, mail_state: str = ""
-) -> Page:
+) -> ShownOnce:
     name = "Invite link" if kind == "welcome" else "Reset link"
-    return Page(
+    page = Page(
         "access/users/link",
         title=f"{name} for {user['username'] or user['email']}",
         mail_state=mail_state,
         link=Field("link", "Link", reset_links.make_link(context, request.environ, kind, secret)),
     )
+    return ShownOnce(page, PATH)

@@ -32,7 +32,7 @@ from sigservice.services.actions.integrations import Integration
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.system import events
 from sigservice.services.system.event_messages import MARKDOWN, render_sentence
-from sigservice.web import Context, Page, PageGuard, Router
+from sigservice.web import Context, Page, PageGuard, Router, ShownOnce
 from sigservice.web.event_views import format_event_type
 from sigservice.web.form_pages import Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
@@ -209,10 +209,12 @@ def update_integration(
 
 @router.post(f"{ONE}/test", needs=EDIT)
 @shows_errors_in(show_integration)
-def test_integration(context: Context, identity: Identity, integration_id: int, form: Form) -> Page:
-    return show_integration(
-        context, identity, integration_id, test=send_test(context, identity, integration_id)
-    )
+def test_integration(
+    context: Context, identity: Identity, integration_id: int, form: Form
+) -> ShownOnce:
+    test = send_test(context, identity, integration_id)
+    page = show_integration(context, identity, integration_id, test=test)
+    return ShownOnce(page, f"{PATH}/{integration_id}")
 
 
 @router.post(f"{ONE}/deliveries/<delivery_id:id>/retry", needs=EDIT)

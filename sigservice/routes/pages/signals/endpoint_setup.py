@@ -16,7 +16,7 @@ from sigservice.routes.pages.signals.signal_token_form import INSTRUCTIONS, find
 from sigservice.senders import Sender
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signal_storage
-from sigservice.web import Context, Page, PageGuard, Router, Row, request
+from sigservice.web import Context, Page, PageGuard, Router, Row, ShownOnce, request
 from sigservice.web.forms import Field, Form
 from sigservice.web.guide import GUIDE_PATH
 from sigservice.web.links import make_signal_url
@@ -53,12 +53,11 @@ def make_secret_page(
     *,
     title: str = "",
     **more: Any,
-) -> Page:
-    """A new token with its secret, as the response to the POST: no URL shows the secret again.
-    `secret` is "" if the sender generated it. `grace_ends_at` is the time until which the replaced
-    secret is valid."""
+) -> ShownOnce:
+    """A new token with its secret. `secret` is "" if the sender generated it. `grace_ends_at` is
+    the time until which the replaced secret is valid."""
     title = title or f"Token {token['name']} created"
-    return _make_setup_page(
+    page = _make_setup_page(
         context,
         id,
         title=title,
@@ -67,6 +66,7 @@ def make_secret_page(
         instructions=INSTRUCTIONS.get(find_kind(token), ""),
         **more,
     )
+    return ShownOnce(page, f"{PATH}/{id}/tokens")
 
 
 def find_sender(endpoint: Row) -> Sender:

@@ -25,7 +25,16 @@ from sigservice.services.signals.signal_endpoint_tokens import (
     MAX_GRACE_HOURS,
     TokenFields,
 )
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, request
+from sigservice.web import (
+    Connection,
+    Context,
+    Page,
+    PageGuard,
+    Router,
+    Row,
+    ShownOnce,
+    request,
+)
 from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read
 from sigservice.web.resource_limits import explain_reached_limit, make_limit_page
@@ -72,7 +81,7 @@ def show_tokens(context: Context, identity: Identity, id: int, entry: Entry = NO
 
 @router.post(PATH, needs=ADMIN)
 @shows_errors_in(show_tokens)
-def create_token(context: Context, identity: Identity, id: int, form: Form) -> Page:
+def create_token(context: Context, identity: Identity, id: int, form: Form) -> ShownOnce:
     with context.database.transaction() as conn:
         fields = TokenFields(form.get("name", ""))
         token, secret = create_token_of(context, conn, id, fields, identity)
@@ -107,7 +116,7 @@ def show_new_token(context: Context, identity: Identity, id: int, entry: Entry =
 
 @router.post(f"{PATH}/new", needs=ADMIN)
 @shows_errors_in(show_new_token)
-def create_token_of_kind(context: Context, identity: Identity, id: int, form: Form) -> Page:
+def create_token_of_kind(context: Context, identity: Identity, id: int, form: Form) -> ShownOnce:
     body = read(form, NewTokenBody)
     with context.database.transaction() as conn:
         fields = body.make_fields()
@@ -162,7 +171,9 @@ def show_rotation(
 
 @router.post(f"{TOKEN_PATH}/rotate", needs=ADMIN)
 @shows_errors_in(show_rotation)
-def rotate_token(context: Context, identity: Identity, id: int, token_id: int, form: Form) -> Page:
+def rotate_token(
+    context: Context, identity: Identity, id: int, token_id: int, form: Form
+) -> ShownOnce:
     hours = form.get("graceHours", "").strip() or "none"  # no default: a secret ends with it
     body = read(form | {"graceHours": hours}, RotationBody)
     with context.database.transaction() as conn:

@@ -28,7 +28,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
 from sigservice.services.signals.signal_endpoint_tokens import TokenFields
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, request
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, ShownOnce, request
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, locate_problems, read, to_form
 from sigservice.web.links import make_signal_url
@@ -171,7 +171,7 @@ def show_new_signal_endpoint(context: Context, identity: Identity, entry: Entry 
 
 @router.post(f"{PATH}/new", needs=ADMIN)
 @shows_errors_in(show_new_signal_endpoint)
-def create_signal_endpoint(context: Context, identity: Identity, form: Form) -> Page | str:
+def create_signal_endpoint(context: Context, identity: Identity, form: Form) -> ShownOnce | str:
     body, limits = read(form, NewEndpoint), context.config["signals"]
     token_name = form.get("token_name", "").strip() if form.get("token") == "now" else None
     body.apply_template()

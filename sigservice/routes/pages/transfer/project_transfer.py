@@ -9,7 +9,7 @@ from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.projects import projects
 from sigservice.services.transfer import feature_export, feature_import
 from sigservice.services.transfer.snapshot_import import ImportLimits
-from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
+from sigservice.web import Context, Page, PageGuard, Router, ShownOnce, read_query, request, respond
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices
 
@@ -65,7 +65,9 @@ def show_import(
 
 @router.post(f"{PROJECT}/import", needs=EDIT, form_limit=FORM_LIMIT)
 @shows_errors_in(show_import)
-def import_into_project(context: Context, identity: Identity, project: str, form: Form) -> Page:
+def import_into_project(
+    context: Context, identity: Identity, project: str, form: Form
+) -> Page | ShownOnce:
     """Shows the difference; writes it if the button of that page was pressed."""
     environment, is_confirmed = form.get("environment", ""), form.get("do") == "import"
     limits = ImportLimits.from_config(context.config)
@@ -78,15 +80,16 @@ def import_into_project(context: Context, identity: Identity, project: str, form
         if not is_confirmed:
             conn.rollback()
     notice = "Flags imported." if is_confirmed else ""
-    return show_import(
+    page = show_import(
         context,
         identity,
         project,
-        Entry(form),
+        NO_ENTRY if is_confirmed else Entry(form),
         entries=changes.entries,
         is_done=is_confirmed,
         notice=notice,
     )
+    return ShownOnce(page, f"/admin/projects/{project}/import") if is_confirmed else page
 
 
 def _find_project(context: Context, project: str) -> tuple[dict[str, Any], list[str]]:
