@@ -16,7 +16,6 @@ class Point(NamedTuple):
 
     position: float
     value: float | None
-    is_firing: bool = False
 
 
 class Line(NamedTuple):
@@ -123,10 +122,12 @@ def build_line(
     points: Sequence[Point],
     limit: float,
     *,
+    bands: Iterable[tuple[float, float]] = (),
     width: int = STEP * HOURS,
     height: int = HEIGHT,
 ) -> Line:
-    """The line of the values, oldest first, on a scale that includes the limit."""
+    """The line of the values, oldest first, on a scale that includes the limit. `bands` are the
+    positions from and to which a rule fires."""
     values = [limit, *(point.value for point in points if point.value is not None)]
     low, high = min(values), max(values)
 
@@ -141,11 +142,8 @@ def build_line(
             if len(pairs) == 1:  # a line needs two
                 pairs = [(pairs[0][0] - 1, pairs[0][1]), pairs[0]]
             segments.append(" ".join(f"{x:.1f},{y}" for x, y in pairs))
-    bands = []
-    for is_firing, group in groupby(points, lambda point: point.is_firing):
-        if is_firing:
-            times = [point.position * width for point in group]
-            bands.append(
-                {"x": round(times[0], 1), "width": round(max(2.0, times[-1] - times[0]), 1)}
-            )
-    return Line(label, width, height, segments, find_y(limit), bands)
+    boxes = [
+        {"x": round(begin * width, 1), "width": round(max(2.0, (end - begin) * width), 1)}
+        for begin, end in bands
+    ]
+    return Line(label, width, height, segments, find_y(limit), boxes)

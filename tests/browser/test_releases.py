@@ -110,6 +110,19 @@ def test_a_form_of_a_release_grows_and_shows_a_preview_without_loading_the_page(
     assert page.complaints == []
 
 
+def test_the_labels_of_an_axis_are_on_their_lines(tab, kit):
+    release = kit.create()
+    page = tab("ada")
+    page.goto(f"{FLAG}/environments/production/releases/{release['id']}")
+    find_middles = """() => [...document.querySelectorAll(".chart .axis:first-child span")].map(
+        label => { const box = label.getBoundingClientRect(); return box.top + box.height / 2; })"""
+    top, bottom = page.evaluate(find_middles)
+    line = page.locator(".chart svg > line").first.bounding_box()
+    assert abs(line["y"] - bottom) <= 1
+    assert abs(line["y"] - 100 - top) <= 1
+    assert page.complaints == []
+
+
 def test_a_message_leaves_the_address_and_the_filters_stay(tab, kit):
     kit.create()
     page = tab("ada")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import webtest
 
@@ -161,6 +163,22 @@ def test_a_limit_that_is_no_number_is_a_problem(rules, new_form, text):
     assert list_rules(rules) == []
 
 
+def read_periods(preview):
+    """The minutes of the day from and to which the rule fires."""
+    items = [re.findall(r"(\d\d):(\d\d)", item.get_text()) for item in preview.find_all("li")]
+    return [[int(hour) * 60 + int(minute) for hour, minute in pair] for pair in items]
+
+
+def test_the_preview_of_what_is_stored_by_hour_has_whole_hours(rules, new_form):
+    hour = rules.clock.now().timestamp() // 3600 * 3600 - 20 * 3600
+    ago = rules.clock.now().timestamp() - hour - 3600
+    rules.report(errors=200, requests=1000, ago=ago, seconds=3600)
+    preview = new_form.submit("do", value="preview", status=200).html.find(id="preview")
+    ((start, stop),) = read_periods(preview)
+    assert (start % 60, (stop - start) % 1440) == (0, 60)
+    assert start == hour % 86400 // 60
+
+
 def test_the_preview_says_what_would_have_happened(rules, new_form):
     for minute, errors in enumerate((1, 20, 20, 1, 1, 1, 1, 1)):
         rules.report(errors=errors, requests=100, ago=60 * (40 - 5 * minute), seconds=300)
@@ -169,6 +187,8 @@ def test_the_preview_says_what_would_have_happened(rules, new_form):
     page = new_form.submit("do", value="preview", status=200)
     preview = page.html.find(id="preview")
     assert "Fires 1 time" in read_text(preview)
+    ((start, stop),) = read_periods(preview)
+    assert 10 <= (stop - start) % 1440 <= 18
     assert len(preview.find_all("rect")) == 1
     assert preview.find("polyline") is not None
     assert "0.2" in read_text(preview.find("table"))
@@ -222,7 +242,9 @@ def test_a_preview_that_fires_often_lists_the_last_times(rules, page, prometheus
     form["source.query"], form["above"], form["breaches"] = "up", "3", "1"
     preview = form.submit("do", value="preview", status=200).html.find(id="preview")
     assert "Fires 15 times, the last:" in read_text(preview)
-    assert len(preview.find_all("li")) == 10
+    periods = read_periods(preview)
+    assert len(periods) == 10
+    assert {(stop - start) % 1440 for start, stop in periods} == {10}
 
 
 def test_the_list_shows_state_value_limit_and_chart(rules, page):

@@ -244,6 +244,16 @@ def test_usage_has_the_variants_of_the_period(ada, add_usage):
     assert chips == ["v-b 5,000", "v-a 3,000"]
 
 
+def test_evaluations_without_a_variant_are_none_of_its_chart(ada, add_usage, database):
+    add_usage((0, "a", 3, 97))
+    with contextlib.closing(database.connect()) as conn, conn, conn.cursor() as cursor:
+        cursor.execute("UPDATE client_metrics_variants SET variant = 'disabled'")
+    card = ada.get("/admin/features/checkout").html.find(id="in-production")
+    assert [bar["class"] for bar in card.select(".chart rect")] == [["yes"], ["no"]]
+    assert not card.select(".chips .chip.v0")
+    assert "disabled" not in card.select_one("table").get_text()
+
+
 def test_a_chart_without_one_kind_of_exposures_has_the_full_height(ada, add_usage):
     add_usage((0, "a", 4, 0), (5, "a", 2, 0))
     chart = ada.get("/admin/features/checkout").html.select_one("#in-production .chart")

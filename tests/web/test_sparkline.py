@@ -75,8 +75,8 @@ def test_a_line_of_equal_values_is_in_the_middle():
 
 
 def test_a_band_covers_the_time_in_which_a_rule_fires():
-    points = [Point(n / 10, 1, n in (2, 3, 4, 8)) for n in range(11)]
-    line = build_line("l", points, 0, width=100)
+    points = [Point(n / 10, 1) for n in range(11)]
+    line = build_line("l", points, 0, bands=[(0.2, 0.4), (0.8, 0.8)], width=100)
     assert line.bands == [{"x": 20.0, "width": 20.0}, {"x": 80.0, "width": 2.0}]
 
 

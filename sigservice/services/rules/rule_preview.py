@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
+
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.services.problems import Problems
@@ -78,6 +80,9 @@ def _simulate(condition: Condition, readings: Sequence[tuple[Reading, int]]) -> 
     """`readings` have the seconds since the one before."""
     state, series = RuleState("unknown", readings[0][0].stop), []
     for reading, seconds in readings:
+        if reading.value is None and state.unknown_since is None:  # since the reading before
+            since = reading.stop - timedelta(seconds=seconds)
+            state = msgspec.structs.replace(state, unknown_since=since)
         times = max(1, seconds // condition.everySeconds)
         state = advance(state, condition, reading, reading.stop, times).state
         series.append(
@@ -100,9 +105,11 @@ def _simulate(condition: Condition, readings: Sequence[tuple[Reading, int]]) -> 
 
 
 def _list_times(now: datetime) -> Iterator[tuple[datetime, int]]:
-    """Each time with the seconds since the one before; the last is `now`."""
-    at, minutes_from = now - timedelta(hours=HOURS), truncate_time(now - MINUTES_KEPT, HOUR)
+    """Each time with the seconds since the one before; the last is `now`. Hours and minutes are
+    whole, as they are stored: a window that ends within an hour has values of its later part."""
+    minutes_from = truncate_time(now - MINUTES_KEPT, HOUR)
+    at = truncate_time(now - timedelta(hours=HOURS), HOUR) + timedelta(hours=1)
     while at < now:
-        yield at, HOUR if at < minutes_from else MINUTE
+        yield at, HOUR if at <= minutes_from else MINUTE
         at += timedelta(seconds=HOUR if at < minutes_from else MINUTE)
     yield now, MINUTE

@@ -57,12 +57,13 @@ WHERE feature = %(feature)s
   AND (%(app_name)s::text IS NULL OR app_name = %(app_name)s)
 
 -- name: list_client_metrics_variant_sums
--- The most frequent variants of the same hours, applications and SDK types.
+-- The most frequent variants of the same hours, applications and SDK types. SDKs report `disabled` for an
+-- evaluation without a variant, most of them with the result no.
 SELECT environment, variant, sum(count)::bigint AS count
 FROM (
     {{variant_counts}}
 ) v
-WHERE count > 0
+WHERE count > 0 AND variant <> 'disabled'
 GROUP BY environment, variant
 ORDER BY environment, count DESC, variant
 LIMIT 100;
@@ -76,7 +77,7 @@ SELECT environment,
 FROM (
     {{variant_counts}}
 ) v
-WHERE count > 0
+WHERE count > 0 AND variant <> 'disabled'
 GROUP BY environment, ago, variant
 ORDER BY environment, ago DESC, variant
 LIMIT 5000;

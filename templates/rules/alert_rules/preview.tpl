@@ -12,7 +12,7 @@
 <p>Fires {{plural(preview["period_count"], "time")}}{{", the last:" if preview["period_count"] > len(preview["periods"]) else ":"}}</p>
 <ul>
 % for period in preview["periods"]:
-<li>{{readable(period["start"])}} to {{readable(period["stop"])}}</li>
+<li>{{readable(period["start"])}} to {{"now" if period["is_present"] else readable(period["stop"])}}</li>
 % end
 </ul>
 % else:

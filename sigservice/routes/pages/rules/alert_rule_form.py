@@ -284,15 +284,8 @@ def _describe_preview(preview: Mapping[str, Any], now: datetime) -> dict[str, An
     """The preview with a `chart`, the `points` of its table and the `periods` in which it fires."""
     start = now - timedelta(hours=HOURS)
     points = [point | {"time": parse_iso(point["at"])} for point in preview["series"]]
-    line = [
-        Point((point["time"] - start) / timedelta(hours=HOURS), point["value"], point["firing"])
-        for point in points
-    ]
-    periods = []
-    for is_firing, group in groupby(points, lambda point: bool(point["firing"])):
-        if is_firing:
-            times = [point["time"] for point in group]
-            periods.append({"start": times[0], "stop": times[-1]})
+    line = [Point((p["time"] - start) / timedelta(hours=HOURS), p["value"]) for p in points]
+    periods = _list_periods(points)
     count = sum(point["value"] is not None for point in points)
     return {
         **preview,
@@ -303,6 +296,33 @@ def _describe_preview(preview: Mapping[str, Any], now: datetime) -> dict[str, An
         "has_values": count > 0,
         "gaps": len(points) - count,
         "chart": build_line(
-            CHART_LABEL, line, preview["limit"], width=CHART_WIDTH, height=CHART_HEIGHT
+            CHART_LABEL,
+            line,
+            preview["limit"],
+            bands=[
+                tuple((period[end] - start) / timedelta(hours=HOURS) for end in ("start", "stop"))
+                for period in periods
+            ],
+            width=CHART_WIDTH,
+            height=CHART_HEIGHT,
         ),
     }
+
+
+def _list_periods(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """{start, stop} of each time in which the rule fires. A point of an hour is about the hour
+    before it; another one counts until the next."""
+    last, periods = len(points) - 1, []
+    for is_firing, group in groupby(range(len(points)), lambda n: bool(points[n]["firing"])):
+        if is_firing:
+            numbers = [*group]
+            first, final = numbers[0], numbers[-1]
+            start = points[first - 1 if _is_of_hour(points, first) else first]["time"]
+            stop = points[final if _is_of_hour(points, final) else min(final + 1, last)]["time"]
+            periods.append({"start": start, "stop": stop, "is_present": final == last})
+    return periods
+
+
+def _is_of_hour(points: Sequence[Mapping[str, Any]], number: int) -> bool:
+    gap = points[number]["time"] - points[max(0, number - 1)]["time"]
+    return bool(gap >= timedelta(hours=1))
