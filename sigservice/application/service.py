@@ -296,7 +296,7 @@ class Service:
             self._end.release()
 
     def describe(self) -> list[str]:
-        """The start lines, at most a dozen."""
+        """The start lines, at most a dozen, without the warnings, which the log has."""
         scheme = self.context.authentication
         users, code = scheme.type.users, ""
         with suppress(UnavailableError):  # must not end a service that listens already
@@ -304,11 +304,6 @@ class Service:
                 users = "{username} with the default password {password}: change it"
                 users = users.format(**DEFAULT_ADMIN)  # never the configured password
                 code = self._sign_in_code
-        missing = []
-        if not self.context.public_url:
-            missing.append("SERVICE_URL (links use localhost)")
-        if not self.config["email"]["host"]:
-            missing.append("mail (users can't reset their passwords)")
         lines = [
             f"sigservice {VERSION_WITH_COMMIT}",
             f"  address         {self.url}",
@@ -320,13 +315,12 @@ class Service:
             lines.append(f"  one-time code   {code}, for one sign-in from a public network")
         for name, url in list_addresses(self.config):
             lines.append(f"  provider        {name}: {url}")
-        if missing:
-            lines.append(f"  not configured  {', '.join(missing)}")
-        warnings = [*self._type_risks, *self.warnings]
-        return lines + [f"  warning         {text}" for text in warnings[:6]]
+        if not self.context.public_url:
+            lines.append("  not configured  SERVICE_URL (links use localhost)")
+        return lines
 
     def _warn(self) -> None:
-        """Logs the warnings, because only the command prints the lines of `describe`."""
+        """Logs the warnings."""
         is_broken = self.context.authentication.lacks_handler
         log = self._logger.error if is_broken else self._logger.warn
         for line in self._type_risks:

@@ -44,7 +44,7 @@ The service has no command-line options: environment variables configure it. The
   EMAIL_HOST             mail server
 
 Example: HTTP_PORT=4242 SERVICE_DATA_DIR=/var/lib/sigservice/data sigservice
-`sigservice check-config` prints all variables. The guide is docs/quickstart.md,
+`sigservice check-config --all` prints all variables. The guide is docs/quickstart.md,
 docs/production.md for servers, and /docs/guide of the running service."""
 
 
@@ -72,7 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.pop(name, None)
     try:
         if options.command == "check-config":
-            return check.main(os.environ, options.format, options.fail_on, find_database_risks)
+            return check.main(
+                os.environ,
+                options.format,
+                options.fail_on,
+                find_database_risks,
+                has_defaults=options.all,
+            )
         if options.command == "routes":
             return _print_routes(options.format)
         if options.command == "send":
@@ -135,12 +141,15 @@ def _add_parsers(commands: Any) -> None:
     checking = add_parser(
         commands,
         "check-config",
-        "print each option, its source and risks",
+        "print the risks, and each option that is set with its source",
         "Changes nothing. Exit codes: 0 success, 2 invalid configuration, 3 a risk of --fail-on.",
         "sigservice check-config --fail-on danger",
     )
     checking.add_argument(
         "--fail-on", choices=SEVERITIES, default="", help="exit with 3 if a risk is this severe"
+    )
+    checking.add_argument(
+        "--all", action="store_true", help="print the options that have their defaults too"
     )
     routing = add_parser(
         commands,

@@ -1,4 +1,4 @@
-"""`sigservice check-config`: the value and source of each option, and the risks."""
+"""`sigservice check-config`: the risks, and the value and source of each option."""
 
 import json
 import sys
@@ -94,8 +94,11 @@ def main(
     form: str = "text",
     fail_on: str = "",
     find_database_risks: Callable[[dict[str, Any]], list[Risk]] = lambda config: [],
+    *,
+    has_defaults: bool = False,
 ) -> int:
-    """Prints the report. Returns 0, 2 for invalid values, 3 for risks of `fail_on` or worse.
+    """Prints the report. As text it leaves out the options that have their defaults, unless it
+    `has_defaults`. Returns 0, 2 for invalid values, 3 for risks of `fail_on` or worse.
 
     `find_database_risks` gets a valid configuration and asks its database.
     """
@@ -113,7 +116,11 @@ def main(
         }
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
     else:
-        text = "\n".join(_render_text(rows, addresses, risks)) + "\n"
+        visible = [
+            row for row in rows if has_defaults or row["origin"] not in ("default", "derived")
+        ]
+        hidden = len(rows) - len(visible)
+        text = "\n".join(_render_text(visible, addresses, risks, hidden)) + "\n"
         encoding = sys.stdout.encoding or "utf-8"  # not every terminal can print all values
         sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()
@@ -134,24 +141,27 @@ def _to_json(problem: Problem) -> dict[str, str]:
 
 
 def _render_text(
-    rows: list[dict[str, Any]], addresses: list[tuple[str, str]], risks: list[Risk]
+    rows: list[dict[str, Any]],
+    addresses: list[tuple[str, str]],
+    risks: list[Risk],
+    hidden_count: int,
 ) -> Iterator[str]:
+    counts = [sum(risk.severity == severity for risk in risks) for severity in SEVERITIES]
+    yield (
+        "Risks (dangers: {2}, warnings: {1}, notes: {0})".format(*counts) if risks else "No risks."
+    )
+    for risk in risks:
+        yield from _wrap(f"  {risk.severity:<9}", f"{risk.option}: {risk.message}", 11)
+    if addresses:
+        yield "\nTo be registered at the provider"
+        yield from (f"  {name}: {url}" for name, url in addresses)
     for section in dict.fromkeys(row["section"] for row in rows):
-        yield section
+        yield f"\n{section}"
         for row in rows:
             if row["section"] == section:
                 yield from _render_option(row)
-        yield ""
-    if addresses:
-        yield "To be registered at the provider"
-        yield from (f"  {name}: {url}" for name, url in addresses)
-        yield ""
-    yield "Risks" if risks else "No risks."
-    for risk in risks:
-        yield from _wrap(f"  {risk.severity:<9}", f"{risk.option}: {risk.message}", 11)
-    counts = [sum(risk.severity == severity for risk in risks) for severity in SEVERITIES]
-    if risks:
-        yield "\nnotes: {}, warnings: {}, dangers: {}".format(*counts)
+    if hidden_count:
+        yield f"\nOptions with their defaults: {hidden_count}; --all prints them too."
 
 
 def _render_option(row: dict[str, Any]) -> Iterator[str]:

@@ -20,7 +20,7 @@ it.
   one of these names. An unknown in-code option is an error.
 * Variables are read once, at the start. Lists are separated by commas. Booleans are `true` or
   `false` (also `1`, `t`, `yes`, `on` and `0`, `f`, `no`, `off`).
-* `sigservice check-config` prints each value:
+* `sigservice check-config` prints the values that are set, with `--all` each value:
   [operations.md](operations.md#check-the-configuration).
 
 ## Database

@@ -257,6 +257,18 @@ def test_the_start_lines_never_show_a_configured_password(make_service):
         assert len(service.describe()) <= 12
 
 
+def test_the_start_says_nothing_twice(make_service):
+    log = Log()
+    options = {"getLogger": log, "authentication": {"type": "none"}}
+    service = make_service(options, {"SERVICE_METRIC_TOKEN": "x", "SERVICE_URLS": "x"})
+    service.start()
+    messages = [message for _, level, message in log.lines if level in ("info", "warn")]
+    banner = "\n".join(service.describe())
+    for text in ("every visitor is an admin", "SERVICE_METRIC_TOKEN", "SERVICE_URLS", "mail"):
+        assert sum(text in message for message in messages) == 1
+        assert text not in banner
+
+
 def test_start_lines_need_no_database(make_service):
     """They follow the start: an interruption of the database must not end the service."""
     service = make_service()

@@ -10,6 +10,7 @@ from sigservice.config import check, load_config
 from sigservice.config.options import OPTIONS
 from tests.config.kit import NOTHING, PEM_FILE, URL_FILE
 from tests.config.rows import ROWS
+from tests.config.test_risks import CAREFUL, MAIL
 
 SECRETS = [
     *(row.environ() for row in ROWS if row.secret and row.env),
@@ -24,8 +25,8 @@ SECRETS = [
 def printed(capsys):
     """What `check-config` prints for these variables."""
 
-    def run(environ=None, form="text"):
-        assert check.main(environ or {}, form) == 0
+    def run(environ=None, form="text", **options):
+        assert check.main(environ or {}, form, **options) == 0
         return capsys.readouterr().out
 
     return run
@@ -131,7 +132,8 @@ def test_a_function_is_reported_without_its_address():
 
 
 def test_the_text_names_each_option_once_with_value_source_and_meaning(printed):
-    output = printed({"HTTP_PORT": "4242", "DATABASE_URL_FILE": URL_FILE, **LONG})
+    environ = {"HTTP_PORT": "4242", "DATABASE_URL_FILE": URL_FILE, **LONG}
+    output = printed(environ, has_defaults=True)
     lines = output.splitlines()
     starts = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
     for row in ROWS:
@@ -147,6 +149,24 @@ def test_the_text_names_each_option_once_with_value_source_and_meaning(printed):
     assert [line for line in lines if line in sections] == sections
 
 
+def test_the_text_begins_with_the_risks_and_has_the_options_that_are_set(printed):
+    lines = printed({"HTTP_PORT": "4242", "CSP_ALLOWED_IMG": "https://a.example"}).splitlines()
+    assert lines[0].startswith("Risks (dangers: ")
+    starts = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+    count = sum(start in ("danger", "warning", "note") for start in starts)
+    assert count > 2
+    assert set(starts[:count]) <= {"danger", "warning", "note"}
+    assert starts[count:] == ["server.port", "additionalCspAllowedDomains.imgSrc"]
+    assert lines[-1] == f"Options with their defaults: {len(IN_CODE) - 2}; --all prints them too."
+
+
+def test_the_text_of_a_configuration_without_risks_says_so(printed):
+    everything = printed(CAREFUL | MAIL, has_defaults=True)
+    assert everything.startswith("No risks.\n\n")
+    assert "--all" not in everything
+
+
+IN_CODE = [row for row in ROWS if row.code is not NOTHING]
 LONG = {"CSP_ALLOWED_IMG": ",".join(f"https://image-{n}.example.com" for n in range(9))}
 
 
