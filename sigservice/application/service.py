@@ -325,7 +325,7 @@ class Service:
         log = self._logger.error if is_broken else self._logger.warn
         for line in self._type_risks:
             log("%s", line)
-        if risk := self.context.encryption.find_risk():
+        if risk := self.context.encryption.protect_file():
             self.warnings.append(risk)
         with self.context.database.transaction(snapshot=True) as conn:
             stored_risks = database_risks.find_start_risks(conn, self.config)

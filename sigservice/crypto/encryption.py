@@ -16,7 +16,7 @@ from pathlib import Path
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
 from sigservice.errors import DisabledError
-from sigservice.paths import sync_folder
+from sigservice.paths import make_private, sync_folder
 
 KEY_FILE = "encryption.key"
 _WRONG_KEY = (
@@ -187,9 +187,15 @@ class Encryption:
         with self._file.rotate():
             yield True
 
-    def find_risk(self) -> str:
-        """A warning if other accounts can read the key file, else ""."""
-        return describe_exposure(self._file.path) if self._file is not None else ""
+    def protect_file(self) -> str:
+        """Takes the service's own key file away from other accounts. A warning if they can read the
+        file, or could until now, else ""."""
+        if self._file is None:
+            return ""
+        path, risk = self._file.path, describe_exposure(self._file.path)
+        if risk and self._file.is_own and make_private(path):
+            return f"Other accounts could read the encryption key {path} until now."
+        return risk
 
     def _read_keys(self) -> tuple[str, ...]:
         return self._keys if self._file is None else self._file.read()

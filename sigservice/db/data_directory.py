@@ -1,8 +1,8 @@
 """Finds the data directory of the embedded PostgreSQL and the account that runs it.
 
 PostgreSQL refuses to run as root, so for root an unprivileged account runs it. That account must
-have access to binaries and data; otherwise a directory below /var/lib/sigservice is used. The mode
-and owner of existing folders never change.
+have access to binaries and data; otherwise a directory below /var/lib/sigservice is used. Owners of
+existing folders never change, and modes only of what the service has created.
 """
 
 import errno
@@ -11,18 +11,27 @@ import importlib.util
 import os
 import pwd
 import shutil
+import stat
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from sigservice.crypto.encryption import KEY_FILE
 from sigservice.errors import StartError
+from sigservice.paths import make_private
 
 TEMPORARY = ":temporary:"
 SHARED_HOME = Path("/var/lib/sigservice")
 ACCOUNTS = ("sigservice", "postgres")
 _NOBODY = "nobody"  # an account that unrelated programs share
 DEFAULT_DATA_DIR = "data"
+_HOME_MODE = {True: 0o711, False: 0o700}  # root's can be entered by the account of the database
+_FOLDERS = {"postgres", "socket"}
+_FILES = {
+    *("start.lock", "users.lock", "supervisor.lock", "server.lock"),
+    *("postgres.log", "postgres.log.1"),
+}
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,17 @@ class DataDirectory:
     @property
     def log(self) -> Path:
         return self.home / "postgres.log"
+
+    def protect(self) -> None:
+        """Takes files of the service away from other accounts, and `home` if it has nothing but
+        files of the service."""
+        names = {path.name for path in self.home.iterdir()}
+        for name in names & _FILES:
+            make_private(self.home / name)
+        is_own = self.cluster.name in names and names <= _FILES | _FOLDERS | {KEY_FILE}
+        status, user = self.home.stat(), os.geteuid()
+        if is_own and status.st_uid == user and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            self.home.chmod(_HOME_MODE[user == 0])
 
     @property
     def socket_dir(self) -> Path:
@@ -194,7 +214,7 @@ def _reaches_folder(account: str, folder: Path) -> bool:
 def _make_folder(folder: Path) -> None:
     """Creates missing folders. Other accounts can access folders of root but not list them."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    mode = 0o711 if os.geteuid() == 0 else 0o700
+    mode = _HOME_MODE[os.geteuid() == 0]
     try:
         for path in reversed(missing):
             path.mkdir(exist_ok=True)

@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import os
 import pwd
+import shlex
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,7 @@ from sigservice.db.data_directory import (
 )
 from sigservice.errors import StartError
 from sigservice.log import Logger
+from sigservice.paths import make_private
 
 USER = "sigservice"
 PORT = 5432
@@ -72,6 +74,7 @@ class EmbeddedPostgres:
             with self._lock_start():
                 self._users = os.open(self._file("users.lock"), os.O_RDWR | os.O_CREAT, 0o600)
                 fcntl.flock(self._users, fcntl.LOCK_SH)  # waits while another process stops it
+                self.directory.protect()
                 self._create_private_folder(self.directory.socket_dir)
                 self._bring_up()
                 self.is_attached = self._supervisor is None
@@ -169,6 +172,7 @@ class EmbeddedPostgres:
             self.directory.log.replace(self.directory.log.with_suffix(".log.1"))
         version = self.directory.cluster / "PG_VERSION"
         if version.exists():
+            self._check_owner(self.directory.cluster)
             self._check_version(version.read_text().strip())
             return
         for leftover in self.directory.home.glob("postgres.new-*"):
@@ -329,10 +333,27 @@ class EmbeddedPostgres:
             folder.mkdir(mode=0o700)
             self._change_owner(folder)
         except FileExistsError:
-            status = folder.lstat()
-            owner = self._account().pw_uid
-            if folder.is_symlink() or status.st_uid != owner or status.st_mode & 0o077:
+            owner, is_below = self._account().pw_uid, folder.parent == self.directory.home
+            if folder.is_symlink() or folder.lstat().st_uid != owner:
                 raise StartError(f"{folder} belongs to another account; remove it.") from None
+            # Every account can write to /tmp, the other parent: the folder may be planted.
+            if folder.stat().st_mode & 0o077 and not (is_below and make_private(folder)):
+                raise StartError(f"Other accounts can access {folder}; remove it.") from None
+            if any(file.lstat().st_uid != owner for file in folder.iterdir()):
+                raise StartError(f"{folder} has a file of another account; remove it.") from None
+
+    def _check_owner(self, cluster: Path) -> None:
+        """Raises StartError with a command if PostgreSQL would refuse the owner or mode."""
+        account = self._account()
+        if cluster.stat().st_uid != account.pw_uid:
+            raise StartError(
+                f"{cluster} doesn't belong to {account.pw_name}, which runs PostgreSQL: "
+                f"chown -R {account.pw_name} {shlex.quote(str(cluster))}"
+            )
+        if not make_private(cluster):
+            raise StartError(
+                f"Other accounts can access {cluster}: chmod 700 {shlex.quote(str(cluster))}"
+            )
 
     def _change_owner(self, folder: Path) -> None:
         if self.directory.account:

@@ -191,7 +191,10 @@ def test_configured_keys_are_not_rotated(tmp_path, encryption):
 
 def test_a_key_file_that_others_can_read_is_a_risk(encryption, path):
     encryption.encrypt("secret")
-    assert encryption.find_risk() == ""
+    assert encryption.protect_file() == ""
     path.chmod(0o640)
-    assert encryption.find_risk() == describe_exposure(path) != ""
-    assert Encryption([OLD]).find_risk() == ""
+    assert "could read" in encryption.protect_file()
+    assert encryption.protect_file() == ""
+    path.chmod(0o640)
+    assert Encryption(file=KeyFile(path)).protect_file() == describe_exposure(path) != ""
+    assert Encryption([OLD]).protect_file() == ""

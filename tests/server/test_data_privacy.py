@@ -100,6 +100,57 @@ def test_other_accounts_see_no_file_of_the_database(fresh: Any):
         assert path.stat().st_mode & 0o077 == 0, path
 
 
+@pytest.mark.parametrize("access", ["g+rwX,g+s", "go+rX", "a+rwX"])
+def test_files_that_a_volume_or_copy_opened_to_others_are_private_again(data: Path, access: str):
+    """`fsGroup` of Kubernetes changes group and mode of all files, `cp -r` uses the umask."""
+    unopened = EmbeddedPostgres(str(data))
+    unopened.start()
+    unopened.stop()
+    subprocess.run(["chmod", "-R", access, str(data)], check=True)
+    database = EmbeddedPostgres(str(data))
+    database.start()
+    try:
+        assert query(database, "SELECT 1") == [(1,)]
+        for path in data.iterdir():
+            assert path.stat().st_mode & 0o7077 == 0, path
+        assert data.stat().st_mode & 0o022 == 0
+    finally:
+        database.stop()
+
+
+def test_mode_of_a_folder_with_other_files_is_kept(data: Path):
+    (data / "notes").touch()
+    data.chmod(0o777)
+    database = EmbeddedPostgres(str(data))
+    try:
+        database.start()
+        assert data.stat().st_mode & 0o777 == 0o777
+    finally:
+        database.stop()
+        (data / "notes").unlink()
+        data.chmod(0o711)
+
+
+@as_root
+def test_files_of_another_account_are_refused_with_a_command(data: Path):
+    database = EmbeddedPostgres(str(data))
+    cluster, planted = data / "postgres", data / "socket" / "planted"
+    owner = cluster.stat()
+    try:
+        planted.touch()
+        with pytest.raises(StartError, match="socket has a file of another account; remove it"):
+            database.start()
+        planted.unlink()
+        os.chown(cluster, 0, 0)
+        command = f"chown -R {database.directory.account} {cluster}"
+        with pytest.raises(StartError, match=command):
+            database.start()
+    finally:
+        planted.unlink(missing_ok=True)
+        os.chown(cluster, owner.st_uid, owner.st_gid)
+        database.stop()
+
+
 RULES = "SELECT type, database, user_name, auth_method, options FROM pg_hba_file_rules"
 ONLY_RULE = ("local", ["all"], ["sigservice"], "peer", ["map=sigservice"])
 
@@ -257,7 +308,8 @@ def test_foreign_socket_folder_is_refused_before_it_is_asked(folder: Path):
     try:
         process = run_failing_service(environ(data))
         assert process.wait() == 1
-        assert f"{moved} belongs to another account" in process.stderr
+        assert str(moved) in process.stderr
+        assert "; remove it." in process.stderr
         process.close()
         has_connected = False
         with contextlib.suppress(TimeoutError):

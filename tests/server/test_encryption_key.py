@@ -35,8 +35,18 @@ def test_without_a_place_for_a_key_the_service_starts_and_encrypts_nothing(make_
         assert "SERVICE_ENCRYPTION_KEY" in str(caught.value)
 
 
-def test_the_start_warns_of_a_key_that_others_can_read(make_service, tmp_path):
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o660])
+def test_the_start_takes_its_own_key_away_from_others_and_warns(make_service, tmp_path, mode):
     (tmp_path / "encryption.key").write_text(KEY)
-    (tmp_path / "encryption.key").chmod(0o644)
+    (tmp_path / "encryption.key").chmod(mode)
     service = make_service({"dataDir": str(tmp_path)})
+    assert any("Other accounts could read" in line for line in service.warnings)
+    assert (tmp_path / "encryption.key").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_start_warns_of_a_configured_key_that_others_can_read(make_service, tmp_path):
+    (tmp_path / "keys").write_text(KEY)
+    (tmp_path / "keys").chmod(0o644)
+    service = make_service(None, {"SERVICE_ENCRYPTION_KEY_FILE": str(tmp_path / "keys")})
     assert any("Other accounts can read" in line for line in service.warnings)
+    assert (tmp_path / "keys").stat().st_mode & 0o777 == 0o644
