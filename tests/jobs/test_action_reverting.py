@@ -236,6 +236,11 @@ def test_a_flag_is_held_however_often_its_alert_is_repeated(alerts, web):
     alerts.work()
     (alert,) = web.get("/api/admin/alerts", headers=ADMIN).json["alerts"]
     assert (alert["runId"], alert["isFiring"]) == (first, True)
+    newest = alerts.runs(one["id"])[0]
+    assert (alert["since"] < alert["lastReportedAt"], alert["lastReportedAt"]) == (
+        True,
+        newest["createdAt"],
+    )
 
 
 @pytest.mark.parametrize("is_disabled", [False, True])

@@ -86,6 +86,7 @@ def test_a_viewer_lists_the_alerts_that_hold_flags(incident, vera):
         "environment": "production",
         "enabled": False,
         "isFiring": True,
+        "lastReportedAt": alert["since"],
         "actionSet": {"id": incident.set_id, "name": "Banner off"},
         "signalEndpoint": {"id": incident.endpoint["id"], "name": "alertmanager"},
         "summary": None,
@@ -144,7 +145,8 @@ def test_the_page_of_a_flag_names_the_alert_for_admins_only(incident, ada, vera)
     assert f"by alert {VALUE} fails" in texts[0]
     assert texts[1].startswith("⚠ Disabled by an alert of alertmanager, 18 min ago")
     for text in texts:
-        assert "It is still firing." in text
+        assert "It is still firing. No signal about it has arrived since 18 min ago" in text
+        assert "undo the run" in text
         assert set_name in text
 
 

@@ -72,6 +72,11 @@ def list_firing_alerts(
     return fetch_all(conn, _SQL["list_firing_alerts"], sets=sets, before=before)
 
 
+def list_alert_reports(conn: Connection, sets: list[int]) -> list[Row]:
+    """{action_set_id, correlation, reported_at} of each alert in the newest runs of the sets."""
+    return fetch_all(conn, _SQL["list_alert_reports"], sets=sets)
+
+
 def mark_reverted(conn: Connection, ids: list[int], *, by: int) -> None:
     """`ids` are newest first; `by` is the run that reverted them."""
     execute(conn, _SQL["mark_reverted"], ids=ids, by=by)

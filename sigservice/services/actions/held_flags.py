@@ -23,8 +23,9 @@ STATE_LABELS = ("status", "state", "severity")  # shown as words elsewhere
 def list_held_flags(
     conn: Connection, by: Identity, *, limit: int, features: list[str] | None = None
 ) -> list[Row]:
-    """One row for each flag and environment, newest first: `is_firing`, `endpoint` (its name) and,
-    for admins, the `summary` of the signal, of which `alert` and `text` are the first values."""
+    """One row for each flag and environment, newest first: `is_firing`, `reported_at` (when a
+    signal last said that the alert fires), `endpoint` (its name) and, for admins, the `summary` of
+    the signal, of which `alert` and `text` are the first values."""
     is_admin = by.has_permission(ADMIN)
     rows = home.list_flags_of_alerts(conn, limit=limit, features=features, payloads=is_admin)
     if not rows:
@@ -37,12 +38,18 @@ def list_held_flags(
         (alert["action_set_id"], alert["correlation"])
         for alert in action_runs.list_firing_alerts(conn, sets)
     }
+    reports = {
+        (report["action_set_id"], report["correlation"]): report["reported_at"]
+        for report in action_runs.list_alert_reports(conn, sets)
+    }
     flags = []
     for row in rows:
+        key = (row["action_set_id"], row["correlation"])
         summary = _summarize(row, summarizers)
         alert, text = name_alert(summary)
         more = {
-            "is_firing": (row["action_set_id"], row["correlation"]) in firing,
+            "is_firing": key in firing,
+            "reported_at": reports.get(key, row["created_at"]),
             "endpoint": names.get(row["source_id"]),
             "summary": summary,
             "alert": alert,
@@ -68,6 +75,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "enabled": row["enabled"],
         "since": format_iso(row["created_at"]),
         "isFiring": row["is_firing"],
+        "lastReportedAt": format_iso(row["reported_at"]),
         "runId": row["id"],
         "actionSet": {"id": row["action_set_id"], "name": row["name"]},
         "signalId": row["signal_id"],

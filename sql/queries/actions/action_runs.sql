@@ -105,6 +105,18 @@ SELECT s.id AS action_set_id,
               ORDER BY r.created_at DESC LIMIT s.max_runs) AS counted) AS in_last_hour
 FROM unnest(%(sets)s::int[], %(max_runs)s::int[]) AS s (id, max_runs);
 
+-- name: list_alert_reports
+-- When each alert was last reported, in the newest 1000 runs of each set. BETWEEN: see list_firing_alerts.
+SELECT s.id AS action_set_id, r.correlation, max(r.created_at) AS reported_at
+FROM unnest(%(sets)s::int[]) AS s (id)
+CROSS JOIN LATERAL (
+    SELECT n.correlation, n.cause, n.created_at FROM action_runs n
+    WHERE n.action_set_id BETWEEN s.id AND s.id
+    ORDER BY n.action_set_id, n.id DESC LIMIT 1000
+) AS r
+WHERE r.cause = 'signal' AND r.correlation IS NOT NULL
+GROUP BY s.id, r.correlation;
+
 -- name: list_firing_alerts
 -- The newest run of an alert, before the run `before` if it isn't NULL, decides: the alert fires unless that run
 -- resolved it or was undone. When a set reverts, all its alerts are resolved, so older runs don't matter; reads

@@ -28,6 +28,11 @@ alert <bdi>{{alert["alert"]}}</bdi>,\\
 an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 % end
  <time datetime="{{format_iso(alert['created_at'])}}" title="{{readable(alert['created_at'])}}">{{format_age(alert["created_at"])}}</time>. {{"It is still firing." if alert["is_firing"] else "It is no longer firing."}}</p>
+% if alert["is_firing"]:
+<p class="muted">No signal about it has arrived since
+% include("partials/time.tpl", at=alert["reported_at"])
+. If it has resolved, its end was lost or arrived too early: undo the run.</p>
+% end
 <p>
 <a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'])}}">run {{alert["id"]}} of <bdi>{{alert["name"]}}</bdi></a>
 % if identity.has_permission("ADMIN"):
