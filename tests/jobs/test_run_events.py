@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 import webtest
 
+from sigservice.repository.actions import action_runs
+from sigservice.repository.system import audit_log, events
 from tests.actions_kit import SETS, Alerts
 from tests.conftest import ADMIN, Cast, Make
 from tests.integrations_kit import ENVIRON, URL, Integrations
@@ -210,6 +212,23 @@ def test_a_run_that_rolls_back_a_release_is_one_message(kit, clock):
     list_types = send(kit)
     releases.signal("firing")
     assert list_types() == ["action-run-succeeded"]
+
+
+def test_the_log_waits_for_events_whose_ids_are_reserved(alerts):
+    alerts.set()
+    alerts.send()
+    database = alerts.service.context.database
+    with database.transaction() as conn:
+        context = alerts.service.context
+        context.evaluator.evaluate_batch(conn, context.get_logger("actions"))
+    reservations = (
+        lambda conn: events.reserve_ids(conn, 1),
+        lambda conn: action_runs.lock_unfinished(conn, since=0, limit=1),
+    )
+    for reserve in reservations:
+        with database.transaction() as conn, database.autocommit() as other:
+            assert reserve(conn)
+            assert audit_log.list_writers(other)
 
 
 def test_events_of_runs_are_for_admins(service, web, make):

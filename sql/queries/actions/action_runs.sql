@@ -51,7 +51,9 @@ SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,
 -- name: lock_unfinished_runs
 -- The oldest run is next for each process, so one process at a time continues it. A process that
 -- waited for the locks gets the current rows, without the runs that have ended. The actor columns are
--- NULL if the service account was deleted. `event_id` is for the event of the run if it ends.
+-- NULL if the service account was deleted. `event_id` is for the event of the run if it ends; the
+-- lock of a writer of events comes before it, as list_event_writers expects.
+WITH lock AS (DELETE FROM events WHERE false)
 SELECT nextval('events_id_seq') AS event_id, r.id, r.action_set_id, r.project, r.cause, r.signal_id, r.restores_run_id, r.actor_id,
        r.dry_run, r.correlation, r.action_set, r.next_action, r.created_at, u.username AS actor_username,
        (SELECT name FROM roles WHERE id = u.role_id) AS actor_role

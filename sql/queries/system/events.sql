@@ -2,6 +2,8 @@
 -- ones in chunks, if it is configured.
 
 -- name: reserve_event_ids
+-- Takes the lock of a writer before the IDs, as list_event_writers expects.
+WITH lock AS (DELETE FROM events WHERE false)
 SELECT nextval('events_id_seq') AS id FROM generate_series(1, %(count)s);
 
 -- name: insert_events
