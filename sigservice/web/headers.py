@@ -7,10 +7,10 @@ Headers = list[tuple[str, str]]
 _UPGRADE = "upgrade-insecure-requests"
 _DIRECTIVES = {
     "default-src": "'self'",
-    "base-uri": "'self'",
+    "base-uri": "'none'",
     "font-src": "'self'",
     "form-action": "'self'",
-    "frame-ancestors": "'self'",
+    "frame-ancestors": "'none'",
     "img-src": "'self' data:",
     "object-src": "'none'",
     "script-src": "'self'",

@@ -266,7 +266,8 @@ def test_pages_are_neither_cached_nor_framed(place, ada):
         assert headers["Referrer-Policy"] == "no-referrer"
         policy = headers["Content-Security-Policy"]
         assert "unsafe-inline" not in policy
-        assert "frame-ancestors 'self'" in policy
+        assert "frame-ancestors 'none';" in policy
+        assert "base-uri 'none';" in policy
         assert "script-src 'self';" in policy
 
 

@@ -31,8 +31,8 @@ PAGES = EVERYWHERE | {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 POLICY = (
-    "default-src 'self';base-uri 'self';font-src 'self';form-action 'self';"
-    "frame-ancestors 'self';img-src 'self' data:;object-src 'none';script-src 'self';"
+    "default-src 'self';base-uri 'none';font-src 'self';form-action 'self';"
+    "frame-ancestors 'none';img-src 'self' data:;object-src 'none';script-src 'self';"
     "script-src-attr 'none';style-src 'self';connect-src 'self';worker-src 'self';"
     "child-src 'self';media-src 'self';frame-src 'self'"
 )
