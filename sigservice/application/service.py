@@ -242,6 +242,7 @@ class Service:
         with self._lock:
             if self._is_stopped or self._listener is not None:
                 raise RuntimeError("A service can be started only once; create a new one.")
+            audit_log.acquire(self.context)
             workers = count_workers(self.config["db"]["pool"]["max"])
             self._listener = Listener(self.app, self.config, self._logger, self._callbacks, workers)
             self.context.streams.limit = self._listener.max_streams

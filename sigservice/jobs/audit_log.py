@@ -25,18 +25,10 @@ def run_once(context: Context) -> int:
     """Returns how many events were written, 0 if another process writes. Raises UnavailableError if
     the file can't be written."""
     path = context.config["audit"]["log"]
-    if not path:
+    position = acquire(context)
+    if position is None:
         return 0
-    with context.database.autocommit() as conn:
-        start = audit_log.acquire(conn, context.process_id)
-    if start is None:
-        return 0
-    if start["is_first"]:
-        path_of_export = f"{context.prefix}/api/admin/search/events/export?format=ndjson"
-        context.get_logger("audit").info(
-            "the audit log begins with the next event; GET %s has the older ones", path_of_export
-        )
-    position, last, total = start["event_id"], _find_last(context), 0
+    last, total = _find_last(context), 0
     while position < last and not context.stopping.is_set():
         with context.database.autocommit() as conn:
             rows = audit_log.list_after(conn, position, last, limit=BATCH)
@@ -49,6 +41,23 @@ def run_once(context: Context) -> int:
                 break
         total += len(rows)
     return total
+
+
+def acquire(context: Context) -> int | None:
+    """The ID of the last written event; None without an audit log, or if another process writes.
+    The first call decides where the log begins, so the start calls it before the first request."""
+    if not context.config["audit"]["log"]:
+        return None
+    with context.database.autocommit() as conn:
+        start = audit_log.acquire(conn, context.process_id)
+    if start is None:
+        return None
+    if start["is_first"]:
+        path_of_export = f"{context.prefix}/api/admin/search/events/export?format=ndjson"
+        context.get_logger("audit").info(
+            "the audit log begins with the next event; GET %s has the older ones", path_of_export
+        )
+    return int(start["event_id"])
 
 
 def write_lines(path: str, lines: list[bytes]) -> None:

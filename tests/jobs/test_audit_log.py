@@ -18,6 +18,7 @@ from sigservice.repository.system import audit_log
 from tests.application.test_app import Log
 from tests.conftest import ADMIN, Cast
 from tests.repository.kit import run
+from tests.waiting import until
 
 
 class AuditLog:
@@ -79,6 +80,18 @@ def test_the_first_start_begins_with_the_next_event_of_any_type(make_service, tm
         "featureName", "data", "preData", "tags",
     }  # fmt: skip
     assert all(line.keys() >= members for line in lines)
+
+
+def test_the_log_has_what_happens_right_after_the_first_start(make_service, tmp_path):
+    path = tmp_path / "audit.log"
+    service = make_service(
+        {"server": {"gracefulShutdownEnable": False}}, {"SERVICE_AUDIT_LOG": str(path)}
+    )
+    service.start()
+    body = {"name": "f1"}
+    web = webtest.TestApp(service.app)
+    web.post_json("/api/admin/projects/default/features", body, headers=ADMIN)
+    until(lambda: path.exists() and '"f1"' in path.read_text(), "the event")
 
 
 def test_the_first_start_says_how_to_export_the_older_events(make_service, tmp_path):
