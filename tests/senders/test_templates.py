@@ -51,7 +51,7 @@ def test_it_switches_off_and_on_again(alerts, web):
 
 
 # The member of a sample by which its signal is of something else, and its value there. A signal
-# that fires matches with another project, which is an alert of its own.
+# that fires matches with another project or source, which is an alert of its own.
 RUN = ["workflow_run"]
 OTHERS = [
     ("github", ["data", *RUN, "head_branch"], "other"),
@@ -62,7 +62,9 @@ OTHERS = [
     ("gitlab", ["object_attributes", "ref"], "other"),
     ("gitlab", ["object_attributes", "tag"], True),
     ("gitlab", ["object_attributes", "source"], "merge_request_event"),
+    ("gitlab", ["object_attributes", "source"], "parent_pipeline"),  # of a merge request
     ("gitlab", ["project", "path_with_namespace"], "other"),
+    ("cloudevents", ["source"], "/other"),
     ("datadog", ["data", "title"], "[TEST] [Triggered] Shop: error rate"),
     ("grafana", ["alerts", 0, "annotations", "grafana_state_reason"], "NoData"),
     ("grafana", ["alerts", 0, "annotations", "grafana_state_reason"], "MissingSeries"),
@@ -84,7 +86,7 @@ def test_signals_of_something_else_neither_disable_nor_enable_a_flag(alerts, web
         name, *change = case
         recipe = find_recipe(web, name)
         alerts.put(one, filters=recipe["filters"], options=recipe["options"])
-        if "project" not in change[0]:
+        if change[0][0] not in ("project", "source"):
             alerts.send(change_sample(recipe["sample"], *change))
             alerts.work()
             assert alerts.is_on()

@@ -213,14 +213,13 @@ def is_resolved(
 ) -> bool:
     """Whether the signal resolves an alert: all values at the path say so, also those of `[*]`, and
     the filters match that must match such signals too. Alerts that Alertmanager left out of a group
-    (`truncatedAlerts`) may still fire."""
+    (`truncatedAlerts`) may still fire: the status of the group is that of the others."""
     if resolved_condition is None:
         return False
     texts = {to_text(value) for value in find_scalars(payload, resolved_condition.path)}
     if not texts or not texts <= {*resolved_condition.values}:
         return False
-    is_group = "[*]" in resolved_condition.path and isinstance(payload, dict)
-    if is_group and payload.get("truncatedAlerts"):
+    if isinstance(payload, dict) and payload.get("truncatedAlerts"):
         return False
     return matcher is None or matcher.matches_resolved(payload)
 

@@ -303,8 +303,9 @@ def test_a_key_of_several_paths_needs_all_its_values(alerts):
     assert details[0]["path"] == "options.restoreWhenResolved.key"
 
 
-def test_a_group_resolves_with_the_last_of_its_alerts(alerts):
-    options = {"restoreWhenResolved": RESOLVED | {"path": "alerts[*].status"}}
+@pytest.mark.parametrize("path", ["alerts[*].status", "status"])
+def test_a_group_resolves_with_the_last_of_its_alerts(alerts, path):
+    options = {"restoreWhenResolved": RESOLVED | {"path": path}}
     filters = [{"path": "alerts[*].status", "operator": "IN", "values": ["firing"]}]
     alerts.id = alerts.set(filters=filters, options=options)["id"]
     for is_on, states in (
@@ -314,7 +315,8 @@ def test_a_group_resolves_with_the_last_of_its_alerts(alerts):
         (True, ["resolved", "resolved"]),
     ):
         items = [state for state in states if state != "truncated"]
-        payload = {"groupKey": "a", "truncatedAlerts": len(states) - len(items)}
+        status = "firing" if "firing" in items else "resolved"  # without those left out
+        payload = {"groupKey": "a", "status": status, "truncatedAlerts": len(states) - len(items)}
         alerts.send(payload | {"alerts": [{"status": state} for state in items]})
         alerts.work()
         assert alerts.is_on() is is_on
