@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from sigservice.clock import Clock
-from sigservice.concurrency.burst import Burst
 from sigservice.concurrency.limiter import Limiter
 from sigservice.concurrency.quotas import Quotas
 from sigservice.concurrency.recent_keys import RecentKeys
@@ -38,7 +37,6 @@ from sigservice.services.access.authentication_scheme import AuthenticationSchem
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.access.oidc.provider import Provider
 from sigservice.services.actions.action_evaluation import Evaluator
-from sigservice.services.actions.integration_delivery import Settlement
 from sigservice.services.releases.release_watch import ReleaseWatch
 from sigservice.services.rules.query_order import QueryOrder
 from sigservice.services.signals.endpoint_cache import EndpointCache
@@ -81,8 +79,6 @@ class Context:
     unavailable: CappedLog
     signal_commits: GroupCommit[NewSignal, Row | NotStored]
     report_commits: Mapping[str, GroupCommit[Report, None]]  # by the type of the token
-    delivery_commits: GroupCommit[Settlement, str | None]
-    change_burst: Burst
     impact_exposition: CachedExposition
     signal_endpoints: EndpointCache
     evaluator: Evaluator = field(default_factory=Evaluator)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from sigservice.clock import Clock
-from sigservice.concurrency.burst import Burst
 from sigservice.concurrency.limiter import Limiter
 from sigservice.config.oidc import is_enabled
 from sigservice.context import Context, public_prefix
@@ -34,7 +33,6 @@ from sigservice.repository.usage import impact_metrics, statistics
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.access.oidc.provider import Provider
-from sigservice.services.actions import integration_delivery
 from sigservice.services.actions.action_kinds.table import add_kinds
 from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.releases import release_actions
@@ -75,8 +73,7 @@ LIMIT_LABELS = {
 }
 
 
-SIGNAL_WAIT_SECONDS, REPORT_WAIT_SECONDS, DELIVERY_WAIT_SECONDS = 2.0, 0.5, 10.0
-DELIVERY_GATHER_SECONDS = 0.004  # less than a commit takes on most disks
+SIGNAL_WAIT_SECONDS, REPORT_WAIT_SECONDS = 2.0, 0.5
 MAX_GROUP_BYTES = 1_000_000  # one group has more only if one item has
 MAX_FRONTEND_GROUP_BYTES = 200_000
 EDGE_VALIDATIONS_PER_MINUTE = 60
@@ -165,15 +162,6 @@ def build_context(
             "signals", database, signal_storage.store_all, telemetry, SIGNAL_WAIT_SECONDS
         ),
         report_commits=_build_report_commits(config, database, clock, telemetry),
-        delivery_commits=GroupCommit(
-            database,
-            integration_delivery.settle,
-            max_waiting=MAX_WAITING,
-            max_bytes=MAX_GROUP_BYTES,
-            wait_seconds=DELIVERY_WAIT_SECONDS,
-            gather_seconds=DELIVERY_GATHER_SECONDS,
-        ),
-        change_burst=Burst(clock.monotonic),
         impact_exposition=CachedExposition(
             lambda: _write_impact_metrics(database), clock.monotonic
         ),

@@ -50,21 +50,16 @@ class GroupCommit(Generic[Item, Result]):
         max_bytes: int,
         wait_seconds: float,
         observe: Callable[[int], None] = lambda count: None,
-        gather_seconds: float = 0.0,
     ) -> None:
         """At most `max_waiting` callers wait for a result. A caller is refused if the writing of
         its item hasn't begun after `wait_seconds`, in which it may have run other requests. A group
-        has at most `max_bytes`, or one item. `observe` gets the number of items of each commit. For
-        callers that store one item after another: a writer waits up to `gather_seconds` until the
-        callers of the last group have come again, so that groups are as large as possible."""
+        has at most `max_bytes`, or one item. `observe` gets the number of items of each commit."""
         self._database, self._write, self._observe = database, write, observe
         self._max_waiting, self._max_bytes = max_waiting, max_bytes
         self._wait_seconds = wait_seconds
         self._lock = threading.Lock()
         self._queue: deque[_Entry[Item, Result]] = deque()
         self._has_writer, self._may_go_on = False, threading.Condition(self._lock)
-        self._gather_seconds, self._has_come = gather_seconds, threading.Condition(self._lock)
-        self._last_callers: set[int] = set()
         self._waiting = 0
 
     @property
@@ -80,7 +75,6 @@ class GroupCommit(Generic[Item, Result]):
                 raise build_busy_error()
             self._waiting += 1
             self._queue.append(entry)
-            self._has_come.notify()
         try:
             give_up_at = time.monotonic() + wait_budget.limit(self._wait_seconds)
             with wait_budget.count():
@@ -125,18 +119,12 @@ class GroupCommit(Generic[Item, Result]):
         group: list[_Entry[Item, Result]] = []
         size = 0
         with self._lock:
-            if self._gather_seconds:
-                self._has_come.wait_for(self._have_all_come, self._gather_seconds)
             while self._queue:
                 size += self._queue[0].item.size
                 if group and size > self._max_bytes:
                     break
                 group.append(self._queue.popleft())
-            self._last_callers = {entry.caller for entry in group}
         return group
-
-    def _have_all_come(self) -> bool:
-        return self._last_callers <= {entry.caller for entry in self._queue}
 
     def _store_group(self, group: "list[_Entry[Item, Result]]") -> None:
         wait_budget.adopt_start(min(entry.start for entry in group))
@@ -166,12 +154,12 @@ class GroupCommit(Generic[Item, Result]):
 
 
 class _Entry(Generic[Item, Result]):
-    __slots__ = ("caller", "error", "is_done", "is_stored", "item", "result", "start")
+    __slots__ = ("error", "is_done", "is_stored", "item", "result", "start")
     result: Result
 
     def __init__(self, item: Item) -> None:
         self.item, self.is_stored, self.is_done = item, False, False
-        self.caller, self.start = threading.get_ident(), wait_budget.get_start()
+        self.start = wait_budget.get_start()
         self.error: Exception | None = None
 
 

@@ -2,8 +2,8 @@
 something to send, so that a slow receiver delays no other.
 
 A thread claims the next deliveries of its integration, and sends one after the other. The result of
-each is stored before the next one is sent, together with the results of other integrations. After
-a kill the claim expires and what was not stored is sent again with the same ID.
+each is stored before the next one is sent. After a kill the claim expires and what was not stored
+is sent again with the same ID.
 """
 
 import threading
@@ -16,30 +16,16 @@ from sigservice.log import log_error
 from sigservice.outgoing.post import HttpConnection
 from sigservice.repository.actions import integrations as integration_rows
 from sigservice.services.actions import integration_delivery, integrations
-from sigservice.services.actions.integration_delivery import (
-    Outcome,
-    Settings,
-    Settlement,
-)
+from sigservice.services.actions.integration_delivery import Outcome, Settings
 from sigservice.services.channel_delivery import DeliveryResult
 
 MAX_CLAIMED = 50
 # A delivery that starts later could end after its claim.
 _MAX_BATCH_SECONDS = 4.0
-# During a burst of changes, senders use at most this part of the time of a processor, so that it
-# takes as long as without integrations.
-_BURST_SHARE = 0.01
-_MAX_PAUSE_SECONDS = 1.5
 
 
 def run_once(context: Context) -> None:
     """Starts a sender for each integration whose next delivery is due."""
-    with context.database.autocommit() as conn:
-        changes = integration_rows.inspect_changes(conn)
-    context.change_burst.observe(changes["is_burst"])
-    if changes["has_unqueued"]:
-        with context.database.transaction() as conn:
-            integration_rows.queue_events(conn)
     now, busy = context.clock.now(), list(context.integration_senders)
     with context.database.autocommit() as conn:
         ids = integration_rows.claim_queues(conn, now=now, owner=context.process_id, busy=busy)
@@ -57,9 +43,9 @@ def run_once(context: Context) -> None:
 
 
 def _list_next(context: Context, id: int) -> list[Row]:
-    now, limit = context.clock.now(), 1 if context.change_burst.lasts else MAX_CLAIMED
+    now, owner = context.clock.now(), context.process_id
     with context.database.autocommit() as conn:
-        return integration_rows.list_next(conn, id, now=now, owner=context.process_id, limit=limit)
+        return integration_rows.list_next(conn, id, now=now, owner=owner, limit=MAX_CLAIMED)
 
 
 def _send_in_order(context: Context, id: int) -> None:
@@ -67,12 +53,9 @@ def _send_in_order(context: Context, id: int) -> None:
     try:
         with HttpConnection() as connection:
             while not context.stopping.is_set() and (rows := _list_next(context, id)):
-                started_at = time.thread_time()
                 _send_batch(context, rows, connection)
-                if context.change_burst.lasts:
-                    cpu_seconds = time.thread_time() - started_at
-                    pause = cpu_seconds * len(context.integration_senders) / _BURST_SHARE
-                    context.change_burst.wait(min(pause, _MAX_PAUSE_SECONDS))
+                if len(rows) < MAX_CLAIMED:
+                    break
         with context.database.autocommit() as conn:
             integration_rows.release_queue(conn, id, owner=context.process_id)
     except Exception as error:  # noqa: BLE001  the next run continues
@@ -96,8 +79,9 @@ def _send_batch(context: Context, rows: list[Row], connection: HttpConnection) -
 
 def _deliver(context: Context, row: Row, settings: Settings, connection: HttpConnection) -> Outcome:
     def save(outcome: Outcome) -> bool:
-        version = context.delivery_commits.store(Settlement(row, outcome, context.clock.now()))
-        return bool(version == row["version"]) and not context.stopping.is_set()
+        with context.database.autocommit(is_write=True) as conn:
+            _, version = integration_delivery.settle(conn, row, outcome, context.clock.now())
+        return version == row["version"] and not context.stopping.is_set()
 
     try:
         return integration_delivery.deliver(row, settings, context.clock.now(), connection, save)
@@ -109,9 +93,8 @@ def _deliver(context: Context, row: Row, settings: Settings, connection: HttpCon
 
 def _settle(context: Context, row: Row, outcome: Outcome) -> bool:
     """Whether the next delivery of the same claim can follow."""
-    settlement = Settlement(row, outcome, context.clock.now())
-    version = context.delivery_commits.store(settlement)
-    state = settlement.state
+    with context.database.autocommit(is_write=True) as conn:
+        state, version = integration_delivery.settle(conn, row, outcome, context.clock.now())
     result = "failed" if state == "waiting" else state
     context.telemetry.deliveries.count_integration(row["provider"], result)
     logger = context.get_logger("integrations")

@@ -53,7 +53,7 @@ HOT = {
     ("outbox", "claim_message"): ["outbox_due_message_idx"],
     ("integrations", "claim_queues"): ["outbox_integration_idx", "outbox_pkey"],
     ("integrations", "list_next_deliveries"): ["outbox_integration_idx", "events_pkey"],
-    ("integrations", "settle_deliveries"): ["outbox_pkey"],
+    ("integrations", "settle_delivery"): ["outbox_pkey"],
     ("outbox", "list_messages"): ["outbox_subject_idx"],
     ("outbox", "delete_old_messages"): ["outbox_settled_idx"],
     ("mails", "find_last_mail"): ["outbox_user_id_idx"],

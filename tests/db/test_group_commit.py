@@ -1,6 +1,5 @@
 """Group commit: what concurrent callers get, and what is stored."""
 
-import queue
 import threading
 import time
 from contextlib import closing
@@ -136,41 +135,6 @@ def test_single_caller_stores_at_once(make_group):
         assert group.list_numbers()[-1] == number
     assert (group.sizes, set(group.writers)) == ([1, 1, 1], {threading.get_ident()})
     assert group.commits.waiting == 0
-
-
-def test_a_writer_waits_for_the_callers_of_the_last_group(make_group):
-    group = make_group(gather_seconds=DEADLINE_SECONDS)
-    numbers = [queue.SimpleQueue(), queue.SimpleQueue()]
-
-    def store_all(mine):
-        while number := mine.get():
-            group.store(number)
-
-    threads = [threading.Thread(target=store_all, args=(mine,), daemon=True) for mine in numbers]
-    for thread in threads:
-        thread.start()
-    group.may_write.clear()
-    numbers[0].put(1)
-    until(lambda: group.writers, "the first writer")
-    numbers[1].put(2)
-    until(lambda: group.commits.waiting == 2, "the second caller")
-    group.may_write.set()
-    for place, number, others in ((0, 3, {1, 2, 3}), (1, 4, {1, 2, 3}), (0, 5, {1, 2, 3, 4, 5})):
-        numbers[place].put(number)
-        until(lambda others=others: set(group.results) >= others, "the results")
-    for mine in numbers:
-        mine.put(0)
-    join(threads)
-    assert group.sizes == [1, 2, 2]
-
-
-def test_a_writer_does_not_wait_long_for_a_caller_that_has_nothing_to_store(make_group):
-    group = make_group(gather_seconds=0.001)
-    group.store(1)
-    thread = threading.Thread(target=group.store, args=(2,), daemon=True)
-    thread.start()
-    join([thread])
-    assert group.sizes == [1, 1]
 
 
 def test_no_caller_is_answered_before_the_commit(make_group):

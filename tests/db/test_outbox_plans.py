@@ -3,7 +3,6 @@ they read depends on what they return, and at most once on the length of the out
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -23,8 +22,7 @@ pytestmark = pytest.mark.external
 
 NOW = datetime.now(UTC)
 PREPARED = (
-    "queue_events", "claim_queues", "list_next_deliveries", "settle_deliveries", "release_queue",
-    "inspect_changes",
+    "claim_queues", "list_next_deliveries", "settle_delivery", "release_queue",
 )  # fmt: skip
 MAX_WORK = 10_000  # rows and pages: a millisecond
 DELIVERIES = (100, 1000, 10_000)  # that wait; as many were sent
@@ -43,28 +41,22 @@ INSERT INTO events (type, created_by, created_at)
 SELECT 'feature-created', 'ada', now() - interval '1 minute' FROM generate_series(1, %s) n;
 INSERT INTO integration_claims SELECT id, 'one', 'epoch' FROM integrations
 """
-UNQUEUED = """
-INSERT INTO unqueued_events SELECT n, '{1,2}' FROM generate_series(1, %s) n ON CONFLICT DO NOTHING
-"""
 
 
 def list_cases(first: int) -> list[Case]:
     """`first` is the ID of the first delivery that waits."""
-    ids, now = list(range(first, first + 8)), NOW.isoformat()
-    result = {"attempts": 1, "result": "sent", "now": now, "due_at": now}
-    results = json.dumps([result | {"id": id} for id in ids])
+    result = {"id": first, "attempts": 1, "result": "sent", "now": NOW, "due_at": NOW}
+    result |= {"error": None, "payload": None}
     claim: dict[str, Any] = {"owner": "one", "now": NOW + timedelta(seconds=9)}
     page = {"limit": 50, "offset": 0, "attempted_only": False, "id": 1}
     path, due = "actions/integrations", {"now": NOW, "until": NOW, "busy": []}
     return [
-        Case(path, "queue_events", {"limit": 10}),
         Case(path, "claim_queues", claim | {"busy": []}),
         Case(path, "claim_queues", claim | {"busy": list(range(2, 11))}),
         Case(path, "list_next_deliveries", claim | {"id": 1, "limit": 50}),
         Case(path, "list_next_deliveries", claim | {"id": 1, "limit": 1}),
-        Case(path, "settle_deliveries", {"items": results, "count": len(ids)}),
+        Case(path, "settle_delivery", result),
         Case(path, "release_queue", {"id": 1, "owner": "one"}),
-        Case(path, "inspect_changes", {}),
         Case(path, "list_deliveries", page),
         Case(path, "list_deliveries", page | {"limit": 1, "delivery_id": first}),
         Case("outbox", "claim_message", due | {"kinds": ["run", "silence"]}),
@@ -79,7 +71,7 @@ def fill_outbox(server: Any, name: str, count: int) -> Iterator[Any]:
     options = server.create_database(name)
     sigservice.create({"db": options, "logLevel": "error"}, {}, passwords=QuickPasswords()).stop()
     with closing(server.connect(name)) as conn:
-        for table in ("events", "integrations", "outbox", "unqueued_events"):
+        for table in ("events", "integrations", "outbox"):
             run(conn, f"ALTER TABLE {table} SET (autovacuum_enabled = false)")
         run(conn, FILL, count)
         run(conn, SENT, count)
@@ -101,7 +93,6 @@ def test_statements_need_no_statistics(temporary_database: Any, count: int):
     with fill_outbox(temporary_database, f"outbox_{count}", count) as conn:
         for _ in range(3):  # without statistics, with those from before the rest, and with all
             run(conn, WAITING, count)
-            run(conn, UNQUEUED, count)
             works = {str(case): measure(conn, case) for case in list_cases(find_first(conn))}
             assert find_slow(works, 3 * count) == {}
             run(conn, "VACUUM ANALYZE")
@@ -121,7 +112,6 @@ def test_plans_that_were_made_for_a_short_outbox_are_good_for_a_long_one(
         cases = [case for case in list_cases(find_first(conn)) if case.statement in PREPARED]
         executions = [prepare(conn, f"s{n}", case) for n, case in enumerate(cases)]
         run(conn, WAITING, 10_000)
-        run(conn, UNQUEUED, 1000)
         works = {
             str(case): measure_statement(conn, execution, case.values)
             for case, execution in zip(cases, executions, strict=True)

@@ -9,7 +9,6 @@ from datetime import timedelta
 
 import pytest
 
-from sigservice.db import queries
 from sigservice.jobs import integrations as job
 from sigservice.jobs import retention
 from sigservice.repository import channels
@@ -71,10 +70,23 @@ def test_events_are_sent_after_the_system_had_no_thread_left(kit, receiver, monk
     assert kit.states(id) == [("sent", None)]
 
 
+@pytest.fixture(params=["disabled", "deleted"])
+def end(request, rows):
+    """Disables or deletes an integration."""
+
+    def run(conn, id):
+        if request.param == "deleted":
+            integration_services.delete(conn, id, SYSTEM)
+        else:
+            ((version,),) = rows("SELECT xmin::text FROM integrations")
+            integration_services.disable(conn, id, "gone", version=version)
+
+    return run
+
+
 def count_unsent(rows):
-    return rows("SELECT (SELECT count(*) FROM unqueued_events) + (SELECT count(*) FROM outbox)")[0][
-        0
-    ]
+    ((count,),) = rows("SELECT count(*) FROM outbox")
+    return count
 
 
 def test_a_change_that_no_integration_wants_queues_nothing(kit, rows):
@@ -285,7 +297,6 @@ def claim(kit, owner, limit=job.MAX_CLAIMED):
     """The next deliveries of the queues that another process claims."""
     values = {"now": kit.clock.now(), "owner": owner}
     with kit.service.context.database.transaction() as conn:
-        integrations.queue_events(conn)
         ids = integrations.claim_queues(conn, busy=[], **values)
         return [
             row for id in ids for row in integrations.list_next(conn, id, limit=limit, **values)
@@ -319,19 +330,6 @@ def test_a_process_whose_clock_is_ahead_takes_no_queue_from_another(kit, receive
     assert not receiver.requests
 
 
-def test_during_a_burst_of_changes_a_sender_takes_one_delivery_at_a_time(kit, rows):
-    context = kit.service.context
-    id = kit.create()
-    for number in range(10):
-        kit.flag(f"f{number}")
-    assert len(claim(kit, context.process_id)) == 10
-    for moment, is_burst in (("clock_timestamp() + interval '1 minute'", True), ("'epoch'", False)):
-        rows(f"UPDATE events SET created_at = {moment} RETURNING id")
-        with context.database.autocommit() as conn:
-            context.change_burst.observe(integrations.inspect_changes(conn)["is_burst"])
-        assert len(job._list_next(context, id)) == (1 if is_burst else 10)
-
-
 def test_one_connection_carries_all_events_of_a_queue(kit, receiver):
     receiver.keeps_connections = True
     kit.create()
@@ -351,7 +349,7 @@ def test_a_changed_integration_stops_what_was_claimed_before(kit, receiver):
     until(lambda: receiver.requests, "the first request")
     kit.call("put", f"{ADDONS}/{id}", make_body(f"{receiver.url}/new"), 200)
     receiver.hold.set()
-    until(lambda: len(receiver.requests) == 5, "all events")
+    until(lambda: not kit.service.context.integration_senders, "the end of the sender")
     kit.run()
     assert [one.path for one in receiver.requests] == ["/hook"] + ["/new"] * 4
     assert [state for state, _ in kit.states(id)] == ["sent"] * 5
@@ -416,22 +414,6 @@ def test_a_sender_that_ends_leaves_its_queue_to_other_processes(kit):
     assert [row["feature_name"] for row in claim(kit, "another")] == ["f2"]
 
 
-def test_events_wait_for_a_place_in_the_queues_without_being_lost(kit, receiver, rows):
-    """Disabled and deleted integrations get none of them."""
-    enabled, disabled, deleted = (kit.create() for _ in range(3))
-    kit.flag("f1")
-    assert kit.call("get", f"{ADDONS}/{disabled}")["deliveries"]["waiting"] == 1
-    body = make_body(f"{receiver.url}/hook")
-    kit.call("put", f"{ADDONS}/{disabled}", body | {"enabled": False}, 200)
-    kit.call("put", f"{ADDONS}/{disabled}", body, 200)
-    kit.web.delete(f"{ADDONS}/{deleted}", headers=ADMIN)
-    assert rows("SELECT integration_ids FROM unqueued_events") == [([enabled],)]
-    kit.run()
-    assert [one["featureName"] for one in kit.bodies()] == ["f1"]
-    assert [one["type"] for one in kit.deliveries(enabled)] == ["feature-created"]
-    assert rows("SELECT count(*) FROM unqueued_events") == [(0,)]
-
-
 def test_saving_action_sets_does_not_delay_deliveries(kit, receiver, rows):
     kit.create()
     kit.flag("f1")
@@ -441,16 +423,32 @@ def test_saving_action_sets_does_not_delay_deliveries(kit, receiver, rows):
     assert [one["featureName"] for one in kit.bodies()] == ["f1"]
 
 
-def test_events_are_not_queued_for_an_integration_that_is_being_disabled(kit, rows):
+def test_a_change_during_the_end_of_an_integration_waits_and_queues_nothing(kit, rows, end):
     id = kit.create()
-    kit.flag("f1")
-    run = threading.Thread(target=job.run_once, args=[kit.service.context])
+    change = threading.Thread(target=kit.flag)
     with kit.service.context.database.transaction() as conn:
-        ((version,),) = rows("SELECT xmin::text FROM integrations")
-        integration_services.disable(conn, id, "gone", version=version)
-        run.start()
-        until(lambda: rows("SELECT 1 FROM pg_locks WHERE NOT granted"), "the event's row")
-    run.join()
+        end(conn, id)
+        change.start()
+        until(lambda: rows("SELECT 1 FROM pg_locks WHERE NOT granted"), "the change")
+    change.join()
+    assert rows("SELECT feature_name FROM events ORDER BY id DESC LIMIT 1") == [("f1",)]
+    assert count_unsent(rows) == 0
+
+
+def test_the_end_of_an_integration_waits_for_a_change_and_drops_its_event(kit, rows, end):
+    id = kit.create()
+    database = kit.service.context.database
+
+    def run_end():
+        with database.transaction() as conn:
+            end(conn, id)
+
+    ending = threading.Thread(target=run_end)
+    with database.transaction() as conn:
+        events.record(conn, "feature-created", SYSTEM, feature_name="f1", project="default")
+        ending.start()
+        until(lambda: rows("SELECT 1 FROM pg_locks WHERE NOT granted"), "the end")
+    ending.join()
     assert count_unsent(rows) == 0
 
 
@@ -465,21 +463,14 @@ def test_a_disabled_integration_drops_what_waits(kit, receiver):
     assert kit.deliveries(id) == []
 
 
-def test_retention_keeps_events_that_wait_and_drops_orphans(make_service, receiver, clock, rows):
+def test_retention_keeps_events_that_wait(make_service, receiver, clock, rows):
     service = make_service(environ=ENVIRON | {"SERVICE_EVENTS_RETENTION_DAYS": "1"})
     kit = Integrations(service, receiver, clock)
-    id = kit.create()
+    kit.create()
     kit.flag("f1")
-    kit.deliveries(id)  # puts it into the queue
-    kit.flag("f2")
     rows("UPDATE events SET created_at = now() - interval '3 days' RETURNING id")
-    rows(
-        "INSERT INTO outbox (kind, subject_id, target) VALUES ('integration', 99, '{}') "
-        "RETURNING id"
-    )
     retention.run_once(service.context)
-    assert rows("SELECT feature_name FROM events ORDER BY id") == [("f1",), ("f2",)]
-    assert rows("SELECT count(*) FROM outbox WHERE subject_id = 99") == [(0,)]
+    assert rows("SELECT feature_name FROM events") == [("f1",)]
 
 
 def test_a_refused_address_is_given_up_without_a_request(make_service, receiver, clock):
@@ -512,16 +503,3 @@ def test_long_queues_of_integrations_do_not_delay_other_messages(kit, rows):
         "ORDER BY due_at, id LIMIT 1"
     )
     assert "outbox_due_message_idx" in str(plan)
-
-
-def test_storing_a_result_reads_no_more_of_a_long_outbox_than_its_row(kit, rows):
-    """Without statistics, as at the beginning of a burst."""
-    rows(
-        "INSERT INTO outbox (kind, subject_id, target) SELECT 'integration', 1, '{}' "
-        "FROM generate_series(1, 3000) RETURNING id"
-    )
-    statement = queries.load("actions/integrations")["settle_deliveries"]
-    values = {"items": "'[]'", "count": "4"}
-    plan = str(rows(f"EXPLAIN {statement % values}"))
-    assert "outbox_pkey" in plan
-    assert "Seq Scan on outbox" not in plan

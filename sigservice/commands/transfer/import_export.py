@@ -21,6 +21,7 @@ from sigservice.db import Connection
 from sigservice.errors import AppError, BadDataError, StartError
 from sigservice.log import escape_line
 from sigservice.outgoing.proxies import Proxies
+from sigservice.repository.actions import integrations as integration_rows
 from sigservice.repository.transfer import definitions
 from sigservice.routes.admin.actions.integrations import make_rules
 from sigservice.services.identity import SYSTEM
@@ -195,6 +196,7 @@ def _write_transaction(context: Context, *, is_dry_run: bool) -> Iterator[Connec
     machine above all."""
     with context.database.transaction() as conn:
         definitions.lift_timeouts(conn)
+        integration_rows.lock(conn)  # before events, which lock the integrations that want them
         yield conn
         if is_dry_run:
             conn.rollback()

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from sigservice.db import queries
 from sigservice.db.pool import Connection
 from sigservice.db.statements import (
@@ -13,10 +15,9 @@ from sigservice.db.statements import (
     fetch_all,
     fetch_all_prepared,
     fetch_one,
+    fetch_one_prepared,
     fetch_value,
 )
-
-MAX_QUEUED = 500  # events in one transaction
 
 _SQL = queries.load("actions/integrations")
 
@@ -62,18 +63,7 @@ def delete(conn: Connection, id: int) -> None:
 
 
 def delete_waiting(conn: Connection, id: int) -> None:
-    execute(conn, _SQL["unqueue_events"], id=id)
     execute(conn, _SQL["delete_waiting_deliveries"], id=id)
-
-
-def delete_orphaned(conn: Connection, *, chunk: int) -> int:
-    return execute(conn, _SQL["delete_orphaned_deliveries"], chunk=chunk)
-
-
-def queue_events(conn: Connection) -> None:
-    """Makes deliveries of the oldest events, for the integrations that want them."""
-    execute(conn, _SQL["lock_queues"])
-    execute_prepared(conn, _SQL["queue_events"], limit=MAX_QUEUED)
 
 
 def claim_queues(conn: Connection, *, now: datetime, owner: str, busy: Sequence[int]) -> list[int]:
@@ -94,17 +84,31 @@ def release_queue(conn: Connection, id: int, *, owner: str) -> None:
     execute_prepared(conn, _SQL["release_queue"], id=id, owner=owner)
 
 
-def settle(conn: Connection, items: str, *, count: int) -> dict[int, str | None]:
-    """`items` is a JSON array of `count`. Returns the version of the integration by ID of the
-    delivery, for those that were stored; None if it was deleted."""
-    rows = fetch_all_prepared(conn, _SQL["settle_deliveries"], items=items, count=count)
-    return {row["id"]: row["version"] for row in rows}
-
-
-def inspect_changes(conn: Connection) -> Row:
-    """{has_unqueued, is_burst}"""
-    (row,) = fetch_all_prepared(conn, _SQL["inspect_changes"])
-    return row
+def settle(
+    conn: Connection,
+    row: Row,
+    *,
+    result: str,
+    error: str | None,
+    payload: dict[str, Any],
+    due_at: datetime,
+    now: datetime,
+) -> str | None:
+    """Stores the result of an attempt of `list_next`: sent, waiting, given up or unfinished.
+    An empty payload keeps the stored one. Returns the version of the integration, None if it or the
+    delivery was deleted, or a later attempt was stored."""
+    result_row = fetch_one_prepared(
+        conn,
+        _SQL["settle_delivery"],
+        id=row["id"],
+        attempts=row["attempts"],
+        result=result,
+        error=error,
+        payload=msgspec.json.encode(payload).decode() if payload else None,
+        due_at=due_at,
+        now=now,
+    )
+    return result_row["version"] if result_row else None
 
 
 def list_deliveries(

@@ -1,7 +1,7 @@
 """Sends one event or a test to the receiver of an integration."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from sigservice.clock import format_iso
 from sigservice.crypto.encryption import Encryption, EncryptionError
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
@@ -78,40 +77,25 @@ class Outcome:
     is_unfinished: bool = False
 
 
-class Settlement:
-    """The result of an attempt, to be stored: `state` is sent, waiting, given up or unfinished,
-    which keeps the claim."""
-
-    def __init__(self, row: Row, outcome: Outcome, now: datetime) -> None:
-        self.id = row["id"]
-        self.state, due_at = "unfinished", row["due_at"]
-        if not outcome.is_unfinished:
-            self.state, due_at = outbox.choose_result(row, outcome.result, now)
-        answer = {"answer": outcome.result.answer} if outcome.result.answer else {}
-        channels = {"channels": outcome.channels} if outcome.channels else {}
-        self.json = msgspec.json.encode(
-            {
-                "id": self.id,
-                "attempts": row["attempts"],
-                "result": self.state,
-                "now": format_iso(now),
-                "due_at": due_at.isoformat(),
-                "error": outcome.result.error[:500] or None,
-                "payload": channels | answer or None,
-            }
-        )
-
-    @property
-    def size(self) -> int:
-        return len(self.json)
-
-
-def settle(conn: Connection, settlements: Sequence[Settlement]) -> list[str | None]:
-    """Stores the results; returns the version of each integration, None if it or the delivery was
-    deleted, or a later attempt was stored."""
-    items = b"[%s]" % b",".join(one.json for one in settlements)
-    versions = integration_rows.settle(conn, items.decode(), count=len(settlements))
-    return [versions.get(one.id) for one in settlements]
+def settle(conn: Connection, row: Row, outcome: Outcome, now: datetime) -> tuple[str, str | None]:
+    """Stores the result of an attempt. Returns it (sent, waiting, given up or unfinished, which
+    keeps the claim), and the version of the integration: None if it or the delivery was deleted, or
+    a later attempt was stored."""
+    result, due_at = "unfinished", row["due_at"]
+    if not outcome.is_unfinished:
+        result, due_at = outbox.choose_result(row, outcome.result, now)
+    channels = {"channels": outcome.channels} if outcome.channels else {}
+    answer = {"answer": outcome.result.answer} if outcome.result.answer else {}
+    version = integration_rows.settle(
+        conn,
+        row,
+        result=result,
+        error=outcome.result.error[:500] or None,
+        payload=channels | answer,
+        due_at=due_at,
+        now=now,
+    )
+    return result, version
 
 
 def deliver(

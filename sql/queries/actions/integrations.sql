@@ -11,7 +11,7 @@ SELECT i.id, i.name, i.provider, i.enabled, i.description, i.parameters, i.secre
        e.last_error
 FROM integrations i
 CROSS JOIN LATERAL (
-    SELECT count(*) + (SELECT count(*) FROM unqueued_events u WHERE i.id = ANY(u.integration_ids)) AS waiting
+    SELECT count(*) AS waiting
     FROM outbox o
     WHERE o.kind = 'integration' AND o.subject_id = i.id AND o.sent_at IS NULL
       AND o.given_up_at IS NULL
@@ -71,43 +71,9 @@ WHERE id IN (
     FOR UPDATE
 );
 
--- name: unqueue_events
--- Called when an integration is disabled or deleted.
-UPDATE unqueued_events SET integration_ids = array_remove(integration_ids, %(id)s)
-WHERE %(id)s = ANY(integration_ids);
-
 -- name: delete_claim
 -- Called when an integration is deleted.
 DELETE FROM integration_claims WHERE integration_id = %(id)s;
-
--- name: delete_orphaned_deliveries
--- Deletes deliveries that the previous version queued while their integration was disabled or deleted.
-DELETE FROM outbox
-WHERE id IN (
-    SELECT o.id FROM outbox o
-    WHERE o.kind = 'integration' AND o.sent_at IS NULL AND o.given_up_at IS NULL
-      AND NOT EXISTS (SELECT FROM integrations i WHERE i.id = o.subject_id AND i.enabled)
-    LIMIT %(chunk)s
-);
-
--- name: lock_queues
--- Locks for one process at a time, so that events are queued in their order.
-SELECT pg_advisory_xact_lock(hashtext('integration queues'));
-
--- name: queue_events
--- Moves the oldest events from unqueued_events to the queues of their integrations.
-WITH oldest AS (
-    DELETE FROM unqueued_events
-    WHERE event_id = ANY(ARRAY(
-        SELECT event_id FROM unqueued_events ORDER BY event_id LIMIT %(limit)s
-    ))
-    RETURNING event_id, integration_ids
-)
-INSERT INTO outbox (kind, subject_id, target, event_id)
-SELECT 'integration', i.id, jsonb_build_object('type', i.provider), e.event_id
-FROM oldest e
-JOIN integrations i ON i.id = ANY(e.integration_ids) AND i.enabled
-ORDER BY e.event_id, i.id;
 
 -- part: end_of_claim
 -- Longer than any delivery. By the clock of the database, because those of processes may differ.
@@ -175,31 +141,16 @@ ORDER BY d.id;
 UPDATE integration_claims SET claimed_until = 'epoch'
 WHERE integration_id = %(id)s AND claimed_by = %(owner)s;
 
--- name: settle_deliveries
--- Stores the results of attempts, unless later ones were stored or the deliveries were deleted. Returns the
--- version of the integration of each delivery. An unfinished attempt doesn't count yet. The limit tells the
--- planner the number of items: it expects a hundred, and would read the whole outbox.
+-- name: settle_delivery
+-- Stores the result of an attempt, unless a later one was stored or the delivery was deleted. Returns the version of
+-- the integration. An unfinished attempt doesn't count yet.
 UPDATE outbox m
-SET attempts = x.attempts - (x.result = 'unfinished')::integer,
-    sent_at = CASE WHEN x.result = 'sent' THEN x.now END,
-    given_up_at = CASE WHEN x.result = 'given up' THEN x.now END,
-    due_at = x.due_at, last_error = x.error,
-    payload = coalesce(x.payload, m.payload)
-FROM (
-    SELECT id, attempts, result, now, due_at, error, payload
-    FROM jsonb_to_recordset(%(items)s::jsonb)
-         AS item (id bigint, attempts integer, result text, now timestamptz, due_at timestamptz,
-                  error text, payload jsonb)
-    LIMIT %(count)s
-) x
-WHERE m.id = x.id AND m.attempts = x.attempts - 1 AND num_nulls(m.sent_at, m.given_up_at) = 2
-RETURNING m.id, (SELECT i.xmin::text FROM integrations i WHERE i.id = m.subject_id) AS version;
-
--- name: inspect_changes
--- Whether there are events to queue, and whether any process has recorded ten events within half a second.
-SELECT EXISTS (SELECT FROM unqueued_events) AS has_unqueued,
-       coalesce((SELECT e.created_at > clock_timestamp() - interval '0.5 s'
-                 FROM events e ORDER BY e.id DESC OFFSET 9 LIMIT 1), false) AS is_burst;
+SET attempts = %(attempts)s::integer - (%(result)s = 'unfinished')::integer,
+    sent_at = CASE WHEN %(result)s = 'sent' THEN %(now)s::timestamptz END,
+    given_up_at = CASE WHEN %(result)s = 'given up' THEN %(now)s::timestamptz END,
+    due_at = %(due_at)s, last_error = %(error)s, payload = coalesce(%(payload)s::jsonb, payload)
+WHERE id = %(id)s AND attempts = %(attempts)s::integer - 1 AND sent_at IS NULL AND given_up_at IS NULL
+RETURNING (SELECT i.xmin::text FROM integrations i WHERE i.id = m.subject_id) AS version;
 
 -- name: list_deliveries
 -- Newest first. `attempted_only` leaves out those that were never tried.

@@ -7,10 +7,10 @@ WITH lock AS (DELETE FROM events WHERE false)
 SELECT nextval('events_id_seq') AS id FROM generate_series(1, %(count)s);
 
 -- name: insert_events
--- One event for each item of a JSON array, in its order; missing members are null. The same statement stores
--- the integrations that want the events, so that a change needs no further round trip and costs the same with
--- many integrations. An integration that gets the event of the cause doesn't get what it caused: `covered_by` has
--- alternatives, each an array of types.
+-- One event for each item of a JSON array, in its order; missing members are null. The same statement makes the
+-- deliveries to the integrations that want the events. FOR SHARE: a change of an integration waits for the
+-- events before it, and events wait for a change and then see it. An integration that gets the event of the
+-- cause doesn't get what it caused: `covered_by` has alternatives, each an array of types.
 WITH items AS MATERIALIZED (
     SELECT coalesce(x.id, nextval('events_id_seq')) AS id, x.type, x.created_by, x.created_by_user_id,
            x.ip, x.project, x.environment, x.feature_name, x.data, x.pre_data, x.covered_by
@@ -29,8 +29,8 @@ WITH items AS MATERIALIZED (
                      FROM feature_tags t WHERE t.feature = x.feature_name), '[]')
     FROM items x
 )
-INSERT INTO unqueued_events (event_id, integration_ids)
-SELECT x.id, array_agg(i.id)
+INSERT INTO outbox (kind, subject_id, target, event_id)
+SELECT 'integration', i.id, jsonb_build_object('type', i.provider), x.id
 FROM items x
 JOIN integrations i ON i.enabled AND i.events && ARRAY[x.type, '*']
      AND (x.project IS NULL OR i.projects = '{}' OR i.projects && ARRAY[x.project, '*'])
@@ -40,7 +40,8 @@ JOIN integrations i ON i.enabled AND i.events && ARRAY[x.type, '*']
          SELECT FROM jsonb_array_elements(x.covered_by) AS c (types)
          WHERE '*' = ANY(i.events) OR to_jsonb(i.events) @> c.types
      )
-GROUP BY x.id;
+ORDER BY x.id, i.id
+FOR SHARE OF i;
 
 -- part: matches_lists
 AND (%(types)s::text[] IS NULL OR type = ANY(%(types)s))
@@ -198,7 +199,6 @@ SELECT e.id
 FROM events e
 WHERE e.id = ANY(ARRAY(SELECT id FROM events ORDER BY id LIMIT %(chunk)s))
   AND e.created_at < now() - make_interval(days => %(days)s)
-  AND NOT EXISTS (SELECT FROM unqueued_events u WHERE u.event_id = e.id)
   AND NOT EXISTS (
       SELECT FROM outbox o
       WHERE o.event_id = e.id AND o.sent_at IS NULL AND o.given_up_at IS NULL

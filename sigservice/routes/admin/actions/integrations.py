@@ -158,7 +158,6 @@ def _list_deliveries(context: Context, id: int, **filters: Any) -> list[Row]:
     offset = _read_number("offset", range(MAX_OFFSET), 0)
     with context.database.transaction() as conn:
         integrations.get(conn, id)
-        integration_rows.queue_events(conn)
         return integration_rows.list_deliveries(conn, id, limit=limit, offset=offset, **filters)
 
 

@@ -147,7 +147,6 @@ def show_integration(
             row = integrations.get(conn, integration_id)
             provider = row["provider"]
             if identity.has_permission(ADMIN):
-                integration_rows.queue_events(conn)
                 deliveries = integration_rows.list_deliveries(
                     conn, integration_id, limit=MAX_DELIVERIES
                 )
