@@ -954,13 +954,6 @@ CREATE TABLE public.tags (
     CONSTRAINT tags_value_check CHECK (((length(value) >= 2) AND (length(value) <= 50)))
 );
 
-CREATE TABLE public.unqueued_events (
-    event_id bigint NOT NULL,
-    integration_ids integer[] NOT NULL
-);
-
-COMMENT ON TABLE public.unqueued_events IS 'Events that integrations want and that are not in their queues yet.';
-
 CREATE TABLE public.user_identities (
     id bigint NOT NULL,
     user_id integer NOT NULL,
@@ -1234,9 +1227,6 @@ ALTER TABLE ONLY public.tag_types
 
 ALTER TABLE ONLY public.tags
     ADD CONSTRAINT tags_pkey PRIMARY KEY (type, value);
-
-ALTER TABLE ONLY public.unqueued_events
-    ADD CONSTRAINT unqueued_events_pkey PRIMARY KEY (event_id);
 
 ALTER TABLE ONLY public.user_identities
     ADD CONSTRAINT user_identities_issuer_subject_key UNIQUE (issuer, subject);

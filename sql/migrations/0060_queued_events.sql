@@ -1,0 +1,1 @@
+DROP TABLE unqueued_events;  -- deliveries are stored with their events
