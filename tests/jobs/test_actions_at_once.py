@@ -61,8 +61,7 @@ def test_two_workers_share_the_queue(make_service):
         "SELECT state, count(*) FROM action_runs WHERE action_set_id = %s GROUP BY 1 ORDER BY 1",
         limited["id"],
     ) == [("success", 7), ("suppressed", SIGNALS - 7)]
-    disabled = [e for e in alerts.events() if e["type"] == "feature-environment-disabled"]
-    assert len(disabled) == 1
+    assert len(alerts.events(type="feature-environment-disabled")) == 1
 
 
 def test_resolved_and_firing_in_turns_with_two_workers(make_service):
