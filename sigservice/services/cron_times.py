@@ -17,9 +17,21 @@ def check_cron(cron: str, timezone: str, path: str, problems: Problems) -> None:
         return
     # cronsim also accepts a sixth field, of seconds, but no check here is that precise.
     has_form = len(cron) <= MAX_CRON_LENGTH and len(cron.split()) == 5 and cron.isascii()
-    if not has_form or find_next_time(cron, timezone, datetime.now(UTC)) is None:
-        text = "Must be five fields of a cron expression, e.g. 30 2 * * *."
-        problems.add(f"{path}.cron", text)
+    if has_form and find_next_time(cron, timezone, datetime.now(UTC)) is not None:
+        return
+    text = "Must be five fields of a cron expression, e.g. 30 2 * * *."
+    if has_form and _has_no_day(cron):
+        text = "It never comes: these months don't have this day."
+    problems.add(f"{path}.cron", text)
+
+
+def _has_no_day(cron: str) -> bool:
+    """Whether the expression has only days that its months lack, as 0 0 31 2 * does."""
+    minute, hour, day, month, weekday = cron.split()
+    now = datetime.now(UTC)
+    any_day = f"{minute} {hour} * {month} {weekday}"
+    any_month = f"{minute} {hour} {day} * {weekday}"
+    return None not in (find_next_time(text, "UTC", now) for text in (any_day, any_month))
 
 
 def check_timezone(timezone: str, path: str, problems: Problems) -> bool:
@@ -37,6 +49,16 @@ def find_next_time(cron: str, timezone: str, after: datetime) -> datetime | None
         return next(CronSim(cron, after.astimezone(ZoneInfo(timezone)))).astimezone(UTC)
     except (CronSimError, StopIteration, ZoneInfoNotFoundError, ValueError):
         return None
+
+
+def describe_next_times(cron: str, timezone: str, after: datetime, count: int = 3) -> str:
+    """The next times of the zone, for people; "" if there are none."""
+    texts: list[str] = []
+    time = find_next_time(cron, timezone, after)
+    while time is not None and len(texts) < count:
+        texts.append(f"{time.astimezone(ZoneInfo(timezone)):%a %Y-%m-%d %H:%M}")
+        time = find_next_time(cron, timezone, time)
+    return ", ".join(texts)
 
 
 @cache

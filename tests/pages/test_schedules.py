@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from sigservice.clock import format_iso
+from sigservice.services.cron_times import describe_next_times
 from tests.conftest import ADMIN
 from tests.pages.page_reader import find_error, follow, form_to, heading, notice
 from tests.repository.kit import run
@@ -68,8 +69,33 @@ def test_a_problem_of_a_schedule_is_beside_its_field(new_form):
     form["match.at"] = "2020-12-01T08:00"
     assert find_error(form.submit(status=400), "match.at").startswith("The time has passed.")
     form = choose_trigger(new_form, "cron")
-    form["match.cron"], form["match.timezone"] = "never", "Europe/Berlin"
-    assert "cron expression" in find_error(form.submit(status=400), "match.cron")
+    for cron, reason in (
+        ("never", "five fields"),
+        ("61 0 31 2 *", "five fields"),
+        ("0 0 31 2 *", "never comes"),
+        ("0 0 30 2 *", "never comes"),
+        ("0 0 31 4,6,9 *", "never comes"),
+    ):
+        form["match.cron"], form["match.timezone"] = cron, "Europe/Berlin"
+        assert reason in find_error(form.submit(status=400), "match.cron")
+
+
+@pytest.mark.parametrize(
+    ("cron", "times"),
+    [
+        ("0 22 29 2 *", "Tue 2028-02-29 22:00, Sun 2032-02-29 22:00, Fri 2036-02-29 22:00"),
+        ("0 0 31 2 *", ""),
+    ],
+)
+def test_next_times_of_a_cron_expression(cron, times):
+    after = datetime(2026, 12, 1, tzinfo=UTC)
+    assert describe_next_times(cron, "Europe/Berlin", after) == times
+
+
+def test_the_form_shows_the_next_three_times(sets, ada):
+    id = sets.set(match=CRON)
+    page = main(ada.get(f"{PATH}/{id}"))
+    assert page.partition("Next: ")[2].count("Fri 20") == 3
 
 
 def test_a_set_that_is_done_does_not_count_against_the_limit(ada, sets, service):

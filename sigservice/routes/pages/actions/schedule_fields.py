@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 from sigservice.db import Row
 from sigservice.routes.pages.flags.plan_fields import AT_FIELD, DEFAULTS, ZONE_FIELD
+from sigservice.routes.pages.signals.cron_field import CRON_HINT, add_next_times
 from sigservice.services.actions.schedules import Schedule, read_schedule
 from sigservice.web.forms import Field, Form, fill
 
@@ -17,7 +18,7 @@ _CHOICES = [
 _CRON_FIELD = Field(
     "match.cron",
     "Times (cron expression)",
-    hint="Minute, hour, day of the month, month, day of the week, e.g. 30 2 * * MON-FRI",
+    hint=CRON_HINT,
     is_required=True,
 )
 FIELDS = {"at": [AT_FIELD, ZONE_FIELD], "cron": [_CRON_FIELD, ZONE_FIELD]}
@@ -37,7 +38,8 @@ def make_trigger_field(form: Form) -> Field:
 
 def make_schedule_fields(form: Form) -> list[Field]:
     """The fields of the selected trigger; none for an endpoint."""
-    return fill(FIELDS.get(find_trigger(form), []), DEFAULTS | form)
+    form = DEFAULTS | form
+    return add_next_times(fill(FIELDS.get(find_trigger(form), []), form), form, "match.")
 
 
 def make_schedule_form(row: Row | None) -> Form:

@@ -9,6 +9,7 @@ from sigservice.routes.pages.signals.channel_section import (
     make_named_channels,
     split_channels,
 )
+from sigservice.routes.pages.signals.cron_field import CRON_HINT, add_next_times
 from sigservice.routes.pages.signals.endpoint_tabs import ONE, find_endpoint, make_tab_page
 from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
@@ -39,7 +40,7 @@ _FIELDS = [
     Field(
         f"{AT}cron",
         "Times (cron expression)",
-        hint="Minute, hour, day of the month, month, day of the week, e.g. 30 2 * * MON-FRI",
+        hint=CRON_HINT,
     ),
     Field(f"{AT}timezone", "Time zone of the times", hint="e.g. UTC or Europe/Berlin"),
     Field(
@@ -65,7 +66,7 @@ def show_silence(conn: Connection, identity: Identity, id: int, entry: Entry = N
         "silence",
         notifications=[describe_notification(row) for row in rows],
         schedule=schedule,
-        fields=fill(_FIELDS, form),
+        fields=add_next_times(fill(_FIELDS, form), form, AT),
         recipients=make_named_channels(form, channels.list_all(conn), _EVENTS),
         section=make_channel_section(
             form,
