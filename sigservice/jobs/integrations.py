@@ -53,8 +53,7 @@ def _send_in_order(context: Context, id: int) -> None:
     try:
         with HttpConnection() as connection:
             while not context.stopping.is_set() and (rows := _list_next(context, id)):
-                _send_batch(context, rows, connection)
-                if len(rows) < MAX_CLAIMED:
+                if _send_batch(context, rows, connection) and len(rows) < MAX_CLAIMED:
                     break
         with context.database.autocommit() as conn:
             integration_rows.release_queue(conn, id, owner=context.process_id)
@@ -66,15 +65,17 @@ def _send_in_order(context: Context, id: int) -> None:
         context.integration_senders.discard(id)
 
 
-def _send_batch(context: Context, rows: list[Row], connection: HttpConnection) -> None:
-    """Until one has to wait, the time is over, or the integration was changed."""
+def _send_batch(context: Context, rows: list[Row], connection: HttpConnection) -> bool:
+    """Whether all were sent: it ends early if one has to wait, the time is over, or the integration
+    was changed."""
     settings = Settings.from_config(context.config, context.encryption, context.mail_server)
     ends_at = time.monotonic() + _MAX_BATCH_SECONDS
     for row in rows:
         outcome = _deliver(context, row, settings, connection)
         can_continue = not outcome.is_unfinished and _settle(context, row, outcome)
         if not can_continue or context.stopping.is_set() or time.monotonic() > ends_at:
-            return
+            return False
+    return True
 
 
 def _deliver(context: Context, row: Row, settings: Settings, connection: HttpConnection) -> Outcome:
