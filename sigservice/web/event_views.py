@@ -7,7 +7,7 @@ import msgspec
 
 from sigservice.db import Row
 from sigservice.services.identity import ADMIN_TOKEN_ID, name_actor
-from sigservice.services.system.event_sentences import describe_event
+from sigservice.services.system.event_sentences import describe_event, has_subject
 from sigservice.services.system.events import RELEASE_EVENTS
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
@@ -48,6 +48,7 @@ def make_event_view(row: Row, own_path: str = "") -> Row:
         "label": format_event_type(row["type"]),
         "sentence": "".join(text for text, _ in parts),
         "parts": parts,
+        "has_subject": has_subject(row),
         "run": data.get("actionRun"),
         "release_path": _find_release_path(row, data),
         "actor": name_actor(row["created_by"], row["created_by_user_id"]),

@@ -84,7 +84,7 @@ def _make_mark(view: Row, run: Row | None, names: Mapping[int, str]) -> Mark:
         kind = "release" if view["type"].startswith(RELEASE_EVENTS) else "person"
         if view["run"]:  # the run was deleted
             kind = "alert"
-        text = f"{view['actor']} {view['sentence']}"
+        text = f"{'' if view['has_subject'] else view['actor'] + ' '}{view['sentence']}"
         return Mark(at, environment, kind, text, make_event_path(view))
     path = join_path("/admin/projects", run["project"], "actions", run["action_set_id"], "runs")
     cause, alert = read_cause(run), names.get(run["id"]) or "An alert"

@@ -138,7 +138,7 @@ def describe_guard(guard: GuardRecord) -> dict[str, Any]:
         "kind": guard.kind,
         "value": guard.value,
         "limit": guard.limit,
-        "samples": guard.samples,
+        "samples": guard.samples if guard.samples is None else round(guard.samples),
         "from": format_optional(guard.covers_from),
         "to": format_optional(guard.covers_to),
     }

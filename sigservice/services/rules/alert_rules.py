@@ -124,7 +124,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "state": row["state"],
         "value": row["value"],
         "limit": read_condition(row).limit,
-        "samples": row["samples"],
+        "samples": round(row["samples"]),
         "reason": row["reason"],
         "since": format_optional(row["since"]),
         "from": format_optional(row["window_from"]),
@@ -226,7 +226,7 @@ def _end_alert(conn: Connection, row: Row, reason: str, now: datetime) -> bool:
     if not row["has_fired"]:
         return False
     start = row["window_from"] or now
-    reading = Reading(None, row["samples"], start, row["window_to"] or now, reason)
+    reading = Reading(None, round(row["samples"]), start, row["window_to"] or now, reason)
     signal = build_signal(row, "resolved", "unknown", reading)
     state_signals.store(conn, [signal])
     record_changes(conn, [(row, signal)])

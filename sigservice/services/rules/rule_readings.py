@@ -25,7 +25,7 @@ class Reading(NamedTuple):
     """`value` is None if it is unknown; `reason` says why, or compares the value with the limit."""
 
     value: float | None
-    samples: float
+    samples: int
     start: datetime
     stop: datetime
     reason: str
@@ -103,14 +103,14 @@ def measure(condition: Condition, slices: Slices | None, now: datetime) -> Readi
     source = _get_metric(condition)
     base = metric if source.per is None else per
     is_counter = source.measure in ("rate", "ratio")
-    samples = round(base.total if is_counter else base.samples, 6)
+    samples = round(base.total if is_counter else base.samples)
     value, reason = _find_value(condition, metric, per)
     if base.newest is None:
         value, reason = None, _explain_silence(condition)
     elif now - base.newest > MAX_AGE:
         value, reason = None, f"The newest report is of {format_iso(base.newest)}, too old."
     elif samples < condition.minSamples:
-        value, reason = None, f"{_count(samples)}, fewer than {condition.minSamples:,}."
+        value, reason = None, f"{plural(samples, 'sample')}, fewer than {condition.minSamples:,}."
     elif value is not None and not isfinite(value):
         value, reason = None, "The value isn't a finite number."
     elif value is not None:
@@ -185,11 +185,11 @@ def _explain_silence(condition: Condition) -> str:
     return f"No reports of {name} in {source.environment} in the last {minutes}."
 
 
-def _explain_value(condition: Condition, value: float, samples: float) -> str:
+def _explain_value(condition: Condition, value: float, samples: int) -> str:
     name = describe_source(_get_metric(condition))
     return (
         f"{name} was {value:,.4g} (limit {condition.limit:,.4g}) over "
-        f"{plural(condition.windowMinutes, 'minute')}, {_count(samples)}."
+        f"{plural(condition.windowMinutes, 'minute')}, {plural(samples, 'sample')}."
     )
 
 
@@ -198,7 +198,3 @@ def describe_source(source: ImpactMetric) -> str:
     if source.measure == "ratio":
         return f"{source.metric} per {source.per}"
     return f"{source.metric} ({source.measure})"
-
-
-def _count(samples: float) -> str:
-    return "1 sample" if samples == 1 else f"{round(samples, 1):,.10g} samples"

@@ -114,7 +114,8 @@ def to_archive_json(row: Row) -> dict[str, Any]:
 def _send(
     conn: Connection, endpoint_id: int, text: str, size: int, by: Identity, replay_of: int | None
 ) -> Row:
-    if not signal_endpoints.get(conn, endpoint_id)["enabled"]:
+    endpoint = signal_endpoints.get(conn, endpoint_id)
+    if not endpoint["enabled"]:
         raise ConflictError("The signal endpoint is disabled and accepts no signals.")
     row = signals.insert_by_user(
         conn,
@@ -124,6 +125,11 @@ def _send(
         sent_by=by.username,
         replay_of=replay_of,
     )
-    data = {"id": row["id"], "signalEndpointId": endpoint_id, "replayOf": replay_of}
+    data = {
+        "id": row["id"],
+        "signalEndpointId": endpoint_id,
+        "signalEndpoint": endpoint["name"],
+        "replayOf": replay_of,
+    }
     events.record(conn, "signal-sent", by, data=data)
     return row

@@ -7,8 +7,8 @@ from urllib.parse import quote
 import msgspec
 
 from sigservice.db import Row
-from sigservice.services.system.event_sentences import describe_event
-from sigservice.services.system.events import RULE_EVENTS
+from sigservice.services.identity import ADMIN_TOKEN_ID
+from sigservice.services.system.event_sentences import describe_event, has_subject
 
 MAX_LENGTH = 3000
 _LIMITS = (
@@ -108,8 +108,9 @@ def _render(row: Row, style: Style, public_url: str) -> str:
         has_link = part in ("flag", "project") and row["type"] not in (*_GONE, "project-deleted")
         return style.format(text, _link(public_url, part, text) if has_link else "")
 
-    has_actor = row["type"] not in RULE_EVENTS
-    parts = [style.format(row["created_by"]) if has_actor else "", describe_event(row, mark)]
+    is_token = row.get("created_by_user_id") == ADMIN_TOKEN_ID
+    actor = ("API token " if is_token else "") + style.format(row["created_by"])
+    parts = ["" if has_subject(row) else actor, describe_event(row, mark)]
     if row["project"] and not row["type"].startswith(("project-", "feature-project-change")):
         parts.append(f"(project {mark('project', row['project'])})")
     data = msgspec.json.decode(row["data"] or "{}")

@@ -9,7 +9,7 @@ import msgspec
 
 from sigservice.db import Row
 from sigservice.services.strategy_summaries import list_strategy_chips
-from sigservice.services.system.events import RELEASE_EVENTS, RULE_EVENTS
+from sigservice.services.system.events import RULE_EVENTS
 
 MAX_NAME, MAX_LINES, MAX_CHANGE, MAX_FLAGS = 100, 200, 500, 10
 Mark = Callable[[str, str], str]
@@ -54,10 +54,12 @@ SENTENCES = {
     "user-identity-linked": "connected {name} to the provider",
     "user-identity-unlinked": "disconnected {name} from the provider",
     "user-identity-unlink-failed": "failed to disconnect from the provider",
+    "user-password-changed": "changed the password of {name}",  # a user-updated
+    "safeguard-triggered": "A guard of the release of {flag}{place} acted",
     "user-sessions-ended": "ended the sessions of {name}",
     "password-reset-requested": "requested a reset link for {name}",
     "pat-creation-failed": "failed to create a personal token",
-    "signal-sent": "sent a test signal to {name}",
+    "signal-sent": "sent the test signal {signal} to {name}",
     "addon-config-created": "created the integration {name}",
     "addon-config-updated": "changed the integration {name}",
     "addon-config-deleted": "deleted the integration {name}",
@@ -68,6 +70,11 @@ SENTENCES = {
     "actions-restore-cancelled": "cancelled the auto-revert of a run of {name}",
     "actions-notification-retried": "retried a notification of {name}",
 }
+# The subject of their sentence isn't the actor.
+_WITH_SUBJECT = (
+    *RULE_EVENTS, "release-guard-fired", "release-guard-unknown", "release-guard-ok",
+    "release-edited", "safeguard-triggered",
+)  # fmt: skip
 _RUNS = {
     "action-run-succeeded": "ran the action set {name}{flags}{alert}{until}",
     "action-run-failed": "ran the action set {name}, which failed{reason}{flags}{alert}",
@@ -85,9 +92,15 @@ _NOUNS = {
 }
 
 
+def has_subject(row: Row) -> bool:
+    """Whether the sentence of the event is whole without its actor."""
+    return row["type"] in _WITH_SUBJECT
+
+
 def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
     """Such as "changed the rollout of checkout from 25% to 50% in production": the sentence without
-    its subject, the user. `mark(part, text)` formats what comes from users, such as links."""
+    its subject, the user, unless `has_subject`. `mark(part, text)` formats what comes from users,
+    such as links."""
     data, before = _decode(row["data"]), _decode(row["pre_data"])
     values = data or before
     environment = row["environment"] and mark("environment", row["environment"])
@@ -101,6 +114,7 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
         "environment": f" {environment}" if environment else "",
         "project": mark("project", str(project)) if project else "",
         "tag": mark("text", tag),
+        "signal": mark("plain", str(values.get("id", ""))),
         "name": mark("flag" if row["feature_name"] else "name", name) if name else "",
         "strategy": _describe_strategy(values, mark),
     }
@@ -115,10 +129,12 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
     elif row["type"] in RULE_EVENTS:
         reason = f": {mark('plain', str(values['reason']))}" if values.get("reason") else ""
         state = row["type"].removeprefix("alert-rule-")
-        return f"alert rule {mark('name', str(values.get('ruleName')))} is {state}{reason}"
-    elif row["type"].startswith(RELEASE_EVENTS) and isinstance(text := values.get("text"), str):
-        return mark("plain", text[:1].lower() + text[1:].removesuffix("."))
-    sentence = SENTENCES.get(row["type"])
+        return f"Alert rule {mark('name', str(values.get('ruleName')))} is {state}{reason}"
+    elif row["type"].startswith("release-") and isinstance(text := values.get("text"), str):
+        first = text[:1] if has_subject(row) else text[:1].lower()
+        return mark("plain", first + text[1:].removesuffix("."))
+    has_new_password = row["type"] == "user-updated" and values.get("password") == "changed"
+    sentence = SENTENCES.get("user-password-changed" if has_new_password else row["type"])
     if sentence is None:
         return _describe_by_words(row["type"], parts["name"])
     return " ".join(sentence.format(**{"change": "", **parts}).split())
@@ -226,7 +242,7 @@ def _list_chips(data: Mapping[str, Any]) -> list[str]:
 
 
 def _find_name(row: Row, values: Mapping[str, Any]) -> str:
-    names = ("name", "username", "email", "tokenName", "provider", "value", "id")
+    names = ("name", "username", "email", "tokenName", "provider", "value", "signalEndpoint", "id")
     name = row["feature_name"] or next((values[key] for key in names if values.get(key)), "")
     return str(name)[:MAX_NAME]
 

@@ -1,8 +1,11 @@
 <span>\\
-% if event["is_by_token"]:
+% if event["is_by_token"] and not event["has_subject"]:
 <span class="badge">API token</span> \\
 % end
-<strong><bdi>{{event["created_by"]}}</bdi></strong> <bdi>\\
+% if not event["has_subject"]:
+<strong><bdi>{{event["created_by"]}}</bdi></strong> \\
+% end
+<bdi>\\
 % for text, path in event["parts"]:
 % if path:
 <a href="{{url(path)}}">{{text}}</a>\\

@@ -183,3 +183,14 @@ def test_no_sentence_of_any_type_has_a_text_of_a_user_as_it_is(type):
     assert HOSTILE not in render_sentence(row, SLACK, "https://flags.example")
     assert HOSTILE not in render_sentence(row, MARKDOWN, "")
     assert type not in render_sentence(row, SLACK, ""), "a type is no text for people"
+
+
+def test_an_api_token_is_no_user_of_its_name():
+    row = make_row("feature-created", **PLACE, created_by_user_id=-42)
+    assert render(row, SLACK).startswith("API token *ada* created")
+
+
+def test_a_sentence_with_a_subject_has_no_actor():
+    data = {"text": "A guard of the release of f1 fires."}
+    row = make_row("release-guard-fired", data=data, **PLACE)
+    assert render(row, SLACK).startswith("A guard of the release of f1 fires")

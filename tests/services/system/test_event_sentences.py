@@ -47,6 +47,21 @@ CHANGES = {
     ),
     "changed the action set kill": make_event("actions-updated", {"name": "kill"}),
     "deleted the API token shop": make_event("api-token-deleted", None, {"tokenName": "shop"}),
+    "sent the test signal 7 to deploys": make_event(
+        "signal-sent", {"id": 7, "signalEndpointId": 2, "signalEndpoint": "deploys"}
+    ),
+    "changed the password of ed": make_event(
+        "user-updated", {"id": 3, "username": "ed", "password": "changed"}
+    ),
+    "A guard of the release of checkout in production acted": make_event(
+        "safeguard-triggered", {"text": "Rolled back checkout from 10% to 0%."}, **CHECKOUT
+    ),
+    "A guard of the release of checkout fires": make_event(
+        "release-guard-fired", {"text": "A guard of the release of checkout fires."}, **CHECKOUT
+    ),
+    "Alert rule errors is firing: too many": make_event(
+        "alert-rule-firing", {"ruleName": "errors", "reason": "too many"}
+    ),
     "signed in": make_event("user-signed-in", {"username": "ada"}),
     "something new x": make_event("something-new", {"name": "x"}),
 }

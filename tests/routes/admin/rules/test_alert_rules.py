@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -175,3 +176,15 @@ def test_the_preview_stores_nothing(rules):
 def test_the_preview_refuses_bad_conditions(rules):
     body = rules.body(above=None)
     rules.web.post_json(f"{PATH}/preview", body, headers=ADMIN, status=400)
+
+
+def test_samples_are_whole_numbers(rules):
+    rules.report(errors=90, requests=1000, seconds=420, ago=60)
+    preview = rules.preview()
+    assert re.search(r", [1-9]\d+ samples\.$", preview["reason"])
+    assert {type(point["samples"]) for point in preview["series"]} == {int}
+    rule = rules.create()
+    rules.look()
+    rule = rules.read(rule)
+    assert type(rule["samples"]) is int
+    assert rule["samples"] > 0
