@@ -35,10 +35,17 @@ def check_condition(conn: Connection, condition: Condition) -> None:
 def preview_metric(conn: Connection, condition: Condition, now: datetime) -> dict[str, Any]:
     """{state, value, limit, samples, reason, series: [{at, value, samples, firing}]} of an impact
     metric."""
-    start = now - timedelta(hours=HOURS, minutes=condition.windowMinutes)
+    # What is stored by hour says nothing about a part of the hour.
+    hour = msgspec.structs.replace(condition, windowMinutes=max(60, condition.windowMinutes))
+    start = now - timedelta(hours=HOURS, minutes=hour.windowMinutes)
     (slices,) = read_each(conn, [condition], start, now)
-    times = _list_times(now)
-    return _simulate(condition, [(measure(condition, slices, at), s) for at, s in times])
+    readings = [
+        (measure(hour, slices, at, timedelta(hours=1)), seconds)
+        if seconds == HOUR
+        else (measure(condition, slices, at), seconds)
+        for at, seconds in _list_times(now)
+    ]
+    return _simulate(condition, readings)
 
 
 def preview_query(
@@ -106,7 +113,7 @@ def _simulate(condition: Condition, readings: Sequence[tuple[Reading, int]]) -> 
 
 def _list_times(now: datetime) -> Iterator[tuple[datetime, int]]:
     """Each time with the seconds since the one before; the last is `now`. Hours and minutes are
-    whole, as they are stored: a window that ends within an hour has values of its later part."""
+    whole, as they are stored."""
     minutes_from = truncate_time(now - MINUTES_KEPT, HOUR)
     at = truncate_time(now - timedelta(hours=HOURS), HOUR) + timedelta(hours=1)
     while at < now:

@@ -93,7 +93,9 @@ def read_answer(condition: Condition, answer: Answer, now: datetime) -> Reading:
     return Reading(answer.value, 1, now, now, reason, " ".join(answer.warnings) or None)
 
 
-def measure(condition: Condition, slices: Slices | None, now: datetime) -> Reading:
+def measure(
+    condition: Condition, slices: Slices | None, now: datetime, max_age: timedelta = MAX_AGE
+) -> Reading:
     """The value in the window that ends `now`."""
     start = now - timedelta(minutes=condition.windowMinutes)
     if slices is None:
@@ -107,7 +109,7 @@ def measure(condition: Condition, slices: Slices | None, now: datetime) -> Readi
     value, reason = _find_value(condition, metric, per)
     if base.newest is None:
         value, reason = None, _explain_silence(condition)
-    elif now - base.newest > MAX_AGE:
+    elif now - base.newest > max_age:
         value, reason = None, f"The newest report is of {format_iso(base.newest)}, too old."
     elif samples < condition.minSamples:
         value, reason = None, f"{plural(samples, 'sample')}, fewer than {condition.minSamples:,}."
