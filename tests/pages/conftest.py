@@ -51,14 +51,15 @@ def read_state(
     database: TemporaryDatabase, prepared: tuple[Any, set[str]]
 ) -> Callable[[], dict[str, Any]]:
     """`read_state()`: a checksum of each table that pages can change. Sessions know when they were
-    used last."""
+    used last, and results of forms are in `once_pages`."""
     conn, names = prepared
 
     def read() -> dict[str, Any]:
         tables = run(
             conn,
             "SELECT tablename FROM pg_tables "
-            "WHERE schemaname = 'public' AND tablename <> 'sessions' ORDER BY tablename",
+            "WHERE schemaname = 'public' AND tablename NOT IN ('sessions', 'once_pages') "
+            "ORDER BY tablename",
         )
         one = "SELECT '{0}', md5(string_agg(x::text, ',' ORDER BY x::text)) FROM {0} x"
         statement = " UNION ALL ".join(one.format(table) for (table,) in tables)
@@ -195,7 +196,7 @@ def _make_place(service: Service, clock: FakeClock) -> dict[str, Any]:
         "release_id": release_id,
         "running_id": running_id,
         "step": 1,
-        "command": "undo",
+        "command": "stop",
         "set_id": set_id,
         "scheduled_id": scheduled_id,
         "source": "prom",

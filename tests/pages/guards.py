@@ -300,12 +300,24 @@ ADMIN_FORMS = {
     "/admin/service-accounts/{account_id}/tokens/{personal_token_id}/delete": {},
 }
 FOR_STRANGERS = ("/forgot-password", "/reset-password", "/new-user")
+# They redirect to pages of the service.
+UNLEASH_PAGES = (
+    "/projects",
+    "/projects/{rest}",
+    "/features",
+    "/features/{rest}",
+    "/segments",
+    "/context",
+    "/integrations",
+    "/admin/api",
+)
 OPEN = {
     ("GET", "/sign-in"),
     ("POST", "/sign-in"),
     *((method, path) for method in ("GET", "POST") for path in FOR_STRANGERS),
     ("GET", "/static/{name}"),
     ("GET", "/docs/openapi.json"),
+    *(("GET", path) for path in UNLEASH_PAGES),
 }
 FORMS = VIEW_FORMS | EDIT_FORMS | ADMIN_FORMS
 PAGES = VIEW_PAGES + EDIT_PAGES + ADMIN_PAGES
@@ -345,6 +357,7 @@ LEFT_AT = (
     "/admin/features/{name}/parent",
     f"{RUNS}/{{run_id}}/cancel-restore",
     f"{RUNS}/{{run_id}}/watch-alert",
+    "/once/{name}",
 )
 
 FOREIGN = (
@@ -358,10 +371,10 @@ FOREIGN = (
 
 def at(path, place, **other):
     """The address; flags are looked at where they are on, default strategies where they exist, and
-    guards where a release runs."""
+    guards and commands where a release runs."""
     in_production = path.startswith("/admin/features") or path.endswith("/default-strategy")
     here = {"environment": "production"} if in_production else {}
-    if path.endswith("/guards/edit"):
+    if path.endswith(("/guards/edit", "/{command}")):
         here |= {"environment": "development", "release_id": place["running_id"]}
     here |= {"project": "default"} if "/actions" in path else {}
     here |= {"name": "quickstart"} if path.startswith("/docs/guide") else {}

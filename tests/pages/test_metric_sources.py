@@ -105,10 +105,14 @@ def test_a_new_secret_replaces_the_stored_one(page, source, prometheus):
 
 
 def test_the_query_is_run_with_its_value(page, source, prometheus, clock):
-    prometheus.answer = vector((clock.now().timestamp(), "0.3"), warnings=["partial"])
+    prometheus.answer = vector(
+        (clock.now().timestamp(), "0.3"), warnings=["metric might not be a counter"]
+    )
     answer = run_query(page, "errors / requests")
     assert notice(answer) == "0.3 · one series · 0 ms"
-    assert "Warning: partial" in " ".join(answer.html.find("main").get_text().split())
+    assert "Warning: metric might not be a counter" in " ".join(
+        answer.html.find("main").get_text().split()
+    )
     assert form_to(answer, f"{ONE}/query")["query"].value == "errors / requests"
     path, query, _ = prometheus.requests[-1]
     assert (path, query) == ("/prom/api/v1/query", {"query": ["errors / requests"]})

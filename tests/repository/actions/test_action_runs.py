@@ -21,7 +21,7 @@ def add(conn, *signals, **more):
     values |= {"state": "started", "dry_run": False, "signal": {"payload": {}}}
     values |= {"action_set": CHANGED} | more
     run_ids = [values | {"signal_id": signal} for signal in signals]
-    return action_runs.insert_many(conn, json.dumps(run_ids))
+    return [row["id"] for row in action_runs.insert_many(conn, json.dumps(run_ids))]
 
 
 def end(conn, id, state="success", action_set=CHANGED, minutes=None):

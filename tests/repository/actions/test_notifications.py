@@ -31,8 +31,8 @@ def add_run(conn, set_id, state="failed", signal_id=1):
     row = {"action_set_id": set_id, "project": "default", "cause": "signal", "actor_id": 1}
     row |= {"signal_id": signal_id, "state": state, "dry_run": False}
     row["action_set"] = {"name": "kill", "actions": []}
-    (id,) = action_runs.insert_many(conn, json.dumps([row]))
-    return id
+    (inserted,) = action_runs.insert_many(conn, json.dumps([row]))
+    return inserted["id"]
 
 
 @pytest.fixture
