@@ -1,11 +1,20 @@
 """Numbers with their nouns, and durations, in messages and pages."""
 
+import math
 from datetime import timedelta
 
 
 def plural(count: int, noun: str) -> str:
     """For example `1 flag` or `1,234 flags`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def format_number(value: float) -> str:
+    """With at least four significant digits, such as `0.08124`, `12.35` or `12,346`."""
+    if not 1e-6 <= abs(value) < 1e15:
+        return f"{value:.4g}"
+    text = f"{value:,.{max(0, 3 - math.floor(math.log10(abs(value))))}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def spell_duration(duration: timedelta) -> str:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from sigservice.wording import describe_hours, plural, spell_duration
+from sigservice.wording import describe_hours, format_number, plural, spell_duration
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,22 @@ from sigservice.wording import describe_hours, plural, spell_duration
 )
 def test_plural_has_an_s_unless_there_is_one(count: int, text: str):
     assert plural(count, "flag") == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (0.0812345, "0.08123"),
+        (-12.345, "-12.35"),
+        (12_345.6, "12,346"),
+        (100, "100"),
+        (1e-9, "1e-09"),
+        (0.99999, "1"),
+    ],
+)
+def test_number_has_four_digits_and_no_exponent(value: float, text: str):
+    assert format_number(value) == text
 
 
 @pytest.mark.parametrize(

@@ -310,7 +310,7 @@ OPTIONS: tuple[Option, ...] = tuple(
     + _section(
         "Actions",
         ("actions.setsPerProjectLimit", "SERVICE_ACTION_SETS_PER_PROJECT_LIMIT",
-         number(0, 100_000), 5, "Maximum number of action sets per project."),
+         number(0, 100_000), 50, "Maximum number of action sets per project."),
         ("actions.filtersLimit", "SERVICE_ACTION_SET_FILTERS_LIMIT", number(0, 100_000), 5,
          "Maximum number of filters per action set, including those in groups."),
         ("actions.filterValuesLimit", "SERVICE_ACTION_SET_FILTER_VALUES_LIMIT", number(1, 100_000),

@@ -397,7 +397,7 @@ OURS = (
     ),
     number("events.retentionDays", "SERVICE_EVENTS_RETENTION_DAYS", 0, (-1,)),
     path("archiveDir", "SERVICE_ARCHIVE_DIR", None, "/var/lib/archive", "/srv/archive"),
-    number("actions.setsPerProjectLimit", "SERVICE_ACTION_SETS_PER_PROJECT_LIMIT", 5, (-1,)),
+    number("actions.setsPerProjectLimit", "SERVICE_ACTION_SETS_PER_PROJECT_LIMIT", 50, (-1,)),
     number("actions.filtersLimit", "SERVICE_ACTION_SET_FILTERS_LIMIT", 5, (-1,)),
     number("actions.filterValuesLimit", "SERVICE_ACTION_SET_FILTER_VALUES_LIMIT", 25, (-1, 0)),
     number("actions.actionsLimit", "SERVICE_ACTION_SET_ACTIONS_LIMIT", 10, (-1, 0)),

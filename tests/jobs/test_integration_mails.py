@@ -38,13 +38,13 @@ def test_each_recipient_gets_a_mail(kit, mails):
     assert (message["From"], message["To"]) == ("Flags <flags@example.com>", "ada@example.com")
     assert message["Auto-Submitted"] == "auto-generated"
     assert message["Message-ID"] == mails.got[1].message["Message-ID"]
-    sentence = "admin enabled f1 in production (project default)"
+    sentence = "API token admin enabled f1 in production (project default)"
     assert message["Subject"] == f"sigservice: {sentence}"
     assert message.get_content_type() == "text/plain"
     assert mails.got[0].text.splitlines() == [
         sentence,
         "",
-        "User: admin",
+        "User: API token admin",
         "Event: feature-environment-enabled",
         "Project: default",
         "Environment: production",
@@ -61,7 +61,9 @@ def test_a_subject_has_at_most_150_characters(kit, mails):
     switch(kit, "f" * 100)
     (mail,) = mails.got
     assert len(mail.message["Subject"]) == 150
-    assert mail.text.startswith(f"admin enabled {'f' * 100} in production (project default)")
+    assert mail.text.startswith(
+        f"API token admin enabled {'f' * 100} in production (project default)"
+    )
 
 
 def test_a_retry_goes_to_the_recipients_that_have_got_none(kit, mails):

@@ -231,7 +231,7 @@ def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
     for path in ("/admin/segments/new", "/admin/features/new/environments/default/strategies/new"):
         pages[f"POST {path} do"] = ada.post(path, growing).html
     created = ada.post(f"/admin/signals/{id}/tokens", {"csrf": ada.csrf, "name": "new"})
-    pages["token created"] = created.html
+    pages["token created"] = created.follow().html
     pages["no CSRF"] = ada.post(f"/admin/signals/{id}/settings", {}, status=403).html
     browser = webtest.TestApp(ada.app)
     pages["GET /sign-in"] = browser.get("/sign-in?done=signed-out").html

@@ -100,15 +100,15 @@ def test_the_form_shows_the_next_three_times(sets, ada):
 
 def test_a_set_that_is_done_does_not_count_against_the_limit(ada, sets, service):
     at = {"source": "schedule", "at": "2999-12-01T08:00:00Z"}
-    for number in range(5):
+    for number in range(50):
         sets.set(f"set {number}", match=dict(at))
-    full = "The limit of 5 action sets is reached."
+    full = "The limit of 50 action sets is reached."
     assert full in main(ada.get(f"{PATH}/new"))
     assert full in main(ada.get(PATH))
     with service.context.database.transaction() as conn:
         run(conn, "UPDATE action_sets SET due_at = NULL WHERE name = 'set 0' RETURNING id")
     assert full not in main(ada.get(f"{PATH}/new"))
-    assert "4 of 5 action sets." in main(ada.get(PATH))
+    assert "49 of 50 action sets." in main(ada.get(PATH))
     assert "New action set" in main(ada.get("/admin/actions"))
 
 

@@ -45,7 +45,7 @@ CONTENT = {
     ),
     "events": (
         "SELECT type, created_by, created_by_user_id, ip, project, environment, feature_name, "
-        "data, pre_data FROM events ORDER BY id"
+        "data::jsonb - 'cause', pre_data FROM events ORDER BY starts_with(type, 'action-run-'), id"
     ),
     "notifications": "SELECT kind, subject_id, target FROM outbox ORDER BY id",
     "flags": "SELECT feature, environment, enabled FROM feature_environments ORDER BY 1, 2",

@@ -8,6 +8,7 @@ from sigservice.services.releases import releases
 from sigservice.services.releases.guard_history import History
 from sigservice.services.releases.guard_texts import name_guard
 from sigservice.web.sparkline import build_guard_chart
+from sigservice.wording import format_number
 
 # Icon, word and class of a result.
 RESULTS = {
@@ -38,7 +39,7 @@ def _describe_guard(
         "word": word,
         "style": style,
         "name": name_guard(guard, endpoint),
-        "now": now if value is None else f"{value:,.4g}",
+        "now": now if value is None else format_number(value),
         "limit": limit_text,
         "effect": f"dry run: {effect}" if guard.get("dryRun") else effect,
         "reason": (guard["reason"] or "") if guard["state"] != "ok" else "",
@@ -59,5 +60,5 @@ def _describe_value(guard: Mapping[str, Any]) -> tuple[str, str]:
         return "down" if is_broken else "up" if is_ok else "–", "not down"
     rule = guard["rule"]
     if rule.get("above") is not None:
-        return "–", f"at most {rule['above']:,.4g}"
-    return "–", f"at least {rule.get('below') or 0:,.4g}"
+        return "–", f"at most {format_number(rule['above'])}"
+    return "–", f"at least {format_number(rule.get('below') or 0)}"

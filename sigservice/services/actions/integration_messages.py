@@ -15,6 +15,7 @@ from sigservice.services.actions.integration_checks import list_recipients
 from sigservice.services.actions.integration_providers import PROVIDERS
 from sigservice.services.channel_delivery import Message as Notification
 from sigservice.services.channel_delivery import make_webhook_headers
+from sigservice.services.identity import name_actor
 from sigservice.services.system.event_messages import (
     MARKDOWN,
     MAX_LENGTH,
@@ -233,7 +234,7 @@ def _build_mails(message: Message) -> list[Request]:
     """One for each recipient; the headers are those of the mail."""
     sentence, row = render_sentence(message.row, PLAIN, message.public_url), message.row
     names = {"project": "Project", "environment": "Environment", "feature_name": "Flag"}
-    facts = {"User": row["created_by"], "Event": row["type"]}
+    facts = {"User": _name_user(row), "Event": row["type"]}
     facts |= {label: row[name] for name, label in names.items() if row[name]}
     lines = [f"{label}: {' '.join(text.split())}" for label, text in facts.items()]
     body = "\n".join([sentence, "", *lines, *(["", message.page] if message.page else [])])
@@ -311,7 +312,11 @@ def _list_channels(message: Message) -> list[str]:
 
 def _list_facts(row: Row) -> list[tuple[str, str]]:
     """In Markdown."""
-    return [("User", MARKDOWN.escape(row["created_by"])), ("Event", row["type"])]
+    return [("User", MARKDOWN.escape(_name_user(row))), ("Event", row["type"])]
+
+
+def _name_user(row: Row) -> str:
+    return name_actor(row["created_by"], row["created_by_user_id"])
 
 
 def _add_hash(channel: str) -> str:

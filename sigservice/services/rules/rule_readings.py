@@ -12,7 +12,7 @@ from sigservice.db.errors import DatabaseUnavailable
 from sigservice.services.rules.prometheus import Answer
 from sigservice.services.rules.rule_conditions import PERCENTILES, Condition, ImpactMetric
 from sigservice.services.usage.impact_windows import Query, Slice, Sums, read_slices, sum_slices
-from sigservice.wording import plural
+from sigservice.wording import format_number, plural
 
 MAX_AGE = timedelta(minutes=5)  # of the newest report
 READ_SECONDS = 1.0  # of a statement that reads rules
@@ -89,7 +89,9 @@ def read_answer(condition: Condition, answer: Answer, now: datetime) -> Reading:
     if answer.value is None:
         reason = answer.reason or "The query has no result."
         return Reading(None, 0, now, now, reason, reason)
-    reason = f"The query was {answer.value:,.4g} (limit {condition.limit:,.4g})."
+    reason = (
+        f"The query was {format_number(answer.value)} (limit {format_number(condition.limit)})."
+    )
     return Reading(answer.value, 1, now, now, reason, " ".join(answer.warnings) or None)
 
 
@@ -105,13 +107,14 @@ def measure(
     source = _get_metric(condition)
     base = metric if source.per is None else per
     is_counter = source.measure in ("rate", "ratio")
-    samples = round(base.total if is_counter else base.samples)
+    count = round(base.total if is_counter else base.samples, 6)
+    samples = round(count) if count >= condition.minSamples else int(count)
     value, reason = _find_value(condition, metric, per)
     if base.newest is None:
         value, reason = None, _explain_silence(condition)
     elif now - base.newest > max_age:
         value, reason = None, f"The newest report is of {format_iso(base.newest)}, too old."
-    elif samples < condition.minSamples:
+    elif count < condition.minSamples:
         value, reason = None, f"{plural(samples, 'sample')}, fewer than {condition.minSamples:,}."
     elif value is not None and not isfinite(value):
         value, reason = None, "The value isn't a finite number."
@@ -176,7 +179,8 @@ def _find_percentile(
         return highest, ""
     return (
         None,
-        f"The value is above the highest bucket ({highest:,.4g}): the limit needs higher ones.",
+        f"The value is above the highest bucket ({format_number(highest)}): the limit needs "
+        "higher ones.",
     )
 
 
@@ -190,7 +194,7 @@ def _explain_silence(condition: Condition) -> str:
 def _explain_value(condition: Condition, value: float, samples: int) -> str:
     name = describe_source(_get_metric(condition))
     return (
-        f"{name} was {value:,.4g} (limit {condition.limit:,.4g}) over "
+        f"{name} was {format_number(value)} (limit {format_number(condition.limit)}) over "
         f"{plural(condition.windowMinutes, 'minute')}, {plural(samples, 'sample')}."
     )
 

@@ -18,6 +18,7 @@ from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
 from sigservice.web.sparkline import Point, build_line
 from sigservice.web.tables import Cell, Column, make_table
+from sigservice.wording import format_number
 
 PATH = "/admin/alert-rules"
 ONE = f"{PATH}/<rule_id:id>"
@@ -125,9 +126,9 @@ def _describe(row: Row, charts: dict[int, Any], *, can_edit: bool) -> dict[str, 
         "path": f"{PATH}/{row['id']}" if can_edit else "",
         "source_text": _describe_source(condition),
         "badge": describe_state(row),
-        "value_text": "no value" if value is None else f"{value:,.4g}",
+        "value_text": "no value" if value is None else format_number(value),
         "limit_text": f"fires {'above' if condition.above is not None else 'below'} "
-        f"{condition.limit:,.4g}",
+        + format_number(condition.limit),
         "chart": charts.get(row["id"]),
         "can_edit": can_edit,
     }
