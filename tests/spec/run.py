@@ -20,7 +20,7 @@ def main(options: str) -> None:
         service = sigservice.start(json.loads(options, object_hook=_resolve))
     except (ConfigError, StartError) as error:
         sys.exit(f"this program: {error}")
-    sys.stdout.write("\n".join(service.describe()) + "\n")
+    sys.stdout.write("\n".join([*service.describe(), *service.warnings]) + "\n")
     sys.stdout.flush()
     service.wait()
 
@@ -32,7 +32,7 @@ def start_several(cases: str) -> None:
     for name, (environ, options) in json.loads(cases).items():
         try:
             services.append(sigservice.start(options, environ))
-            messages[name] = services[-1].describe()
+            messages[name] = [*services[-1].describe(), *services[-1].warnings]
         except (StartError, ConfigError) as error:
             messages[name] = [f"{type(error).__name__}: {error}"]
     sys.stdout.write(json.dumps(messages) + "\n")
