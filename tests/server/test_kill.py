@@ -297,7 +297,7 @@ def test_acknowledged_means_written(environ: dict[str, str], temporary_database:
     conn = temporary_database.connect()
     with conn.cursor() as cursor:
         cursor.execute(f'ALTER DATABASE "{name}" SET {MEMORY} = off')
-        cursor.execute(f'ALTER DATABASE "{name}" SET statement_timeout = 1')
+        cursor.execute(f'ALTER DATABASE "{name}" SET statement_timeout = 20')
     conn.close()
     script = (
         "import sigservice\n"
