@@ -301,9 +301,9 @@ def test_name_that_is_taken(ada, sets):
     assert "deleted" in notice(page)
 
 
-def test_full_project_offers_no_new_set(ada, sets):
-    for n in range(5):
-        sets.set(f"n{n}")
+def test_full_project_offers_no_new_set(make_service, ada, sets):
+    sets.set()
+    ada.app = make_service(environ={"SERVICE_ACTION_SETS_PER_PROJECT_LIMIT": "1"}).app
     assert "New action set" not in ada.get(PATH).text
     assert "Delete one to create another" in main(ada.get(PATH))
 

@@ -237,11 +237,11 @@ def test_names_are_unique_in_a_project(alerts, web):
 def test_limits_and_their_variables(alerts, web, make_service):
     five = [filter(values=[str(n) for n in range(25)])] * 5
     full = {"filters": five, "acts": [alerts.off()] * 10}
-    for n in range(5):
+    for n in range(50):
         alerts.set(name=f"n{n}", **full)
     answer = web.post_json(SETS, alerts.body(), headers=ADMIN, status=400).json
     assert answer["name"] == "ExceedsLimitError"
-    assert "5" in answer["message"]
+    assert "50" in answer["message"]
     body = alerts.body(acts=[alerts.off()] * 11)
     id = web.get(SETS, headers=ADMIN).json["actions"][0]["id"]
     web.put_json(f"{SETS}/{id}", body, headers=ADMIN, status=400)
@@ -260,10 +260,12 @@ def test_limits_and_their_variables(alerts, web, make_service):
 
 
 def test_the_limit_holds_when_10_requests_race(alerts, service):
+    for n in range(45):
+        alerts.set(name=f"m{n}")
     bodies = [alerts.body(name=f"n{n}") for n in range(10)]
     statuses = race(service, 10, lambda admin, n: admin.ask("POST", SETS, bodies[n]).status_int)
     assert sorted(statuses) == [201] * 5 + [400] * 5
-    assert alerts.rows("SELECT count(*) FROM action_sets") == [(5,)]
+    assert alerts.rows("SELECT count(*) FROM action_sets") == [(50,)]
 
 
 def test_config(alerts, web):
