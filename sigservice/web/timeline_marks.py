@@ -14,7 +14,7 @@ from sigservice.repository.signals import signal_endpoints
 from sigservice.repository.system import events as event_rows
 from sigservice.repository.system.events import EventFilter
 from sigservice.services.actions.schedules import read_cause
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import EDIT, Identity
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 from sigservice.services.system import events
 from sigservice.services.system.events import RELEASE_EVENTS
@@ -41,9 +41,9 @@ def list_marks(
     filter = events.restrict_to_readable(by, filter)
     views = [make_event_view(row) for row in event_rows.list_newest(conn, filter, limit=MAX_MARKS)]
     ids = sorted({view["run"]["id"] for view in views if view["run"]})
-    is_admin = by.has_permission(ADMIN)
-    runs = action_runs.list_by_ids(conn, ids, payloads=is_admin) if ids else []
-    names = _name_alerts(conn, runs) if is_admin and runs else {}
+    can_edit = by.has_permission(EDIT)
+    runs = action_runs.list_by_ids(conn, ids, payloads=can_edit) if ids else []
+    names = _name_alerts(conn, runs) if can_edit and runs else {}
     by_id = {row["id"]: row for row in runs}
     return [
         _make_mark(view, by_id.get(view["run"]["id"]) if view["run"] else None, names)

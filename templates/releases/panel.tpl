@@ -20,7 +20,11 @@ Alert <bdi>{{alert["alert"]}}</bdi>\\
 % end
  ·
 % end
+% if identity.has_permission("ADMIN"):
 <a href="{{url('/admin/signals', alert['endpoint_id'], 'log', alert['signal_id'])}}">signal {{alert["signal_id"]}}</a>
+% else:
+signal {{alert["signal_id"]}}
+% end
 % if alert["runbook"]:
 · <a href="{{alert["runbook"]}}" rel="noopener noreferrer">runbook ↗</a>
 % end

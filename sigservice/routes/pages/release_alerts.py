@@ -1,4 +1,4 @@
-"""The alerts that held releases or rolled them back, with what only admins read of the signals."""
+"""The alerts that held releases or rolled them back, with what Editors read of the signals."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from sigservice.db import Connection, Row
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.services.actions.action_evaluation import find_text
 from sigservice.services.actions.held_flags import name_alert
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import EDIT, Identity
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 
 RUNBOOKS = (
@@ -23,9 +23,9 @@ _URL = re.compile(r"https?://[^\s\x00-\x1f]{1,2000}", re.IGNORECASE)
 
 
 def find_alerts(conn: Connection, rows: Sequence[Row], by: Identity) -> dict[int, dict[str, Any]]:
-    """By the ID of the release: {signal_id, endpoint_id, alert, text, runbook}; nothing for other
-    users than admins."""
-    if not by.has_permission(ADMIN):
+    """By the ID of the release: {signal_id, endpoint_id, alert, text, runbook}; nothing without
+    EDIT."""
+    if not by.has_permission(EDIT):
         return {}
     ids = {row["id"]: row["last_signal_id"] for row in rows if row["last_signal_id"] is not None}
     if not ids:

@@ -18,7 +18,7 @@ from sigservice.services.actions import (
 from sigservice.services.actions.action_alerts import hide_key
 from sigservice.services.actions.action_evaluation import add_states
 from sigservice.services.actions.schedules import read_cause
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.system import events
 from sigservice.services.system.events import Event
 
@@ -90,10 +90,10 @@ def can_repeat(conn: Connection, run: Row) -> bool:
 
 
 def find_reason(row: Row, by: Identity) -> str | None:
-    """Why the run failed or was suppressed. Only admins see the key of another alert in the
+    """Why the run failed or was suppressed. Viewers don't see the key of another alert in the
     text."""
     reason: str | None = row["reason"]
-    return reason if by.has_permission(ADMIN) else hide_key(reason)
+    return reason if by.has_permission(EDIT) else hide_key(reason)
 
 
 def to_json(row: Row, by: Identity) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""The flags that alerts hold on or off. All users see since when and by which run; only admins see
-what the signal says."""
+"""The flags that alerts hold on or off. All users see since when and by which run; users with EDIT
+also see what the signal says."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from sigservice.db import Connection, Row
 from sigservice.repository.actions import action_runs
 from sigservice.repository.signals import signal_endpoints
 from sigservice.repository.system import home
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import EDIT, Identity
 from sigservice.services.signals.signal_summaries import (
     SignalSummary,
     Summarizer,
@@ -24,15 +24,15 @@ def list_held_flags(
     conn: Connection, by: Identity, *, limit: int, features: list[str] | None = None
 ) -> list[Row]:
     """One row for each flag and environment, newest first: `is_firing`, `reported_at` (when a
-    signal last said that the alert fires), `endpoint` (its name) and, for admins, the `summary` of
+    signal last said that the alert fires), `endpoint` (its name) and, with EDIT, the `summary` of
     the signal, of which `alert` and `text` are the first values."""
-    is_admin = by.has_permission(ADMIN)
-    rows = home.list_flags_of_alerts(conn, limit=limit, features=features, payloads=is_admin)
+    can_edit = by.has_permission(EDIT)
+    rows = home.list_flags_of_alerts(conn, limit=limit, features=features, payloads=can_edit)
     if not rows:
         return []
     endpoints = signal_endpoints.list_all(conn)
     names = {endpoint["id"]: endpoint["name"] for endpoint in endpoints}
-    summarizers = make_summarizers(endpoints) if is_admin else {}
+    summarizers = make_summarizers(endpoints) if can_edit else {}
     sets = sorted({row["action_set_id"] for row in rows})
     firing = {
         (alert["action_set_id"], alert["correlation"])
@@ -67,7 +67,7 @@ def name_alert(summary: SignalSummary | None) -> tuple[str, str]:
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """An alert of the admin API; `summary` is null unless the user is an admin."""
+    """An alert of the admin API; `summary` is null without EDIT."""
     return {
         "project": row["project"],
         "feature": row["feature"],

@@ -12,7 +12,7 @@ from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError
 from sigservice.repository.actions import action_runs, ignored_alerts
 from sigservice.repository.system.events import EventFilter
-from sigservice.services.identity import ADMIN, ADMIN_TOKEN_ID, Identity, name_actor
+from sigservice.services.identity import ADMIN_TOKEN_ID, EDIT, Identity, name_actor
 from sigservice.services.system import events
 
 MAX_ALERTS = 1000  # of one set
@@ -58,7 +58,7 @@ def stop_ignoring(conn: Connection, run: Row, by: Identity) -> None:
 
 
 def list_json(conn: Connection, by: Identity) -> list[dict[str, Any]]:
-    """The alerts that are ignored; only admins get their keys, which are values of payloads."""
+    """The alerts that are ignored; Viewers don't get their keys, which the sender chooses."""
     return [
         {
             "project": row["project"],
@@ -66,7 +66,7 @@ def list_json(conn: Connection, by: Identity) -> list[dict[str, Any]]:
             "runId": row["run_id"],
             "createdBy": row["created_by"],
             "createdAt": format_iso(row["created_at"]),
-            "key": row["correlation"] if by.has_permission(ADMIN) else None,
+            "key": row["correlation"] if by.has_permission(EDIT) else None,
         }
         for row in ignored_alerts.list_all(conn)
     ]

@@ -1,6 +1,7 @@
 % if run["reason"]:
 <p>{{run["reason"]}}</p>
 % end
+% can_edit = identity.has_permission("EDIT")
 % is_admin = identity.has_permission("ADMIN")
 % if run["signal_id"] and not is_admin:
 <p class="muted">Signal {{run["signal_id"]}}</p>
@@ -36,7 +37,7 @@
 % if run["restored_by_run_id"]:
 <p>Reverted by <a href="{{url('/admin/projects', project, 'actions', run['action_set_id'], 'runs', run['restored_by_run_id'])}}">Run {{run["restored_by_run_id"]}}</a>.</p>
 % end
-% if run["restore_due_at"] and not is_admin:
+% if run["restore_due_at"] and not can_edit:
 <p>Auto-revert
 % include("partials/time.tpl", at=run["restore_due_at"])
 </p>
@@ -48,6 +49,6 @@ Auto-revert
 <button class="quiet">Cancel auto-revert<span class="hidden"> of run {{run["id"]}}</span></button>
 </form>
 % end
-% if run["can_undo"] and is_admin:
+% if run["can_undo"] and can_edit:
 <p class="actions"><a href="{{url('/admin/projects', project, 'actions', run['action_set_id'], 'runs', run['id'], 'undo')}}" data-dialog>Undo run {{run["id"]}} …</a></p>
 % end

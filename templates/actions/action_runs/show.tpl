@@ -16,7 +16,7 @@
 % if ignored:
 <div class="problem">
 <p>The alert of this run is ignored until it resolves, by <bdi>{{ignored["creator"]}}</bdi>.</p>
-% if identity.has_permission("ADMIN"):
+% if identity.has_permission("EDIT"):
 <form method="post" action="{{url('/admin/projects', project, 'actions', run['action_set_id'], 'runs', run['id'], 'watch-alert')}}">
 % include("partials/csrf.tpl")
 <button class="quiet">Stop ignoring the alert</button>

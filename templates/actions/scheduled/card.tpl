@@ -16,7 +16,7 @@
 % end
 </span>
 % end
-% if identity.has_permission("ADMIN"):
+% if identity.has_permission("EDIT" if item["is_once"] else "ADMIN"):
 % set_path = url("/admin/projects", item["project"], "actions", item["id"])
 % if item["is_once"]:
 <form method="post" action="{{set_path}}/now" class="inline">

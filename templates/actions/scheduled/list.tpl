@@ -16,7 +16,7 @@
 · by <bdi>{{item["creator"]}}</bdi>
 % end
 </span>
-% if identity.has_permission("ADMIN"):
+% if identity.has_permission("EDIT" if item["is_once"] else "ADMIN"):
 <a href="{{url('/admin/projects', item['project'], 'actions', item['id'], 'delete')}}">Cancel<span class="hidden">: {{item["name"]}}</span></a>
 % end
 </li>

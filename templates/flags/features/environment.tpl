@@ -35,12 +35,11 @@ an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 % end
 <p>
 <a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'])}}">run {{alert["id"]}} of <bdi>{{alert["name"]}}</bdi></a>
-% if identity.has_permission("ADMIN"):
-·
-% if alert["signal_id"] and alert["source_id"]:
-<a href="{{url('/admin/signals', alert['source_id'], 'log', alert['signal_id'])}}">signal {{alert["signal_id"]}}</a> ·
+% if identity.has_permission("ADMIN") and alert["signal_id"] and alert["source_id"]:
+· <a href="{{url('/admin/signals', alert['source_id'], 'log', alert['signal_id'])}}">signal {{alert["signal_id"]}}</a>
 % end
-<a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'], 'undo')}}" data-dialog>Undo …</a>
+% if identity.has_permission("EDIT"):
+· <a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'], 'undo')}}" data-dialog>Undo …</a>
 % end
 </p>
 </div>
@@ -85,7 +84,7 @@ an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 <a href="{{url(environment['release_form'])}}">Gradual release …<span class="hidden"> in {{name}}</span></a>
 % end
 % end
-% if can_edit and identity.has_permission("ADMIN"):
+% if can_edit:
 <a href="{{url(path, 'schedule')}}?environment={{name}}">Schedule a change<span class="hidden"> in {{name}}</span></a>
 % end
 % if not row["archived_at"]:

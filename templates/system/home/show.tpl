@@ -7,6 +7,7 @@
 <p class="hint">Paused · <a href="{{url('/')}}">Resume</a></p>
 % end
 </div>
+% can_edit = identity.has_permission("EDIT")
 % is_admin = identity.has_permission("ADMIN")
 <div id="now" {{"data-live" if live else ""}} aria-live="off">
 % if is_quiet:
@@ -48,11 +49,13 @@ Last alert <time datetime="{{format_iso(last_alert_at)}}" title="{{readable(last
 <span>in {{row["environment"]}}</span>
 <span>by <a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'])}}">run {{row["id"]}} of <bdi>{{row["name"]}}</bdi></a></span>
 <span>{{"still firing" if row["is_firing"] else "no longer firing"}}</span>
-% if is_admin:
 % if row["summary"]:
 % include("signals/signals/summary.tpl", summary=row["summary"])
+% end
+% if is_admin and row["summary"]:
 <a href="{{url('/admin/signals', row['source_id'], 'log', row['signal_id'])}}">Signal {{row["signal_id"]}}</a>
 % end
+% if can_edit:
 <a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'], 'undo')}}" data-dialog>Undo …<span class="hidden"> run {{row["id"]}}</span></a>
 % end
 </li>
@@ -161,7 +164,7 @@ Last alert <time datetime="{{format_iso(last_alert_at)}}" title="{{readable(last
 % include("actions/action_runs/state.tpl", run=run)
 <a href="{{url('/admin/projects', run['project'], 'actions', run['action_set_id'], 'runs', run['id'])}}"><bdi>{{run["name"]}}</bdi><span class="hidden"> run {{run["id"]}}</span></a>
 % include("partials/time.tpl", at=run["created_at"])
-% if run["can_undo"] and is_admin:
+% if run["can_undo"] and can_edit:
 <a href="{{url('/admin/projects', run['project'], 'actions', run['action_set_id'], 'runs', run['id'], 'undo')}}" data-dialog>Undo<span class="hidden"> run {{run["id"]}}</span></a>
 % end
 </li>

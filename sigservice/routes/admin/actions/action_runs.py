@@ -13,7 +13,7 @@ from sigservice.services.actions import (
     ignored_alerts,
     notifications,
 )
-from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.signals import signal_storage
 from sigservice.web import (
     AdminGuard,
@@ -57,7 +57,7 @@ def show_run(conn: Connection, identity: Identity, project: str, id: int, run_id
     return action_runs.to_json(row, identity)
 
 
-@router.post(f"{RUN}/undo", needs=ADMIN)
+@router.post(f"{RUN}/undo", needs=EDIT)
 def undo_run(
     context: Context, identity: Identity, project: str, id: int, run_id: int
 ) -> HTTPResponse:
@@ -67,14 +67,14 @@ def undo_run(
     return respond.json({"id": undo_id}, 202)
 
 
-@router.post(f"{RUN}/ignore-alert", needs=ADMIN)
+@router.post(f"{RUN}/ignore-alert", needs=EDIT)
 def ignore_alert(conn: Connection, identity: Identity, project: str, id: int, run_id: int) -> None:
     action_run_rows.lock(conn)
     run = action_runs.get(conn, project, id, run_id)
     ignored_alerts.ignore(conn, run, identity)
 
 
-@router.delete(f"{RUN}/ignore-alert", needs=ADMIN)
+@router.delete(f"{RUN}/ignore-alert", needs=EDIT)
 def stop_ignoring_alert(
     conn: Connection, identity: Identity, project: str, id: int, run_id: int
 ) -> None:
@@ -83,7 +83,7 @@ def stop_ignoring_alert(
     ignored_alerts.stop_ignoring(conn, run, identity)
 
 
-@router.post(f"{RUN}/cancel-restore", needs=ADMIN)
+@router.post(f"{RUN}/cancel-restore", needs=EDIT)
 def cancel_auto_revert(
     conn: Connection, identity: Identity, project: str, id: int, run_id: int
 ) -> None:

@@ -18,7 +18,7 @@ from sigservice.services.actions import (
     ignored_alerts,
 )
 from sigservice.services.actions.schedules import read_cause
-from sigservice.services.identity import ADMIN, VIEW, Identity
+from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.problems import Problems
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
@@ -105,7 +105,7 @@ def show_run(
     )
 
 
-@confirms(router, f"{RUN}/undo", needs=ADMIN, has_form=True)
+@confirms(router, f"{RUN}/undo", needs=EDIT, has_form=True)
 def undo_run(
     context: Context,
     conn: Connection,
@@ -168,7 +168,7 @@ def _warn_of_repeat(conn: Connection, by: Identity, view: dict[str, Any]) -> str
     return f"⚠ The alert {name} is still firing. Its next notification {effect}.".replace("  ", " ")
 
 
-@router.post(f"{RUN}/watch-alert", needs=ADMIN)
+@router.post(f"{RUN}/watch-alert", needs=EDIT)
 @shows_errors_in(show_run)
 def stop_ignoring_alert(
     conn: Connection, identity: Identity, project: str, set_id: int, run_id: int, form: Form
@@ -179,7 +179,7 @@ def stop_ignoring_alert(
     return f"{_make_path(project, set_id, run_id)}?done=watched"
 
 
-@router.post(f"{RUN}/cancel-restore", needs=ADMIN)
+@router.post(f"{RUN}/cancel-restore", needs=EDIT)
 @shows_errors_in(show_run)
 def cancel_auto_revert(
     conn: Connection, identity: Identity, project: str, set_id: int, run_id: int, form: Form
@@ -188,8 +188,8 @@ def cancel_auto_revert(
     return f"{_make_path(project, set_id, run_id)}?done=cancelled"
 
 
-@router.get(f"{RUN}/cancel-restore", needs=ADMIN)
-@router.get(f"{RUN}/watch-alert", needs=ADMIN)
+@router.get(f"{RUN}/cancel-restore", needs=EDIT)
+@router.get(f"{RUN}/watch-alert", needs=EDIT)
 def redirect_to_run(
     context: Context, identity: Identity, project: str, set_id: int, run_id: int
 ) -> str:

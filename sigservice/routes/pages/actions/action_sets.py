@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from sigservice.errors import NoPermissionError
 from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_runs
 from sigservice.repository.actions import action_sets as action_set_rows
@@ -11,7 +12,7 @@ from sigservice.repository.projects import projects
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.actions import action_sets, action_summaries, schedules
 from sigservice.services.actions.action_set_options import ActionSetOptions
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
@@ -98,12 +99,13 @@ def switch_action_set(
     return _redirect_to_list(project, "on" if is_enabled else "off")
 
 
-@router.post(f"{SETS}/<scheduled_id:id>/now", needs=ADMIN)
+@router.post(f"{SETS}/<scheduled_id:id>/now", needs=EDIT)
 def run_action_set_now(
     context: Context, identity: Identity, project: str, scheduled_id: int, form: Form
 ) -> str:
     """What is scheduled for one time; the flag `flag` is where the response leads."""
     with context.database.transaction() as conn:
+        _check_permission(action_sets.get(conn, project, scheduled_id), identity)
         action_sets.run_now(conn, project, scheduled_id, identity, context.clock.now())
     context.signals_waiting.set()
     if "flag" in form:
@@ -119,13 +121,15 @@ def reenable_action_set(
     return _redirect_to_list(project, "armed")
 
 
-@confirms(router, f"{SET}/delete", needs=ADMIN)
+@confirms(router, f"{SET}/delete", needs=EDIT)
 def delete_action_set(
     conn: Connection, identity: Identity, project: str, set_id: int
 ) -> Confirmation:
     row, path = action_sets.get(conn, project, set_id), f"/admin/projects/{project}/actions"
-    schedule = schedules.read_schedule(row)
-    if schedule is not None and schedule.at is not None and not schedules.is_done(row):
+    _check_permission(row, identity)
+    if _is_planned(row):
+        is_admin = identity.has_permission(ADMIN)
+        path = path if is_admin else "/"
         return Confirmation(
             f"Cancel {row['name']}?",
             ["This change is scheduled once. Its action set is deleted, and nothing changes."],
@@ -134,7 +138,7 @@ def delete_action_set(
             lambda: action_sets.delete(conn, project, set_id, identity),
             f"{path}?done=cancelled",
             cancel="Keep it",
-            breadcrumbs=make_breadcrumbs(project),
+            breadcrumbs=make_breadcrumbs(project) if is_admin else [],
         )
     return Confirmation(
         f"Delete the action set {row['name']}?",
@@ -148,6 +152,18 @@ def delete_action_set(
         f"{path}?done=deleted",
         breadcrumbs=make_breadcrumbs(project),
     )
+
+
+def _is_planned(row: Row) -> bool:
+    """Whether the set is one change of a flag that is planned for a time."""
+    schedule = schedules.read_schedule(row)
+    return schedule is not None and schedule.at is not None and not schedules.is_done(row)
+
+
+def _check_permission(row: Row, by: Identity) -> None:
+    """Raises NoPermissionError. Editors plan changes: they may cancel them too."""
+    if not (_is_planned(row) or by.has_permission(ADMIN)):
+        raise NoPermissionError("You don't have permission to do this. Ask an admin.")
 
 
 def make_breadcrumbs(project: str, row: Row | None = None) -> list[tuple[str, str]]:

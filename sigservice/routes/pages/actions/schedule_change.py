@@ -14,7 +14,7 @@ from sigservice.routes.pages.flags.plan_fields import (
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import EDIT, Identity
 from sigservice.web import Connection, Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, make_choices, read
@@ -47,7 +47,7 @@ REVERT_FIELD = Field(
 router = Router(PageGuard)
 
 
-@router.get(PATH, needs=ADMIN)
+@router.get(PATH, needs=EDIT)
 def show_schedule_form(
     conn: Connection, identity: Identity, name: str, entry: Entry = NO_ENTRY
 ) -> Page:
@@ -76,7 +76,7 @@ def show_schedule_form(
     )
 
 
-@router.post(PATH, needs=ADMIN)
+@router.post(PATH, needs=EDIT)
 @shows_errors_in(show_schedule_form)
 def schedule_change(context: Context, identity: Identity, name: str, form: Form) -> str:
     with context.database.transaction() as conn:
@@ -85,7 +85,8 @@ def schedule_change(context: Context, identity: Identity, name: str, form: Form)
         kind = KINDS.get(action.action)
         is_complete = kind is not None and all(action.executionParams.values())
         text = kind.describe(action.executionParams) if kind and is_complete else name
-        settings = read(form, ActionSetOptions, "options.")
+        revert_after = read(form, ActionSetOptions, "options.").restoreAfterMinutes
+        settings = ActionSetOptions(restoreAfterMinutes=revert_after)  # only admins set others
         plan(context, conn, identity, project, form, action, text, settings)
     return f"{flag_path(name)}?done=scheduled"
 

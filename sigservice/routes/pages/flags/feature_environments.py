@@ -14,7 +14,7 @@ from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_sets import Action
 from sigservice.services.flags import feature_switches, strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
-from sigservice.services.identity import ADMIN, EDIT, Identity
+from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
 from sigservice.web import Context, Page, PageGuard, Router
 from sigservice.web.form_pages import Confirmation, is_correctable, make_confirmation_page
@@ -85,7 +85,7 @@ def _ask_first(
         state, has_strategies = get_state(conn, target), strategies.list_strategies(conn, target)
         default = summarize_defaults(conn, target.project).get(environment, EVERYONE)
         usage = client_metrics.find_busiest_app(conn, name, environment, hours=HOURS)
-        accounts = list_accounts(conn) if identity.has_permission(ADMIN) else []
+        accounts = list_accounts(conn)
     sentences = []
     if enabled and not state["is_active"]:
         noun = "active strategy" if has_strategies else "strategy"

@@ -26,7 +26,10 @@ from sigservice.wording import spell_duration
 RECENT_SIGNALS, RECENT_CHANGES, RECENT_RUNS, MAX_ALERTS, MAX_STALE = 10, 8, 5, 20, 5
 MAX_SCHEDULED, MAX_RELEASES = 5, 20
 ROLLED_BACK = timedelta(days=1)  # how long a release that a guard has rolled back is shown
-NOTICES = {"password": "Password set. You are signed in."} | RELEASE_NOTICES
+NOTICES = RELEASE_NOTICES | {
+    "password": "Password set. You are signed in.",
+    "cancelled": "Scheduled change cancelled.",
+}
 # (column of find_first_steps, label, path, permission that the step needs)
 STEPS = (
     ("flag", "Create a flag", "/admin/features/new", EDIT),
