@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote
 import pytest
 import webtest
 
+from sigservice.repository.system.events import EventFilter, list_newest
 from tests.pages.guards import (
     ADMIN_FORMS,
     ADMIN_PAGES,
@@ -26,6 +27,7 @@ from tests.pages.guards import (
 )
 from tests.pages.page_reader import alert, create_own_token, form_to, heading, is_page, sign_in
 from tests.samples import sample
+from tests.services.system.test_event_sentences import list_flaws
 
 
 def test_the_tables_name_every_page_and_form(make_service):
@@ -157,7 +159,7 @@ def test_form_sent_by_another_site_changes_nothing(place, ada, read_state):
 
 
 @pytest.mark.parametrize("path", FORMS)
-def test_valid_form_of_the_same_site_is_accepted(place, ada, read_state, flags, path):
+def test_valid_form_of_the_same_site_is_accepted(service, place, ada, read_state, flags, path):
     if path in ARCHIVED_ONLY:
         flags.archive(place["name"])
     if path == "/profile/tokens/delete":
@@ -168,6 +170,8 @@ def test_valid_form_of_the_same_site_is_accepted(place, ada, read_state, flags, 
     headers = {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost:80"}
     answer = ada.post(at(path, place), fields, headers=headers)
     assert answer.status_int in (200, 303)
+    with service.context.database.autocommit() as conn:
+        assert list_flaws(list_newest(conn, EventFilter(), limit=100)) == []
     is_unchanged = path in UNCHANGING
     assert (read_state() == before) is is_unchanged
 

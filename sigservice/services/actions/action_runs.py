@@ -50,7 +50,7 @@ def undo(conn: Connection, project: str, set_id: int, run_id: int, by: Identity)
     if not can_undo(run):
         raise ConflictError(NOTHING_TO_UNDO)
     (id,) = _insert_reverts(conn, [run | {"actor_id": by.user_id}], cause="undo")
-    undone = {"data": {"runId": run_id}, "project": project}
+    undone = {"data": run_events.name_run(run), "project": project}
     events.record_all(
         conn, [Event("actions-undone", by, undone, covered_by=[(run_events.REVERTED,)])]
     )
@@ -68,10 +68,11 @@ def cancel_auto_revert(
 ) -> None:
     """Raises NotFoundError, ConflictError if none is scheduled."""
     action_runs.lock(conn)
-    get(conn, project, set_id, run_id)
+    run = get(conn, project, set_id, run_id)
     if not action_runs.cancel_auto_revert(conn, run_id):
         raise ConflictError("No auto-revert of this run is scheduled.")
-    events.record(conn, "actions-restore-cancelled", by, data={"runId": run_id}, project=project)
+    data = run_events.name_run(run)
+    events.record(conn, "actions-restore-cancelled", by, data=data, project=project)
 
 
 def get(conn: Connection, project: str, set_id: int, run_id: int) -> Row:

@@ -12,6 +12,7 @@ from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError
 from sigservice.repository.actions import action_runs, ignored_alerts
 from sigservice.repository.system.events import EventFilter
+from sigservice.services.actions import run_events
 from sigservice.services.identity import ADMIN_TOKEN_ID, EDIT, Identity, name_actor
 from sigservice.services.system import events
 
@@ -44,7 +45,7 @@ def ignore(conn: Connection, run: Row, by: Identity) -> None:
     if len(ignored_alerts.list_all(conn, [run["action_set_id"]])) >= MAX_ALERTS:
         raise ConflictError(f"The set already ignores {MAX_ALERTS:,} alerts.")
     ignored_alerts.add(conn, run, created_by=by.username)
-    data = {"runId": run["id"]}
+    data = run_events.name_run(run)
     events.record(conn, "actions-alert-ignored", by, data=data, project=run["project"])
 
 
@@ -53,7 +54,7 @@ def stop_ignoring(conn: Connection, run: Row, by: Identity) -> None:
     key = run["correlation"]
     if key is None or not ignored_alerts.delete(conn, run["action_set_id"], key):
         raise ConflictError("The alert of this run isn't ignored.")
-    data = {"runId": run["id"]}
+    data = run_events.name_run(run)
     events.record(conn, "actions-alert-watched", by, data=data, project=run["project"])
 
 

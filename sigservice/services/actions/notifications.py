@@ -41,12 +41,12 @@ def list_of_set(conn: Connection, project: str, set_id: int) -> list[Row]:
 
 def retry(conn: Connection, project: str, set_id: int, id: int, by: Identity) -> Row:
     """Makes a notification due now. Raises NotFoundError, ConflictError for a sent one."""
+    name = action_sets.get(conn, project, set_id)["name"]
     _get(conn, project, set_id, id)
     if not message_rows.retry(conn, id):
         raise ConflictError("This notification was already sent.")
-    events.record(
-        conn, "actions-notification-retried", by, data={"notificationId": id}, project=project
-    )
+    data = {"notificationId": id, "actionSetName": name}
+    events.record(conn, "actions-notification-retried", by, data=data, project=project)
     return _get(conn, project, set_id, id)
 
 

@@ -96,6 +96,15 @@ def _make_actor(row: Row) -> Identity:
     return Identity(row["actor_id"], row["actor"], frozenset()) if row["actor"] else SYSTEM
 
 
+def name_run(row: Row) -> dict[str, Any]:
+    """The members that name a run and its set in each event about it."""
+    return {
+        "runId": row["id"],
+        "actionSetId": row["action_set_id"],
+        "actionSetName": _read_copy(row).name or str(row["action_set_id"]),
+    }
+
+
 def _build_item(row: Row, copy: _Copy) -> dict[str, Any]:
     """Environment and flag where there is one of each; `data` is without the payload of the signal,
     which only admins may read."""
@@ -107,10 +116,7 @@ def _build_item(row: Row, copy: _Copy) -> dict[str, Any]:
     }
     flags |= {one["featureName"] for one in params if isinstance(one.get("featureName"), str)}
     failures = [action.details or "" for action in copy.actions if action.state == "failed"]
-    data = {
-        "runId": row["id"],
-        "actionSetId": row["action_set_id"],
-        "actionSetName": copy.name,
+    data = name_run(row) | {
         "cause": read_cause(row),
         "reason": hide_key(row["reason"]) or " ".join(failures) or None,
         "alert": _describe_alert(row),

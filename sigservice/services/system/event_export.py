@@ -9,7 +9,7 @@ from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.repository.system.events import EventFilter
 from sigservice.services.csv_rows import encode_csv
-from sigservice.services.identity import ADMIN, Identity
+from sigservice.services.identity import ADMIN, Identity, name_actor
 from sigservice.services.system import events
 from sigservice.services.system.event_sentences import describe_event
 from sigservice.services.system.events import EventPage
@@ -58,7 +58,7 @@ def _to_cells(row: Row, identity: Identity) -> list[str | int | None]:
         row["id"],
         format_iso(row["created_at"]),
         row["type"],
-        row["created_by"],
+        name_actor(row["created_by"], row["created_by_user_id"]),
         describe_event(row),
         row["project"],
         row["environment"],

@@ -31,7 +31,7 @@ SENTENCES = {
     "feature-stale-off": "marked {flag} as active",
     "feature-tagged": "added the tag {tag} to {flag}",
     "feature-untagged": "removed the tag {tag} from {flag}",
-    "feature-dependency-added": "added a parent flag to {flag}",
+    "feature-dependency-added": "added the parent flag {parent} to {flag}",
     "feature-dependency-removed": "removed the parent flag of {flag}",
     "feature-dependencies-removed": "removed the parent flag of {flag}",
     "feature-completed": "marked {flag} as completed",
@@ -44,36 +44,47 @@ SENTENCES = {
     "project-environment-added": "added the environment{environment} to the project {project}",
     "project-environment-removed": "removed the environment{environment} from the project"
     " {project}",
+    "default-strategy-updated": "changed the default strategy of the project {project}{place}",
+    "tag-created": "created the tag {tag}",
+    "tag-deleted": "deleted the tag {tag}",
     "strategy-deprecated": "deprecated the strategy type {name}",
     "strategy-reactivated": "reactivated the strategy type {name}",
     "user-signed-in": "signed in",
-    "user-signed-out": "signed out",
-    "user-sign-in-failed": "failed to sign in",
-    "user-sign-ins-failed": "failed to sign in several times",
-    "user-password-change-failed": "failed to change the password",
+    "user-signed-out": "signed out {name}",
+    "user-signed-out own": "signed out",
+    "user-sign-in-failed": "failed to sign in{user}",
+    "user-sign-ins-failed": "{count} more sign-ins failed",
+    "user-password-change-failed": "failed to change their own password",
     "user-identity-linked": "connected {name} to the provider",
     "user-identity-unlinked": "disconnected {name} from the provider",
     "user-identity-unlink-failed": "failed to disconnect from the provider",
-    "user-password-changed": "changed the password of {name}",  # a user-updated
+    "user-updated password": "changed the password of {name}",
+    "user-updated own password": "changed their own password",
     "safeguard-triggered": "A guard of the release of {flag}{place} acted",
     "user-sessions-ended": "ended the sessions of {name}",
+    "user-sessions-ended own": "ended sessions of their own",
     "password-reset-requested": "requested a reset link for {name}",
+    "password-link-created": "created a reset link for {name}",
     "pat-creation-failed": "failed to create a personal token",
     "signal-sent": "sent the test signal {signal} to {name}",
+    "signal-sent again": "sent signal {original} to {name} again, as signal {signal}",
+    "setting-updated": "changed the allowed origins of the frontend API",
+    "release-freeze-updated": "ended the freeze of releases",
+    "release-freeze-updated frozen": "froze releases{reason}",
     "addon-config-created": "created the integration {name}",
     "addon-config-updated": "changed the integration {name}",
     "addon-config-deleted": "deleted the integration {name}",
     "integration-test": "sent a test to this integration",
-    "actions-alert-ignored": "ignored the alert of a run until it resolves",
-    "actions-alert-watched": "stopped ignoring the alert of a run",
-    "actions-undone": "undid a run of the action set {name}",
-    "actions-restore-cancelled": "cancelled the auto-revert of a run of {name}",
-    "actions-notification-retried": "retried a notification of {name}",
+    "actions-alert-ignored": "ignored the alert of {run} until it resolves",
+    "actions-alert-watched": "stopped ignoring the alert of {run}",
+    "actions-undone": "undid {run}",
+    "actions-restore-cancelled": "cancelled the auto-revert of {run}",
+    "actions-notification-retried": "retried a notification of the action set {name}",
 }
 # The subject of their sentence isn't the actor.
 _WITH_SUBJECT = (
     *RULE_EVENTS, "release-guard-fired", "release-guard-unknown", "release-guard-ok",
-    "release-edited", "safeguard-triggered",
+    "release-edited", "safeguard-triggered", "user-sign-ins-failed",
 )  # fmt: skip
 _RUNS = {
     "action-run-succeeded": "ran the action set {name}{flags}{alert}{until}",
@@ -85,6 +96,7 @@ _REVERTS = {"resolved": ", because the alert resolved", "timer": " after the con
 _VERBS = {"created": "created", "updated": "changed", "deleted": "deleted"}
 _NOUNS = {
     "feature": "flag",
+    "feature-type": "flag type",
     "actions": "action set",
     "pat": "personal token",
     "strategy": "strategy type",
@@ -114,7 +126,13 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
         "environment": f" {environment}" if environment else "",
         "project": mark("project", str(project)) if project else "",
         "tag": mark("text", tag),
+        "parent": mark("flag", str(values.get("feature", ""))),
         "signal": mark("plain", str(values.get("id", ""))),
+        "original": mark("plain", str(values.get("replayOf", ""))),
+        "count": mark("plain", str(values.get("count", ""))),
+        "user": f" as {mark('name', name)}" if values.get("username") else "",
+        "run": f"run {mark('plain', str(values.get('runId')))} of the action set"
+        f" {mark('name', name)}",
         "name": mark("flag" if row["feature_name"] else "name", name) if name else "",
         "strategy": _describe_strategy(values, mark),
     }
@@ -133,11 +151,24 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
     elif row["type"].startswith("release-") and isinstance(text := values.get("text"), str):
         first = text[:1] if has_subject(row) else text[:1].lower()
         return mark("plain", first + text[1:].removesuffix("."))
-    has_new_password = row["type"] == "user-updated" and values.get("password") == "changed"
-    sentence = SENTENCES.get("user-password-changed" if has_new_password else row["type"])
+    sentence = SENTENCES.get(_find_variant(row, values))
     if sentence is None:
         return _describe_by_words(row["type"], parts["name"])
     return " ".join(sentence.format(**{"change": "", **parts}).split())
+
+
+def _find_variant(row: Row, values: Mapping[str, Any]) -> str:
+    """The key of SENTENCES: the type, for some types with a word that depends on the data."""
+    user_id = row.get("created_by_user_id")
+    own = "own " if values.get("id", user_id) == user_id else ""
+    words = {
+        "user-updated": f"{own}password" if values.get("password") == "changed" else "",
+        "user-signed-out": own,
+        "user-sessions-ended": own,
+        "signal-sent": "again" if values.get("replayOf") else "",
+        "release-freeze-updated": "frozen" if values.get("frozen") else "",
+    }
+    return f"{row['type']} {words.get(row['type'], '')}".strip()
 
 
 def compare_lines(row: Row) -> list[tuple[str, str]]:
@@ -242,7 +273,10 @@ def _list_chips(data: Mapping[str, Any]) -> list[str]:
 
 
 def _find_name(row: Row, values: Mapping[str, Any]) -> str:
-    names = ("name", "username", "email", "tokenName", "provider", "value", "signalEndpoint", "id")
+    names = (
+        "name", "username", "email", "tokenName", "provider", "value", "signalEndpoint",
+        "actionSetName", "appName", "description", "id",
+    )  # fmt: skip
     name = row["feature_name"] or next((values[key] for key in names if values.get(key)), "")
     return str(name)[:MAX_NAME]
 

@@ -164,7 +164,7 @@ def test_the_audit_log_says_who_ignored_an_alert(alerts):
     run = ignore(alerts)
     events = alerts.web.get("/api/admin/events", headers=ADMIN).json["events"]
     (event,) = [event for event in events if event["type"] == "actions-alert-ignored"]
-    assert (event["data"], event["createdBy"]) == ({"runId": run["id"]}, "admin")
+    assert (event["data"]["runId"], event["createdBy"]) == (run["id"], "admin")
 
 
 def test_a_deleted_set_leaves_no_ignored_alerts(alerts):

@@ -36,7 +36,9 @@ def end_refused_sessions(conn: Connection, person: Person, rules: Rules) -> None
     """Ends the sessions of a known identity that, by its claims, may not use the service."""
     existing = identities.find(conn, person.issuer, person.subject)
     if existing and (count := identities.end_sessions(conn, existing["id"])):
-        data = {"id": existing["user_id"], "reason": person.failure, "count": count}
+        user = users.get(conn, existing["user_id"])
+        data = {"id": user["id"], "username": user["username"] or user["email"]}
+        data |= {"reason": person.failure, "count": count}
         events.record(conn, "user-sessions-ended", rules.by, data=data)
 
 

@@ -146,6 +146,10 @@ def test_the_tester_refuses(alerts, web):
     web.post_json(path, {"signalId": signal}, headers=ADMIN, status=404)  # another endpoint's
 
 
+def name_run(one, run):
+    return {"runId": run["id"], "actionSetId": one["id"], "actionSetName": one["name"]}
+
+
 def test_undo_is_asked_for_by_a_person_and_told(alerts, cast):
     one = alerts.set()
     alerts.send()
@@ -157,7 +161,7 @@ def test_undo_is_asked_for_by_a_person_and_told(alerts, cast):
     answer = ada.post(f"{path}/undo", headers={"X-CSRF-Token": ada.csrf}, status=202)
     assert not alerts.is_on()  # the worker does it
     assert alerts.events()[0]["type"] == "actions-undone"
-    assert alerts.events()[0]["data"] == {"runId": run["id"]}
+    assert alerts.events()[0]["data"] == name_run(one, run)
     alerts.work()
     assert alerts.is_on()
     assert alerts.runs(one["id"])[0]["id"] == answer.json["id"]
@@ -172,7 +176,7 @@ def test_cancelling_is_told(alerts):
     (run,) = alerts.runs(one["id"])
     alerts.post(f"{SETS}/{one['id']}/events/{run['id']}/cancel-restore")
     event = alerts.events()[0]
-    assert (event["type"], event["data"]) == ("actions-restore-cancelled", {"runId": run["id"]})
+    assert (event["type"], event["data"]) == ("actions-restore-cancelled", name_run(one, run))
     alerts.rows("UPDATE action_runs SET finished_at = now() - interval '1 day'")
     assert alerts.work() == 0
     assert json.dumps(alerts.runs(one["id"])[0]["restoreDueAt"]) == "null"

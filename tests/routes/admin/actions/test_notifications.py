@@ -128,7 +128,7 @@ def test_the_newest_are_listed_and_nothing_of_other_sets(alerts, web, cast, data
     event = web.get("/api/admin/events", headers=ADMIN).json["events"][0]
     assert (event["type"], event["data"]) == (
         "actions-notification-retried",
-        {"notificationId": id},
+        {"notificationId": id, "actionSetName": "kill checkout"},
     )
     for name in ("ed", "vera"):
         browser = cast.signed_in(name)
