@@ -51,7 +51,7 @@ REASONS = {
     r"unknown host: 201 here, 500 there": "a name is resolved when it is used",
     r"(enabled|events|description) as (text|numbers?): 400 here, 201 there": "no conversion",
     r"(no|unknown) (events?|project|environment): 400 here, 201 there": "it would never fire",
-    r"URL with (a password|port 22): 400 here, 201 there": "the table of docs/notifications.md",
+    r"URL with (a password|port 22): 400 here, 201 there": "the table of docs/integrations.md",
     r"(template|headers|line break|secret) .*: 400 here, 201 there": "every request would fail",
     r"parameter as boolean.parameters.authorization: str here, bool there": "it is a text, masked",
     r"unknown parameter.parameters.more: only there": "unknown members are ignored",

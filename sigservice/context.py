@@ -29,7 +29,6 @@ from sigservice.delivery.poll_intervals import PollIntervals
 from sigservice.delivery.revision_cache import RevisionCache
 from sigservice.delivery.streams import Streams
 from sigservice.log import GetLogger
-from sigservice.outgoing.sender import Sender
 from sigservice.outgoing.smtp import MailServer
 from sigservice.render import Renderer
 from sigservice.repository.signals.signals import NewSignal
@@ -83,7 +82,7 @@ class Context:
     signal_endpoints: EndpointCache
     evaluator: Evaluator = field(default_factory=Evaluator)
     signals_waiting: threading.Event = field(default_factory=threading.Event)
-    outbox_waiting: threading.Event = field(default_factory=threading.Event)
+    mails_waiting: threading.Event = field(default_factory=threading.Event)
     draining: threading.Event = field(default_factory=threading.Event)  # proxies should leave
     stopping: threading.Event = field(default_factory=threading.Event)
     recent_credentials: RecentKeys = field(default_factory=RecentKeys)
@@ -105,7 +104,6 @@ class Context:
     )
     integration_senders: set[int] = field(default_factory=set)  # IDs that a thread sends for
     process_id: str = field(default_factory=lambda: uuid.uuid4().hex)  # of claims and leases
-    sender: Sender = field(default_factory=Sender)
     release_watch: ReleaseWatch = field(default_factory=ReleaseWatch)
     silence_clock: SilenceClock = field(default_factory=SilenceClock)
     version_status: VersionStatus = field(default_factory=VersionStatus)

@@ -123,7 +123,6 @@ CREATE TABLE public.alert_rules (
     reason text DEFAULT 'The rule was not evaluated yet.'::text NOT NULL,
     evaluated_at timestamp with time zone,
     last_error text,
-    notifications jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT alert_rules_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'firing'::text, 'unknown'::text])))
 );
 
@@ -486,7 +485,7 @@ COMMENT ON COLUMN public.integrations.secrets IS 'The sensitive parameters: encr
 
 COMMENT ON COLUMN public.integrations.source IS 'The server and the ID that an import took it from.';
 
-COMMENT ON COLUMN public.integrations.name IS 'Notifications of action sets, endpoints and releases refer to it.';
+COMMENT ON COLUMN public.integrations.name IS 'For people; nothing refers to it.';
 
 ALTER TABLE public.integrations ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.integrations_id_seq

@@ -37,8 +37,8 @@ from sigservice.jobs import (
     buffers,
     flag_states,
     integrations,
+    mails,
     metric_sources,
-    outbox,
     releases,
     retention,
     silence,
@@ -54,7 +54,7 @@ from sigservice.web.wsgi import Wsgi
 STOP_POLL_SECONDS = 0.5
 JOBS = (
     Job("actions", actions.run_once, 0.5, 0.1, lambda context: context.signals_waiting, logs=False),
-    Job("outbox", outbox.run_once, 5, 1, lambda context: context.outbox_waiting, logs=False),
+    Job("mails", mails.run_once, 5, 1, lambda context: context.mails_waiting, logs=False),
     Job("audit log", audit_log.run_once, every_seconds=1, first_seconds=1, logs=False),
     Job("integrations", integrations.run_once, every_seconds=0.5, first_seconds=0.5),
     Job("releases", releases.run_once, every_seconds=1, first_seconds=1),
@@ -206,7 +206,6 @@ class Service:
         `is_seeded` the tables have the rows of a new service already."""
         if self.was_started or self._is_stopped:
             raise RuntimeError("A service that was started or stopped can't be reset.")
-        self.context.sender.close()
         self._get_logger = build_loggers(self.config)
         self._logger = self._get_logger("server")
         fresh = self._build_context(clock, self.context.passwords)
@@ -291,7 +290,6 @@ class Service:
                 self._listener.close()
             if self._runner is not None:
                 self._runner.join(deadline - time.monotonic())
-            self.context.sender.close()
             self._database.close()
             self._is_stopped = True
             self._end.release()

@@ -45,7 +45,7 @@ def run_once(context: Context) -> int:
             if evaluated or work["runs"]:
                 performed += _perform_all(context, logger)
         if evaluated or performed:
-            context.outbox_waiting.set()
+            context.mails_waiting.set()
         elif work is not _ONLY_SIGNALS:
             break
         total, work = total + performed, None

@@ -57,7 +57,7 @@ def announce(context: Context, kind: str, evaluation: Evaluation, start: float) 
     """Counts, logs, and wakes the jobs that evaluate the signals and send the notifications."""
     if evaluation.changes:
         context.signals_waiting.set()
-        context.outbox_waiting.set()
+        context.mails_waiting.set()
     metrics = context.telemetry.rules
     metrics.observe(time.monotonic() - start, kind)
     for reading in evaluation.readings:

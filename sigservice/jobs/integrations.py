@@ -17,7 +17,7 @@ from sigservice.outgoing.post import HttpConnection
 from sigservice.repository.actions import integrations as integration_rows
 from sigservice.services.actions import integration_delivery, integrations
 from sigservice.services.actions.integration_delivery import Outcome, Settings
-from sigservice.services.channel_delivery import DeliveryResult
+from sigservice.services.deliveries import DeliveryResult
 
 MAX_CLAIMED = 50
 # A delivery that starts later could end after its claim.

@@ -15,7 +15,7 @@ from sigservice.context import Context
 from sigservice.db import Row
 from sigservice.jobs.alert_rules import announce
 from sigservice.repository.rules import metric_sources
-from sigservice.services.channel_delivery import DeliverySettings
+from sigservice.services.deliveries import DeliverySettings
 from sigservice.services.releases import guard_queries
 from sigservice.services.releases.guard_queries import GuardLease
 from sigservice.services.rules import rule_evaluation
@@ -140,7 +140,7 @@ def _store(context: Context, leases: _Leases, answer: Answer, start: float) -> N
         logger = context.get_logger("releases")
         with context.database.transaction() as conn:
             if guard_queries.store_answer(conn, logger, context.clock, guards, answer):
-                context.outbox_waiting.set()
+                context.mails_waiting.set()
     if rules:
         with context.database.transaction() as conn:
             now = SourceClaims(context.database, context.clock).read_time(conn)

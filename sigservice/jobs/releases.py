@@ -26,7 +26,7 @@ def run_once(context: Context) -> None:
             seconds=ALONE_SECONDS,
         )
     if work.must_scan and _scan(context, logger):
-        context.outbox_waiting.set()
+        context.mails_waiting.set()
 
 
 def _evaluate(
@@ -36,7 +36,7 @@ def _evaluate(
         now = release_rows.read_time(conn)
         evaluation = evaluate(conn, logger, context.clock, now)
     if evaluation.events:
-        context.outbox_waiting.set()
+        context.mails_waiting.set()
     return evaluation.has_more
 
 

@@ -1,16 +1,15 @@
-"""The outbox of messages to receivers outside of the service: claims, retries and states.
+"""The outbox of mails and deliveries to receivers outside of the service: claims, retries, states.
 
-Messages are stored in the transaction of their cause and sent by a job. Delivery is at least once:
-a sender claims a message for a while, and another one sends it again if the first is killed.
+They are stored in the transaction of their cause and sent by a job. Delivery is at least once:
+a sender claims them for a while, and another one sends it again if the first is killed.
 """
 
 import random
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sigservice.db import Connection, Row
 from sigservice.repository import outbox
-from sigservice.services.channel_delivery import DeliveryResult
+from sigservice.services.deliveries import DeliveryResult
 
 CLAIM_DURATION = timedelta(minutes=3)  # longer than any attempt
 STATES = ("waiting", "sent", "given up")
@@ -18,37 +17,23 @@ MAX_ATTEMPTS = 10  # of messages without `expires_at`
 FIRST_DELAY_SECONDS, MAX_DELAY_SECONDS = 5.0, 3600.0
 
 
-def claim(
-    conn: Connection, kinds: Sequence[str], now: datetime, busy: Sequence[str] = ()
-) -> Row | None:
-    """The next message of the kinds, claimed for CLAIM_DURATION, or None; `busy` are targets to
-    leave out. Gives up messages that have expired, for example while the service was down."""
+def claim_mail(conn: Connection, now: datetime) -> Row | None:
+    """The next mail, claimed for CLAIM_DURATION, or None. Gives up mails that have expired, for
+    example while the service was down."""
     until = now + CLAIM_DURATION
-    while (row := outbox.claim(conn, kinds, now=now, until=until, busy=busy)) is not None:
-        if row["expires_at"] is None or now < row["expires_at"]:
+    while (row := outbox.claim_mail(conn, now=now, until=until)) is not None:
+        if now < row["expires_at"]:
             return row
         error = row["last_error"] or "Expired before it could be sent."
-        settle(conn, row, DeliveryResult(error, is_final=True), now)
+        settle_mail(conn, row, DeliveryResult(error, is_final=True), now)
     return None
 
 
-def settle(
-    conn: Connection,
-    row: Row,
-    outcome: DeliveryResult,
-    now: datetime,
-) -> str:
+def settle_mail(conn: Connection, row: Row, outcome: DeliveryResult, now: datetime) -> str:
     """Stores and returns the result of an attempt: sent, waiting or given up."""
     result, due_at = choose_result(row, outcome, now)
-    outbox.settle(
-        conn,
-        row["id"],
-        attempts=row["attempts"],
-        result=result,
-        error=outcome.error[:500] or None,
-        due_at=due_at,
-        now=now,
-    )
+    error = outcome.error[:500] or None
+    outbox.settle_mail(conn, row, result=result, error=error, due_at=due_at, now=now)
     return result
 
 

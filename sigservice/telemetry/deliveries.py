@@ -1,4 +1,4 @@
-"""Metrics of deliveries: notifications of runs, events to integrations, emails to users."""
+"""Metrics of deliveries: events to integrations, emails to users."""
 
 from sigservice.telemetry.instruments import Instruments
 
@@ -7,14 +7,9 @@ class Deliveries:
     """A result is sent, failed (another attempt follows) or given up."""
 
     def __init__(self, instruments: Instruments) -> None:
-        self._notifications = instruments.add_counter(
-            "notifications_sent_total",
-            "Attempts to send notifications of runs, by channel and result.",
-            ("type", "result"),
-        )
         self._addons = instruments.add_counter(
             "addon_events_handled",
-            "Attempts to send notifications and events of integrations, by receiver.",
+            "Attempts to send events to integrations, by receiver.",
             ("result", "destination"),
         )
         self._given_up = instruments.add_counter(
@@ -27,10 +22,6 @@ class Deliveries:
             "Attempts to send emails to users, by kind and result.",
             ("kind", "result"),
         ).inc
-
-    def count_notification(self, type: str, result: str) -> None:
-        self._notifications.inc(type, result)
-        self._addons.inc("success" if result == "sent" else "failed", type)
 
     def count_integration(self, provider: str, result: str) -> None:
         self._addons.inc("success" if result == "sent" else "failed", provider)

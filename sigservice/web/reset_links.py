@@ -43,7 +43,7 @@ def send_reset_link(context: Context, environ: dict[str, Any], email: str) -> No
         reset_tokens.request_link(
             conn, email, base_url=base_url, ip=ip, now=now, may_reset=partial(_may_reset, context)
         )
-    context.outbox_waiting.set()
+    context.mails_waiting.set()
 
 
 def _may_reset(context: Context, conn: Connection, user: Row | None) -> bool:
@@ -96,7 +96,7 @@ def invite_user(
             conn, profile, password_hash, by, mail_from=mail_from, now=context.clock.now()
         )
     if invitation.is_mailed:
-        context.outbox_waiting.set()
+        context.mails_waiting.set()
     return invitation
 
 

@@ -20,8 +20,6 @@
 % include("partials/growing_section.tpl", section=guards)
 </div>
 % include("partials/form_fields.tpl", fields=no_data)
-% include("partials/recipients.tpl")
-% include("partials/growing_section.tpl", section=notifications)
 <fieldset>
 <legend>Start</legend>
 <div class="fields">

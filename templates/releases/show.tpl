@@ -10,12 +10,6 @@
 </dd></div>
 % end
 <div><dt>Hold without data</dt><dd>after {{release["noDataMinutes"]}} min</dd></div>
-<div><dt>Told</dt><dd>
-% for channel in release["notifications"]:
-<bdi>{{channel.get("name") or channel["url"]}}</bdi>
-% end
-{{"" if release["notifications"] else "none"}}
-</dd></div>
 </dl>
 % if chart:
 <section>

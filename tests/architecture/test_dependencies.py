@@ -24,7 +24,7 @@ def read_pins() -> dict[str, str]:
 def read_direct() -> list[Requirement]:
     setup = ConfigParser(interpolation=None)
     setup.read(ROOT / "setup.cfg")
-    lines = setup["options"]["install_requires"] + setup["options.extras_require"]["notify"]
+    lines = setup["options"]["install_requires"]
     return [Requirement(line) for line in lines.splitlines() if line.strip()]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
 
 from sigservice.services.actions.integration_messages import Message, build_requests
 
@@ -83,3 +84,21 @@ def test_equal_labels_end_an_alert():
     )
     assert before["labels"] == after["labels"]
     assert after["endsAt"] == "2026-11-24T00:00:00.000Z" < before["endsAt"]
+
+
+def test_the_snippet_verifies_signatures():
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+    names = {}
+    exec(code, names)
+    secret = re.search(r'"(whsec_\w+)"', code)[1]
+    now, body = datetime.now(UTC), json.dumps({"data": {"id": 17}})
+
+    def receive(at, body_received):
+        signature = Webhook(secret).sign("msg_1", at, body)
+        headers = {"Webhook-Id": "msg_1", "Webhook-Timestamp": str(int(at.timestamp()))}
+        return names["receive"](headers | {"Webhook-Signature": signature}, body_received)
+
+    assert receive(now, body.encode()) == {"id": 17}
+    for at, text in ((now, body + " "), (now - timedelta(minutes=6), body)):
+        with pytest.raises(WebhookVerificationError):
+            receive(at, text.encode())

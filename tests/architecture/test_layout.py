@@ -56,9 +56,8 @@ def test_files_hold_one_concept():
 
 
 def test_only_the_entry_reads_the_environment():
-    """sender_process.py is the entry of a process of its own."""
     readers = {p.stem for p in SOURCES if "os.environ" in p.read_text()}
-    assert readers <= {"__main__", "service", "cli", "sender_process"}
+    assert readers <= {"__main__", "service", "cli"}
 
 
 def test_the_driver_stays_in_its_modules():

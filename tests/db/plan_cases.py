@@ -188,11 +188,7 @@ def _list_actions() -> Iterator[CaseTuple]:
     ends = {"first": RUNS[0], "last": RUNS[-1]}
     yield path, "update_runs", {"runs": json.dumps(progress)} | ends
     yield path, "delete_old_runs", {"days": 10, "chunk": 1000}
-    path = "actions/notifications"
-    yield path, "list_notifications", {"action_set_id": 10, "limit": 50}
-    yield path, "insert_notifications", {"run_ids": RUNS}
-    claim = {"now": NOW, "busy": [], "until": NOW, "kinds": ["run"]}
-    yield "outbox", "claim_message", claim
+    yield "outbox", "claim_mail", {"now": NOW, "until": NOW}
     yield "outbox", "delete_old_messages", {"days": 10, "chunk": 1000}
     yield "outbox", "list_messages", {"subject_id": 10, "kind": "run", "limit": 20}
 

@@ -49,7 +49,7 @@ def list_cases(first: int) -> list[Case]:
     result |= {"error": None, "payload": None}
     claim: dict[str, Any] = {"owner": "one", "now": NOW + timedelta(seconds=9)}
     page = {"limit": 50, "offset": 0, "attempted_only": False, "id": 1}
-    path, due = "actions/integrations", {"now": NOW, "until": NOW, "busy": []}
+    path, due = "actions/integrations", {"now": NOW, "until": NOW}
     return [
         Case(path, "claim_queues", claim | {"busy": []}),
         Case(path, "claim_queues", claim | {"busy": list(range(2, 11))}),
@@ -59,8 +59,8 @@ def list_cases(first: int) -> list[Case]:
         Case(path, "release_queue", {"id": 1, "owner": "one"}),
         Case(path, "list_deliveries", page),
         Case(path, "list_deliveries", page | {"limit": 1, "delivery_id": first}),
-        Case("outbox", "claim_message", due | {"kinds": ["run", "silence"]}),
-        Case("outbox", "retry_message", {"id": first}),
+        Case("outbox", "claim_mail", due),
+        Case("outbox", "retry_delivery", {"id": first}),
         Case("outbox", "delete_old_messages", {"days": 30, "chunk": 1000}),
     ]
 

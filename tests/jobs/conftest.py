@@ -9,7 +9,7 @@ import pytest
 import webtest
 from psycopg2.extras import RealDictCursor as Dicts
 
-from sigservice.jobs import outbox as job
+from sigservice.jobs import mails as job
 from sigservice.services import outbox
 from tests.application.test_app import Log
 from tests.conftest import ADMIN

@@ -6,7 +6,7 @@ from typing import Any
 
 import webtest
 
-from sigservice.jobs import actions, outbox, releases
+from sigservice.jobs import actions, releases
 from tests.conftest import ADMIN, Make
 
 FLAGS = "/api/admin/projects/default/features"
@@ -121,6 +121,3 @@ class Releases:
     def jump(self, minutes: float) -> None:
         """The service is down meanwhile."""
         self.clock.advance(minutes * 60)
-
-    def notify(self) -> int:
-        return outbox.run_once(self.services[0].context)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import webtest
 
-from sigservice.jobs import outbox, silence
+from sigservice.jobs import silence
 from tests.conftest import ADMIN, Make
 
 ENDPOINTS = "/api/admin/signal-endpoints"
@@ -69,10 +68,3 @@ class Silence:
 
     def statuses(self, endpoint: dict[str, Any]) -> list[str]:
         return [signal["payload"]["status"] for signal in self.own_signals(endpoint)]
-
-    def notify(self) -> int:
-        return outbox.run_once(self.services[0].context)
-
-
-def read_events(receiver: Any) -> list[dict[str, Any]]:
-    return [json.loads(request.body) for request in receiver.requests]

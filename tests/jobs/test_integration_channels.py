@@ -8,10 +8,8 @@ import threading
 import pytest
 
 from sigservice.jobs import integrations as job
-from sigservice.jobs import outbox as outbox_job
 from sigservice.services.actions import integration_delivery
-from tests.actions_kit import Alerts
-from tests.conftest import ADMIN, Make
+from tests.conftest import ADMIN
 from tests.integrations_kit import ADDONS, ENVIRON, FEATURES, Integrations
 from tests.waiting import until
 
@@ -218,19 +216,3 @@ def test_a_receiver_that_is_gone_gets_no_further_channel(kit, slack):
     archive(kit)
     assert slack.channels == ["aa"]
     assert "410" in kit.call("get", f"{ADDONS}/{id}")["disabledReason"]
-
-
-def test_a_notification_is_repeated_for_the_channels_that_failed(kit, slack):
-    parameters = {"accessToken": "xoxb-1", "defaultChannels": ",".join(CHANNELS)}
-    kit.create(provider="slack-app", parameters=parameters, name="oncall", events=[])
-    alerts = Alerts(kit.service, kit.web, Make(kit.web))
-    tell = {"type": "integration", "name": "oncall", "on": ["success"]}
-    alerts.set(options={"notifications": [tell]})
-    slack.answers = {"bb": 500}
-    alerts.send()
-    alerts.work()
-    outbox_job.run_once(kit.service.context)
-    slack.answers = {}
-    kit.clock.advance(7)
-    outbox_job.run_once(kit.service.context)
-    assert slack.channels == ["aa", "bb", "cc", "bb"]

@@ -11,7 +11,6 @@ import pytest
 
 from sigservice.jobs import integrations as job
 from sigservice.jobs import retention
-from sigservice.repository import channels
 from sigservice.repository.actions import integrations
 from sigservice.services.actions import integrations as integration_services
 from sigservice.services.identity import SYSTEM
@@ -412,15 +411,6 @@ def test_a_sender_that_ends_leaves_its_queue_to_other_processes(kit):
     kit.run()
     kit.flag("f2")
     assert [row["feature_name"] for row in claim(kit, "another")] == ["f2"]
-
-
-def test_saving_action_sets_does_not_delay_deliveries(kit, receiver, rows):
-    kit.create()
-    kit.flag("f1")
-    with kit.service.context.database.transaction() as conn:
-        channels.lock(conn)
-        kit.run()
-    assert [one["featureName"] for one in kit.bodies()] == ["f1"]
 
 
 def test_a_change_during_the_end_of_an_integration_waits_and_queues_nothing(kit, rows, end):

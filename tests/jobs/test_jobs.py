@@ -191,10 +191,10 @@ def test_a_stop_ends_a_job_that_clears_the_event_of_the_stop(service):
     def run_once(context):
         runs.append(1)
         runner.request_stop()
-        context.outbox_waiting.clear()
+        context.mails_waiting.clear()
         return 0
 
-    job = Job("clearing", run_once, 0.01, 0.01, lambda context: context.outbox_waiting)
+    job = Job("clearing", run_once, 0.01, 0.01, lambda context: context.mails_waiting)
     runner = Runner(service.context, (job,))
     runner.start()
     runner.join(DEADLINE_SECONDS)

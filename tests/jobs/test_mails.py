@@ -7,12 +7,11 @@ import re
 from dataclasses import replace
 
 from sigservice.application.service import JOBS
-from sigservice.jobs import outbox as job
+from sigservice.jobs import mails as job
 from sigservice.jobs import retention, upkeep
 from sigservice.jobs.runner import Runner
 from sigservice.services import outbox
-from sigservice.services.channel_delivery import DeliveryResult
-from sigservice.services.system.mails import KINDS
+from sigservice.services.deliveries import DeliveryResult
 from tests.conftest import ADMIN
 from tests.jobs.conftest import ASK, URL, USERS, await_first_look
 from tests.mail_server import PASSWORD, USER, Mails, mail_server
@@ -23,7 +22,7 @@ from tests.waiting import DEADLINE_SECONDS, until
 def test_a_reset_mail_has_a_working_link(post, mails):
     post.user(name="bo")
     assert post.ask().body == b""
-    assert post.service.context.outbox_waiting.is_set()
+    assert post.service.context.mails_waiting.is_set()
     assert post.send() == 1
     (got,) = mails.got
     assert (got.sender, got.recipients) == ("flags@example.com", ["bo@example.com"])
@@ -277,8 +276,8 @@ def test_a_mail_is_sent_again_after_a_kill(post, mails):
     post.ask()
     context = post.service.context
     with context.database.autocommit() as conn:
-        row = outbox.claim(conn, KINDS, context.clock.now())
-    assert job.deliver(context, row).error == ""
+        row = outbox.claim_mail(conn, context.clock.now())
+    assert job.deliver(context, context.mail_server, row).error == ""
     post.clock.advance(outbox.CLAIM_DURATION.total_seconds() - 1)
     assert post.send() == 0
     post.clock.advance(2)
@@ -287,7 +286,7 @@ def test_a_mail_is_sent_again_after_a_kill(post, mails):
     assert first.message["Message-ID"] == second.message["Message-ID"]
     assert [post.status_of(link) for link in mails.links()] == [200, 200]
     with context.database.autocommit() as conn:  # the first sender finishes late
-        outbox.settle(conn, row, DeliveryResult("late", is_final=True), context.clock.now())
+        outbox.settle_mail(conn, row, DeliveryResult("late", is_final=True), context.clock.now())
     assert post.states() == [("sent", None)]
 
 
@@ -298,8 +297,8 @@ def test_processes_share_the_mails(post, mails):
         post.ask(f"{name}@example.com")
     context = post.service.context
     with context.database.transaction() as one, context.database.transaction() as other:
-        first = outbox.claim(one, KINDS, context.clock.now())
-        second = outbox.claim(other, KINDS, context.clock.now())
+        first = outbox.claim_mail(one, context.clock.now())
+        second = outbox.claim_mail(other, context.clock.now())
         assert first["id"] != second["id"]
     assert post.send() == 1
     assert mails.got[0].recipients == ["di@example.com"]
@@ -445,5 +444,5 @@ def test_an_unexpected_error_is_logged_with_the_id_of_the_mail(post):
     assert state == "waiting"
     error_id = re.search(r"error ([0-9a-f-]{36})", error)[1]
     (text,) = [text for _, _, text in post.lines if "Traceback" in text]
-    assert f"sending mail {post.rows()[0]['id']} (reset) failed ({error_id})" in text
+    assert f"sending mail {post.rows()[0]['id']} failed ({error_id})" in text
     assert "in deliver" in text

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 
 import pytest
 
 from sigservice.clock import format_iso
 from tests.conftest import ADMIN
-from tests.jobs.release_kit import STEPS, Releases
+from tests.jobs.release_kit import Releases
 
 ALL = ["started", "advanced", "held", "resumed", "rolledBack", "finished", "stopped", "wouldAct"]
 
@@ -114,43 +113,3 @@ def test_after_its_last_step_a_release_is_watched_until_it_is_finished(kit):
     assert release["watchUntil"] == format_iso(kit.clock.now() + timedelta(minutes=10))
     kit.wait(10)
     assert kit.read(release)["state"] == "finished"
-
-
-@pytest.fixture
-def notified_kit(make_service, clock, receiver):
-    """The kit, a channel for all events, and a function that returns the types that it received."""
-    service = make_service({"webhooks": {"allowedHosts": ["127.0.0.1"], "allowPrivate": False}})
-    kit = Releases(service, clock)
-
-    def read():
-        while kit.notify():
-            pass
-        bodies = [json.loads(request.body) for request in receiver.requests]
-        return [body["type"].removeprefix("release.") for body in bodies]
-
-    return kit, {"type": "webhook", "url": f"{receiver.url}/hook", "on": ALL}, read
-
-
-def test_each_event_of_a_release_is_notified(notified_kit):
-    kit, channel, read = notified_kit
-    release = kit.create(notifications=[channel])
-    for command in ("hold", "resume", "advance", "advance", "advance"):
-        kit.command(release, command)
-    steps = [{"rollout": 100}]
-    kit.command(kit.create(steps=steps, notifications=[channel]), "stop")
-    kit.command(kit.create(steps=steps, notifications=[channel]), "rollback")
-    types = "started held resumed advanced advanced finished started stopped started rolledBack"
-    assert sorted(read()) == sorted(types.split())
-
-
-def test_a_hold_without_data_is_notified(notified_kit):
-    kit, channel, read = notified_kit
-    endpoint = kit.endpoint()
-    channel["on"] = ["held"]
-    release = kit.create(
-        guards=[kit.guard(endpoint)], notifications=[channel], noDataMinutes=0, steps=STEPS
-    )
-    switch(kit, endpoint, "off")
-    kit.wait(0.5)
-    assert kit.state(release) == ("held", "noData", 1)
-    assert read() == ["held"]

@@ -251,3 +251,11 @@ def test_editors_create_hold_go_on_and_roll_back(kit, cast):
         ed.post_json(f"{path}/{release['id']}/{command}", {}, headers=headers, status=200)
     events = kit.web.get(f"{path}/{release['id']}/events", headers=ADMIN).json["events"]
     assert {event["actor"] for event in events} == {"ed"}
+
+
+def test_a_metric_counts_the_events(kit):
+    release = kit.create()
+    kit.command(release, "rollback")
+    page = kit.web.get("/internal-backstage/prometheus", headers=ADMIN).text
+    assert 'release_events_total{type="rolledBack"} 1.0' in page
+    assert 'release_events_total{type="started"} 1.0' in page

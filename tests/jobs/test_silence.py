@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+import webtest
 
 from sigservice.jobs import silence as job
 from sigservice.services.signals import silence_checks
-from tests.conftest import ADMIN
+from tests.actions_kit import Alerts
+from tests.conftest import ADMIN, Make
 from tests.jobs.silence_kit import ENDPOINTS, Silence
 from tests.repository.kit import run
 
@@ -194,10 +196,9 @@ def test_a_process_without_the_lock_does_not_wait(silence, database):
     assert silence.statuses(endpoint) == ["firing"]
 
 
-@pytest.mark.parametrize("place", ["_save", "_store_changes"])
+@pytest.mark.parametrize("place", ["_save", "build_signal"])
 def test_a_change_is_stored_completely_or_not_at_all(silence, monkeypatch, place):
-    channel = {"type": "webhook", "url": "https://example.com/hook", "on": ["down"]}
-    endpoint = silence.endpoint(everySeconds=60, notifications=[channel])
+    endpoint = silence.endpoint(everySeconds=60)
     silence.send()
     silence.wait(59)
     original = getattr(silence_checks, place)
@@ -214,8 +215,6 @@ def test_a_change_is_stored_completely_or_not_at_all(silence, monkeypatch, place
     monkeypatch.undo()
     silence.wait(65)
     assert (silence.state(endpoint), silence.statuses(endpoint)) == ("down", ["firing"])
-    with silence.services[0].context.database.autocommit() as conn:
-        assert run(conn, "SELECT count(*) FROM outbox") == [(1,)]
 
 
 def test_an_older_copy_of_the_database_raises_no_alarm(silence, rows):
@@ -392,3 +391,43 @@ def test_without_rules_nothing_is_written(silence, rows):
     silence.make.endpoint("backup")
     silence.wait(20)
     assert rows("SELECT 1 FROM silence_clock") == []
+
+
+def test_an_action_set_from_the_template_runs_and_reverts(make_service, clock):
+    service = make_service()
+    web = webtest.TestApp(service.app)
+    alerts, silence = Alerts(service, web, Make(web)), Silence(service, clock)
+    silence.tokens["alerts"] = alerts.token
+    silence.put(alerts.endpoint, options={"silence": {"everySeconds": 60, "graceSeconds": 30}})
+    recipes = web.get("/api/admin/action-recipes", headers=ADMIN).json["recipes"]
+    (recipe,) = [recipe for recipe in recipes if recipe["name"] == "silence"]
+    set = alerts.set(filters=recipe["filters"], options=recipe["options"])["id"]
+    silence.send("alerts")
+    silence.wait(60)
+    alerts.work()
+    assert (silence.state(alerts.endpoint), alerts.is_on()) == ("late", True)
+    silence.wait(30)
+    assert service.context.signals_waiting.is_set()
+    alerts.work()
+    assert not alerts.is_on()
+    silence.send("alerts")
+    alerts.work()
+    assert alerts.is_on()
+    assert [state for state in alerts.states(set) if state[1] == "success"] == [
+        ("signal", "success"),
+        ("resolved", "success"),
+    ]
+
+
+def test_integrations_hear_that_an_endpoint_is_down_and_up_again(silence):
+    silence.endpoint(everySeconds=60, graceSeconds=30)
+    silence.send()
+    silence.wait(100)
+    silence.send()
+    events = silence.web.get("/api/admin/events", headers=ADMIN).json["events"]
+    recorded = [event for event in events[::-1] if event["type"].startswith("alert-rule-")]
+    assert [(event["type"], event["data"]["ruleName"]) for event in recorded] == [
+        ("alert-rule-firing", "backup (silence)"),
+        ("alert-rule-resolved", "backup (silence)"),
+    ]
+    assert "No signal came in time" in recorded[0]["data"]["reason"]

@@ -16,16 +16,6 @@ OPTIONS = {
     "continueOnFailure": True,
     "restoreAfterMinutes": 5,
     "restoreWhenResolved": {"path": "status", "values": ["resolved"], "key": "id"},
-    "notifications": [
-        {"type": "apprise", "url": "json://u:hidden@one.example/a", "on": ["failed"]},
-        {"type": "apprise", "url": "json://u:hidden@two.example/b", "on": ["success"]},
-        {
-            "type": "webhook",
-            "url": "https://h.example/x",
-            "on": ["failed"],
-            "secret": "whsec_c2lnbmF0dXJlLXNlY3JldC1vZi10ZXN0cw==",
-        },
-    ],
 }
 FILTERS = [
     {"path": "status", "operator": "IN", "values": ["firing", "open"], "caseInsensitive": True},
@@ -79,7 +69,6 @@ def test_row_says_what_a_set_does(ada, web, sets, endpoint, token, send):
             "switcher",
             "Has run once",
             "Cooldown 60 s",
-            "Notifies 3 channels",
             "– Skipped",
         ):
             assert words in text
@@ -124,8 +113,6 @@ def test_a_new_user_writes_a_set(ada, web, sets, endpoint, token, send):
     form["actions.1.executionParams.environment"] = "development"
     form["actions.1.executionParams.featureName"] = "checkout"
     form = form_to(press(form, "up-actions.1"), f"{PATH}/new")
-    form = form_to(press(form, "add-options.notifications"), f"{PATH}/new")
-    form["options.notifications.0.url"] = "json://localhost"
     form["options.restoreWhenResolved.path"], form["options.restoreWhenResolved.key"] = (
         "status",
         "id",
@@ -159,16 +146,12 @@ def test_a_new_user_writes_a_set(ada, web, sets, endpoint, token, send):
     ]
     assert one["options"]["latch"] is True
     assert one["options"]["restoreWhenResolved"]["key"] == "id"
-    assert one["options"]["notifications"][0]["on"] == ["success", "failed"]
 
 
 def test_saving_what_is_shown_changes_nothing(ada, database, sets, read_state):
     id = sets.set(filters=FILTERS, options=OPTIONS, description="d", enabled=False)
     before, previous = read_state(), settings(database)
     page = ada.get(f"{PATH}/{id}")
-    assert "hidden" not in page.html.find(id="options.notifications").find("input").get("value", "")
-    assert "whsec_x" not in page.text
-    assert "u:hidden" not in page.text
     form_to(page, f"{PATH}/{id}").submit(status=303)
     assert read_state() == before
     assert settings(database) == previous
@@ -181,20 +164,6 @@ def settings(database):
         ((results,),) = cursor.fetchall()
     conn.close()
     return results
-
-
-def test_masked_addresses_stay_their_own(ada, database, sets):
-    """Two channels that look alike, one removed, and one whose kind is changed."""
-    id = sets.set(options={"notifications": OPTIONS["notifications"]})
-    form = form_to(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}")
-    page = press(form, "remove-options.notifications.0")
-    form_to(page, f"{PATH}/{id}").submit(status=303)
-    urls = [channel["url"] for channel in settings(database)["notifications"]]
-    assert urls == ["json://u:hidden@two.example/b", "https://h.example/x"]
-    form = form_to(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}")
-    form["options.notifications.1.type"] = "apprise"
-    page = form.submit(status=400)
-    assert "complete URL" in find_error(page, "options.notifications.1.url")
 
 
 @pytest.mark.parametrize("group", ["A.any.5", "A[3]", "A.any.99999999999999999999"])
@@ -233,8 +202,6 @@ def test_all_problems_stand_beside_their_fields(ada, sets, read_state):
         "options.restoreWhenResolved.path": "status",
         "options.restoreWhenResolved.values": "",
         "options.restoreWhenResolved.key": "",
-        "options.notifications.0.type": "webhook",
-        "options.notifications.0.url": "mailto://x",
     }
     page = ada.post(f"{PATH}/new", form, status=400)
     for field, words in {
@@ -252,7 +219,6 @@ def test_all_problems_stand_beside_their_fields(ada, sets, read_state):
         "options.maxRunsPerHour": "must be 1",
         "options.restoreWhenResolved.values": "required",
         "options.restoreWhenResolved.key": "not a valid path",
-        "options.notifications.0.url": "begin with",
     }.items():
         assert words in find_error(page, field), field
     assert read_state() == before

@@ -46,7 +46,6 @@ ACTION_OPTIONS = {
     "maxRunsPerHour": 9,
     "continueOnFailure": True,
     "restoreWhenResolved": {"path": "type", "values": ["over"], "key": "n"},
-    "notifications": [{"type": "webhook", "url": "https://h.example/x", "on": ["failed"]}],
 }
 WRONG_ACTION_SET = {
     "filters.0.path": "a..b",
@@ -68,11 +67,6 @@ WRONG_ACTION_SET = {
     "options.restoreWhenResolved.path": "..",
     "options.restoreWhenResolved.values": "",
     "options.restoreWhenResolved.key": "",
-    "options.notifications.0.type": "apprise",
-    "options.notifications.0.url": "x",
-    "options.notifications.1.type": "apprise",
-    "options.notifications.1.url": "json://x",
-    "options.notifications.1.on.failed": "on",
 }
 
 
@@ -218,7 +212,7 @@ def problem_pages(ada: webtest.TestApp, id: int, clock: FakeClock) -> Pages:
         "/admin/alert-rules/new": {"name": "a b", "source.labels": "x"},
         "/admin/alert-rules/1": {"source.measure": "ratio", "above": "x", "breaches": "0"},
         f"{ACTIONS}/new": WRONG_ACTION_SET,
-        f"{ACTIONS}/1": {"do": "add-options.notifications"},
+        f"{ACTIONS}/1": {"do": "add-filters"},
         f"{ACTIONS}/1/test": {"payload": '{"type": "deploys"}'},
         f"{ACTIONS}/2/test": {"payload": "{"},
         f"{ACTIONS}/1/runs/1/undo": {},

@@ -73,7 +73,7 @@ def test_what_is_wrong_is_shown_beside_its_field(page):
     answer = form.submit(status=400)
     assert "https://" in find_error(answer, "parameters.url")
     assert "isn't closed" in find_error(answer, "parameters.bodyTemplate")
-    assert "Choose at least one event, or enter a name." in answer.text
+    assert "Choose at least one event." in answer.text
 
 
 def test_the_preview_has_the_sentence_and_the_body_of_a_recent_event(kit, page):

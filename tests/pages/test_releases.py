@@ -323,7 +323,6 @@ def test_the_form_creates_what_the_api_would(kit, ed):
     for kind in ("signal", "metric", "silence"):
         form = add_guard(form, kind)
     form = form.submit("do", value="add-guards.0.filters").forms["editor"]
-    form = form.submit("do", value="add-notifications").forms["editor"]
     texts = {
         "steps.0.minutes": "30",
         "steps.1.waitForPerson": True,
@@ -339,7 +338,6 @@ def test_the_form_creates_what_the_api_would(kit, ed):
         "guards.2.dryRun": True,
         "noDataMinutes": "10",
         "watchMinutes": "5",
-        "notifications.0.url": "json://hooks.example.com/releases",
         "window.timezone": "Europe/Berlin",
         "window.days.mon": True,
         "window.from": "09:00",
@@ -368,7 +366,6 @@ def test_the_form_creates_what_the_api_would(kit, ed):
         },
         "startAt": f"{kit.clock.now().year + 1}-12-01T07:00:00.000Z",
     }
-    assert release["notifications"][0]["on"] == ["held", "rolledBack", "finished"]
     alert, metric, silence = release["guards"]
     filters = [{"path": "commonLabels.service", "operator": "IN", "values": ["checkout"]}]
     assert alert["filters"] == filters
@@ -554,23 +551,6 @@ def test_problems_of_edited_guards_are_beside_their_fields(kit, ed):
     assert problems["#guards.0.rule.above"] == "Enter either above or below."
     kit.command(release, "stop")
     ed.get(f"{PLACE}/{release['id']}/guards/edit", status=409)
-
-
-def test_a_release_tells_integrations_that_are_chosen_by_name(kit, ed):
-    addon = {"provider": "webhook", "name": "#shop-releases", "events": [], "enabled": True}
-    parameters = {"url": "https://hooks.example.com/x"}
-    kit.post("/api/admin/addons", addon | {"parameters": parameters}, 201)
-    form = ed.get(f"{PLACE}/new").forms["editor"]
-    form["tell.0.on.held"] = form["tell.0.on.wouldAct"] = True
-    page = form.submit().follow()
-    (release,) = kit.get(f"{kit.place}/releases")["releases"]
-    (channel,) = release["notifications"]
-    assert (channel["type"], channel["name"]) == ("integration", "#shop-releases")
-    assert sorted(channel["on"]) == ["held", "wouldAct"]
-    assert "Told #shop-releases" in " ".join(page.html.select_one("#release dl").text.split())
-    form = press(page, "stop").click("Start again").forms["editor"]
-    assert form["tell.0.on.held"].checked
-    assert not form["tell.0.on.finished"].checked
 
 
 def test_a_scheduled_release_says_when_it_was_created_and_when_it_starts(kit, ed):

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 import webtest
 
-from sigservice.jobs import outbox as job
+from sigservice.jobs import mails as job
 from tests.conftest import ADMIN, Cast
 from tests.mail_server import mail_server
 from tests.pages.accessibility import RULES

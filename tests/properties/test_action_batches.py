@@ -34,7 +34,6 @@ ENVIRONMENTS = ("development", "production")
 VIEWER_ROLE = 3
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
-WEBHOOK = {"type": "webhook", "url": "https://example.com/hook", "on": ["success", "failed"]}
 RESOLVED = {"path": "s", "values": ["resolved"], "key": "k"}
 DEFAULTS = (*[None] * 4, {"name": "flexibleRollout", "disabled": True}, {"name": "unknown"})
 CONTENT = {
@@ -47,7 +46,6 @@ CONTENT = {
         "SELECT type, created_by, created_by_user_id, ip, project, environment, feature_name, "
         "data::jsonb - 'cause', pre_data FROM events ORDER BY starts_with(type, 'action-run-'), id"
     ),
-    "notifications": "SELECT kind, subject_id, target FROM outbox ORDER BY id",
     "flags": "SELECT feature, environment, enabled FROM feature_environments ORDER BY 1, 2",
     "strategies": (
         "SELECT feature, environment, name, disabled, sort_order, parameters "
@@ -81,7 +79,6 @@ class Dice(random.Random):
             "maxRunsPerHour": 3,
             "restoreAfterMinutes": 5,
             "restoreWhenResolved": RESOLVED,
-            "notifications": [WEBHOOK, WEBHOOK | {"url": "https://example.com/2"}],
         }
         chances = dict.fromkeys(options, 0.1) | {"continueOnFailure": 0.5, "latch": 0.05}
         return {name: value for name, value in options.items() if self.random() < chances[name]}

@@ -1,108 +1,71 @@
-"""The outbox: claims, results, retries, and what the version before stored."""
+"""Mails in the outbox: claims and results. Retention of all messages."""
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 
 from sigservice.repository import outbox
-from tests.repository.kit import run
+from tests.repository.kit import add_user, run
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=3)
-A, B = ({"type": "webhook", "url": f"https://{name}.example/"} for name in "ab")
 
 
-def insert(conn, *targets, kind="run", subject_id=7):
-    item = {"kind": kind, "subject_id": subject_id, "payload": {"state": "down"}}
-    outbox.insert_many(conn, [item | {"target": target} for target in targets])
+def insert(conn, *names):
+    statement = (
+        "INSERT INTO outbox (kind, user_id, target, expires_at) VALUES ('reset', %s, '{}', %s)"
+    )
+    for name in names:
+        run(conn, statement, add_user(conn, name), LATER)
 
 
-def claim(conn, now=NOW, busy=(), kinds=("run",), until=None):
-    until = until or now + (LATER - NOW)
-    return outbox.claim(conn, kinds, now=now, until=until, busy=busy)
+def claim(conn, now=NOW, until=None):
+    return outbox.claim_mail(conn, now=now, until=until or now + (LATER - NOW))
 
 
-def settle(conn, row, result, due_at=LATER, **more):
-    values = {"attempts": row["attempts"], "error": None, "now": NOW} | more
-    return outbox.settle(conn, row["id"], result=result, due_at=due_at, **values)
+def settle(conn, row, result, due_at=LATER, error=None):
+    return outbox.settle_mail(conn, row, result=result, error=error, due_at=due_at, now=NOW)
 
 
 def find(conn):
-    (row,) = outbox.list_newest(conn, "run", 7, limit=2)
-    return row
+    ((due_at, sent_at, given_up_at, error),) = run(
+        conn, "SELECT due_at, sent_at, given_up_at, last_error FROM outbox"
+    )
+    return due_at, sent_at, given_up_at, error
 
 
-def test_a_message_is_claimed_for_a_while(conn):
-    insert(conn, A, B)
+def test_a_mail_is_claimed_for_a_while(conn):
+    insert(conn, "bo", "cy")
     long_ago = datetime(1999, 1, 1, tzinfo=UTC)  # a new one is due for the slowest clock
     first = claim(conn, long_ago, until=LATER)
-    assert (json.loads(first["target"]), first["attempts"]) == (A, 1)
-    assert (first["kind"], first["subject_id"], first["user_id"]) == ("run", 7, None)
     second = claim(conn)
-    assert json.loads(second["target"]) == B
+    assert (first["kind"], first["attempts"]) == ("reset", 1)
     assert claim(conn, LATER - timedelta(milliseconds=1)) is None
     repeated = claim(conn, LATER)
     assert (repeated["id"], repeated["attempts"]) == (first["id"], 2)
     assert repeated["message_id"] == first["message_id"] != second["message_id"]
 
 
-def test_messages_of_busy_targets_and_of_other_kinds_are_left_out(conn):
-    insert(conn, A, A, B)
-    insert(conn, B, kind="new")
-    first = claim(conn)
-    other = claim(conn, busy=[first["target"]])
-    assert json.loads(other["target"]) == B
-    assert claim(conn, busy=[first["target"], other["target"]]) is None
-    assert claim(conn, kinds=["new", "newer"])["kind"] == "new"
-
-
-def test_messages_about_a_subject_reach_a_target_in_their_order(conn):
-    insert(conn, A, A, B)
-    insert(conn, A, subject_id=8)
-    first = claim(conn)
-    assert settle(conn, first, "waiting", error="The server responded with status 500.")
-    assert json.loads(claim(conn)["target"]) == B
-    assert claim(conn)["subject_id"] == 8
+def test_deliveries_to_integrations_are_left_out(conn):
+    run(conn, "INSERT INTO outbox (kind, subject_id, target) VALUES ('integration', 7, '{}')")
     assert claim(conn) is None
-    repeated = claim(conn, LATER, until=LATER + timedelta(minutes=3))
-    assert repeated["id"] == first["id"]
-    assert settle(conn, repeated, "given up")
-    assert claim(conn)["id"] == first["id"] + 1
 
 
 def test_the_last_attempt_settles(conn):
-    insert(conn, A)
+    insert(conn, "bo")
     first, repeated = claim(conn), claim(conn, LATER)
     assert not settle(conn, first, "sent")
-    assert settle(conn, repeated, "waiting", NOW, error="The server responded with status 500.")
-    row = find(conn)
-    assert (row["due_at"], row["sent_at"]) == (NOW, None)
-    assert row["last_error"] == "The server responded with status 500."
+    assert settle(conn, repeated, "waiting", NOW, error="The server replied 450.")
+    assert find(conn) == (NOW, None, None, "The server replied 450.")
     once_more = claim(conn, NOW)
     assert settle(conn, once_more, "sent")
     assert not settle(conn, once_more, "given up")
-    row = find(conn)
-    assert (row["sent_at"], row["given_up_at"], row["last_error"]) == (NOW, None, None)
-    assert not outbox.retry(conn, first["id"])
-
-
-def test_a_retry_makes_a_message_due_that_is_not_sent(conn):
-    insert(conn, A)
-    row = claim(conn)
-    assert outbox.retry(conn, row["id"])  # one that waits keeps its count
-    row = claim(conn)
-    assert row["attempts"] == 2
-    settle(conn, row, "given up")
-    assert claim(conn, LATER) is None
-    assert outbox.retry(conn, row["id"])
-    assert claim(conn)["attempts"] == 1
-    assert not outbox.retry(conn, 999)
+    assert find(conn)[1:] == (NOW, None, None)
 
 
 def test_two_senders_never_claim_the_same(pool):
     with pool.transaction() as conn:
-        insert(conn, A, B)
+        insert(conn, "bo", "cy")
     with pool.transaction() as one, pool.transaction() as other:
         first, second = claim(one), claim(other)
         assert first["id"] != second["id"]
@@ -110,11 +73,11 @@ def test_two_senders_never_claim_the_same(pool):
 
 
 def test_settled_messages_are_deleted_by_age(conn):
-    insert(conn, A, B, A)
-    old, young, waiting = (row["id"] for row in outbox.list_newest(conn, "run", 7, limit=9))
+    insert(conn, "bo", "cy", "di")
+    old, young, waiting = (id for (id,) in run(conn, "SELECT id FROM outbox ORDER BY id"))
     past = "UPDATE outbox SET given_up_at = now() - %s::interval WHERE id = %s"
     run(conn, past, "31 days", old)
     run(conn, past, "29 days", young)
     run(conn, "UPDATE outbox SET created_at = now() - interval '99 days' WHERE id = %s", waiting)
     assert [outbox.delete_old(conn, days=30, chunk=9) for _ in range(2)] == [1, 0]
-    assert [row["id"] for row in outbox.list_newest(conn, "run", 7, limit=9)] == [young, waiting]
+    assert [id for (id,) in run(conn, "SELECT id FROM outbox ORDER BY id")] == [young, waiting]

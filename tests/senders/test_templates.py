@@ -13,7 +13,6 @@ import msgspec
 import pytest
 
 from sigservice.config import load_config
-from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.senders import FOLDER, SENDERS, list_external
 from sigservice.services.actions import action_filters, action_set_options
 from sigservice.services.actions.action_filters import Matcher
@@ -142,9 +141,8 @@ def test_it_is_valid_under_default_limits(name):
         max_values=limits["filterValuesLimit"],
     )
     endpoint_options.check_options(SENDERS[name].endpoint_options, problems)
-    action_set_options.check_options(
-        None, SENDERS[name].action_set_options, problems, AddressPolicy(), is_scheduled=False
-    )
+    options = SENDERS[name].action_set_options
+    action_set_options.check_options(options, problems, is_scheduled=False)
     assert problems.details == []
 
 

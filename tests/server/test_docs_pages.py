@@ -231,10 +231,10 @@ def test_import_export(service_port, environ, tmp_path):
     assert "flags.json: 1 flag" in output["Export everything to a file"]
 
 
-def test_notifications(tmp_path):
+def test_integrations(tmp_path):
     require("openssl")
-    output = Reader(tmp_path).run_page("notifications")
-    assert re.fullmatch(r"whsec_\S{44}\n", output["Webhooks"])
+    output = Reader(tmp_path).run_page("integrations")
+    assert re.fullmatch(r"whsec_\S{44}\n", output["Signatures"])
 
 
 def test_operations(port, folder):

@@ -22,12 +22,11 @@ def insert(
     endpoint_id: int,
     enabled: bool,
     condition: str,
-    notifications: str,
     created_by_user_id: int,
     now: datetime,
     limit: int,
 ) -> int | None:
-    """Returns the ID, None if there are `limit` rules. `condition` and `notifications` are JSON."""
+    """Returns the ID, None if there are `limit` rules. `condition` is JSON."""
     id: int | None = fetch_value(
         conn,
         _SQL["insert_alert_rule"],
@@ -35,7 +34,6 @@ def insert(
         endpoint_id=endpoint_id,
         enabled=enabled,
         condition=condition,
-        notifications=notifications,
         created_by_user_id=created_by_user_id,
         now=now,
         limit=limit,
@@ -44,7 +42,7 @@ def insert(
 
 
 def list_all(conn: Connection) -> list[Row]:
-    """By name, with their states; `condition` and `notifications` are JSON text."""
+    """By name, with their states; `condition` is JSON text."""
     return fetch_all(conn, _SQL["list_alert_rules"], id=None)
 
 
@@ -66,7 +64,6 @@ def update(
     endpoint_id: int,
     enabled: bool,
     condition: str,
-    notifications: str,
 ) -> None:
     execute(
         conn,
@@ -76,7 +73,6 @@ def update(
         endpoint_id=endpoint_id,
         enabled=enabled,
         condition=condition,
-        notifications=notifications,
     )
 
 

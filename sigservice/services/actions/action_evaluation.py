@@ -24,7 +24,7 @@ from sigservice.log import Logger, log_error
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.signals import signal_queue
 from sigservice.services.actions import action_sets as sets_service
-from sigservice.services.actions import notifications, run_events
+from sigservice.services.actions import run_events
 from sigservice.services.actions.action_alerts import OTHER_ALERT_FIRES, FiringAlerts
 from sigservice.services.actions.action_filters import Filter, Matcher
 from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
@@ -235,7 +235,6 @@ def insert_runs(conn: Connection, runs: list[dict[str, Any]]) -> None:
     for portion in _split_portions(runs):
         rows = action_runs.insert_many(conn, msgspec.json.encode(portion).decode())
         run_events.record(conn, rows)
-        notifications.enqueue(conn, [row["id"] for row in rows if row["state"] != "started"])
 
 
 def _split_portions(runs: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

@@ -12,7 +12,6 @@ from sigservice.repository.actions import action_runs, action_sets
 from sigservice.services.actions import (
     action_reverts,
     ignored_alerts,
-    notifications,
     run_events,
 )
 from sigservice.services.actions.action_alerts import hide_key
@@ -33,7 +32,6 @@ NOTHING_TO_UNDO = (
 def fail_run(conn: Connection, run_id: int, error_id: str) -> None:
     """Ends a run that can't be performed, so that later runs continue."""
     run_events.record(conn, action_runs.fail(conn, run_id, reason=describe_fault(error_id)))
-    notifications.enqueue(conn, [run_id])
 
 
 def start_due_reverts(conn: Connection) -> int:

@@ -1,17 +1,11 @@
-"""The options of an action set: cooldown, run once, dry run, auto-revert, notifications."""
-
-from typing import Literal
+"""The options of an action set: cooldown, run once, dry run, auto-revert."""
 
 import msgspec
 
-from sigservice.db import Connection
-from sigservice.outgoing.addresses import AddressPolicy
-from sigservice.services.channels import Channel, check_channels
 from sigservice.services.problems import Problems
 from sigservice.services.signals.payload_paths import parse_path
 
 MAX_COOLDOWN_SECONDS = 7 * 86_400
-EVENTS = ("success", "failed", "suppressed")
 
 
 class ResolvedCondition(msgspec.Struct, omit_defaults=True):
@@ -28,12 +22,6 @@ class ResolvedCondition(msgspec.Struct, omit_defaults=True):
         return [path.strip() for path in self.key.split(",")]
 
 
-class RunChannel(Channel, omit_defaults=True, kw_only=True):
-    """A recipient of notifications about runs with one of the states `on`."""
-
-    on: list[Literal["success", "failed", "suppressed"]]
-
-
 class ActionSetOptions(msgspec.Struct, omit_defaults=True):
     """The `options` of a set, all off by default. `latch` means run once."""
 
@@ -44,19 +32,11 @@ class ActionSetOptions(msgspec.Struct, omit_defaults=True):
     continueOnFailure: bool = False
     restoreAfterMinutes: int | None = None
     restoreWhenResolved: ResolvedCondition | None = None
-    notifications: list[RunChannel] = []
     skipIfLateMinutes: int | None = None
 
 
-def check_options(
-    conn: Connection,
-    options: ActionSetOptions,
-    problems: Problems,
-    policy: AddressPolicy,
-    *,
-    is_scheduled: bool,
-) -> None:
-    """Adds to `problems`. `policy` is the policy of webhooks."""
+def check_options(options: ActionSetOptions, problems: Problems, *, is_scheduled: bool) -> None:
+    """Adds to `problems`."""
     if not 0 <= options.cooldownSeconds <= MAX_COOLDOWN_SECONDS:
         problems.add("options.cooldownSeconds", "The cooldown must be 0 to 604800 seconds.")
     if options.maxRunsPerHour is not None and not 1 <= options.maxRunsPerHour <= 10_000:
@@ -74,7 +54,6 @@ def check_options(
         problems.add("options.restoreWhenResolved", "A schedule has no alert that resolves.")
     elif resolved is not None:
         check_resolved_condition(resolved, problems, "options.restoreWhenResolved")
-    check_channels(conn, options.notifications, "options.notifications", problems, policy)
 
 
 def check_resolved_condition(resolved: ResolvedCondition, problems: Problems, path: str) -> None:

@@ -1,6 +1,6 @@
 """Action sets: rules, limits and events of their trigger, service account and actions."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +10,6 @@ from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
 from sigservice.errors import ConflictError, NameExistsError, NotFoundError, require_found
-from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.projects import projects
@@ -20,8 +19,6 @@ from sigservice.services.actions.action_filters import Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions, check_options
 from sigservice.services.actions.schedules import Schedule
-from sigservice.services.channel_delivery import DeliverySettings
-from sigservice.services.channels import mask_channel, unmask_channels
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_limit_error
 from sigservice.services.system import events
@@ -52,13 +49,12 @@ class ActionSetFields:
 
 @dataclass(frozen=True)
 class ActionSetLimits:
-    """SERVICE_ACTION_*_LIMIT, and the addresses that notifications may use."""
+    """SERVICE_ACTION_*_LIMIT."""
 
     sets: int
     filters: int
     values: int
     actions: int
-    policy: AddressPolicy = field(default_factory=AddressPolicy)
 
 
 def read_limits(config: dict[str, Any]) -> ActionSetLimits:
@@ -68,7 +64,6 @@ def read_limits(config: dict[str, Any]) -> ActionSetLimits:
         actions["filtersLimit"],
         actions["filterValuesLimit"],
         actions["actionsLimit"],
-        DeliverySettings.from_config(config).policy,
     )
 
 
@@ -130,8 +125,6 @@ def update(
     """Replaces everything; `enabled` only if it isn't None. Raises like `create`."""
     action_sets.lock(conn)
     before = get(conn, project, id)
-    old = msgspec.json.decode(before["settings"]).get("notifications", [])
-    unmask_channels(new.settings.notifications, old)
     enabled = before["enabled"] if new.enabled is None else new.enabled
     is_enabling = enabled and not before["enabled"]
     is_planned = schedules.read_schedule(before) == new.schedule and not is_enabling
@@ -200,12 +193,10 @@ def delete(conn: Connection, project: str, id: int, by: Identity) -> None:
 
 def to_json(row: Row) -> dict[str, Any]:
     """The JSON of a set. `match.payload` has the filters that Unleash's map can
-    express, `match.filters` the others. The secrets of channels are masked."""
+    express, `match.filters` the others."""
     filters = [msgspec.convert(f, Filter) for f in msgspec.json.decode(row["filters"])]
     payload, rest = action_filters.split_filters(filters)
     settings = msgspec.json.decode(row["settings"])
-    for channel in settings.get("notifications", []):
-        channel.update(mask_channel(channel))
     schedule = schedules.read_schedule(row)
     match = {
         "source": "signal-endpoint",
@@ -258,7 +249,7 @@ def _check(
     )
     _check_actions(conn, project, new.actions, problems, limits.actions)
     is_scheduled = new.schedule is not None
-    check_options(conn, new.settings, problems, limits.policy, is_scheduled=is_scheduled)
+    check_options(new.settings, problems, is_scheduled=is_scheduled)
     problems.raise_if_any()
 
 

@@ -97,8 +97,6 @@ def describe_options(options: ActionSetOptions) -> list[str]:
         texts.append(f"Auto-revert when {resolved.path} is {values}")
     if options.skipIfLateMinutes is not None:
         texts.append(f"Skipped if more than {options.skipIfLateMinutes} min late")
-    if options.notifications:
-        texts.append(f"Notifies {plural(len(options.notifications), 'channel')}")
     return texts
 
 

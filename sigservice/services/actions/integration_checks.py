@@ -1,5 +1,7 @@
 """Checks of an integration before it is saved. Nothing is resolved or connected."""
 
+import base64
+import binascii
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +13,7 @@ from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.outgoing.smtp import MailError
 from sigservice.services.actions import mustache
 from sigservice.services.actions.integration_providers import Parameter
-from sigservice.services.channel_delivery import MAX_URL_LENGTH, is_valid_secret
+from sigservice.services.deliveries import MAX_URL_LENGTH
 from sigservice.services.problems import Problems
 from sigservice.services.system.mails import parse_recipient
 
@@ -43,7 +45,7 @@ def check_parameter(
     elif parameter.name == "to":
         if problem := _find_recipient_problem(value):
             problems.add(path, problem)
-    elif parameter.name == "secret" and not is_valid_secret(value):
+    elif parameter.name == "secret" and not _is_valid_secret(value):
         problems.add(path, "The secret must be whsec_ followed by 24 to 64 bytes in base64.")
     elif not _is_header_value(value):
         problems.add(path, f"The {parameter.label} must be one line of printable characters.")
@@ -94,3 +96,11 @@ def to_texts(parameters: Mapping[str, Any], problems: Problems) -> dict[str, str
 def _is_header_value(text: str) -> bool:
     """Whether the text is printable Latin-1, the encoding of urllib3."""
     return text.isprintable() and all(ord(letter) < 256 for letter in text)
+
+
+def _is_valid_secret(secret: str) -> bool:
+    prefix, encoded = secret[:6], secret[6:]
+    try:
+        return prefix == "whsec_" and 24 <= len(base64.b64decode(encoded, validate=True)) <= 64
+    except (binascii.Error, ValueError):
+        return False

@@ -21,9 +21,8 @@ from sigservice.repository.actions import integrations as integration_rows
 from sigservice.services import outbox
 from sigservice.services.actions import integration_messages, integrations, mustache
 from sigservice.services.actions.integration_messages import Message, Request
-from sigservice.services.channel_delivery import MAX_RETRY_PAUSE, DeliveryResult, DeliverySettings
-from sigservice.services.channel_delivery import Message as Notification
-from sigservice.services.identity import SYSTEM, Identity
+from sigservice.services.deliveries import MAX_RETRY_PAUSE, DeliveryResult, DeliverySettings
+from sigservice.services.identity import Identity
 from sigservice.services.system import mails
 
 _START_SECONDS = 15  # no further channel after this, so that a delivery ends before its claim
@@ -133,30 +132,6 @@ def deliver(
     return _send_all(
         pending, settled, lambda one: _send(one, provider, settings, now, connection), save
     )
-
-
-def make_notification_row(row: Row, notification: Notification, payload_json: str) -> Row:
-    """A delivery of the integration `row` that sends a notification instead of an event."""
-    payload = notification.payload
-    data = payload["data"]
-    return {
-        **row,
-        "attempts": 1,
-        "message_id": notification.id,
-        "payload": payload_json,
-        "event_id": 0,
-        "type": payload["type"],
-        "created_by": data.get("actor") or SYSTEM.username,
-        "created_by_user_id": None,
-        "created_at": datetime.fromisoformat(payload["timestamp"]),
-        "project": data.get("project"),
-        "environment": data.get("environment"),
-        "feature_name": data.get("feature"),
-        "data": msgspec.json.encode(data).decode(),
-        "pre_data": None,
-        "tags": "[]",
-        "notification": notification,
-    }
 
 
 def make_test_row(row: Row, by: Identity, now: datetime) -> Row:

@@ -48,7 +48,7 @@ RECORDED: dict[str, tuple[str, ...]] = {
         *(f"action-run-{state}" for state in ("succeeded", "failed", "reverted", "skipped")),
         *RULE_EVENTS,
         "signal-sent", "actions-alert-ignored", "actions-alert-watched", "actions-undone",
-        "actions-restore-cancelled", "actions-notification-retried",
+        "actions-restore-cancelled",
     ),
     "Releases": (
         *(f"release-{state}" for state in (

@@ -7,18 +7,16 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
+from standardwebhooks import Webhook
 
 from sigservice.clock import format_iso
 from sigservice.db.statements import Row
 from sigservice.services.actions import mustache
 from sigservice.services.actions.integration_checks import list_recipients
 from sigservice.services.actions.integration_providers import PROVIDERS
-from sigservice.services.channel_delivery import Message as Notification
-from sigservice.services.channel_delivery import make_webhook_headers
 from sigservice.services.identity import name_actor
 from sigservice.services.system.event_messages import (
     MARKDOWN,
-    MAX_LENGTH,
     PLAIN,
     SLACK,
     Style,
@@ -27,6 +25,7 @@ from sigservice.services.system.event_messages import (
     find_page,
     render_sentence,
 )
+from sigservice.version import __version__
 
 _JSON = "application/json"
 _MAX_ATTRIBUTES, _MAX_ATTRIBUTE = 254, 4096
@@ -46,26 +45,13 @@ class Message(NamedTuple):
     now: datetime
 
     @property
-    def notification(self) -> Notification | None:
-        """The notification of an action set, an endpoint or a release; None for an event."""
-        notification: Notification | None = self.row.get("notification")
-        return notification
-
-    @property
     def page(self) -> str:
         """The URL of the page that the message is about, "" without a public URL."""
-        if self.notification:
-            return str(self.notification.payload["data"].get("url") or "")
         return find_page(self.row, self.public_url)
 
     def render(self, style: Style) -> str:
         """The text for a chat."""
-        if self.notification is None:
-            return render_sentence(self.row, style, self.public_url)
-        text, page = self.notification.text, self.page
-        lines = [line for line in text.body.splitlines() if not page or page not in line]
-        parts = [style.format(text.title), *map(style.escape, lines)]
-        return ("\n" if style.markup == "slack" else "\n\n").join(parts)[:MAX_LENGTH]
+        return render_sentence(self.row, style, self.public_url)
 
 
 class Request(NamedTuple):
@@ -106,6 +92,18 @@ def build_event(row: Row, public_url: str) -> dict[str, Any]:
     }
 
 
+def make_webhook_headers(id: str, body: bytes, secret: str, now: datetime) -> dict[str, str]:
+    """The headers of Standard Webhooks, with a signature if there is a secret."""
+    headers = {
+        "User-Agent": f"sigservice/{__version__}",
+        "webhook-id": id,
+        "webhook-timestamp": str(int(now.timestamp())),
+    }
+    if secret:
+        headers["webhook-signature"] = Webhook(secret).sign(id, now, body.decode())
+    return headers
+
+
 def render_template(
     message: Message, content_type: str, escape: Callable[[str], str] = html.escape
 ) -> str:
@@ -140,13 +138,11 @@ def _add_headers(request: Request, message: Message) -> dict[str, str]:
 
 def _build_webhook(message: Message) -> list[Request]:
     parameters = message.parameters
-    content_type = _JSON if message.notification else parameters.get("contentType", _JSON)
+    content_type = parameters.get("contentType", _JSON)
     headers = {"Content-Type": content_type}
     if "authorization" in parameters:
         headers["Authorization"] = parameters["authorization"]
-    if message.notification:
-        body = msgspec.json.encode(message.notification.payload)
-    elif "bodyTemplate" not in parameters:
+    if "bodyTemplate" not in parameters:
         body = msgspec.json.encode(build_event(message.row, message.public_url))
     else:
         body = render_template(message, content_type).encode()
@@ -247,7 +243,7 @@ def _build_mails(message: Message) -> list[Request]:
 
 def _build_datadog(message: Message) -> list[Request]:
     row, parameters = message.row, message.parameters
-    if "bodyTemplate" in parameters and message.notification is None:
+    if "bodyTemplate" in parameters:
         text = render_template(
             message, "text/plain", lambda text: break_mentions(html.escape(text))
         )

@@ -16,14 +16,12 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import (
     BadDataError,
-    ConflictError,
     ExceedsLimitError,
     NoPermissionError,
     require_found,
 )
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy
-from sigservice.repository import channels
 from sigservice.repository.actions import integrations as integration_rows
 from sigservice.repository.projects import environments, projects
 from sigservice.repository.projects import tag_types as tag_type_rows
@@ -97,13 +95,11 @@ def create(
 
 def update(conn: Connection, id: int, new: Integration, by: Identity, rules: Rules) -> Row:
     """Replaces all but an absent description and name. Raises NotFoundError, BadDataError,
-    NoPermissionError, and ConflictError for a new name if something notifies it by the old one."""
+    NoPermissionError."""
     integration_rows.lock(conn)
     before = get(conn, id)
     _check_permission(by, [*before["events"], *new.events])
     values = _check(conn, new, rules, before, may_lack=not new.enabled)
-    if values["name"] != before["name"]:
-        _check_unused(conn, before)
     integration_rows.update(conn, id, values)
     if not (before["enabled"] and new.enabled):
         integration_rows.delete_waiting(conn, id)
@@ -114,12 +110,10 @@ def update(conn: Connection, id: int, new: Integration, by: Identity, rules: Rul
 
 
 def delete(conn: Connection, id: int, by: Identity) -> None:
-    """Deletes its deliveries too. Raises NotFoundError, NoPermissionError, ConflictError if
-    something notifies it by its name."""
+    """Deletes its deliveries too. Raises NotFoundError, NoPermissionError."""
     integration_rows.lock(conn)
     before = get(conn, id)
     _check_permission(by, before["events"])
-    _check_unused(conn, before)
     integration_rows.delete(conn, id)
     events.record(conn, "addon-config-deleted", by, pre_data=_to_event(before))
 
@@ -233,8 +227,8 @@ def _check(
     names = {row["name"] for row in integration_rows.list_all(conn)}
     if name is not None and name in names - {before["name"] if before else None}:
         problems.add("name", f"There is an integration with the name {name} already.")
-    if not new.events and name is None:
-        problems.add("events", "Choose at least one event, or enter a name.")
+    if not new.events:
+        problems.add("events", "Choose at least one event.")
     _check_filters(conn, new, before, problems)
     description = before["description"] if before else None
     if new.description is not UNSET:
@@ -299,14 +293,6 @@ def _check_filters(
         for index, value in enumerate(values):
             if value not in accepted:
                 problems.add(f"{path}[{index}]", f"There is no {noun} {value[:100]!r}.")
-
-
-def _check_unused(conn: Connection, row: Row) -> None:
-    """Raises ConflictError."""
-    users = channels.list_users(conn, row["name"]) if row["name"] else []
-    if users:
-        names = ", ".join(users[:10]) + (" and others" if len(users) > 10 else "")
-        raise ConflictError(f"{row['name']} is notified by: {names}. Remove it there first.")
 
 
 def _check_permission(by: Identity, types: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ from sigservice.db.errors import DatabaseUnavailable
 from sigservice.errors import AppError, NotFoundError, UnavailableError, describe_fault
 from sigservice.log import Logger, log_error
 from sigservice.repository.actions import action_runs
-from sigservice.services.actions import action_reverts, notifications, run_events, shared_holds
+from sigservice.services.actions import action_reverts, run_events, shared_holds
 from sigservice.services.actions.action_actor import find_user, make_service_account
 from sigservice.services.actions.action_kinds.kind import ActionResult, Kind, perform_and_write
 from sigservice.services.actions.action_kinds.table import KINDS
@@ -239,7 +239,7 @@ class _Batch:
         return result
 
     def _write(self) -> None:
-        """Writes flags, events, the progress of the runs and their notifications."""
+        """Writes flags, events, and the progress of the runs."""
         self._switches.write()
         runs, self._unwritten = list(self._unwritten.values()), {}
         if not runs:
@@ -251,10 +251,6 @@ class _Batch:
             last=runs[-1].row["id"],
         )
         run_events.record(self._conn, rows, {run.row["id"]: run.row["event_id"] for run in runs})
-        notifications.enqueue(
-            self._conn,
-            [run.row["id"] for run in runs if run.state != "started" and run.options.notifications],
-        )
         self._record_reactions(rows)
 
     def _record_reactions(self, rows: list[Row]) -> None:

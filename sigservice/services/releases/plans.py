@@ -1,18 +1,15 @@
-"""The plan of a release, which a user writes: steps, window, guards, notifications."""
+"""The plan of a release, which a user writes: steps, window, guards."""
 
 from typing import ClassVar, Literal
 
 import msgspec
 
-from sigservice.db import Connection
-from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.services.actions import action_filters
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.actions.action_set_options import (
     ResolvedCondition,
     check_resolved_condition,
 )
-from sigservice.services.channels import Channel, check_channels
 from sigservice.services.problems import Problems
 from sigservice.services.releases.windows import Window, check_window
 from sigservice.services.rules import rule_conditions
@@ -30,17 +27,6 @@ class Step(msgspec.Struct, omit_defaults=True):
     rollout: int
     minutes: int | None = None
     waitForPerson: bool = False
-
-
-class ReleaseChannel(Channel, omit_defaults=True, kw_only=True):
-    """A recipient of notifications about the events `on`."""
-
-    on: list[
-        Literal[
-            "started", "advanced", "held", "resumed", "rolledBack", "finished", "stopped",
-            "wouldAct",
-        ]
-    ]  # fmt: skip
 
 
 class _Guard(msgspec.Struct, omit_defaults=True, kw_only=True):
@@ -84,25 +70,16 @@ class Plan(msgspec.Struct):
     watchMinutes: int
     noDataMinutes: int = 30
     window: Window | None = None
-    notifications: list[ReleaseChannel] = []
     createdStrategy: bool = False
 
 
-def check_plan(
-    conn: Connection,
-    plan: Plan,
-    guards: list[Guard],
-    problems: Problems,
-    *,
-    policy: AddressPolicy,
-) -> None:
-    """Adds to `problems`. `policy` is the policy of webhooks."""
+def check_plan(plan: Plan, guards: list[Guard], problems: Problems) -> None:
+    """Adds to `problems`."""
     check_steps(plan.steps, plan.watchMinutes, problems)
     if not 0 <= plan.noDataMinutes <= MAX_NO_DATA_MINUTES:
         problems.add("noDataMinutes", f"Must be 0 to {MAX_NO_DATA_MINUTES} minutes.")
     if plan.window is not None:
         check_window(plan.window, problems)
-    check_channels(conn, plan.notifications, "notifications", problems, policy)
     check_guards(guards, problems)
 
 

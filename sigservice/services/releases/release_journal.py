@@ -1,26 +1,20 @@
-"""Events of releases, with their entries in the audit log and their notifications. Each of the
-three is collected during a transaction and stored in one statement."""
+"""Events of releases and their entries in the audit log. Both are collected during a transaction
+and stored in one statement each."""
 
 import re
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import msgspec
-
-from sigservice.clock import format_iso, format_optional
-from sigservice.db import Connection, Row
-from sigservice.repository import outbox
+from sigservice.clock import format_optional
+from sigservice.db import Connection
 from sigservice.repository.releases import releases as release_rows
-from sigservice.services.apprise_channels import Text
-from sigservice.services.channel_delivery import Message
 from sigservice.services.identity import SYSTEM, Cause, Identity
 from sigservice.services.releases.guard_results import GuardRecord
 from sigservice.services.releases.release_state import Release
-from sigservice.services.releases.release_texts import choose_severity, make_path, make_text
+from sigservice.services.releases.release_texts import make_path, make_text
 from sigservice.services.system import events
 from sigservice.services.system.events import Event
 
-KIND = "release"  # in the outbox
 # Of one transaction, the second say why the first happened: they are one message.
 _DECISIONS = (
     "release-rolled-back", "release-held", "release-would-roll-back", "release-would-hold",
@@ -41,7 +35,6 @@ class Journal:
     def __init__(self) -> None:
         self._rows: list[dict[str, Any]] = []
         self._audit: list[Event] = []
-        self._messages: list[dict[str, Any]] = []
         self._ids: dict[str, int] = {}
 
     def make_cause(self, conn: Connection, type: str, by: Identity) -> Identity:
@@ -102,10 +95,6 @@ class Journal:
             self._audit.append(
                 Event("safeguard-triggered", by, item_of_event, covered_by=[(name,)])
             )
-        channel_event = "wouldAct" if type in ("wouldHold", "wouldRollBack") else type
-        for channel in release.plan.notifications:
-            if channel_event in channel.on:
-                self._messages.append(_make_item(release, item, channel))
 
     def write(self, conn: Connection) -> None:
         """Stores all of it."""
@@ -122,8 +111,6 @@ class Journal:
                 for event in self._audit
             ],
         )
-        if self._messages:
-            outbox.insert_many(conn, self._messages)
 
 
 def name_audit_event(type: str) -> str:
@@ -142,34 +129,3 @@ def describe_guard(guard: GuardRecord) -> dict[str, Any]:
         "from": format_optional(guard.covers_from),
         "to": format_optional(guard.covers_to),
     }
-
-
-def make_message(row: Row, public_url: str) -> Message:
-    """The message that a row of the outbox sends."""
-    content = msgspec.json.decode(row["payload"])
-    content.pop("channels", None)  # what the outbox adds: who has it
-    data = content["data"]
-    path = data.pop("path")
-    data["url"] = url = public_url + path if public_url else None
-    body = "\n".join([f"Step {data['step'] + 1}, {data['rollout']}%", *([url] if url else [])])
-    event = content["type"].rpartition(".")[2]
-    return Message(row["message_id"], content, Text(data["text"], body, choose_severity(event)))
-
-
-def _make_item(release: Release, item: dict[str, Any], channel: Any) -> dict[str, Any]:
-    data = {
-        "id": release.id,
-        "project": release.project,
-        "feature": release.feature,
-        "environment": release.environment,
-        "state": release.state,
-        "heldBy": release.held_by,
-        "path": make_path(release),
-        **{name: item[name] for name in ("step", "rollout", "reason", "guard", "actor", "text")},
-    }
-    payload = {
-        "type": f"release.{item['type']}",
-        "timestamp": format_iso(release.now),
-        "data": data,
-    }
-    return {"kind": KIND, "subject_id": release.id, "target": channel, "payload": payload}

@@ -1,4 +1,4 @@
-"""Applies decisions to a release: the percentage, the row, its events and notifications, in the
+"""Applies decisions to a release: the percentage, the row, its events, in the
 transaction that read the release. The caller holds the lock of revisions."""
 
 import copy

@@ -1,5 +1,4 @@
-"""The sentence of each event of a release: the same in its events, the audit log, notifications and
-pages."""
+"""The sentence of each event of a release: the same in its events, the audit log and pages."""
 
 from urllib.parse import quote
 
@@ -22,10 +21,6 @@ _TEXTS = {
     "finished": "Finished the release of {where} at {rollout}.",
     "stopped": "Stopped the release of {where} at {rollout}.",
 }
-_SEVERITIES = {
-    "held": "warning", "rolledBack": "failure", "finished": "success", "stopped": "warning",
-    "wouldHold": "warning", "wouldRollBack": "warning",
-}  # fmt: skip
 
 
 def make_text(
@@ -47,11 +42,6 @@ def end_sentence(text: str, reason: str) -> str:
     if not reason:
         return f"{text}."
     return f"{text}: {reason if reason.endswith(('.', '!', '?')) else reason + '.'}"
-
-
-def choose_severity(type: str) -> str:
-    """The severity of a notification."""
-    return _SEVERITIES.get(type, "info")
 
 
 def make_path(release: Release) -> str:

@@ -9,11 +9,9 @@ import msgspec
 from sigservice.clock import Clock, format_iso, format_optional, parse_iso
 from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ConflictError, NotFoundError
-from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository.releases import release_guards as guard_rows
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services import revisions
-from sigservice.services.channels import mask_channel
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
 from sigservice.services.flags.strategies import Strategy
@@ -26,7 +24,6 @@ from sigservice.services.releases.plans import (
     DEFAULT_WATCH_MINUTES,
     Guard,
     Plan,
-    ReleaseChannel,
     Step,
     check_plan,
 )
@@ -57,15 +54,13 @@ class NewRelease(msgspec.Struct):
     watchMinutes: int | None = None
     noDataMinutes: int = 30
     guards: list[Guard] = []
-    notifications: list[ReleaseChannel] = []
 
 
 class Surroundings(NamedTuple):
-    """What a new release needs of the service: the clock, the policy of webhooks, the defaults of
-    senders, and what was read for its guards."""
+    """What a new release needs of the service: the clock, the defaults of senders, and what
+    was read for its guards."""
 
     clock: Clock
-    policy: AddressPolicy
     find_defaults: FindDefaults
     readings: Readings = Readings()
 
@@ -188,12 +183,10 @@ def list_events(conn: Connection, target: FeatureEnvironment, id: int) -> list[d
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """The JSON of a release, without its URL. The secrets of channels are masked."""
+    """The JSON of a release, without its URL."""
     plan = msgspec.json.decode(row["plan"])
     is_active, is_last = row["state"] in ACTIVE, row["step"] == len(plan["steps"]) - 1
     due_at = row["due_at"] if is_active else None
-    for channel in plan["notifications"]:
-        channel.update(mask_channel(channel))
     return {
         "id": row["id"],
         "project": row["project"],
@@ -213,7 +206,6 @@ def to_json(row: Row) -> dict[str, Any]:
         "window": plan["window"],
         "watchMinutes": plan["watchMinutes"],
         "noDataMinutes": plan["noDataMinutes"],
-        "notifications": plan["notifications"],
         "guards": [_guard_to_json(guard) for guard in list_guards(row)],
         "startAt": format_optional(row["start_at"]),
         "createdAt": format_iso(row["created_at"]),
@@ -261,7 +253,7 @@ def _prepare(
         raise BadDataError(f"{target.feature} is archived. Revive it first.")
     problems = Problems()
     plan = _make_plan(new)
-    check_plan(conn, plan, new.guards, problems, policy=surroundings.policy)
+    check_plan(plan, new.guards, problems)
     problems.raise_if_any()
     guards = release_guards.prepare(
         conn, new.guards, problems, surroundings.find_defaults, surroundings.readings, now
@@ -291,7 +283,6 @@ def _make_plan(new: NewRelease) -> Plan:
         DEFAULT_WATCH_MINUTES if watch_minutes is None else watch_minutes,
         new.noDataMinutes,
         new.window,
-        new.notifications,
     )
 
 

@@ -18,9 +18,8 @@ from sigservice.repository.rules import alert_rules
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.identity import SYSTEM, Identity
 from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
-from sigservice.services.rules import rule_conditions, rule_notifications
+from sigservice.services.rules import rule_conditions
 from sigservice.services.rules.rule_conditions import Condition
-from sigservice.services.rules.rule_notifications import RuleChannel
 from sigservice.services.rules.rule_readings import Reading
 from sigservice.services.rules.rule_states import RuleState, Status
 from sigservice.services.signals import state_signals
@@ -40,7 +39,6 @@ class AlertRule(Condition, kw_only=True):
     name: str
     endpointId: int
     enabled: bool | None = None
-    notifications: list[RuleChannel] = msgspec.field(default_factory=list)
 
 
 def read_condition(row: Row) -> Condition:
@@ -90,7 +88,6 @@ def set_enabled(conn: Connection, id: int, enabled: bool, by: Identity, *, now: 
         name=before["name"],
         endpointId=before["endpoint_id"],
         enabled=enabled,
-        notifications=rule_notifications.read_channels(before),
     )
     return _change(conn, before, rule, by, now)
 
@@ -112,7 +109,6 @@ def describe_settings(row: Row) -> dict[str, Any]:
         "endpointId": row["endpoint_id"],
         "enabled": row["enabled"],
         **msgspec.to_builtins(read_condition(row)),
-        "notifications": msgspec.json.decode(row["notifications"]),
         "createdAt": format_iso(row["created_at"]),
         "createdByUserId": row["created_by_user_id"],
     }
@@ -190,7 +186,6 @@ def check(conn: Connection, new: AlertRule) -> None:
     problems = Problems().check_name(new.name)
     rule_conditions.check(new, problems)
     rule_conditions.check_references(conn, new, problems)
-    rule_notifications.check(conn, new.notifications, problems)
     is_known = 0 < new.endpointId < 2**31 and signal_endpoints.find(conn, new.endpointId)
     if not is_known:
         problems.add("endpointId", f"The signal endpoint {new.endpointId} doesn't exist.")
@@ -230,7 +225,6 @@ def _end_alert(conn: Connection, row: Row, reason: str, now: datetime) -> bool:
     signal = build_signal(row, "resolved", "unknown", reading)
     state_signals.store(conn, [signal])
     record_changes(conn, [(row, signal)])
-    rule_notifications.queue(conn, [(row, signal)])
     return True
 
 
@@ -239,7 +233,6 @@ def _to_columns(rule: AlertRule) -> dict[str, Any]:
         "name": rule.name,
         "endpoint_id": rule.endpointId,
         "condition": msgspec.json.encode(rule.get_condition()).decode(),
-        "notifications": msgspec.json.encode(rule.notifications).decode(),
     }
 
 

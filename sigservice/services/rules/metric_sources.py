@@ -13,12 +13,12 @@ from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
-from sigservice.services.channels import MASK
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
 from sigservice.services.system import events
 
 MAX_SOURCES, MAX_HEADERS, MAX_TEXT = 10, 20, 2000
+MASK = "…"
 MAX_USES = 10  # that an error lists
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
 _RESERVED = {

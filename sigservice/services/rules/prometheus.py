@@ -16,7 +16,7 @@ from sigservice.db import Row
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import DestinationError
 from sigservice.outgoing.post import DeliveryError
-from sigservice.services.channel_delivery import DeliverySettings
+from sigservice.services.deliveries import DeliverySettings
 from sigservice.services.rules.metric_sources import SourceAuth, read
 
 MAX_BYTES = 1_000_000

@@ -44,8 +44,8 @@ class Condition(msgspec.Struct):
     row."""
 
     read_only: ClassVar = (
-        "id", "name", "endpointId", "enabled", "notifications", "createdAt", "createdByUserId",
-        "state", "since", "value", "limit", "samples", "from", "to", "reason", "evaluatedAt",
+        "id", "name", "endpointId", "enabled", "createdAt", "createdByUserId", "state",
+        "since", "value", "limit", "samples", "from", "to", "reason", "evaluatedAt",
         "lastError",
     )  # fmt: skip
 

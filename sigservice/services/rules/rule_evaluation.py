@@ -8,7 +8,6 @@ from typing import NamedTuple
 from sigservice.db import Connection, Row, savepoint
 from sigservice.errors import UnavailableError
 from sigservice.repository.rules import alert_rules
-from sigservice.services.rules import rule_notifications
 from sigservice.services.rules.alert_rules import (
     build_signal,
     build_state_item,
@@ -128,7 +127,6 @@ def _store(
                 alert_rules.save_states(conn, [item])
                 state_signals.store(conn, [signal])
                 record_changes(conn, [(row, signal)])
-                rule_notifications.queue(conn, [(row, signal)])
             changes.append(Change(row["name"], step.status, reading.reason))
         except UnavailableError:
             raise

@@ -6,7 +6,7 @@ import msgspec
 
 from sigservice.services.problems import Problems
 from sigservice.services.signals.payload_paths import parse_path
-from sigservice.services.signals.silence_rules import SilenceRule, check_rule, mask_rule
+from sigservice.services.signals.silence_rules import SilenceRule, check_rule
 
 MAX_RATE = 100_000
 MAX_KEY_PATHS = 5
@@ -69,15 +69,8 @@ def parse_options(text: str) -> EndpointOptions:
     return msgspec.json.decode(text, type=EndpointOptions)
 
 
-def mask_options(options: EndpointOptions) -> EndpointOptions:
-    """A copy without secrets, for responses, events and pages."""
-    if options.silence is None:
-        return options
-    return msgspec.structs.replace(options, silence=mask_rule(options.silence))
-
-
 def check_options(options: EndpointOptions, problems: Problems) -> None:
-    """Adds to `problems`. Doesn't check the channels of notifications, which may be masked."""
+    """Adds to `problems`."""
     rate = options.rateLimit
     if rate.perSecond is not None and not 0.001 <= rate.perSecond <= MAX_RATE:
         problems.add("options.rateLimit.perSecond", f"The rate must be 0.001 to {MAX_RATE}.")

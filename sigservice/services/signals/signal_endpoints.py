@@ -13,9 +13,7 @@ from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
 from sigservice.errors import require_found
-from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.repository.signals import signal_endpoints, silence_checks
-from sigservice.services.channels import check_channels, unmask_channels
 from sigservice.services.definitions import clean_text
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
@@ -23,7 +21,6 @@ from sigservice.services.signals import silence_states
 from sigservice.services.signals.endpoint_options import (
     EndpointOptions,
     check_options,
-    mask_options,
     parse_options,
 )
 from sigservice.services.signals.silence_rules import SilenceRule, check_rule
@@ -62,17 +59,8 @@ def check_fields(new: Endpoint, *, token_name: str | None = None) -> Endpoint:
     return msgspec.structs.replace(new, description=description)
 
 
-def create(
-    conn: Connection,
-    fields: Endpoint,
-    by: Identity,
-    *,
-    limit: int,
-    policy: AddressPolicy,
-) -> Row:
-    """`policy` is the policy of notifications. Raises ExceedsLimitError, NameExistsError,
-    BadDataError (channels of notifications)."""
-    _check_channels(conn, _find_rule(fields), None, policy, Problems())
+def create(conn: Connection, fields: Endpoint, by: Identity, *, limit: int) -> Row:
+    """Raises ExceedsLimitError, NameExistsError."""
     signal_endpoints.lock_all(conn)
     try:
         row = signal_endpoints.insert(
@@ -104,15 +92,10 @@ def lock(conn: Connection, id: int) -> Row:
     return require_found(signal_endpoints.lock(conn, id), NOT_FOUND)
 
 
-def update(
-    conn: Connection, id: int, fields: Endpoint, by: Identity, *, policy: AddressPolicy
-) -> Row:
-    """Replaces name, description and the other members that `fields` has. `policy` is the policy of
-    notifications; masked channels keep their secrets. Raises NotFoundError, NameExistsError,
-    BadDataError."""
+def update(conn: Connection, id: int, fields: Endpoint, by: Identity) -> Row:
+    """Replaces name, description and the other members that `fields` has. Raises NotFoundError,
+    NameExistsError."""
     before = lock(conn, id)
-    old_rule = parse_options(before["options"]).silence
-    _check_channels(conn, _find_rule(fields), old_rule, policy, Problems())
     new: dict[str, Any] = {"name": fields.name, "description": fields.description}
     if fields.enabled is not None:
         new["enabled"] = fields.enabled
@@ -129,9 +112,7 @@ def set_enabled(conn: Connection, id: int, enabled: bool, by: Identity) -> Row:
     return _change(conn, before, {"enabled": enabled}, by)
 
 
-def set_silence(
-    conn: Connection, id: int, rule: SilenceRule | None, by: Identity, *, policy: AddressPolicy
-) -> Row:
+def set_silence(conn: Connection, id: int, rule: SilenceRule | None, by: Identity) -> Row:
     """Replaces the rule of an endpoint that expects signals, None removes it. Like `update`."""
     before = lock(conn, id)
     options = parse_options(before["options"])
@@ -139,7 +120,7 @@ def set_silence(
     problems = Problems()
     if rule is not None:
         check_rule(rule, problems)
-    _check_channels(conn, rule, options.silence, policy, problems)
+    problems.raise_if_any()
     return _change(conn, before, {"options": _encode(new)}, by)
 
 
@@ -160,7 +141,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "name": row["name"],
         "description": row["description"],
         "enabled": row["enabled"],
-        "options": mask_options(parse_options(row["options"])),
+        "options": parse_options(row["options"]),
         "template": row["template"],
         "createdAt": format_iso(row["created_at"]),
         "createdByUserId": row["created_by_user_id"],
@@ -199,25 +180,6 @@ def _change(conn: Connection, before: Row, new: dict[str, Any], by: Identity) ->
             conn, "signal-endpoint-updated", by, data=to_json(row), pre_data=to_json(before)
         )
     return row
-
-
-def _find_rule(fields: Endpoint) -> SilenceRule | None:
-    return fields.options.silence if fields.options is not None else None
-
-
-def _check_channels(
-    conn: Connection,
-    rule: SilenceRule | None,
-    before: SilenceRule | None,
-    policy: AddressPolicy,
-    problems: Problems,
-) -> None:
-    """Replaces masked secrets with the stored ones. Raises BadDataError, also for `problems`."""
-    if rule is not None:
-        old = msgspec.to_builtins(before.notifications) if before else []
-        unmask_channels(rule.notifications, old)
-        check_channels(conn, rule.notifications, "options.silence.notifications", problems, policy)
-    problems.raise_if_any()
 
 
 def _has_new_schedule(old: EndpointOptions, new: EndpointOptions) -> bool:

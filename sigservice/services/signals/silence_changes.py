@@ -1,22 +1,15 @@
-"""Changes of silence: the service's own signal, and the texts of notifications."""
+"""Changes of silence, and the service's own signal about them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
 from sigservice.clock import format_iso, format_optional
-from sigservice.db import Row
-from sigservice.services.apprise_channels import Text
-from sigservice.services.channel_delivery import Message
-from sigservice.services.signals.silence_rules import SilenceChannel
+from sigservice.services.identity import SYSTEM
 from sigservice.services.signals.state_signals import StateSignal
+from sigservice.services.system.events import Event
 
-KIND = "silence"  # in the outbox
 STATUSES = {"late": "pending", "down": "firing", "up": "resolved"}
-_SEVERITIES = {"late": "warning", "down": "failure", "up": "success"}
 
 
 @dataclass(frozen=True)
@@ -32,12 +25,11 @@ class Change:
     last_signal_at: datetime | None
     expected_at: datetime | None
     silent_seconds: int
-    channels: list[SilenceChannel]
 
-    def list_channels(self) -> list[SilenceChannel]:
-        """The channels to notify: for `up`, only channels that were notified of the old state."""
-        expected = {self.state, self.old_state} if self.state == "up" else {self.state}
-        return [channel for channel in self.channels if expected <= {*channel.on}]
+    @property
+    def is_alert(self) -> bool:
+        """Whether an alert begins or ends; a late endpoint that is up again had none."""
+        return "down" in (self.state, self.old_state)
 
 
 def build_signal(change: Change) -> StateSignal:
@@ -46,51 +38,24 @@ def build_signal(change: Change) -> StateSignal:
     return StateSignal(change.endpoint_id, "silence", status, change.state, _build_data(change))
 
 
-def build_content(change: Change, signal_id: int) -> dict[str, Any]:
-    """The stored content of a notification: all of it, because the endpoint may be deleted."""
-    return {
-        "state": change.state,
-        "timestamp": format_iso(change.at),
-        "data": {
-            **_build_data(change),
-            "endpointId": change.endpoint_id,
-            "status": STATUSES[change.state],
-            "state": change.state,
-            "signalId": signal_id,
-        },
+def build_event(change: Change) -> Event:
+    """The event for integrations and the audit log: silence is recorded like an alert rule."""
+    last = format_optional(change.last_signal_at)
+    came = f"the last one came at {last}." if last else "none ever came."
+    reason = "A signal came again." if change.state == "up" else f"No signal came in time: {came}"
+    data = {
+        "ruleId": None,
+        "ruleName": f"{change.endpoint_name} (silence)",
+        "source": "silence",
+        "value": change.silent_seconds,
+        "limit": None,
+        "samples": None,
+        "from": last,
+        "to": format_iso(change.at),
+        "reason": reason,
+        "url": f"/admin/signals/{change.endpoint_id}/log",
     }
-
-
-def make_message(row: Row, public_url: str) -> Message:
-    """The message that a row of the outbox sends."""
-    content = msgspec.json.decode(row["payload"])
-    payload, text = build_payload(content, public_url), render_text(content, public_url)
-    return Message(row["message_id"], payload, text)
-
-
-def build_payload(message: Mapping[str, Any], public_url: str) -> dict[str, Any]:
-    """The JSON of a webhook."""
-    return {
-        "type": f"signal-endpoint.silence.{message['state']}",
-        "timestamp": message["timestamp"],
-        "data": message["data"]
-        | {"url": _make_url(message, public_url), "text": _make_title(message)},
-    }
-
-
-def render_text(message: Mapping[str, Any], public_url: str) -> Text:
-    """The text for chats and emails. It has a link only if SERVICE_URL is configured."""
-    data = message["data"]
-    lines = []
-    if data["lastSignalAt"]:
-        lines.append(f"Last signal: {data['lastSignalAt']}")
-    if data["expectedAt"]:
-        label = "Next expected" if message["state"] == "up" else "Expected"
-        lines.append(f"{label}: {data['expectedAt']}")
-    lines.append(f"Silence: {data['silentSeconds']} seconds")
-    if url := _make_url(message, public_url):
-        lines.append(f"Signals: {url}")
-    return Text(_make_title(message), "\n".join(lines), _SEVERITIES[message["state"]])
+    return Event(f"alert-rule-{STATUSES[change.state]}", SYSTEM, {"data": data})
 
 
 def _build_data(change: Change) -> dict[str, Any]:
@@ -101,13 +66,3 @@ def _build_data(change: Change) -> dict[str, Any]:
         "expectedAt": format_optional(change.expected_at),
         "silentSeconds": change.silent_seconds,
     }
-
-
-def _make_title(message: Mapping[str, Any]) -> str:
-    words = {"late": "is late", "down": "is down", "up": "is up again"}[message["state"]]
-    return f"Signal endpoint {message['data']['endpoint']} {words}"
-
-
-def _make_url(message: Mapping[str, Any], public_url: str) -> str | None:
-    path = f"/admin/signals/{message['data']['endpointId']}/log"
-    return public_url + path if public_url else None

@@ -1,18 +1,18 @@
 """Checks all endpoints that expect signals, in one transaction of the process that has the lock:
-the new states, the service's own signals and the notifications are committed together."""
+the new states, the service's own signals and the events are committed together."""
 
 from typing import Any, NamedTuple
 
 import msgspec
 
 from sigservice.db import Connection, Row
-from sigservice.repository import outbox
 from sigservice.repository.signals import silence_checks
 from sigservice.services.signals import state_signals
-from sigservice.services.signals.silence_changes import KIND, Change, build_content, build_signal
+from sigservice.services.signals.silence_changes import Change, build_event, build_signal
 from sigservice.services.signals.silence_clock import Moment
 from sigservice.services.signals.silence_rules import SilenceRule
 from sigservice.services.signals.silence_states import ALERTS, Check, advance, estimate_times
+from sigservice.services.system import events
 
 
 class _Step(NamedTuple):
@@ -39,7 +39,8 @@ def check_all(conn: Connection, moment: Moment) -> list[Change]:
     if ended_ids:
         silence_checks.delete(conn, ended_ids)
     if changes:
-        _store_changes(conn, changes)
+        state_signals.store(conn, [build_signal(change) for change in changes])
+        events.record_all(conn, [build_event(change) for change in changes if change.is_alert])
     return changes
 
 
@@ -80,7 +81,6 @@ def _find_change(step: _Step, moment: Moment) -> Change | None:
         last_signal_at=after.last_signal_at,
         expected_at=expected_at,
         silent_seconds=_count_silence(before.last_signal_seconds, moment),
-        channels=step.rule.notifications,
     )
 
 
@@ -96,7 +96,6 @@ def _end_alert(row: Row, moment: Moment) -> Change:
         last_signal_at=row["last_signal_at"],
         expected_at=None,
         silent_seconds=_count_silence(row["last_signal_seconds"], moment),
-        channels=[],
     )
 
 
@@ -113,20 +112,3 @@ def _save(conn: Connection, steps: list[_Step]) -> None:
     if items:
         restarted = [s.row["endpoint_id"] for s in steps if s.row["must_restart"]]
         silence_checks.save(conn, items, restarted_ids=restarted)
-
-
-def _store_changes(conn: Connection, changes: list[Change]) -> None:
-    """Stores a signal for each change, and its notifications."""
-    signal_ids = state_signals.store(conn, [build_signal(change) for change in changes])
-    items = [
-        {
-            "kind": KIND,
-            "subject_id": change.endpoint_id,
-            "target": channel,
-            "payload": build_content(change, signal_ids[change.endpoint_id]),
-        }
-        for change in changes
-        for channel in change.list_channels()
-    ]
-    if items:
-        outbox.insert_many(conn, items)

@@ -1,20 +1,11 @@
 """The rule of an endpoint that expects signals: `options.silence`."""
 
-from typing import Literal
-
 import msgspec
 
-from sigservice.services.channels import Channel, mask_channel
 from sigservice.services.cron_times import check_cron
 from sigservice.services.problems import Problems
 
 MAX_SECONDS = 366 * 86_400
-
-
-class SilenceChannel(Channel, omit_defaults=True, kw_only=True):
-    """A recipient of notifications about changes to one of the states `on`."""
-
-    on: list[Literal["late", "down", "up"]]
 
 
 class SilenceRule(msgspec.Struct, omit_defaults=True):
@@ -25,7 +16,6 @@ class SilenceRule(msgspec.Struct, omit_defaults=True):
     cron: str | None = None
     timezone: str = "UTC"
     graceSeconds: int = 0
-    notifications: list[SilenceChannel] = []
 
     @property
     def schedule(self) -> tuple[int | None, str | None, str]:
@@ -34,7 +24,7 @@ class SilenceRule(msgspec.Struct, omit_defaults=True):
 
 
 def check_rule(rule: SilenceRule, problems: Problems) -> None:
-    """Adds to `problems`. Doesn't check the channels, which may be masked."""
+    """Adds to `problems`."""
     if (rule.everySeconds is None) == (rule.cron is None):
         problems.add("options.silence", "Enter either everySeconds or cron.")
     elif rule.everySeconds is not None:
@@ -44,12 +34,3 @@ def check_rule(rule: SilenceRule, problems: Problems) -> None:
         check_cron(rule.cron or "", rule.timezone, "options.silence", problems)
     if not 0 <= rule.graceSeconds <= MAX_SECONDS:
         problems.add("options.silence.graceSeconds", f"Must be 0 to {MAX_SECONDS} seconds.")
-
-
-def mask_rule(rule: SilenceRule) -> SilenceRule:
-    """A copy without the secrets of its channels."""
-    channels = [
-        msgspec.structs.replace(channel, **mask_channel(msgspec.to_builtins(channel)))
-        for channel in rule.notifications
-    ]
-    return msgspec.structs.replace(rule, notifications=channels)

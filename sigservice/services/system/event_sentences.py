@@ -79,7 +79,6 @@ SENTENCES = {
     "actions-alert-watched": "stopped ignoring the alert of {run}",
     "actions-undone": "undid {run}",
     "actions-restore-cancelled": "cancelled the auto-revert of {run}",
-    "actions-notification-retried": "retried a notification of the action set {name}",
 }
 # The subject of their sentence isn't the actor.
 _WITH_SUBJECT = (

@@ -4,18 +4,16 @@ Existing items of the same name change, nothing is deleted, and an invalid item 
 import. Endpoints and service accounts that are missing are created, without tokens.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-import msgspec
 from msgspec.structs import asdict, replace
 
 from sigservice.crypto.encryption import Encryption
 from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ExceedsLimitError, NameExistsError, NotFoundError
-from sigservice.repository import channels as channel_rows
 from sigservice.repository.access import service_accounts as account_rows
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.flags import features as flag_rows
@@ -27,7 +25,7 @@ from sigservice.services.access import service_accounts
 from sigservice.services.actions import action_sets, schedules
 from sigservice.services.actions.action_sets import ActionSetFields, read_limits
 from sigservice.services.actions.schedules import NO_SOURCE
-from sigservice.services.channels import INTEGRATION, MASK, unmask_channels
+from sigservice.services.deliveries import DeliverySettings
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.rules import alert_rules, metric_sources
@@ -62,7 +60,7 @@ class AutomationImporter:
     ) -> None:
         self._conn, self._by, self._encryption, self._now = conn, by, encryption, now
         self._signals, self._limits = config["signals"], read_limits(config)
-        self._policy = self._limits.policy
+        self._policy = DeliverySettings.from_config(config).policy
         self._changes = PartialChanges()
         self._details: list[dict[str, Any]] = []
 
@@ -106,9 +104,7 @@ class AutomationImporter:
         endpoints = {row["name"]: row["id"] for row in endpoint_rows.list_all(self._conn)}
         names = {id: name for name, id in endpoints.items()}
         existing = {row["name"]: row for row in rule_rows.list_all(self._conn)}
-        channels = {row["name"] for row in channel_rows.list_all(self._conn)}
         for index, item in enumerate(items):
-            self._remove_unknown_channels(f"alert rule {item.name}", item.notifications, channels)
             before = existing.get(item.name)
             if before is not None and describe_rule(before, names) == item:
                 continue
@@ -121,21 +117,12 @@ class AutomationImporter:
                 self._put_rule(item, endpoints[item.endpoint], before)
                 self._report("alert-rule", item.name, before)
 
-    def _remove_unknown_channels(
-        self, item: str, channels: list[Any], names: Collection[str]
-    ) -> None:
-        for channel in [*channels]:
-            if channel.type == INTEGRATION and channel.name not in names:
-                channels.remove(channel)
-                self._changes.secrets.append(Notice(item, f"its notification {channel.name}"))
-
     def _create_endpoint(self, name: str) -> int:
         row = signal_endpoints.create(
             self._conn,
             check_fields(Endpoint(name)),
             self._by,
             limit=self._signals["endpointsLimit"],
-            policy=self._policy,
         )
         self._report("signal-endpoint", name, None)
         return int(row["id"])
@@ -146,7 +133,6 @@ class AutomationImporter:
             name=item.name,
             endpointId=endpoint_id,
             enabled=item.enabled,
-            notifications=item.notifications,
         )
         if before is None:
             limit = self._signals["alertRulesLimit"]
@@ -158,19 +144,13 @@ class AutomationImporter:
         accounts = {row["username"]: row for row in account_rows.list_all(self._conn)}
         by_id = {row["id"]: row for row in accounts.values()}
         existing = {(row["project"], row["name"]): row for row in set_rows.list_all(self._conn)}
-        channels = {row["name"] for row in channel_rows.list_all(self._conn)}
         for index, item in enumerate(items):
             before, name = existing.get((item.project, item.name)), f"schedule {item.name}"
-            self._remove_unknown_channels(name, item.options.notifications, channels)
             if before is not None and _is_same(item, before, by_id.get(before["actor_id"])):
                 continue
             if reason := self._find_obstacle(item, before):
                 self._changes.skipped.append(Notice(name, reason))
                 continue
-            if before is not None:
-                old = msgspec.json.decode(before["settings"]).get("notifications", [])
-                unmask_channels(item.options.notifications, old)
-            self._remove_masked_channels(item)
             with self._collect(f"schedules[{index}]", project="project", actorId="actor.username"):
                 if item.actor.username not in accounts:
                     accounts[item.actor.username] = self._create_account(item.actor)
@@ -200,13 +180,6 @@ class AutomationImporter:
         names = {row["name"] for row in rows if row["visible"]}
         is_missing = names and environment and environment not in names
         return f"the project doesn't use its environment {environment}" if is_missing else ""
-
-    def _remove_masked_channels(self, item: ScheduleDefinition) -> None:
-        for channel in [*item.options.notifications]:
-            if MASK in channel.url or MASK in channel.secret:
-                item.options.notifications.remove(channel)
-                notice = Notice(f"schedule {item.name}", f"its notification {channel.url}")
-                self._changes.secrets.append(notice)
 
     def _create_account(self, actor: ActorDefinition) -> Row:
         fields = {"username": actor.username, "name": actor.name, "root_role": actor.rootRole}

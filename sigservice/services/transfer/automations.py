@@ -1,7 +1,7 @@
 """Metric sources, alert rules and schedules in the file of `sigservice export`.
 
-Endpoints and service accounts are referenced by name, because IDs differ between servers. Secrets
-are excluded: metric sources have none, and the URLs of notifications are masked.
+Endpoints and service accounts are referenced by name, because IDs differ between servers. Metric
+sources have no secrets.
 """
 
 from typing import Any, Literal
@@ -21,7 +21,6 @@ from sigservice.services.actions.schedules import NO_SOURCE, Schedule
 from sigservice.services.rules import metric_sources
 from sigservice.services.rules.alert_rules import read_condition
 from sigservice.services.rules.rule_conditions import Condition
-from sigservice.services.rules.rule_notifications import RuleChannel, read_channels
 from sigservice.services.transfer.snapshots import Snapshot, read_snapshot
 
 
@@ -46,7 +45,6 @@ class AlertRuleDefinition(Condition, kw_only=True):
     name: str
     endpoint: str
     enabled: bool = True
-    notifications: list[RuleChannel] = msgspec.field(default_factory=list)
 
 
 class ActorDefinition(msgspec.Struct):
@@ -119,7 +117,6 @@ def describe_rule(row: Row, endpoints: dict[int, str]) -> AlertRuleDefinition:
         name=row["name"],
         endpoint=endpoints[row["endpoint_id"]],
         enabled=row["enabled"],
-        notifications=read_channels(row),
     )
 
 

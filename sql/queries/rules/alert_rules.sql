@@ -7,15 +7,15 @@ SELECT pg_advisory_xact_lock(hashtext('alert_rules'));
 
 -- name: insert_alert_rule
 -- Returns no row if the limit is reached. Call under lock_alert_rules.
-INSERT INTO alert_rules (name, endpoint_id, enabled, condition, notifications, created_by_user_id, since)
-SELECT %(name)s, %(endpoint_id)s, %(enabled)s, %(condition)s::jsonb, %(notifications)s::jsonb, %(created_by_user_id)s,
+INSERT INTO alert_rules (name, endpoint_id, enabled, condition, created_by_user_id, since)
+SELECT %(name)s, %(endpoint_id)s, %(enabled)s, %(condition)s::jsonb, %(created_by_user_id)s,
        %(now)s
 WHERE (SELECT count(*) FROM alert_rules) < %(limit)s
 RETURNING id;
 
 -- name: list_alert_rules
 -- All rules by name, or the one with this ID.
-SELECT id, name, endpoint_id, enabled, condition, notifications, created_at, created_by_user_id, state, since,
+SELECT id, name, endpoint_id, enabled, condition, created_at, created_by_user_id, state, since,
        streak, has_fired, unknown_since, value, samples, window_from, window_to, reason, evaluated_at, last_error
 FROM alert_rules
 WHERE %(id)s::bigint IS NULL OR id = %(id)s
@@ -32,7 +32,7 @@ FOR UPDATE;
 -- The job evaluates the rule when it looks next.
 UPDATE alert_rules
 SET name = %(name)s, endpoint_id = %(endpoint_id)s, enabled = %(enabled)s, condition = %(condition)s::jsonb,
-    notifications = %(notifications)s::jsonb, due_at = 'epoch'
+    due_at = 'epoch'
 WHERE id = %(id)s;
 
 -- name: delete_alert_rule
@@ -48,7 +48,7 @@ r.enabled
 -- name: claim_due_alert_rules
 -- The enabled rules on impact metrics of enabled endpoints that are due, locked until the transaction ends;
 -- other processes skip them. Those with the error `too_slow` come last.
-SELECT r.id, r.name, r.endpoint_id, r.enabled, r.condition, r.notifications, r.state, r.since, r.streak, r.has_fired, r.unknown_since,
+SELECT r.id, r.name, r.endpoint_id, r.enabled, r.condition, r.state, r.since, r.streak, r.has_fired, r.unknown_since,
        r.value, r.samples, r.window_from, r.window_to, r.reason, r.evaluated_at, r.last_error
 FROM alert_rules r
 WHERE r.condition -> 'source' ->> 'kind' = 'impactMetric'
@@ -74,7 +74,7 @@ RETURNING id, condition, evaluated_at;
 
 -- name: lock_leased_alert_rules
 -- Skips rules with another `due_at`, which a change of the rule and another lease set.
-SELECT id, name, endpoint_id, enabled, condition, notifications, state, since, streak, has_fired, unknown_since, value, samples,
+SELECT id, name, endpoint_id, enabled, condition, state, since, streak, has_fired, unknown_since, value, samples,
        window_from, window_to, reason, evaluated_at, last_error
 FROM alert_rules
 WHERE id = ANY(%(ids)s)

@@ -51,7 +51,7 @@
 % include("partials/form_fields.tpl", fields=revert_after)
 </fieldset>
 <details {{"open" if has_options or problems else ""}}>
-<summary>Options and notifications</summary>
+<summary>Options</summary>
 <fieldset id="options">
 <legend>Options</legend>
 % include("partials/form_fields.tpl", fields=option_checkboxes)
@@ -59,8 +59,6 @@
 % include("partials/form_fields.tpl", fields=option_numbers)
 </div>
 </fieldset>
-% include("partials/recipients.tpl")
-% include("partials/growing_section.tpl", section=notifications)
 </details>
 % if not schedule:
 % include("actions/action_sets/replay.tpl")

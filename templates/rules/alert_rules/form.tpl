@@ -50,7 +50,6 @@
 % include("partials/form_fields.tpl", fields=limits)
 </div>
 </fieldset>
-% include("partials/recipients.tpl")
 <p class="actions save">
 <button>Save alert rule</button>
 <button class="quiet" name="do" value="preview" formaction="{{action}}#preview" formnovalidate data-swap="editor preview">Preview</button>
@@ -59,7 +58,6 @@
 </form>
 % include("rules/alert_rules/preview.tpl")
 </div>
-% include("partials/last_notifications.tpl")
 % if row:
 <section>
 <h2>Delete</h2>

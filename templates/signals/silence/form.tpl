@@ -24,8 +24,5 @@
 <div class="fields">
 % include("partials/form_fields.tpl", fields=fields)
 </div>
-% include("partials/recipients.tpl")
-% include("partials/growing_section.tpl", section=section, action=action)
 <button>Save rule</button>
 </form>
-% include("partials/last_notifications.tpl")

@@ -9,7 +9,6 @@ import webtest
 
 from sigservice.clock import format_iso
 from tests.conftest import ADMIN
-from tests.integrations_kit import ADDONS, make_body
 
 RULES = "/api/admin/alert-rules"
 SOURCES = "/api/admin/metric-sources"
@@ -108,53 +107,19 @@ def test_an_import_into_a_new_installation_exports_the_same_file(
 def test_secrets_are_not_in_the_file_and_must_be_entered_again(
     source_service, empty, command, file
 ):
-    (item,) = get(source_service, SETS)["actions"]
-    channels = [{"type": "webhook", "url": HOOK, "secret": SIGNING_SECRET, "on": ["failed"]}]
-    body = make_schedule({"id": item["actorId"]}, options={"notifications": channels})
-    webtest.TestApp(source_service.app).put_json(f"{SETS}/{item['id']}", body, headers=ADMIN)
     command(source_service, "export", file)
     text = json.dumps(read(file))
     assert SECRET not in text
-    assert "s3cret-path" not in text
-    assert SIGNING_SECRET not in text
     code, out, _ = command(empty, "import", file)
     assert code == 0
     head, _, rest = out.partition("Enter again, because a file has no secrets:\n")
     assert "schedule weekend: created" in head
-    first, second = rest.splitlines()
-    assert first == "  metric source main: its password"
-    assert second.startswith("  schedule weekend: its notification https://hooks.example.com/")
+    assert rest.splitlines() == ["  metric source main: its password"]
     sources = get(empty, SOURCES)["metricSources"]
     assert [source["auth"]["hasSecret"] for source in sources] == [False, False]
 
 
-def test_a_rule_keeps_the_integrations_that_exist_and_lists_the_others(
-    source_service, empty, command, file
-):
-    channels = []
-    for name in ("#here", "#there"):
-        post(source_service, ADDONS, make_body(name=name, events=[]))
-        channels.append({"type": "integration", "name": name, "on": ["firing"]})
-    post(empty, ADDONS, make_body(name="#here", events=[]))
-    (rule,) = get(source_service, RULES)["alertRules"]
-    members = ("name", "endpointId", "source", "above")
-    body = {name: rule[name] for name in members} | {"notifications": channels}
-    path = f"{RULES}/{rule['id']}"
-    webtest.TestApp(source_service.app).put_json(path, body, headers=ADMIN)
-    command(source_service, "export", file)
-    for is_created in (True, False):
-        code, out, _ = command(empty, "import", file)
-        assert (code, "alert rule errors: its notification #there" in out) == (0, True)
-        assert ("alert-rule errors: " in out) == is_created
-    assert get(empty, RULES)["alertRules"][0]["notifications"] == channels[:1]
-
-
 def test_an_import_where_everything_exists_keeps_the_secrets(source_service, command, file):
-    (item,) = get(source_service, SETS)["actions"]
-    channels = [{"type": "webhook", "url": HOOK, "on": ["failed"]}]
-    body = make_schedule({"id": item["actorId"]}, options={"notifications": channels})
-    web = webtest.TestApp(source_service.app)
-    web.put_json(f"{SETS}/{item['id']}", body, headers=ADMIN)
     command(source_service, "export", file)
     assert command(source_service, "import", file) == (0, "0 changed\n", "")
     document = read(file)
@@ -172,10 +137,6 @@ def test_an_import_where_everything_exists_keeps_the_secrets(source_service, com
     ]
     main = get(source_service, SOURCES)["metricSources"][0]
     assert (main["timeoutSeconds"], main["auth"]["hasSecret"]) == (7, True)
-    with source_service.context.database.autocommit() as conn:
-        cursor = conn.cursor()
-        cursor.execute("SELECT settings #>> '{notifications,0,url}' FROM action_sets")
-        assert cursor.fetchall() == [(HOOK,)]
 
 
 def test_what_is_not_valid_refuses_the_import_with_each_path(source_service, empty, command, file):
@@ -256,25 +217,6 @@ def test_a_rule_whose_environment_is_deleted_is_not_exported(source_service, emp
     command(source_service, "export", file)
     assert [item["name"] for item in read(file)["alertRules"]] == ["errors"]
     assert command(empty, "import", file)[0] == 0
-
-
-def test_a_schedule_keeps_the_integrations_that_exist_and_lists_the_others(
-    source_service, empty, command, file
-):
-    channels = []
-    for name in ("#here", "#there"):
-        post(source_service, ADDONS, make_body(name=name, events=[]))
-        channels.append({"type": "integration", "name": name, "on": ["failed"]})
-    post(empty, ADDONS, make_body(name="#here", events=[]))
-    (item,) = get(source_service, SETS)["actions"]
-    body = make_schedule({"id": item["actorId"]}, options={"notifications": channels})
-    webtest.TestApp(source_service.app).put_json(f"{SETS}/{item['id']}", body, headers=ADMIN)
-    command(source_service, "export", file)
-    for is_created in (True, False):
-        code, out, _ = command(empty, "import", file)
-        assert (code, "schedule weekend: its notification #there" in out) == (0, True)
-        assert ("schedule weekend: created" in out) == is_created
-    assert get(empty, SETS)["actions"][0]["options"]["notifications"] == channels[:1]
 
 
 def test_a_dry_run_writes_nothing(source_service, empty, command, file):

@@ -113,9 +113,6 @@ CHANGES = {
     "stopped ignoring the alert of run 3 of the action set kill": make_event(
         "actions-alert-watched", RUN
     ),
-    "retried a notification of the action set kill": make_event(
-        "actions-notification-retried", {"notificationId": 4, "actionSetName": "kill"}
-    ),
     "something new x": make_event("something-new", {"name": "x"}),
 }
 

@@ -11,7 +11,6 @@ from sigservice.services.actions import (
     action_sets,
     dry_runs,
     ignored_alerts,
-    notifications,
 )
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.signals import signal_storage
@@ -30,7 +29,6 @@ from sigservice.web.paging import read_paging
 
 SET = "/api/admin/projects/<project>/actions/<id:id>"
 RUN = f"{SET}/events/<run_id:id>"
-NOTIFICATIONS = "/api/admin/projects/<project>/actions/<id:id>/notifications"
 
 
 class DryRunBody(msgspec.Struct):
@@ -102,19 +100,3 @@ def perform_dry_run(
     elif payload is msgspec.UNSET:
         payload = {}
     return dry_runs.perform_dry_run(conn, row, payload)
-
-
-@router.get(NOTIFICATIONS, needs=ADMIN)
-def list_notifications(conn: Connection, identity: Identity, project: str, id: int) -> Json:
-    rows = notifications.list_of_set(conn, project, id)
-    return {"notifications": [notifications.to_json(row) for row in rows]}
-
-
-@router.post(f"{NOTIFICATIONS}/<notification_id:id>/retry", needs=ADMIN)
-def retry_notification(
-    context: Context, identity: Identity, project: str, id: int, notification_id: int
-) -> HTTPResponse:
-    with context.database.transaction() as conn:
-        row = notifications.retry(conn, project, id, notification_id, identity)
-    context.outbox_waiting.set()
-    return respond.json(notifications.to_json(row), 202)

@@ -16,7 +16,7 @@ from sigservice.services.actions import integration_delivery, integration_messag
 from sigservice.services.actions.integration_delivery import Settings
 from sigservice.services.actions.integration_providers import PROVIDERS
 from sigservice.services.actions.integrations import Integration, Rules
-from sigservice.services.channel_delivery import DeliverySettings
+from sigservice.services.deliveries import DeliverySettings
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.web import (
     AdminGuard,

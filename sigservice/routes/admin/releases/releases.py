@@ -8,7 +8,6 @@ from sigservice.repository.releases.releases import read_time
 from sigservice.repository.rules import metric_sources
 from sigservice.routes.admin.rules.metric_sources import make_client
 from sigservice.senders import list_external
-from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import release_commands, release_signals, releases
@@ -39,8 +38,7 @@ router = Router(AdminGuard)
 
 def read_surroundings(context: Context, readings: Readings | None = None) -> Surroundings:
     """What the service adds to a new release."""
-    policy = DeliverySettings.from_config(context.config).policy
-    return Surroundings(context.clock, policy, _find_defaults, readings or Readings())
+    return Surroundings(context.clock, _find_defaults, readings or Readings())
 
 
 def store_release(
@@ -66,7 +64,7 @@ def store_guards(
 
 
 def _catch_up(context: Context, target: FeatureEnvironment, row: Row) -> Row:
-    context.outbox_waiting.set()
+    context.mails_waiting.set()
     if all(guard["is_caught_up"] for guard in releases.list_guards(row)):
         return row
     logger = context.get_logger("releases")
@@ -195,5 +193,5 @@ def run_command(
 ) -> Json:
     with context.database.transaction() as conn:
         row = release_commands.run_command(conn, target, id, command, body, identity, context.clock)
-    context.outbox_waiting.set()
+    context.mails_waiting.set()
     return _describe(context, row)

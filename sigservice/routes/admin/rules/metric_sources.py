@@ -6,7 +6,7 @@ import msgspec
 
 from sigservice.errors import BadDataError
 from sigservice.repository.rules import metric_sources as source_rows
-from sigservice.services.channel_delivery import DeliverySettings
+from sigservice.services.deliveries import DeliverySettings
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.rules import metric_sources
 from sigservice.services.rules.metric_sources import MetricSource

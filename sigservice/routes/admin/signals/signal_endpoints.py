@@ -7,7 +7,6 @@ from sigservice.repository.signals import refused_calls as refused_call_rows
 from sigservice.repository.signals import signal_endpoint_tokens, silence_checks
 from sigservice.repository.signals import signal_endpoints as signal_endpoint_rows
 from sigservice.senders import check_name, find_external
-from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import refused_calls, signal_endpoints
 from sigservice.services.signals import signal_endpoint_tokens as token_service
@@ -71,7 +70,6 @@ def create_signal_endpoint(context: Context, identity: Identity, body: NewEndpoi
             signal_endpoints.check_fields(body),
             identity,
             limit=context.config["signals"]["endpointsLimit"],
-            policy=DeliverySettings.from_config(context.config).policy,
         )
         endpoint = _describe(context, conn, row)
     return respond.Created(endpoint, f"{PATH}/{row['id']}")
@@ -87,9 +85,8 @@ def get_signal_endpoint(context: Context, identity: Identity, id: int) -> Json:
 def replace_signal_endpoint(context: Context, identity: Identity, id: int, body: Endpoint) -> Json:
     check_name(body.template)
     with context.database.transaction() as conn:
-        policy = DeliverySettings.from_config(context.config).policy
         new = signal_endpoints.check_fields(body)
-        row = signal_endpoints.update(conn, id, new, identity, policy=policy)
+        row = signal_endpoints.update(conn, id, new, identity)
         return _describe(context, conn, row)
 
 

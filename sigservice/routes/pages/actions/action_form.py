@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 
 from sigservice import senders
-from sigservice.repository import channels
 from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.signals import signal_endpoints, signals
@@ -15,7 +14,6 @@ from sigservice.routes.pages.actions import action_form_values as form_values
 from sigservice.routes.pages.actions import schedule_fields
 from sigservice.routes.pages.actions.action_form_fields import Choices
 from sigservice.routes.pages.actions.action_sets import make_breadcrumbs
-from sigservice.routes.pages.signals.channel_section import make_named_channels
 from sigservice.services.access import service_accounts as account_service
 from sigservice.services.actions import action_choices, action_sets, action_summaries, set_replays
 from sigservice.services.actions.action_sets import read_limits
@@ -68,7 +66,6 @@ def show_action_set(
         latest = _load_latest_payload(conn, texts)
         fields = form_values.read_fields_if_valid(texts, project)
         replay = fields and set_replays.replay(conn, fields, limits)
-        integrations = channels.list_all(conn)
     heading = row["name"] if row else "New action set"
     is_waiting = bool(entry.form) and not (entry.error or entry.form.get("do"))
     return Page(
@@ -96,8 +93,6 @@ def show_action_set(
         actions=form_fields.make_action_rows(texts, kinds),
         max_actions=limits.actions,
         has_options=form_fields.has_options(texts),
-        recipients=make_named_channels(texts, integrations, form_fields.RUN_EVENTS),
-        notifications=form_fields.make_notification_section(texts),
         replay=replay,
         would=action_summaries.describe_actions(fields.actions) if fields else "",
         **form_fields.make_option_fields(texts),

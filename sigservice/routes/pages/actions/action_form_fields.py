@@ -17,11 +17,6 @@ from sigservice.routes.pages.actions.action_form_values import (
 )
 from sigservice.routes.pages.actions.schedule_fields import find_trigger
 from sigservice.routes.pages.flags.constraint_fields import make_operator_field
-from sigservice.routes.pages.signals.channel_section import (
-    TELL,
-    make_channel_section,
-)
-from sigservice.services.actions.action_set_options import EVENTS
 from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.web.forms import Field, Form, fill, make_choices
 from sigservice.web.growing_forms import GrowingSection, list_rows, make_section
@@ -37,8 +32,6 @@ ACCOUNT_FIELD = Field(
     "new_account", "Username", hint="e.g. alert-robot. The account gets the role Editor."
 )
 UPDATES_REPLAY = {"data-press": "replay-button"}
-EVENT_LABELS = {"success": "succeeded", "failed": "failed", "suppressed": "was skipped"}
-RUN_EVENTS = {event: f"Run {EVENT_LABELS[event]}" for event in EVENTS}
 # The form of a strategy plans them.
 SUGGESTED_PATHS = {"list": "suggested"}
 GENERAL_FIELDS = [
@@ -137,13 +130,11 @@ def list_tiles(form: Form) -> list[dict[str, Any]]:
 
 
 def has_options(form: Form) -> bool:
-    """Whether the folded options and notifications differ from a blank form."""
+    """Whether the folded options differ from a blank form."""
     return any(
         text
         for name, text in form.items()
-        if name.startswith((AT, f"{TELL}."))
-        and name != REVERT_AFTER
-        and not name.startswith(RESOLVED)
+        if name.startswith(AT) and name != REVERT_AFTER and not name.startswith(RESOLVED)
     )
 
 
@@ -195,16 +186,6 @@ def make_action_rows(form: Form, kinds: Mapping[str, Any]) -> list[ActionRow]:
         _make_action_row(f"actions.{number}", row, kinds)
         for number, row in enumerate(list_rows(form, "actions", BLANK_ACTION))
     ]
-
-
-def make_notification_section(form: Form) -> GrowingSection:
-    return make_channel_section(
-        form,
-        f"{AT}notifications",
-        "Optional. Saved secrets are masked; leave them unchanged to keep them.",
-        RUN_EVENTS,
-        {"type": "apprise", "on.failed": "on", "on.success": "on"},
-    )
 
 
 def _make_action_row(at: str, row: Form, kinds: Mapping[str, Any]) -> ActionRow:

@@ -19,13 +19,11 @@ from sigservice.routes.pages.actions.schedule_fields import (
     make_schedule_form,
     read_schedule_form,
 )
-from sigservice.routes.pages.signals.channel_section import join_channels, split_channels
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action, ActionSetFields
 from sigservice.services.actions.schedules import NO_SOURCE
-from sigservice.services.channels import mask_channel
 from sigservice.services.signals.payload_paths import to_text
 from sigservice.web.forms import Form, locate_problems, read, read_id, split_lines, to_form
 from sigservice.web.growing_forms import list_rows, replace_rows
@@ -39,7 +37,7 @@ BLANK_ACTION = {"action": "TOGGLE_FEATURE_OFF"}
 PARAMS = "executionParams."
 GROUP_CHOICES = 3
 _GROUP_PATH = re.compile(r"groups\.(\w*)\.any\.(\d+)(.*)")
-_ROW = re.compile(rf"(?:{re.escape(AT)})?(filter|action|notification)s\.(\d+)\.")
+_ROW = re.compile(rf"(?:{re.escape(AT)})?(filter|action)s\.(\d+)\.")
 _EMPTY_MESSAGES = {
     "match.sourceId": "Choose a signal endpoint.",
     "actorId": "Choose a service account.",
@@ -99,13 +97,11 @@ def make_form(row: Row) -> Form:
     form |= to_form(actions, "actions")
     form |= _make_option_texts(msgspec.json.decode(row["settings"], type=ActionSetOptions))
     filters = msgspec.json.decode(row["filters"], type=list[Filter])
-    form = replace_rows(form, "filters", make_filter_rows(filters))
-    return split_channels(form, f"{AT}notifications")
+    return replace_rows(form, "filters", make_filter_rows(filters))
 
 
 def read_fields(form: Form, project: str) -> ActionSetFields:
     """Invalid numbers become -1, which the service rejects. Raises BadDataError."""
-    form = join_channels(form, f"{AT}notifications")
     schedule = read_schedule_form(form)
     resolved = any(form.get(f"{RESOLVED}{name}", "").strip() for name in ("path", "values", "key"))
     members: dict[str, Any] = {} if resolved and schedule is None else {"restoreWhenResolved": None}
@@ -241,9 +237,5 @@ def make_filter_rows(filters: Sequence[Filter]) -> list[Form]:
 
 
 def _make_option_texts(options: ActionSetOptions) -> Form:
-    channels = [
-        msgspec.structs.replace(channel, **mask_channel(msgspec.to_builtins(channel)))
-        for channel in options.notifications
-    ]
-    form = to_form({"options": msgspec.structs.replace(options, notifications=channels)})
+    form = to_form({"options": options})
     return {name: text for name, text in form.items() if (name, text) != (COOLDOWN, "0")}

@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 
 from sigservice.errors import BadDataError
-from sigservice.repository import channels
 from sigservice.repository.projects import environments
 from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
@@ -22,7 +21,6 @@ from sigservice.routes.pages.releases import release_form_values as values
 from sigservice.routes.pages.releases.guard_preview import make_preview_view
 from sigservice.routes.pages.releases.release_form_fields import GuardChoices
 from sigservice.routes.pages.releases.releases import PLACE, make_breadcrumbs, name_strategy
-from sigservice.routes.pages.signals.channel_section import make_named_channels
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
@@ -83,7 +81,6 @@ def show_new_release(
         frozen = freeze.read_freeze(conn)
         endpoints = [(str(row["id"]), row["name"]) for row in signal_endpoints.list_all(conn)]
         sources = make_choices(row["name"] for row in metric_sources.list_all(conn))
-        integrations = channels.list_all(conn)
         rollouts = [strategy for strategy in existing if strategy["name"] == ROLLOUT_TYPE]
         form = entry.form or _make_form(conn, target, rollouts)
     form = values.apply_button(form, environment)
@@ -102,11 +99,9 @@ def show_new_release(
         steps=fields.make_steps_section(form),
         guards=fields.make_guards_section(form, GuardChoices(endpoints, sources)),
         no_data=fill([fields.NO_DATA_FIELD], form),
-        notifications=fields.make_notifications_section(form),
         start=fill(fields.START_FIELDS, form),
         days=fill(fields.DAY_FIELDS, form),
         hours=fill(fields.HOUR_FIELDS, form),
-        recipients=make_named_channels(form, integrations, fields.EVENT_LABELS),
         preview=preview,
     )
 

@@ -11,7 +11,6 @@ from sigservice.routes.pages.actions.action_form_fields import (
 )
 from sigservice.routes.pages.flags.constraint_fields import VALUES_HINT, make_operator_field
 from sigservice.routes.pages.releases.release_form_values import KINDS, UNITS, find_kind, read_units
-from sigservice.routes.pages.signals.channel_section import make_channel_section
 from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.services.releases.plans import MAX_GUARDS, MAX_STEPS
 from sigservice.services.releases.windows import DAYS
@@ -111,11 +110,6 @@ _RESOLVED_FIELDS = [
     Field("values", "Resolved values", type="textarea", hint="One per line, e.g. resolved"),
     Field("key", "Correlation field", hint="e.g. groupKey or fingerprint"),
 ]
-EVENT_LABELS = {
-    "started": "Started", "advanced": "Next step", "held": "On hold", "resumed": "Continued",
-    "rolledBack": "Rolled back", "finished": "Finished", "stopped": "Stopped",
-    "wouldAct": "Dry run: a guard would act",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -176,12 +170,6 @@ def make_guards_section(form: Form, choices: GuardChoices) -> GrowingSection:
         if len(rows) < MAX_GUARDS
         else [],
     )
-
-
-def make_notifications_section(form: Form) -> GrowingSection:
-    on = {f"on.{name}": "on" for name in ("held", "rolledBack", "finished")}
-    hint = "Optional: who is notified of what."
-    return make_channel_section(form, "notifications", hint, EVENT_LABELS, {"type": "apprise"} | on)
 
 
 def _make_guard_row(form: Form, at: str, row: Form, choices: GuardChoices) -> FieldRow:

@@ -11,11 +11,9 @@ import msgspec
 from sigservice.clock import format_iso
 from sigservice.errors import BadDataError
 from sigservice.routes.pages.actions.action_form_values import make_filter_rows, read_filters
-from sigservice.routes.pages.signals.channel_section import TELL, join_channels
 from sigservice.services.actions.action_filters import Filter
-from sigservice.services.channels import INTEGRATION
 from sigservice.services.releases.guard_edits import GuardChanges
-from sigservice.services.releases.plans import ReleaseChannel, RuleGuard, SignalGuard, Step
+from sigservice.services.releases.plans import RuleGuard, SignalGuard, Step
 from sigservice.services.releases.releases import NewRelease
 from sigservice.services.releases.step_patterns import PATTERNS
 from sigservice.services.releases.windows import DAYS
@@ -77,16 +75,13 @@ def make_new_form(steps: Sequence[Step], rollout: int) -> Form:
 
 
 def make_form(release: Mapping[str, Any]) -> Form:
-    """The texts of a release like another one. Of its recipients, only those with a name: the
-    secrets of the others are masked."""
+    """The texts of a release like another one."""
     names = ("strategyId", "watchMinutes", "noDataMinutes", "window", "steps")
     form = choose_units(to_form({name: release[name] for name in names}))
     form = {"window.timezone": "UTC"} | form
     window = release["window"]
     form |= {f"window.days.{day}": "on" for day in window["days"]} if window else {}
     form.pop("window.days", None)
-    own = [one for one in release["notifications"] if one["type"] == INTEGRATION]
-    form |= to_form({TELL: msgspec.convert(own, list[ReleaseChannel])})
     return form | make_guards_form(release["guards"])
 
 
@@ -148,7 +143,7 @@ def apply_button(form: Form, environment: str) -> Form:
 
 def read_body(form: Form, environment: str) -> NewRelease:
     """The body of the API. Raises BadDataError."""
-    form = join_channels(apply_button(read_units(form), environment), "notifications")
+    form = apply_button(read_units(form), environment)
     return read_guards(form, NewRelease, startAt=_read_start(form))
 
 

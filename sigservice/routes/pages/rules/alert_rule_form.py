@@ -7,8 +7,6 @@ from typing import Any
 
 from sigservice.clock import parse_iso
 from sigservice.db import Connection, Row
-from sigservice.repository import channels
-from sigservice.repository.outbox import list_newest
 from sigservice.repository.projects import environments
 from sigservice.repository.rules import metric_sources
 from sigservice.repository.signals import signal_endpoints
@@ -22,18 +20,10 @@ from sigservice.routes.pages.rules.alert_rules import (
     PATH,
     describe_state,
 )
-from sigservice.routes.pages.signals.channel_section import (
-    describe_notification,
-    join_channels,
-    make_named_channels,
-    split_channels,
-)
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.rules import alert_rules
 from sigservice.services.rules.alert_rules import AlertRule
 from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
-from sigservice.services.rules.rule_notifications import KIND as NOTIFICATION
-from sigservice.services.rules.rule_notifications import read_channels
 from sigservice.services.rules.rule_preview import HOURS, preview_metric
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import shows_errors_in
@@ -61,8 +51,7 @@ MEASURES = [
     ("p95", "Histogram: p95"),
     ("p99", "Histogram: p99"),
 ]
-EVENTS = {"firing": "Firing", "resolved": "Resolved", "unknown": "Unknown"}
-MAX_NAMES, MAX_PERIODS, MAX_LISTED = 500, 10, 20
+MAX_NAMES, MAX_PERIODS = 500, 10
 CHART_LABEL = "Values of the last 48 hours, and the limit"
 CHART_WIDTH, CHART_HEIGHT = 320, 96
 METRIC_FIELDS = [
@@ -150,7 +139,6 @@ def show_alert_rule(
         row = None if rule_id is None else alert_rules.get(conn, rule_id)
         choices = _list_choices(conn)
         names = impact_metrics.list_names(conn, limit=MAX_NAMES)
-        notifications = list_newest(conn, NOTIFICATION, row["id"], limit=MAX_LISTED) if row else []
         if row and not entry.form:
             condition = alert_rules.read_condition(row)
             is_metric = isinstance(condition.source, ImpactMetric)
@@ -170,8 +158,6 @@ def show_alert_rule(
         has_sources=bool(choices["sources"]),
         is_query=_is_query(form),
         limits=fill(LIMIT_FIELDS, form),
-        recipients=make_named_channels(form, choices["integrations"], EVENTS),
-        notifications=[describe_notification(item) for item in notifications],
         names=names,
         preview=_describe_preview(preview, now) if preview else None,
     )
@@ -189,7 +175,6 @@ def save_alert_rule(
     if form.get("do") == "preview":
         preview = preview_condition(context, read(form, Condition, source=source))
         return show_alert_rule(context, identity, rule_id, Entry(form), preview)
-    form = join_channels(form, "notifications")
     body, now = read(form, AlertRule, source=source), context.clock.now()
     check_query(context, body)
     with context.database.transaction() as conn:
@@ -207,7 +192,6 @@ def _list_choices(conn: Connection) -> dict[str, Any]:
     return {
         "endpoints": [(str(row["id"]), row["name"]) for row in signal_endpoints.list_all(conn)],
         "environments": make_choices(row["name"] for row in environments.list_all(conn)),
-        "integrations": channels.list_all(conn),
         "sources": make_choices(row["name"] for row in metric_sources.list_all(conn)),
     }
 
@@ -221,10 +205,9 @@ def _make_new_form(choices: Mapping[str, Any]) -> Form:
 
 
 def _to_form(row: Row) -> Form:
-    rule = alert_rules.describe_settings(row) | {"notifications": read_channels(row)}
+    rule = alert_rules.describe_settings(row)
     labels = rule["source"].pop("labels", {})
-    form = to_form(rule) | {"source.labels": format_pairs(labels)}
-    return split_channels(form, "notifications")
+    return to_form(rule) | {"source.labels": format_pairs(labels)}
 
 
 def _find_kind(form: Form) -> str:

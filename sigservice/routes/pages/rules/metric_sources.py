@@ -5,7 +5,7 @@ from typing import Any
 
 from sigservice.repository.rules import metric_sources as source_rows
 from sigservice.routes.admin.rules.metric_sources import run_query
-from sigservice.services.channel_delivery import DeliverySettings
+from sigservice.services.deliveries import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.rules import metric_sources
 from sigservice.services.rules.metric_sources import MAX_SOURCES, MetricSource

@@ -23,7 +23,6 @@ from sigservice.routes.pages.signals.endpoint_tabs import (
     make_breadcrumbs,
     make_tab_page,
 )
-from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
@@ -181,7 +180,6 @@ def create_signal_endpoint(context: Context, identity: Identity, form: Form) -> 
             signal_endpoints.check_fields(body, token_name=token_name),
             identity,
             limit=limits["endpointsLimit"],
-            policy=DeliverySettings.from_config(context.config).policy,
         )
         if token_name is not None:
             fields = TokenFields(token_name)
@@ -215,13 +213,10 @@ def update_settings(context: Context, identity: Identity, id: int, form: Form) -
     own = {name: text for name, text in form.items() if "." not in name}
     body = read(own, signal_endpoints.Endpoint)
     senders.check_name(body.template)
-    policy = DeliverySettings.from_config(context.config).policy
     with context.database.transaction() as conn:
         existing = parse_options(signal_endpoints.lock(conn, id)["options"])
         body.options = endpoint_options_form.read_options(form, existing)
-        signal_endpoints.update(
-            conn, id, signal_endpoints.check_fields(body), identity, policy=policy
-        )
+        signal_endpoints.update(conn, id, signal_endpoints.check_fields(body), identity)
     return f"{PATH}/{id}/settings?done=saved"
 
 

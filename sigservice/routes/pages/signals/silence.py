@@ -1,32 +1,18 @@
-"""Silence of an endpoint, page: its state, the rule, the last notifications."""
+"""Silence of an endpoint, page: its state and its rule."""
 
-from sigservice.repository import channels
-from sigservice.repository import outbox as message_rows
-from sigservice.routes.pages.signals.channel_section import (
-    describe_notification,
-    join_channels,
-    make_channel_section,
-    make_named_channels,
-    split_channels,
-)
 from sigservice.routes.pages.signals.cron_field import CRON_HINT, add_next_times
 from sigservice.routes.pages.signals.endpoint_tabs import ONE, find_endpoint, make_tab_page
-from sigservice.services.channel_delivery import DeliverySettings
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.endpoint_options import parse_options
-from sigservice.services.signals.silence_changes import KIND
-from sigservice.services.signals.silence_rules import SilenceRule, mask_rule
-from sigservice.web import Connection, Context, Page, PageGuard, Router
+from sigservice.services.signals.silence_rules import SilenceRule
+from sigservice.web import Connection, Page, PageGuard, Router
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
-from sigservice.web.growing_forms import GROWING_FORM
 
 PATH = f"{ONE}/silence"
-MAX_LISTED = 20
 NOTICES = {"saved": "Saved. The state follows within five seconds."}
 AT = "options.silence."
-_EVENTS = {"late": "Late", "down": "Down", "up": "Up again"}
 _SCHEDULES = [("none", "No"), ("every", "Within an interval"), ("cron", "At certain times")]
 _NUMERIC = {"inputmode": "numeric"}
 _SCHEDULE_FIELD = Field("schedule", "Expects signals", type="radio", choices=_SCHEDULES)
@@ -57,43 +43,27 @@ router = Router(PageGuard, notices=NOTICES)
 @router.get(PATH, needs=ADMIN)
 def show_silence(conn: Connection, identity: Identity, id: int, entry: Entry = NO_ENTRY) -> Page:
     endpoint = find_endpoint(conn, id)
-    rows = message_rows.list_newest(conn, KIND, id, limit=MAX_LISTED)
     form = entry.form or _make_form(parse_options(endpoint["options"]).silence)
     (schedule,) = fill([_SCHEDULE_FIELD], form)
     return make_tab_page(
         "signals/silence/form",
         endpoint,
         "silence",
-        notifications=[describe_notification(row) for row in rows],
         schedule=schedule,
         fields=add_next_times(fill(_FIELDS, form), form, AT),
-        recipients=make_named_channels(form, channels.list_all(conn), _EVENTS),
-        section=make_channel_section(
-            form,
-            f"{AT}notifications",
-            "Sent when the state changes.",
-            _EVENTS,
-            {"type": "apprise", "on.down": "on", "on.up": "on"},
-        ),
     )
 
 
-@router.post(PATH, needs=ADMIN, **GROWING_FORM)
+@router.post(PATH, needs=ADMIN)
 @shows_errors_in(show_silence)
-def update_silence(context: Context, identity: Identity, id: int, form: Form) -> str:
-    policy = DeliverySettings.from_config(context.config).policy
-    rule = _read_rule(form)
-    with context.database.transaction() as conn:
-        signal_endpoints.set_silence(conn, id, rule, identity, policy=policy)
+def update_silence(conn: Connection, identity: Identity, id: int, form: Form) -> str:
+    signal_endpoints.set_silence(conn, id, _read_rule(form), identity)
     return f"/admin/signals/{id}/silence?done=saved"
 
 
 def _make_form(rule: SilenceRule | None) -> Form:
-    """The texts of a stored rule, without secrets."""
     schedule = "none" if rule is None else "cron" if rule.cron else "every"
-    masked = mask_rule(rule or SilenceRule())
-    form = to_form({"options": {"silence": masked}}) | {"schedule": schedule}
-    return split_channels(form, f"{AT}notifications")
+    return to_form({"options": {"silence": rule or SilenceRule()}}) | {"schedule": schedule}
 
 
 def _read_rule(form: Form) -> SilenceRule | None:
@@ -106,5 +76,4 @@ def _read_rule(form: Form) -> SilenceRule | None:
         members = {"everySeconds": None, "cron": form.get(f"{AT}cron", "").strip()}
     else:
         return None
-    form = join_channels(form, f"{AT}notifications")
     return read(form, SilenceRule, AT, **members)

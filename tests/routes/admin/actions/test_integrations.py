@@ -15,6 +15,7 @@ from tests.integrations_kit import ADDONS, ENVIRON, URL, Integrations, make_body
 from tests.receiver import receiving
 from tests.waiting import until
 
+NAME = "#oncall"
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 DATADOG = {"provider": "datadog", "parameters": {"url": "https://dd.example/x", "apiKey": "k3y"}}
 
@@ -320,3 +321,19 @@ def test_links_begin_with_the_public_url(kit, receiver):
     kit.run()
     (request,) = receiver.requests
     assert f"[f\\_1]({URL}/admin/features/f_1)" in request.body.decode()
+
+
+def test_a_put_without_a_name_keeps_it(web):
+    id = web.post_json(ADDONS, make_body(name=NAME), headers=ADMIN).json["id"]
+    body = make_body(events=["feature-created"])
+    assert web.put_json(f"{ADDONS}/{id}", body, headers=ADMIN).json["name"] == NAME
+    body["name"] = " #new   name "
+    assert web.put_json(f"{ADDONS}/{id}", body, headers=ADMIN).json["name"] == "#new name"
+    web.delete(f"{ADDONS}/{id}", headers=ADMIN, status=200)
+
+
+@pytest.mark.parametrize("name", [NAME, "x" * 101, 5], ids=repr)
+def test_a_bad_name_is_refused(name, web):
+    web.post_json(ADDONS, make_body(name=NAME), headers=ADMIN)
+    answer = web.post_json(ADDONS, make_body(name=name), headers=ADMIN, status=400)
+    assert [detail["path"] for detail in answer.json["details"]] == ["name"]
