@@ -49,6 +49,10 @@ _PAGES = {
     "release": "/admin/releases",
 }
 _GONE = ("feature-archived", "feature-deleted")
+# The beginnings of the types whose sentence names the project.
+_WITH_PROJECT = (
+    "project-", "feature-project-change", "features-imported", "default-strategy-updated",
+)  # fmt: skip
 
 
 class Style(NamedTuple):
@@ -111,7 +115,7 @@ def _render(row: Row, style: Style, public_url: str) -> str:
     is_token = row.get("created_by_user_id") == ADMIN_TOKEN_ID
     actor = ("API token " if is_token else "") + style.format(row["created_by"])
     parts = ["" if has_subject(row) else actor, describe_event(row, mark)]
-    if row["project"] and not row["type"].startswith(("project-", "feature-project-change")):
+    if row["project"] and not row["type"].startswith(_WITH_PROJECT):
         parts.append(f"(project {mark('project', row['project'])})")
     data = msgspec.json.decode(row["data"] or "{}")
     run = data.get("actionRun") if isinstance(data, dict) else None

@@ -83,6 +83,16 @@ def test_texts_of_users_are_escaped():
     assert "\\*x\\* \\[a\\](b)" in render(row)
 
 
+def test_each_sentence_names_the_project_once():
+    data = {"id": "web", "name": "web", "text": "Held f1.", "ruleName": "errors"}
+    texts = [
+        render(make_row(type, data=data, project="web", environment="production"))
+        for types in RECORDED.values()
+        for type in types
+    ]
+    assert [text for text in texts if text.count("project **web**") != 1] == []
+
+
 def test_archived_flags_have_no_link_in_the_sentence():
     row = make_row("feature-archived", feature_name="f1", project="web")
     assert "features/f1" not in render(row, MARKDOWN, URL)
