@@ -1,11 +1,13 @@
 """The views of events on pages."""
 
 import re
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
-from sigservice.db import Row
+from sigservice.db import Connection, Row
+from sigservice.repository.system.link_targets import Target, list_existing
 from sigservice.services.identity import ADMIN_TOKEN_ID, name_actor
 from sigservice.services.system.event_sentences import describe_event, has_subject
 from sigservice.services.system.events import RELEASE_EVENTS
@@ -21,6 +23,8 @@ PATHS = {
     "addon-config": "/admin/integrations/{}",
 }
 
+# Members of views: the pages of what caused the event.
+_ORIGINS = ("release_path", "run_path", "signal_path")
 # Event types whose own words would mislead.
 LABELS = {
     "actions-created": "action-set-created",
@@ -38,61 +42,102 @@ LABELS = {
 }
 
 
-def make_event_view(row: Row, own_path: str = "") -> Row:
+class Link(NamedTuple):
+    """The page of an object, which may have been deleted; no link without a path."""
+
+    path: str = ""
+    target: Target = ("", "")
+
+
+_NO_LINK = Link()
+
+
+def list_event_views(conn: Connection, rows: Iterable[Row], own_path: str = "") -> list[Row]:
+    """The views, in which each `Link` is its path, "" if its object doesn't exist. The page at
+    `own_path` has no link to itself."""
+    views = [make_event_view(row) for row in rows]
+    links = {link for view in views for _, link in view["parts"]}
+    links |= {view[name] for view in views for name in _ORIGINS}
+    existing = list_existing(conn, [link.target for link in links if link.path])
+    paths = {link: link.path for link in links if link.target in existing}
+    paths = {link: path for link, path in paths.items() if path != own_path}
+    return [
+        view
+        | {"parts": [(text, paths.get(link, "")) for text, link in view["parts"]]}
+        | {name: paths.get(view[name], "") for name in _ORIGINS}
+        for view in views
+    ]
+
+
+def make_event_view(row: Row) -> Row:
     """The event with its sentence, whether an API token made the change, and the run, action set
-    and signal that did. The page at `own_path` has no link to itself."""
+    and signal that did. `parts` of the sentence are texts with a `Link`."""
     data = msgspec.json.decode(row["data"] or "{}")
     data = data if isinstance(data, dict) else {}
-    parts = [(text, "" if path == own_path else path) for text, path in _split_sentence(row, data)]
+    parts, run = _split_sentence(row, data), data.get("actionRun")
     return row | {
         "label": format_event_type(row["type"]),
         "sentence": "".join(text for text, _ in parts),
         "parts": parts,
         "has_subject": has_subject(row),
-        "run": data.get("actionRun"),
-        "release_path": _find_release_path(row, data),
+        "run": run,
+        "release_path": _find_release(row, data),
+        "run_path": _find_run(row, run) if run else _NO_LINK,
+        "signal_path": _find_signal(run) if run and "signalId" in run else _NO_LINK,
         "actor": name_actor(row["created_by"], row["created_by_user_id"]),
         "is_by_token": row["created_by_user_id"] == ADMIN_TOKEN_ID,
     }
 
 
-def _split_sentence(row: Row, data: dict[str, Any]) -> list[tuple[str, str]]:
-    """(text, path) of the parts of the sentence; the path of a part without a link is ""."""
-    links: list[tuple[str, str]] = []
+def _split_sentence(row: Row, data: dict[str, Any]) -> list[tuple[str, Link]]:
+    """The parts of the sentence."""
+    links: list[tuple[str, Link]] = []
 
     def mark(part: str, text: str) -> str:
-        links.append((text, _find_path(row, data, part, text)))
+        links.append((text, _find_object(row, data, part, text)))
         return f"\0{len(links) - 1}\0"  # PostgreSQL stores no NUL, so no text contains one
 
     texts = describe_event(row, mark).split("\0")
     return [
-        links[int(text)] if number % 2 else (text, "") for number, text in enumerate(texts) if text
+        links[int(text)] if number % 2 else (text, _NO_LINK)
+        for number, text in enumerate(texts)
+        if text
     ]
 
 
-def _find_path(row: Row, data: dict[str, Any], part: str, text: str) -> str:
-    """The page of an object that the sentence names, "" if the object was deleted or has no
-    page."""
-    if row["type"].endswith("-deleted"):
-        return ""
+def _find_object(row: Row, data: dict[str, Any], part: str, text: str) -> Link:
+    """The object that the sentence names."""
     if part == "flag":
-        return flag_path(text)
+        return Link(flag_path(text), ("flag", text))
     if part == "project":
-        return join_path("/admin/projects", text, "overview")
-    family = re.sub("-(created|updated)$", "", row["type"])
-    if part != "name" or family == row["type"] or not isinstance(data.get("id"), int):
-        return ""
+        return Link(join_path("/admin/projects", text, "overview"), ("project", text))
+    family, id = re.sub("-(created|updated)$", "", row["type"]), data.get("id")
+    if part != "name" or family == row["type"] or not isinstance(id, int):
+        return _NO_LINK
     if family == "actions" and row["project"]:
-        return join_path("/admin/projects", row["project"], "actions", data["id"])
+        path = join_path("/admin/projects", row["project"], "actions", id)
+        return Link(path, (family, str(id)))
     path = PATHS.get(family, "")
-    return path.format(data["id"])
+    return Link(path.format(id), (family, str(id))) if path else _NO_LINK
 
 
-def _find_release_path(row: Row, data: dict[str, Any]) -> str:
-    if not row["type"].startswith(RELEASE_EVENTS) or not data.get("releaseId"):
-        return ""
+def _find_release(row: Row, data: dict[str, Any]) -> Link:
+    id = data.get("releaseId")
+    if not row["type"].startswith(RELEASE_EVENTS) or not id:
+        return _NO_LINK
     place = (row["feature_name"], "environments", row["environment"], "releases")
-    return join_path("/admin/features", *place, data["releaseId"])
+    return Link(join_path("/admin/features", *place, id), ("release", str(id)))
+
+
+def _find_run(row: Row, run: Mapping[str, Any]) -> Link:
+    place = (row["project"], "actions", run["actionSetId"], "runs", run["id"])
+    return Link(join_path("/admin/projects", *place), ("run", str(run["id"])))
+
+
+def _find_signal(run: Mapping[str, Any]) -> Link:
+    place = (run["signalEndpointId"], "log", run["signalId"])
+    target = f"{run['signalEndpointId']}/{run['signalId']}"
+    return Link(join_path("/admin/signals", *place), ("signal", target))
 
 
 def format_event_type(type: str) -> str:

@@ -8,7 +8,7 @@ from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.repository.actions import action_runs
 from sigservice.repository.signals import signal_endpoints
-from sigservice.repository.system import home
+from sigservice.repository.system import home, link_targets
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.signals.signal_summaries import (
     SignalSummary,
@@ -24,8 +24,8 @@ def list_held_flags(
     conn: Connection, by: Identity, *, limit: int, features: list[str] | None = None
 ) -> list[Row]:
     """One row for each flag and environment, newest first: `is_firing`, `reported_at` (when a
-    signal last said that the alert fires), `endpoint` (its name) and, with EDIT, the `summary` of
-    the signal, of which `alert` and `text` are the first values."""
+    signal last said that the alert fires), `endpoint` (its name), `has_signal` (it is stored) and,
+    with EDIT, the `summary` of the signal, of which `alert` and `text` are the first values."""
     can_edit = by.has_permission(EDIT)
     rows = home.list_flags_of_alerts(conn, limit=limit, features=features, payloads=can_edit)
     if not rows:
@@ -42,6 +42,7 @@ def list_held_flags(
         (report["action_set_id"], report["correlation"]): report["reported_at"]
         for report in action_runs.list_alert_reports(conn, sets)
     }
+    signals = link_targets.list_existing(conn, [_name_signal(row) for row in rows])
     flags = []
     for row in rows:
         key = (row["action_set_id"], row["correlation"])
@@ -51,6 +52,7 @@ def list_held_flags(
             "is_firing": key in firing,
             "reported_at": reports.get(key, row["created_at"]),
             "endpoint": names.get(row["source_id"]),
+            "has_signal": _name_signal(row) in signals,
             "summary": summary,
             "alert": alert,
             "text": text,
@@ -82,6 +84,10 @@ def to_json(row: Row) -> dict[str, Any]:
         "signalEndpoint": {"id": row["source_id"], "name": row["endpoint"]},
         "summary": row["summary"].fields if row["summary"] else None,
     }
+
+
+def _name_signal(row: Row) -> link_targets.Target:
+    return "signal", f"{row['source_id']}/{row['signal_id']}"
 
 
 def _summarize(row: Row, summarizers: Mapping[int, Summarizer]) -> SignalSummary | None:

@@ -5,13 +5,15 @@
 % is_admin = identity.has_permission("ADMIN")
 % if run["signal_id"] and not is_admin:
 <p class="muted">Signal {{run["signal_id"]}}</p>
-% elif run["signal_id"] and run["source_id"]:
+% elif run["has_signal"]:
 <p><a href="{{url('/admin/signals', run['source_id'], 'log', run['signal_id'])}}">Signal {{run["signal_id"]}}</a></p>
 % elif run["signal_id"]:
 <p class="muted">Signal {{run["signal_id"]}} has expired.</p>
 % end
 % if run["restores_run_id"]:
-<p>Reverts <a href="{{url('/admin/projects', project, 'actions', run['action_set_id'], 'runs', run['restores_run_id'])}}">Run {{run["restores_run_id"]}}</a>.</p>
+<p>Reverts
+% include("actions/action_runs/run_link.tpl", id=run["restores_run_id"])
+</p>
 % end
 % if run["state"] != "suppressed":
 <ol class="strategies">
@@ -35,7 +37,9 @@
 </ol>
 % end
 % if run["restored_by_run_id"]:
-<p>Reverted by <a href="{{url('/admin/projects', project, 'actions', run['action_set_id'], 'runs', run['restored_by_run_id'])}}">Run {{run["restored_by_run_id"]}}</a>.</p>
+<p>Reverted by
+% include("actions/action_runs/run_link.tpl", id=run["restored_by_run_id"])
+</p>
 % end
 % if run["restore_due_at"] and not can_edit:
 <p>Auto-revert

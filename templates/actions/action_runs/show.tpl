@@ -30,7 +30,13 @@
 </section>
 % for flag, chart in timelines:
 <section>
-<h2><a href="{{url('/admin/features', flag)}}">{{flag}}</a> in {{chart["environment"]}}</h2>
+<h2>\\
+% if flag in run["existing_flags"]:
+<a href="{{url(flag_path(flag))}}">{{flag}}</a>\\
+% else:
+{{flag}}\\
+% end
+ in {{chart["environment"]}}</h2>
 % include("flags/features/timeline.tpl", chart=chart)
 </section>
 % end

@@ -28,7 +28,12 @@
 <div><dt>Token</dt><dd><bdi>{{signal["token_name"] or "(deleted token)"}}</bdi></dd></div>
 % end
 % if signal["replay_of"]:
-<div><dt>Replay of</dt><dd><a href="{{url('/admin/signals', endpoint['id'], 'log', signal['replay_of'])}}">Signal {{signal["replay_of"]}}</a></dd></div>
+<div><dt>Replay of</dt><dd>\\
+% if signal["has_original"]:
+<a href="{{url('/admin/signals', endpoint['id'], 'log', signal['replay_of'])}}">Signal {{signal["replay_of"]}}</a></dd></div>
+% else:
+Signal {{signal["replay_of"]}}, which has expired</dd></div>
+% end
 % end
 <div><dt>Size</dt><dd>{{signal["payload_bytes"]}} bytes</dd></div>
 </dl>

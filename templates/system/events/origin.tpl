@@ -1,9 +1,12 @@
 % if event["release_path"]:
 <a href="{{url(event['release_path'])}}">release {{event["release_path"].rpartition("/")[2]}}</a>
 % end
-% if event["run"]:
-<a href="{{url('/admin/projects', event['project'], 'actions', event['run']['actionSetId'], 'runs', event['run']['id'])}}">run {{event["run"]["id"]}} of <bdi>{{event["run"]["actionSet"]}}</bdi></a>
-% if "signalId" in event["run"] and identity.has_permission("ADMIN"):
-<a href="{{url('/admin/signals', event['run']['signalEndpointId'], 'log', event['run']['signalId'])}}">signal {{event["run"]["signalId"]}}</a>
+% run = event["run"]
+% if event["run_path"]:
+<a href="{{url(event['run_path'])}}">run {{run["id"]}} of <bdi>{{run["actionSet"]}}</bdi></a>
+% elif run:
+<span class="muted">run {{run["id"]}} of <bdi>{{run["actionSet"]}}</bdi></span>
 % end
+% if event["signal_path"] and identity.has_permission("ADMIN"):
+<a href="{{url(event['signal_path'])}}">signal {{run["signalId"]}}</a>
 % end

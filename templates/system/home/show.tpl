@@ -52,7 +52,7 @@ Last alert <time datetime="{{format_iso(last_alert_at)}}" title="{{readable(last
 % if row["summary"]:
 % include("signals/signals/summary.tpl", summary=row["summary"])
 % end
-% if is_admin and row["summary"]:
+% if is_admin and row["has_signal"]:
 <a href="{{url('/admin/signals', row['source_id'], 'log', row['signal_id'])}}">Signal {{row["signal_id"]}}</a>
 % end
 % if can_edit:

@@ -8,7 +8,7 @@ import msgspec
 from sigservice.db import Connection, Row
 from sigservice.repository.actions import action_runs as action_run_rows
 from sigservice.repository.actions import action_sets as set_rows
-from sigservice.repository.signals import signals
+from sigservice.repository.system import link_targets
 from sigservice.routes.pages.actions.action_sets import make_breadcrumbs
 from sigservice.services.actions import (
     action_runs,
@@ -23,6 +23,7 @@ from sigservice.services.problems import Problems
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form
+from sigservice.web.links import flag_path
 from sigservice.web.paging import read_paging
 from sigservice.web.timeline_marks import read_timelines
 from sigservice.web.usage_charts import SHAPES, choose_period
@@ -60,13 +61,14 @@ def list_runs(conn: Connection, identity: Identity, project: str, set_id: int) -
     page = action_run_rows.list_of_set(conn, set_id, before=before, limit=PAGE_SIZE)
     last = page[-1]["id"] if page else 0
     has_older = action_run_rows.list_of_set(conn, set_id, before=last, limit=1)
+    runs = _check_links(conn, [_make_view(run, identity) for run in page])
     return Page(
         "actions/action_runs/list",
         title=f"Runs of {row['name']} in {project}",
         breadcrumbs=make_breadcrumbs(project, row) if identity.has_permission(ADMIN) else [],
         project=project,
         row=row,
-        runs=[_make_view(run, identity) for run in page],
+        runs=runs,
         older=f"before={last}" if has_older else "",
         newest="",
         at_newest=before is None,
@@ -86,9 +88,7 @@ def show_run(
     with context.database.transaction() as conn:
         run = action_runs.get(conn, project, set_id, run_id)
         row = set_rows.find(conn, project, set_id)
-        view = _make_view(run, identity)
-        source = view["source_id"]
-        signal = source and signals.find(conn, source, run["signal_id"])
+        (view,) = _check_links(conn, [_make_view(run, identity)])
         ignored = ignored_alerts.find(conn, run)
         timelines = _read_timelines(conn, identity, run, view["targets"], context.clock.now())
     return Page(
@@ -97,9 +97,10 @@ def show_run(
         breadcrumbs=_make_breadcrumbs(identity, project, row),
         project=project,
         row=row,
-        run=view | {"source_id": source if signal else None},
+        run=view,
         ignored=ignored,
         timelines=timelines,
+        flag_path=flag_path,
         shapes=SHAPES,
         payload=_format_payload(run) if identity.has_permission(ADMIN) else "",
     )
@@ -232,6 +233,28 @@ def _make_view(run: Row, by: Identity) -> dict[str, Any]:
         "targets": [(change["feature"], change["environment"]) for change in changes],
         "can_undo": action_runs.can_undo(run),
     }
+
+
+def _check_links(conn: Connection, views: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The views with `has_signal`, `existing_runs` and `existing_flags`: what they may link."""
+    runs = {view[name] for view in views for name in ("restores_run_id", "restored_by_run_id")}
+    targets = [("run", str(id)) for id in runs if id]
+    targets += [("flag", feature) for view in views for feature, _ in view["targets"][:1]]
+    targets += [
+        ("signal", f"{view['source_id']}/{view['signal_id']}")
+        for view in views
+        if view["source_id"]
+    ]
+    existing = link_targets.list_existing(conn, targets)
+    return [
+        view
+        | {
+            "has_signal": ("signal", f"{view['source_id']}/{view['signal_id']}") in existing,
+            "existing_runs": [id for id in runs if ("run", str(id)) in existing],
+            "existing_flags": [key for kind, key in existing if kind == "flag"],
+        }
+        for view in views
+    ]
 
 
 def _make_action_view(item: dict[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from sigservice.services.releases.release_actors import Actors
 from sigservice.services.system import events as event_service
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
 from sigservice.web.body import read_number
-from sigservice.web.event_views import make_event_view
+from sigservice.web.event_views import list_event_views
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, to_form
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
@@ -176,6 +176,7 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
         history = guard_history.read_last_hour(conn, release_rows, now)
         release_alerts = find_alerts(conn, release_rows, identity)
         frozen = freeze.read_freeze(conn)
+        views = list_event_views(conn, event_rows, flag_path(name))
         asks_first = row["project"] in projects.list_confirming(conn)
         defaults = summarize_defaults(conn, row["project"])
     texts, open_form = entry.form, _name_form(entry.form)
@@ -231,7 +232,7 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
         tag_fields=fill([feature_fields.TAG_FIELD], texts),
         edit_fields=fill(feature_fields.make_edit_fields(types), details),
         clone_fields=fill([feature_fields.CLONE_FIELD], texts),
-        events=[make_event_view(row, flag_path(name)) for row in event_rows],
+        events=views,
     )
 
 

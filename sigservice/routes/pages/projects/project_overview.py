@@ -16,7 +16,7 @@ from sigservice.services.projects import projects
 from sigservice.services.releases.releases import ACTIVE
 from sigservice.services.system import events
 from sigservice.web import Context, Page, PageGuard, Router
-from sigservice.web.event_views import make_event_view
+from sigservice.web.event_views import list_event_views
 
 MAX_CHANGES, MAX_RELEASES, MAX_ROWS = 8, 1000, 5
 
@@ -35,7 +35,8 @@ def show_project_overview(context: Context, identity: Identity, project: str) ->
         tokens = api_tokens.list_of_project(conn, project) if is_admin else []
         readable = events.restrict_to_readable(identity, EventFilter(projects=[project]))
         under_way = releases.list_newest(conn, project=project, states=ACTIVE, limit=MAX_RELEASES)
-        changes = event_rows.list_newest(conn, readable, limit=MAX_CHANGES)
+        rows = event_rows.list_newest(conn, readable, limit=MAX_CHANGES)
+        changes = list_event_views(conn, rows)
     return Page(
         "projects/projects/overview",
         title=f"Project {row['name']}",
@@ -51,5 +52,5 @@ def show_project_overview(context: Context, identity: Identity, project: str) ->
             for row in sorted(under_way, key=lambda row: row["state"])[:MAX_ROWS]  # held first
         ],
         tokens=tokens,
-        changes=[make_event_view(event) for event in changes],
+        changes=changes,
     )

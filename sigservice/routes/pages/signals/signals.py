@@ -10,6 +10,7 @@ from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError
 from sigservice.repository.actions import action_sets
 from sigservice.repository.signals import signal_endpoint_tokens
+from sigservice.repository.signals import signals as signal_rows
 from sigservice.routes.pages.signals import signal_log_filter
 from sigservice.routes.pages.signals.endpoint_setup import find_sender
 from sigservice.routes.pages.signals.endpoint_tabs import (
@@ -113,6 +114,7 @@ def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -
         row = signal_storage.get(conn, id, signal_id)
         evaluations = signal_outcomes.list_evaluations(conn, id, [signal_id])
         triggered_sets = action_sets.list_of_endpoint(conn, id)
+        original = row["replay_of"] and signal_rows.find(conn, id, row["replay_of"])
     log = f"/admin/signals/{id}/log"
     return Page(
         "signals/signals/show",
@@ -126,6 +128,7 @@ def show_signal(context: Context, identity: Identity, id: int, signal_id: int) -
         | {
             "formatted": format_payload(row["payload"]),
             "summary": summarize_row(make_summarizer(endpoint), row),
+            "has_original": bool(original),
         },
         evaluation=evaluations[signal_id],
         triggered_sets=triggered_sets,

@@ -9,7 +9,7 @@ from sigservice.services.system import event_export, events
 from sigservice.services.system.event_sentences import compare_lines
 from sigservice.web import Context, Page, PageGuard, Router, Row, read_query, request
 from sigservice.web.event_filters import read_event_filter
-from sigservice.web.event_views import format_event_type, make_event_view
+from sigservice.web.event_views import format_event_type, list_event_views
 from sigservice.web.filter_chips import make_chips
 from sigservice.web.forms import Field, make_choices
 from sigservice.web.paging import read_paging
@@ -33,6 +33,7 @@ def list_events(context: Context, identity: Identity) -> Page:
     with context.database.transaction(bulkhead="search") as conn:
         filter = events.restrict_to_readable(identity, read_event_filter(search))
         page = events.list_page(conn, filter, before=before, limit=PAGE_SIZE)
+        views = list_event_views(conn, page.rows)
         types = events.list_readable_types(conn, identity)
         project_rows = projects.list_names(conn)
         environment_names = environments.list_enabled_names(conn)
@@ -43,7 +44,7 @@ def list_events(context: Context, identity: Identity) -> Page:
     return Page(
         "system/events/list",
         title="Audit log",
-        events=[make_event_view(row) | {"lines": compare_lines(row)} for row in page.rows],
+        events=[view | {"lines": compare_lines(view)} for view in views],
         fields=fields,
         chips=make_chips(fields, applied),
         is_filtered=bool(applied),

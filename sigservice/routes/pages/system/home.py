@@ -19,7 +19,7 @@ from sigservice.services.signals import signal_state_list
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 from sigservice.services.system import events
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request
-from sigservice.web.event_views import make_event_view
+from sigservice.web.event_views import list_event_views
 from sigservice.web.links import flag_path
 from sigservice.wording import spell_duration
 
@@ -52,7 +52,8 @@ def show_home(context: Context, identity: Identity) -> Page:
         done = home.find_first_steps(conn)
         stale = home.list_stale_flags(conn, limit=MAX_STALE)
         readable = events.restrict_to_readable(identity, EventFilter())
-        changes = event_rows.list_newest(conn, readable, limit=RECENT_CHANGES)
+        rows = event_rows.list_newest(conn, readable, limit=RECENT_CHANGES)
+        changes = list_event_views(conn, rows)
         recent = (
             _list_recent_signals(conn)
             if is_admin
@@ -95,7 +96,7 @@ def show_home(context: Context, identity: Identity) -> Page:
         releases=_make_release_views(others, now, identity),
         stale=[row | {"path": flag_path(row["name"])} for row in stale],
         stale_counts=(stale[0]["stale_total"], stale[0]["total"]) if stale else (0, 0),
-        changes=[make_event_view(row) for row in changes],
+        changes=changes,
         runs=runs,
         signals=recent,
     )
