@@ -9,9 +9,12 @@ RUN python3 -m venv /opt/sigservice \
     && /opt/sigservice/bin/pip install --no-cache-dir --require-hashes -r requirements/runtime.txt
 COPY . .
 RUN /opt/sigservice/bin/pip install --no-cache-dir --no-deps . \
-    && /opt/sigservice/bin/pip uninstall --yes pip setuptools
+    && /opt/sigservice/bin/pip uninstall --yes pip setuptools \
+    && python3 -m compileall -q -f --invalidation-mode unchecked-hash /opt/sigservice
 
 FROM ${BASE}
+# Python's image has no bytecode of the standard library, and the service can't write it there.
+RUN python3 -m compileall -q -x "/(test|tests|idlelib|lib2to3)/" "$(python3 -c 'import os; print(os.path.dirname(os.__file__))')"
 RUN useradd --uid 10001 --create-home --home-dir /var/lib/sigservice --shell /usr/sbin/nologin sigservice
 COPY --from=build /opt/sigservice /opt/sigservice
 ENV PATH=/opt/sigservice/bin:$PATH \

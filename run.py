@@ -11,7 +11,7 @@ def find_problem() -> str:
         version = sys.version.split()[0]
         return f"sigservice needs Python 3.11 or later, this is {version}: {INSTALL}"
     try:
-        import sigservice.commands.cli  # noqa: F401
+        import sigservice.commands.run  # noqa: F401
     except ModuleNotFoundError as error:
         return f"The package {error.name} is not installed: {INSTALL}"
     return ""
@@ -20,6 +20,6 @@ def find_problem() -> str:
 if __name__ == "__main__":
     if problem := find_problem():
         sys.exit(problem)
-    from sigservice.commands.cli import main
+    from sigservice.__main__ import main
 
     sys.exit(main())

@@ -28,8 +28,8 @@ def create(
     clock: Clock | None = None,
     passwords: Passwords | None = None,
 ) -> Service:
-    """A service that doesn't listen; see `sigservice.application.service.create`."""
-    from sigservice.application.service import (
+    """A service that doesn't listen; see `sigservice.application.start.create`."""
+    from sigservice.application.start import (
         create,  # imported late: packaging reads only the version above
     )
 
@@ -39,7 +39,7 @@ def create(
 def start(
     options: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
 ) -> Service:
-    """A service that listens; see `sigservice.application.service.start`."""
-    from sigservice.application.service import start
+    """A service that listens; see `sigservice.application.start.start`."""
+    from sigservice.application.start import start
 
     return start(options, environ)

@@ -5,12 +5,16 @@ import sys
 
 
 def main() -> int:
-    """Returns the exit code. Imports late, because `send` doesn't need the service and would wait a
-    second for it."""
+    """Returns the exit code. Imports late: `send` doesn't need the service and would wait a second
+    for it, and a start doesn't need the other commands."""
     if sys.argv[1:2] == ["send"]:
         from sigservice.commands import send
 
         return send.main(sys.argv[2:], os.environ)
+    if sys.argv[1:] in ([], ["run"]):
+        from sigservice.commands import run
+
+        return run.call(run.run)
     from sigservice.commands import cli
 
     return cli.main()

@@ -22,8 +22,8 @@ from sigservice.delivery.frontend_documents import FrontendDocuments
 from sigservice.delivery.last_used import LastUsedBuffer
 from sigservice.delivery.revision_cache import RevisionCache
 from sigservice.delivery.streams import Streams
-from sigservice.errors import ExceedsLimitError, StartError
-from sigservice.log import GetLogger, build_line_loggers
+from sigservice.errors import ExceedsLimitError
+from sigservice.log import GetLogger
 from sigservice.outgoing.addresses import AddressPolicy
 from sigservice.outgoing.post import get
 from sigservice.outgoing.provider import ProviderClient
@@ -191,19 +191,6 @@ def build_encryption(config: dict[str, Any], home: Path | None) -> Encryption:
         reason="A signing secret can't be stored: there is no data directory for its encryption "
         "key. Set SERVICE_ENCRYPTION_KEY."
     )
-
-
-def build_loggers(config: dict[str, Any]) -> GetLogger:
-    """The configured or the default provider. Raises StartError if a method is missing."""
-    provider = config["getLogger"]
-    if provider is None:
-        always_logged = frozenset({"HTTP"} if config["enableRequestLogger"] else ())
-        return build_line_loggers(config["logLevel"], always_logged, config["logFormat"])
-    logger = provider("sigservice")
-    for method in ("debug", "info", "warn", "error"):
-        if not callable(getattr(logger, method, None)):
-            raise StartError(f"getLogger must return an object with a method {method}.")
-    return provider
 
 
 def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:

@@ -1,4 +1,4 @@
-"""A service: create, start, describe and stop it."""
+"""A service: start, describe and stop it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields
 from types import FrameType
 from typing import Any
 
 from sigservice.application.app import make_app
-from sigservice.application.build import build_context, build_encryption, build_loggers
-from sigservice.application.service_manager import READY, STOPPING, notify_service_manager
+from sigservice.application.build import build_context, build_encryption
+from sigservice.application.service_manager import STOPPING, notify_service_manager
+from sigservice.application.start import build_loggers
 from sigservice.clock import Clock
-from sigservice.config import Loaded, load_config, risks
+from sigservice.config import Loaded, risks
 from sigservice.config.oidc import list_addresses
 from sigservice.config.options import DEFAULT_ADMIN
 from sigservice.config.risk import Risk
@@ -26,7 +26,7 @@ from sigservice.context import Context
 from sigservice.crypto.secrets import Passwords
 from sigservice.db.bulkheads import count_workers
 from sigservice.db.errors import DatabaseError
-from sigservice.db.migrate import Prepare, connect
+from sigservice.db.migrate import connect
 from sigservice.db.open import OpenDatabase
 from sigservice.errors import AppError, StartError, UnavailableError
 from sigservice.http_server.listener import Listener
@@ -46,7 +46,7 @@ from sigservice.jobs import (
     version_check,
 )
 from sigservice.jobs.runner import Job, Runner
-from sigservice.log import Logger
+from sigservice.log import GetLogger
 from sigservice.services import database_risks, startup
 from sigservice.version import VERSION_WITH_COMMIT
 from sigservice.web.wsgi import Wsgi
@@ -82,34 +82,6 @@ CREATED_BY = (
 VERSION_CHECK = Job("version check", version_check.run_once, 48 * 3600, first_seconds=30)
 
 
-def create(
-    options: Mapping[str, Any] | None = None,
-    environ: Mapping[str, str] | None = None,
-    *,
-    clock: Clock | None = None,
-    passwords: Passwords | None = None,
-) -> Service:
-    """A service whose database is open, migrated and seeded; it does not listen.
-
-    `environ` defaults to os.environ; `clock` and `passwords` are for tests. Raises ConfigError
-    with all problems, and StartError with one line.
-    """
-    loaded = load_config(options, os.environ if environ is None else environ)
-    return Service(loaded, clock or Clock(), passwords or Passwords())
-
-
-def create_on_existing(
-    options: Mapping[str, Any], announce: Callable[[str], None], prepare: Prepare
-) -> Service:
-    """Like `create` for the environment of the process, but raises StartError if there is no
-    database. `announce` is called with a description of the database."""
-
-    def open_database(config: dict[str, Any], logger: Logger) -> OpenDatabase:
-        return OpenDatabase(config, logger, must_exist=True, prepare=prepare, announce=announce)
-
-    return Service(load_config(options, os.environ), Clock(), Passwords(), open_database)
-
-
 def find_database_risks(config: dict[str, Any]) -> list[Risk]:
     """The risks that the database knows of, for `check-config`. Neither creates nor migrates it:
     that it doesn't exist or can't be reached is a risk."""
@@ -132,42 +104,24 @@ def find_database_risks(config: dict[str, Any]) -> list[Risk]:
         database.close()
 
 
-def start(
-    options: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
-) -> Service:
-    """`create`, then listen. In the main thread SIGTERM, SIGINT and SIGHUP stop it gracefully,
-    SIGTERM after the delay in which a proxy notices (GRACEFUL_SHUTDOWN_DELAY). An ignored SIGHUP
-    (nohup) stays ignored.
-
-    systemd is notified of both if it started the process (NOTIFY_SOCKET)."""
-    service = create(options, environ)
-    try:
-        service.start()
-    except BaseException:
-        service.stop()
-        raise
-    notify_service_manager(READY, os.environ)
-    return service
-
-
 class Service:
     """`app` is a WSGI callable that also works without the listener."""
 
     def __init__(
         self,
         loaded: Loaded,
+        get_logger: GetLogger,
+        database: OpenDatabase,
         clock: Clock,
         passwords: Passwords,
-        open_database: Callable[[dict[str, Any], Logger], OpenDatabase] = OpenDatabase,
     ) -> None:
         config = loaded.config
         self.config, self.warnings = config, loaded.warnings
         self._type_risks = [
             risk.message for risk in risks.find_authentication_risks(config, loaded.sources)
         ]
-        self._get_logger = build_loggers(config)
-        self._logger = self._get_logger("server")
-        self._database = open_database(config, self._get_logger("database"))
+        self._get_logger, self._logger = get_logger, get_logger("server")
+        self._database = database
         self._listener: Listener | None = None
         self._thread: threading.Thread | None = None
         self._runner: Runner | None = None
@@ -381,4 +335,4 @@ def _list_jobs(config: dict[str, Any]) -> tuple[Job, ...]:
     return jobs
 
 
-__all__ = ["Service", "create", "start"]
+__all__ = ["Service"]

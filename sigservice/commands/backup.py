@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sigservice.application.build import build_loggers
+from sigservice.application.start import build_loggers
 from sigservice.commands.parsers import add_parser
 from sigservice.config import load_config
 from sigservice.crypto.encryption import KEY_FILE

@@ -3,7 +3,6 @@ signals."""
 
 import argparse
 import contextlib
-import ctypes
 import getpass
 import os
 import shlex
@@ -12,16 +11,16 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sigservice.application.service import Service, create_on_existing, find_database_risks, start
-from sigservice.commands import backup, oidc, release, send
+from sigservice.application.service import Service, find_database_risks
+from sigservice.application.start import create_on_existing
+from sigservice.commands import backup, oidc, release, run, send
 from sigservice.commands.parsers import add_parser
 from sigservice.commands.transfer import import_export
 from sigservice.config import check, load_config
-from sigservice.config.database import LIBPQ_VARIABLES
 from sigservice.config.options import OPTIONS
 from sigservice.config.risk import SEVERITIES
 from sigservice.db.migrate import Prepare, migrate, migrate_existing
-from sigservice.errors import AppError, ConfigError, StartError
+from sigservice.errors import StartError
 from sigservice.log import escape_line
 from sigservice.repository.access import users as user_rows
 from sigservice.routes import route_list
@@ -32,7 +31,6 @@ from sigservice.services.rules import metric_sources
 from sigservice.services.signals import signal_endpoint_tokens
 from sigservice.version import VERSION_WITH_COMMIT
 
-_M_ARENA_MAX = -8
 _HELP = """\
 The service has no command-line options: environment variables configure it. The main ones:
 
@@ -68,56 +66,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hint := _find_variable(arguments):
         parser.error(hint)
     options = parser.parse_args(arguments)
-    for name in LIBPQ_VARIABLES:  # libpq would read them
-        os.environ.pop(name, None)
-    try:
-        if options.command == "check-config":
-            return check.main(
-                os.environ,
-                options.format,
-                options.fail_on,
-                find_database_risks,
-                has_defaults=options.all,
-            )
-        if options.command == "routes":
-            return _print_routes(options.format)
-        if options.command == "send":
-            return send.run_command(options, os.environ)
-        if options.command == "release":
-            return release.run_command(options, os.environ)
-        if options.command == "migrate":
-            return _migrate()
-        if options.command in ("create-admin", "reset-password"):
-            return _set_password(options.command, options.login, options.password_stdin)
-        if options.command == "check-oidc":
-            return oidc.check(os.environ)
-        if options.command == "unlink-identities":
-            with _open_service() as service:
-                return oidc.unlink(options.login, service.context)
-        if options.command == "rotate-key":
-            return _rotate_key()
-        if options.command in backup.COMMANDS:
-            return backup.run_command(options.command, options.file, os.environ, _announce)
-        if options.command in import_export.COMMANDS:
-            return _transfer(options)
-        _use_one_heap()
-        return _run()
-    except ConfigError as error:
-        for problem in error.problems:
-            print(f"sigservice: {problem}", file=sys.stderr)
-        return 2
-    except (StartError, AppError) as error:
-        print(escape_line(f"sigservice: {error}"), file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
+    return run.call(lambda: _call(options))
 
 
-def _use_one_heap() -> None:
-    """Otherwise glibc gives threads heaps of their own, each of which keeps the memory of a large
-    document that the thread has freed."""
-    with contextlib.suppress(OSError, AttributeError):  # another C library
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+def _call(options: argparse.Namespace) -> int:
+    if options.command == "check-config":
+        return check.main(
+            os.environ,
+            options.format,
+            options.fail_on,
+            find_database_risks,
+            has_defaults=options.all,
+        )
+    if options.command == "routes":
+        return _print_routes(options.format)
+    if options.command == "send":
+        return send.run_command(options, os.environ)
+    if options.command == "release":
+        return release.run_command(options, os.environ)
+    if options.command == "migrate":
+        return _migrate()
+    if options.command in ("create-admin", "reset-password"):
+        return _set_password(options.command, options.login, options.password_stdin)
+    if options.command == "check-oidc":
+        return oidc.check(os.environ)
+    if options.command == "unlink-identities":
+        with _open_service() as service:
+            return oidc.unlink(options.login, service.context)
+    if options.command == "rotate-key":
+        return _rotate_key()
+    if options.command in backup.COMMANDS:
+        return backup.run_command(options.command, options.file, os.environ, _announce)
+    if options.command in import_export.COMMANDS:
+        return _transfer(options)
+    return run.run()
 
 
 def _add_parsers(commands: Any) -> None:
@@ -188,13 +170,6 @@ def _add_parsers(commands: Any) -> None:
         "uses the first key of the variable. The service may run. docs/security.md has details.",
         "SERVICE_DATA_DIR=/var/lib/sigservice/data sigservice rotate-key",
     )
-
-
-def _run() -> int:
-    service = start()
-    print("\n".join(service.describe()), flush=True)
-    service.wait()
-    return 0
 
 
 def _print_routes(form: str) -> int:

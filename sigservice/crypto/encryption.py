@@ -5,6 +5,8 @@ first one encrypts, all of them decrypt. They come from the configuration, or fr
 data.
 """
 
+from __future__ import annotations
+
 import fcntl
 import os
 import stat
@@ -13,9 +15,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-
 from sigservice.errors import DisabledError
+from sigservice.late import fernet
 from sigservice.paths import make_private, sync_folder
 
 KEY_FILE = "encryption.key"
@@ -36,7 +37,7 @@ def parse_keys(text: str) -> tuple[str, ...]:
         raise ValueError("it contains no key")
     for key in keys:
         try:
-            Fernet(key)
+            fernet.Fernet(key)
         except ValueError:
             raise ValueError("a key is not 32 bytes in URL-safe base64") from None
     return keys
@@ -152,7 +153,7 @@ class Encryption:
         self, keys: Sequence[str] = (), *, file: KeyFile | None = None, reason: str = ""
     ) -> None:
         self._keys, self._file, self._reason = tuple(keys), None if keys else file, reason
-        self._cached: tuple[tuple[str, ...], MultiFernet] | None = None
+        self._cached: tuple[tuple[str, ...], fernet.MultiFernet] | None = None
 
     def encrypt(self, text: str) -> bytes:
         """Raises EncryptionError. Call it under `lock_signal_endpoint` or `lock_signal_endpoints`:
@@ -166,14 +167,14 @@ class Encryption:
         """Raises EncryptionError."""
         try:
             return self._load(self._read_keys()).decrypt(data).decode()
-        except InvalidToken:
+        except fernet.InvalidToken:
             raise EncryptionError(_WRONG_KEY) from None
 
     def rotate(self, data: bytes) -> bytes:
         """The same secret, encrypted with the first key. Raises EncryptionError."""
         try:
             return self._load(self._read_keys()).rotate(data)
-        except InvalidToken:
+        except fernet.InvalidToken:
             raise EncryptionError(_WRONG_KEY) from None
 
     @contextmanager
@@ -200,14 +201,14 @@ class Encryption:
     def _read_keys(self) -> tuple[str, ...]:
         return self._keys if self._file is None else self._file.read()
 
-    def _load(self, keys: tuple[str, ...]) -> MultiFernet:
+    def _load(self, keys: tuple[str, ...]) -> fernet.MultiFernet:
         if not keys:
             raise EncryptionError(self._reason or _WRONG_KEY)
         cached = self._cached
         if cached is None or cached[0] != keys:
-            self._cached = cached = (keys, MultiFernet([Fernet(key) for key in keys]))
+            self._cached = cached = (keys, fernet.MultiFernet([fernet.Fernet(key) for key in keys]))
         return cached[1]
 
 
 def _generate_key() -> str:
-    return Fernet.generate_key().decode()
+    return fernet.Fernet.generate_key().decode()

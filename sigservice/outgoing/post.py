@@ -7,25 +7,16 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from http import client
-from http.client import HTTPException
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from urllib3 import HTTPConnectionPool, HTTPResponse, HTTPSConnectionPool
-from urllib3.connection import HTTPConnection
-from urllib3.exceptions import (
-    ConnectTimeoutError,
-    HTTPError,
-    LocationParseError,
-    NewConnectionError,
-    ProtocolError,
-    ProxyError,
-    ReadTimeoutError,
-    SSLError,
+from sigservice.late import (
+    http_client,
+    urllib3,
+    urllib3_connection,
+    urllib3_exceptions,
+    urllib3_util,
 )
-from urllib3.util import Timeout, Url, parse_url
-
 from sigservice.log import escape_line
 from sigservice.outgoing import proxies as proxy_rules
 from sigservice.outgoing.addresses import (
@@ -62,7 +53,7 @@ class Response(NamedTuple):
 class Target(NamedTuple):
     """The parts of a URL."""
 
-    url: Url
+    url: urllib3_util.Url
     scheme: str
     host: str
     port: int
@@ -73,8 +64,8 @@ def parse_target(url: str, policy: AddressPolicy) -> Target:
     if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
         raise DestinationError("A URL must consist of ASCII characters without spaces.")
     try:
-        parts = parse_url(url)
-    except LocationParseError:
+        parts = urllib3_util.parse_url(url)
+    except urllib3_exceptions.LocationParseError:
         raise DestinationError("This is not a valid URL.") from None
     if parts.scheme not in ("http", "https"):
         raise DestinationError("The URL must begin with https:// or http://.")
@@ -121,7 +112,7 @@ class HttpConnection:
         self._key: object = None  # what the connection can be used for
         self._target: tuple[str, AddressPolicy, Target] | None = None  # of the last request
         self._urlopen: Callable[..., Any] = lambda: None
-        self._opened: list[HTTPConnection] = []
+        self._opened: list[urllib3_connection.HTTPConnection] = []
         self._ends_at, self._is_timed_out = math.inf, False
         self._closed = threading.Event()
         self._watch: threading.Thread | None = None
@@ -165,7 +156,7 @@ class HttpConnection:
                     return (
                         self._send_again(send) if not proxy else self._send(send, is_proxied=True)
                     )
-                except (ProtocolError, ConnectionError) as error:
+                except (urllib3_exceptions.ProtocolError, ConnectionError) as error:
                     is_closed = isinstance(error, ConnectionError) or isinstance(
                         error.args[-1], ConnectionError
                     )
@@ -174,7 +165,12 @@ class HttpConnection:
             return self._connect(key, proxy, send, policy, ca_file)
         except socket.gaierror:
             raise DeliveryError("The hostname can't be resolved.") from None
-        except (HTTPError, HTTPException, OSError, ValueError) as error:
+        except (
+            urllib3_exceptions.HTTPError,
+            http_client.HTTPException,
+            OSError,
+            ValueError,
+        ) as error:
             self._drop()
             if self._is_timed_out:
                 raise DeliveryError(f"No response within {seconds:.0f} s.") from None
@@ -197,9 +193,9 @@ class HttpConnection:
             return self._send(request, is_proxied=True)
         addresses = resolve(target.host, target.port, policy, request.seconds)
         for n, address in enumerate(addresses, 1):
-            pool: HTTPConnectionPool
+            pool: urllib3.HTTPConnectionPool
             if target.scheme == "https":
-                pool = HTTPSConnectionPool(
+                pool = urllib3.HTTPSConnectionPool(
                     address,
                     target.port,
                     server_hostname=target.host,
@@ -207,11 +203,11 @@ class HttpConnection:
                     ca_certs=ca_file,
                 )
             else:
-                pool = HTTPConnectionPool(address, target.port)
+                pool = urllib3.HTTPConnectionPool(address, target.port)
             self._use(key, pool, pool.urlopen)
             try:
                 return self._send(request, is_proxied=False)
-            except (ConnectTimeoutError, NewConnectionError):
+            except (urllib3_exceptions.ConnectTimeoutError, urllib3_exceptions.NewConnectionError):
                 if n == min(len(addresses), 2):
                     raise
         raise DeliveryError("The hostname has no address.")
@@ -220,16 +216,18 @@ class HttpConnection:
         """The proxy resolves the name again, possibly to another address."""
         try:
             manager = proxy_rules.make_manager(proxy, ca_certs=ca_file)
-        except (HTTPError, ValueError):
+        except (urllib3_exceptions.HTTPError, ValueError):
             raise DeliveryError("The configured proxy can't be used.") from None
         pool = manager.connection_from_host(target.url.host, target.port, target.scheme)
         self._use(key, pool, manager.urlopen)
 
-    def _use(self, key: object, pool: HTTPConnectionPool, urlopen: Callable[..., Any]) -> None:
+    def _use(
+        self, key: object, pool: urllib3.HTTPConnectionPool, urlopen: Callable[..., Any]
+    ) -> None:
         self._drop()
         connection_class: Any = pool.ConnectionCls
 
-        def connect(**options: Any) -> HTTPConnection:
+        def connect(**options: Any) -> urllib3_connection.HTTPConnection:
             self._opened.append(connection_class(**options))
             return self._opened[-1]
 
@@ -243,14 +241,14 @@ class HttpConnection:
     def _send(self, request: _Request, *, is_proxied: bool) -> Response:
         url = request.target.url
         headers = request.headers if is_proxied else {"Host": url.netloc or "", **request.headers}
-        response: HTTPResponse = self._urlopen(
+        response: urllib3.HTTPResponse = self._urlopen(
             "GET" if request.body is None else "POST",
             url.url if is_proxied else url.request_uri,
             body=request.body,
             headers=headers,
             redirect=False,
             retries=False,
-            timeout=Timeout(connect=CONNECT_SECONDS, total=request.seconds),
+            timeout=urllib3_util.Timeout(connect=CONNECT_SECONDS, total=request.seconds),
             preload_content=False,
             decode_content=False,
         )
@@ -261,21 +259,23 @@ class HttpConnection:
         connection = self._opened[0]
         connection.sock.settimeout(request.seconds)
         connection.sock.sendall(_encode(request))
-        response = client.HTTPResponse(connection.sock)
+        response = http_client.HTTPResponse(connection.sock)
         response.begin()
         result = self._read(response, request)
         if response.will_close:
             self._drop()
         return result
 
-    def _read(self, response: HTTPResponse | client.HTTPResponse, request: _Request) -> Response:
+    def _read(
+        self, response: urllib3.HTTPResponse | http_client.HTTPResponse, request: _Request
+    ) -> Response:
         if self._is_timed_out:  # headers that were cut look like a response
-            raise HTTPError
+            raise urllib3_exceptions.HTTPError
         content, is_complete = b"", False
         try:
             content = response.read(request.max_bytes)
             is_complete = not response.read(1)  # raises if the server promised more
-        except (HTTPError, HTTPException, OSError):
+        except (urllib3_exceptions.HTTPError, http_client.HTTPException, OSError):
             pass  # the status is known
         if not is_complete:
             self._drop()
@@ -326,7 +326,7 @@ def _encode(request: _Request) -> bytes:
     )
 
 
-def _shut_down(connection: HTTPConnection) -> None:
+def _shut_down(connection: urllib3_connection.HTTPConnection) -> None:
     try:
         if connection.sock is not None:
             connection.sock.shutdown(socket.SHUT_RDWR)
@@ -336,17 +336,17 @@ def _shut_down(connection: HTTPConnection) -> None:
 
 def _describe_error(error: Exception, seconds: float) -> str:
     """Not urllib3's own messages: they contain the URL."""
-    if isinstance(error, ProxyError):
+    if isinstance(error, urllib3_exceptions.ProxyError):
         return "The proxy can't be reached or refuses the connection."
-    if isinstance(error, NewConnectionError):
+    if isinstance(error, urllib3_exceptions.NewConnectionError):
         cause = error.__cause__ or error.__context__
         reason = getattr(cause, "strerror", None)
         return escape_line(f"Connection failed: {reason}." if reason else "Connection failed.")
-    if isinstance(error, ConnectTimeoutError):
+    if isinstance(error, urllib3_exceptions.ConnectTimeoutError):
         return f"No connection within {CONNECT_SECONDS:.0f} s."
-    if isinstance(error, ReadTimeoutError | TimeoutError):
+    if isinstance(error, urllib3_exceptions.ReadTimeoutError | TimeoutError):
         return f"No response within {seconds:.0f} s."
-    if isinstance(error, SSLError):
+    if isinstance(error, urllib3_exceptions.SSLError):
         reason = getattr(error.args[0] if error.args else None, "verify_message", None)
         return escape_line(f"TLS failed: {reason}." if reason else "TLS failed.")
     return "The connection was closed, or the response is not HTTP."

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import urllib3
-from urllib3.util import Url, make_headers, parse_url
-
+from sigservice.late import urllib3, urllib3_util
 from sigservice.outgoing.addresses import DEFAULT_PORTS
 
 
@@ -67,9 +65,9 @@ def _matches(rule: str, host: str, port: int) -> bool:
 def make_manager(proxy: str, **settings: Any) -> urllib3.ProxyManager:
     """Connections through a proxy. Raises urllib3's HTTPError or ValueError for an invalid one."""
     address = _parse(proxy)
-    headers = make_headers(proxy_basic_auth=address.auth) if address.auth else None
+    headers = urllib3_util.make_headers(proxy_basic_auth=address.auth) if address.auth else None
     return urllib3.ProxyManager(address.url, proxy_headers=headers, **settings)
 
 
-def _parse(proxy: str) -> Url:
-    return parse_url(proxy if "://" in proxy else f"http://{proxy}")
+def _parse(proxy: str) -> urllib3_util.Url:
+    return urllib3_util.parse_url(proxy if "://" in proxy else f"http://{proxy}")

@@ -44,8 +44,9 @@ class Telemetry:
         self.sign_ins = SignIns(self._instruments)
         self.internals = Internals(self._instruments)
         self._instruments.add(self.counts)
-        registry = self._instruments.registry
-        self._exposition = CachedExposition(lambda: exposition.write(registry.collect()), monotonic)
+        self._exposition = CachedExposition(
+            lambda: exposition.write(self._instruments.collect()), monotonic
+        )
 
     def add_gauge(self, name: str, text: str, labels: list[str], read: Reading) -> None:
         """Adds a gauge that is read at each scrape."""

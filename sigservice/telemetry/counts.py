@@ -1,13 +1,14 @@
 """Counts of all resources, read with one statement and cached for a moment. While the database
 doesn't respond, these metrics are missing."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from prometheus_client.core import GaugeMetricFamily, Metric
-
 from sigservice.concurrency.shared import Shared
+from sigservice.late import prometheus_core
 
 CACHE_SECONDS = 5.0
 
@@ -108,14 +109,16 @@ class Counts:
         """The cached row or a new one; None if the database doesn't respond."""
         return self._shared.get("", self._read_safely, max_age=CACHE_SECONDS)
 
-    def collect(self) -> Iterable[Metric]:
+    def collect(self) -> Iterable[prometheus_core.Metric]:
         row = self.read_row()
-        features = GaugeMetricFamily("feature_toggles_total", "Flags.", labels=["version"])
+        features = prometheus_core.GaugeMetricFamily(
+            "feature_toggles_total", "Flags.", labels=["version"]
+        )
         if row is not None:
             features.add_metric([self._version], row["features"])
         yield features
         for name, text, labels, samples in _GAUGES:
-            family = GaugeMetricFamily(name, text, labels=labels)
+            family = prometheus_core.GaugeMetricFamily(name, text, labels=labels)
             for values, number in samples(row) if row is not None else ():
                 family.add_metric(values, float(number))
             yield family

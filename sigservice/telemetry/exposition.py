@@ -1,13 +1,14 @@
 """The text of metrics: the format 0.0.4, without renaming counters, written once for concurrent
 scrapes."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator
 from math import inf
 
-from prometheus_client.core import Metric
-
 from sigservice.concurrency.shared import Shared
 from sigservice.concurrency.shared_body import SharedBody
+from sigservice.late import prometheus_core
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LONG_SECONDS = 0.2
@@ -15,12 +16,12 @@ CACHE_FACTOR = 10  # the cache lives so many times as long as writing took
 MAX_CACHE_SECONDS = 10.0
 
 
-def write(metrics: Iterable[Metric]) -> bytes:
+def write(metrics: Iterable[prometheus_core.Metric]) -> bytes:
     lines = [line for metric in metrics for line in _lines(metric)]
     return ("\n".join(lines) + "\n").encode("utf-8", "replace")
 
 
-def _lines(metric: Metric) -> Iterator[str]:
+def _lines(metric: prometheus_core.Metric) -> Iterator[str]:
     name, kind = metric.name, metric.type
     if kind == "counter" and any(s.name == f"{name}_total" for s in metric.samples):
         name += "_total"

@@ -1,9 +1,10 @@
 """Changes of flags, and reports of SDKs."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from prometheus_client.core import Metric
-
+from sigservice.late import prometheus_core
 from sigservice.telemetry.instruments import MAX_SERIES, Counter, Instruments, Names
 
 NONE = "n/a"
@@ -106,20 +107,20 @@ class Flags:
         if sdk[0]:
             self._sdks.inc(*(text[:100] for text in sdk))
 
-    def collect(self) -> Iterable[Metric]:
+    def collect(self) -> Iterable[prometheus_core.Metric]:
         return [self._collect_updates(), self._collect_usage()]
 
-    def _collect_usage(self) -> Metric:
+    def _collect_usage(self) -> prometheus_core.Metric:
         """Without an empty `origin`."""
-        family = Metric(self._usage.name, self._usage.text, "counter")
+        family = prometheus_core.Metric(self._usage.name, self._usage.text, "counter")
         for (toggle, active, app_name, origin), value in self._usage.values().items():
             labels = {"toggle": toggle, "active": active, "appName": app_name}
             family.add_sample(family.name, labels | ({"origin": origin} if origin else {}), value)
         return family
 
-    def _collect_updates(self) -> Metric:
+    def _collect_updates(self) -> prometheus_core.Metric:
         """The changes with the type of the environment, which events don't contain."""
-        family = Metric(self._updates.name, "Changes of flags.", "counter")
+        family = prometheus_core.Metric(self._updates.name, "Changes of flags.", "counter")
         types = self._types()
         for (toggle, project, environment, action), value in self._updates.values().items():
             if types is None and environment != NONE:

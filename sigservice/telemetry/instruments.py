@@ -3,15 +3,16 @@
 Why not prometheus-client's own: docs/decisions/0013-metrics.md.
 """
 
+from __future__ import annotations
+
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Protocol, TypeVar
 
-from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector
-from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
-from prometheus_client.process_collector import ProcessCollector
+from sigservice.late import prometheus_client, prometheus_core
 
 MAX_SERIES = 5000  # of one metric; then labels from clients are left empty
 MAX_NAMES = 1000
@@ -22,7 +23,7 @@ Reading = Callable[[], Iterable[tuple[Sequence[str], float]]]
 
 
 class Collector(Protocol):
-    def collect(self) -> Iterable[Metric]: ...
+    def collect(self) -> Iterable[prometheus_core.Metric]: ...
 
 
 C = TypeVar("C", bound=Collector)
@@ -89,13 +90,13 @@ class Counter(_Labelled):
         with self._lock:
             return dict(self._values)
 
-    def family(self, values: Mapping[Labels, float]) -> Metric:
-        family = Metric(self.name, self.text, "counter")
+    def family(self, values: Mapping[Labels, float]) -> prometheus_core.Metric:
+        family = prometheus_core.Metric(self.name, self.text, "counter")
         for labels, value in values.items():
             family.add_sample(self.name, dict(zip(self.labels, labels, strict=True)), value)
         return family
 
-    def collect(self) -> Iterable[Metric]:
+    def collect(self) -> Iterable[prometheus_core.Metric]:
         return [self.family(self.values())]
 
 
@@ -155,8 +156,8 @@ class Histogram(_Labelled):
         names = [f"{bound:g}" for bound in bounds] + ["+Inf"]
         return list(zip(names, map(float, accumulate(counts)), strict=True))
 
-    def collect(self) -> Iterable[Metric]:
-        family = HistogramMetricFamily(self.name, self.text, labels=self.labels)
+    def collect(self) -> Iterable[prometheus_core.Metric]:
+        family = prometheus_core.HistogramMetricFamily(self.name, self.text, labels=self.labels)
         for labels, series in self.items():
             counts, total = series.read()
             family.add_metric(labels, self.buckets(self._bounds, counts), total)
@@ -169,23 +170,34 @@ class Gauge:
     def __init__(self, name: str, text: str, labels: Sequence[str], read: Reading) -> None:
         self._name, self._text, self._labels, self._read = name, text, labels, read
 
-    def collect(self) -> Iterable[Metric]:
-        family = GaugeMetricFamily(self._name, self._text, labels=self._labels)
+    def collect(self) -> Iterable[prometheus_core.Metric]:
+        family = prometheus_core.GaugeMetricFamily(self._name, self._text, labels=self._labels)
         for labels, value in self._read():
             family.add_metric(labels, value)
         return [family]
 
 
 class Instruments:
-    """The instruments of one service, in its own registry, so that a process can have several."""
+    """The instruments of one service, kept apart, so that a process can have several."""
 
     def __init__(self, enabled: bool) -> None:
         self.enabled = enabled
-        self.registry = CollectorRegistry()
-        if enabled:
-            ProcessCollector(registry=self.registry)
-            PlatformCollector(registry=self.registry)
-            GCCollector(registry=self.registry)
+        self._collectors: list[Collector] = []
+
+    def collect(self) -> Iterable[prometheus_core.Metric]:
+        """The metrics of the process, then those of the instruments."""
+        if self.enabled:
+            yield from self._process_metrics.collect()
+        for collector in self._collectors:
+            yield from collector.collect()
+
+    @cached_property
+    def _process_metrics(self) -> prometheus_client.CollectorRegistry:
+        registry = prometheus_client.CollectorRegistry()
+        prometheus_client.ProcessCollector(registry=registry)
+        prometheus_client.PlatformCollector(registry=registry)
+        prometheus_client.GCCollector(registry=registry)
+        return registry
 
     def add_counter(self, name: str, text: str, *labels: Sequence[str]) -> Counter:
         return self.add(Counter(name, text, *labels))
@@ -196,9 +208,9 @@ class Instruments:
         return self.add(Histogram(name, text, *labels, bounds=bounds))
 
     def add(self, collector: C) -> C:
-        """Registers the collector, or disables it if metrics are off."""
+        """Adds the collector, or disables it if metrics are off."""
         if self.enabled:
-            self.registry.register(collector)
+            self._collectors.append(collector)
         elif isinstance(collector, _Labelled):
             collector.enabled = False
         return collector

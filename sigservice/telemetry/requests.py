@@ -3,10 +3,11 @@
 A request of an SDK costs one observation; all other metrics are derived from it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
-from prometheus_client.core import HistogramMetricFamily, Metric
-
+from sigservice.late import prometheus_core
 from sigservice.telemetry.instruments import Counter, Histogram, Instruments, Labels, Names, Series
 
 _MILLISECONDS = (1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000)
@@ -43,7 +44,7 @@ class Requests:
             app_name = self._app_names.limit(app_name)
         return self._times.find_series(path, method, str(status), app_name)
 
-    def collect(self) -> Iterable[Metric]:
+    def collect(self) -> Iterable[prometheus_core.Metric]:
         sums: dict[Labels, tuple[list[int], float]] = {}
         origins = self._origins.values()
         for (path, method, status, _), series in self._times.items():
@@ -54,7 +55,7 @@ class Requests:
             others, other = sums.get(key, ([0] * len(counts), 0.0))
             sums[key] = [a + b for a, b in zip(counts, others, strict=True)], total + other
             origins[origin] = origins.get(origin, 0.0) + sum(counts)
-        times = HistogramMetricFamily(
+        times = prometheus_core.HistogramMetricFamily(
             "http_sdk_request_duration_milliseconds",
             "Time to answer a request of an SDK or a relay, by route.",
             labels=("path", "method", "status"),

@@ -1,31 +1,41 @@
 """The pages of docs/ as HTML: the guide that the service shows at /docs/guide."""
 
+from __future__ import annotations
+
 import posixpath
 import re
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from markdown_it import MarkdownIt
-from markdown_it.common.utils import escapeHtml
-from markdown_it.token import Token
-
+from sigservice.late import markdown_it, markdown_utils
 from sigservice.paths import resource_dir
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 GUIDE_PATH = "/docs/guide"
 
 
-class GuidePage(NamedTuple):
+@dataclass(frozen=True)
+class GuidePage:
     """`name` is the path of the file in docs/ without `.md`, or of the folder of a README.md.
-    `summary` is the first paragraph, as text."""
+    `title` is the first line of the file."""
 
     name: str
     file: Path
     title: str
-    summary: str
+
+    @cached_property
+    def summary(self) -> str:
+        """The first paragraph or item of a list, as text."""
+        paragraph = "".join(self.file.read_text(encoding="utf-8").split("\n\n", 2)[1:2])
+        tokens = _build_parser().parse(paragraph)
+        return next((_get_text(token) for token in tokens if token.type == "inline"), "")
 
     @property
     def path(self) -> str:
@@ -37,7 +47,6 @@ class Guide:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._markdown = _build_parser()
         index = folder / "README.md"  # lists the pages, as the guide does
         files = sorted(path for path in folder.rglob("*") if path.is_file() and path != index)
         pages = [self._read_page(file) for file in files if file.suffix == ".md"]
@@ -51,20 +60,19 @@ class Guide:
 
     def render(self, page: GuidePage, prefix: str) -> str:
         """The content of a page as HTML. `prefix` is the public base path of links."""
-        tokens = self._markdown.parse(page.file.read_text(encoding="utf-8"))
+        markdown = _build_parser()
+        tokens = markdown.parse(page.file.read_text(encoding="utf-8"))
         _add_anchors(tokens)
         folder = page.file.relative_to(self._folder).parent.as_posix()
         for token in tokens:
             self._change_links(token.children or [], folder, prefix)
-        return str(self._markdown.renderer.render(tokens, self._markdown.options, {}))
+        return str(markdown.renderer.render(tokens, markdown.options, {}))
 
     def _read_page(self, file: Path) -> GuidePage:
         path = file.relative_to(self._folder).with_suffix("")
         name = (path.parent if path.name == "README" else path).as_posix()
-        tokens = self._markdown.parse(file.read_text(encoding="utf-8"))
-        texts = [_get_text(token) for token in tokens if token.type == "inline"]
-        title, summary = (*texts, "", "")[:2]
-        return GuidePage(name, file, title, summary)
+        with file.open(encoding="utf-8") as text:
+            return GuidePage(name, file, text.readline().removeprefix("# ").rstrip())
 
     def _change_links(self, tokens: Sequence[Token], folder: str, prefix: str) -> None:
         """Points links between files to the pages of the guide. Removes links to files outside of
@@ -109,9 +117,10 @@ def make_anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
-def _build_parser() -> MarkdownIt:
+@cache
+def _build_parser() -> markdown_it.MarkdownIt:
     """CommonMark with tables, without HTML in the source: it appears as text."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser = markdown_it.MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.add_render_rule("fence", _render_code)
     parser.add_render_rule("code_block", _render_code)
     parser.add_render_rule("table_open", lambda *_: '<div class="wide" tabindex="0"><table>\n')
@@ -121,7 +130,9 @@ def _build_parser() -> MarkdownIt:
 
 def _render_code(_renderer: Any, tokens: Sequence[Token], index: int, *_: Any) -> str:
     """The HTML of a code block. It can have the focus, so that the keyboard scrolls wide code."""
-    return f'<pre tabindex="0"><code>{escapeHtml(tokens[index].content)}</code></pre>\n'
+    return (
+        f'<pre tabindex="0"><code>{markdown_utils.escapeHtml(tokens[index].content)}</code></pre>\n'
+    )
 
 
 def _add_anchors(tokens: Sequence[Token]) -> None:

@@ -3,10 +3,10 @@
 import copy
 from typing import Any, Literal, TypeVar
 
-import jsonpatch
 import msgspec
 
 from sigservice.errors import BadDataError
+from sigservice.late import jsonpatch
 from sigservice.web.body import JSON_LIMIT, to_struct
 
 Struct = TypeVar("Struct")

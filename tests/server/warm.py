@@ -166,9 +166,9 @@ def _replace_process(environ: Mapping[str, str], cwd: str, *files: int) -> None:
 
 
 if __name__ == "__main__":
-    server = importlib.import_module("sigservice.application.service")
+    importlib.import_module("sigservice.application.service")
     importlib.import_module("sigservice.commands.cli")
-    server.Passwords = QuickPasswords
+    importlib.import_module("sigservice.application.start").Passwords = QuickPasswords
     code = main(socket.socket(fileno=int(sys.argv[1])))
     if code:
         sys.argv = ["-c"]

@@ -16,7 +16,7 @@ from tests.waiting import DEADLINE_SECONDS
 
 
 def lines(make, start):
-    text = exposition.write(make.registry.collect()).decode()
+    text = exposition.write(make.collect()).decode()
     return [line for line in text.splitlines() if line.startswith(start)]
 
 
@@ -93,7 +93,7 @@ def test_off_means_that_nothing_is_counted_or_registered():
     counter.inc()
     histogram.observe(1)
     assert counter.values() == {(): 0}
-    assert list(make.registry.collect()) == []
+    assert list(make.collect()) == []
 
 
 def make_telemetry(monotonic):

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
-from standardwebhooks import Webhook
 
 from sigservice.clock import format_iso
 from sigservice.db.statements import Row
+from sigservice.late import standardwebhooks
 from sigservice.services.actions import mustache
 from sigservice.services.actions.integration_checks import list_recipients
 from sigservice.services.actions.integration_providers import PROVIDERS
@@ -100,7 +100,7 @@ def make_webhook_headers(id: str, body: bytes, secret: str, now: datetime) -> di
         "webhook-timestamp": str(int(now.timestamp())),
     }
     if secret:
-        headers["webhook-signature"] = Webhook(secret).sign(id, now, body.decode())
+        headers["webhook-signature"] = standardwebhooks.Webhook(secret).sign(id, now, body.decode())
     return headers
 
 

@@ -4,6 +4,8 @@ The certificate and the confirmation are at the host of SNS in the region of the
 allows the topic, so a message can't name another destination.
 """
 
+from __future__ import annotations
+
 import base64
 import re
 import threading
@@ -14,15 +16,12 @@ from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
-from cryptography import x509
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
-from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 
 from sigservice.clock import parse_iso
 from sigservice.concurrency.limiter import TokenBuckets
 from sigservice.concurrency.workers import is_nested, release_turn
 from sigservice.errors import BadDataError, UnavailableError, build_busy_error
+from sigservice.late import cryptography_exceptions, hashes, padding, rsa, x509
 from sigservice.outgoing.addresses import DestinationError
 from sigservice.outgoing.post import DeliveryError, Response
 from sigservice.payload import parse
@@ -40,7 +39,7 @@ _CERTIFICATE_PATH = re.compile(r"/SimpleNotificationService-[0-9a-f]{16,64}\.pem
 _CERTIFICATE_NAME = re.compile(
     r"sns(-signing)?([.-][a-z]+(-[a-z]+)+-[0-9]{1,2})?\.amazonaws\.(com|com\.cn|eu)"
 )
-_HASHES = {"1": SHA1, "2": SHA256}
+_HASHES = {"1": "SHA1", "2": "SHA256"}
 _SIGNED_MEMBERS = {
     "Notification": ("Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"),
     "SubscriptionConfirmation": (
@@ -141,11 +140,11 @@ class SnsVerifier:
                 base64.b64decode(message.Signature, validate=True),
                 _build_content(message),
                 padding.PKCS1v15(),
-                _HASHES[message.SignatureVersion](),
+                getattr(hashes, _HASHES[message.SignatureVersion])(),
             )
         except SnsError as error:
             return str(error)
-        except (InvalidSignature, ValueError):  # also of base64 and of UTF-8
+        except (cryptography_exceptions.InvalidSignature, ValueError):  # also of base64, UTF-8
             return WRONG_SIGNATURE
         tolerance = settings.toleranceSeconds
         return describe_age(sent_at, now, SNS_TOLERANCE_SECONDS if tolerance is None else tolerance)

@@ -3,15 +3,15 @@
 Each attempt makes a new link, so that the database stores only the hash of its secret.
 """
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from email import policy
-from email.headerregistry import Address
-from email.message import EmailMessage
 from email.utils import format_datetime
 
 from sigservice.db import Connection
+from sigservice.late import email_message, email_policy, headerregistry
 from sigservice.outgoing import smtp
 from sigservice.outgoing.smtp import MailError, MailServer
 from sigservice.render import Renderer
@@ -25,8 +25,6 @@ MIN_INTERVAL = timedelta(minutes=1)  # between two mails of a kind to a user
 MAX_PER_HOUR = 3  # of a kind, to a user
 MAX_AGE = timedelta(hours=24)  # of a mail that can't be delivered
 _UNSAFE = re.compile(r"[^\w '’-]|_")
-# Long lines aren't wrapped: a link that is broken in two doesn't work.
-_POLICY = policy.SMTP.clone(max_line_length=900, cte_type="7bit")
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ def deliver(render: Renderer, server: MailServer, mail: Mail, now: datetime) -> 
 
 def compose(
     render: Renderer, server: MailServer, mail: Mail, recipient: str, now: datetime
-) -> EmailMessage:
+) -> email_message.EmailMessage:
     """The message, as text and HTML, with the link and its lifetime."""
     message = make_message(server, recipient, SUBJECTS[mail.kind], mail.message_id, now)
     values = {
@@ -88,10 +86,12 @@ def compose(
 
 def make_message(
     server: MailServer, recipient: str, subject: str, message_id: str, now: datetime
-) -> EmailMessage:
+) -> email_message.EmailMessage:
     """A message without a content. `message_id` is the same at each attempt, so that mail programs
     recognize duplicates."""
-    message = EmailMessage(policy=_POLICY)
+    # Long lines aren\'t wrapped: a link that is broken in two doesn\'t work.
+    policy = email_policy.SMTP.clone(max_line_length=900, cte_type="7bit")
+    message = email_message.EmailMessage(policy=policy)
     message["From"] = server.sender
     message["To"] = recipient
     message["Subject"] = subject
@@ -122,9 +122,11 @@ def clean_name(name: str) -> str:
 def parse_recipient(email: str) -> str:
     """One address in the form of SMTP, without a name, list or comment. Raises MailError."""
     try:
-        parsed = Address(addr_spec=email)
+        parsed = headerregistry.Address(addr_spec=email)
         domain = parsed.domain.encode("idna").decode()
-        address = Address(username=parsed.username, domain=domain).addr_spec  # quoted if necessary
+        address = headerregistry.Address(
+            username=parsed.username, domain=domain
+        ).addr_spec  # quoted if necessary
         if not (address.isascii() and parsed.addr_spec == email):
             raise ValueError
     except Exception:  # noqa: BLE001  the parser fails in many ways

@@ -6,15 +6,17 @@ tokens are public, so their series are never merged with others: they alone have
 `frontend`.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import msgspec
-from prometheus_client.core import Metric
 
 from sigservice.db import Row
+from sigservice.late import prometheus_core
 from sigservice.telemetry import exposition
 
 ORIGIN, FRONTEND_ORIGIN = "sdk", "frontend"
@@ -34,7 +36,7 @@ def write_exposition(rows: Iterable[Row]) -> bytes:
     return exposition.write(_list_metrics(rows))
 
 
-def _list_metrics(rows: Iterable[Row]) -> Iterator[Metric]:
+def _list_metrics(rows: Iterable[Row]) -> Iterator[prometheus_core.Metric]:
     families: dict[tuple[str, str], dict[Labels, list[Row]]] = {}
     for row in rows:
         series = families.setdefault((_clean(row["name"]), row["type"]), {})
@@ -42,7 +44,7 @@ def _list_metrics(rows: Iterable[Row]) -> Iterator[Metric]:
     names: set[str] = set()
     for (name, kind), series in families.items():
         help = next(iter(series.values()))[0]["help"]
-        metric = Metric(_claim(name, kind, names), help, kind)
+        metric = prometheus_core.Metric(_claim(name, kind, names), help, kind)
         for labels, group in series.items():
             _WRITERS[kind](metric, dict(labels), group)
         yield metric
@@ -86,16 +88,22 @@ def _make_labels(row: Row) -> Labels:
     return tuple(sorted(labels.items()))
 
 
-def _write_counter(metric: Metric, labels: dict[str, str], rows: Sequence[Row]) -> None:
+def _write_counter(
+    metric: prometheus_core.Metric, labels: dict[str, str], rows: Sequence[Row]
+) -> None:
     metric.add_sample(metric.name, labels, sum(row["value"] for row in rows))
 
 
-def _write_gauge(metric: Metric, labels: dict[str, str], rows: Sequence[Row]) -> None:
+def _write_gauge(
+    metric: prometheus_core.Metric, labels: dict[str, str], rows: Sequence[Row]
+) -> None:
     last = max(rows, key=lambda row: row["reported_at"])
     metric.add_sample(metric.name, labels, last["value"])
 
 
-def _write_histogram(metric: Metric, labels: dict[str, str], rows: Sequence[Row]) -> None:
+def _write_histogram(
+    metric: prometheus_core.Metric, labels: dict[str, str], rows: Sequence[Row]
+) -> None:
     """A series without a bound has the count of its next lower bound there, so counts are
     cumulative and never decrease."""
     steps: dict[float, float] = {}  # observations above the bound before, up to this one
@@ -114,7 +122,7 @@ def _write_histogram(metric: Metric, labels: dict[str, str], rows: Sequence[Row]
     metric.add_sample(f"{metric.name}_count", labels, total)
 
 
-_WRITERS: Mapping[str, Callable[[Metric, dict[str, str], Any], None]] = {
+_WRITERS: Mapping[str, Callable[[prometheus_core.Metric, dict[str, str], Any], None]] = {
     "counter": _write_counter,
     "gauge": _write_gauge,
     "histogram": _write_histogram,

@@ -3,19 +3,18 @@
 joserfc checks only the signatures. The texts of its errors may contain parts of a token, so they
 are never shown or logged."""
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
-from joserfc import jws
-from joserfc.errors import SecurityWarning
-from joserfc.jwk import ECKey, JWKRegistry, OKPKey, RSAKey
 
 from sigservice.crypto import secrets
+from sigservice.late import jwk, jws, rsa
 from sigservice.services.access.oidc.failures import OidcError
 
 MAX_TOKEN_BYTES = 65_536
@@ -30,10 +29,11 @@ ALGORITHMS = (
 SYMMETRIC = (
     "The ID token is signed with the client secret (HS256): choose a signing key at the provider."
 )
-Key = RSAKey | ECKey | OKPKey
+if TYPE_CHECKING:
+    Key = jwk.RSAKey | jwk.ECKey | jwk.OKPKey
 PUBLIC_MEMBERS = {"kty", "crv", "x", "y", "n", "e", "kid", "use", "alg", "key_ops"}
 MAX_MEMBER_LENGTH = 3000  # an RSA key of 16,384 bits
-warnings.filterwarnings("ignore", category=SecurityWarning)  # EdDSA is an old name, not unsafe
+warnings.filterwarnings("ignore", message="EdDSA is deprecated")  # an old name, but not unsafe
 
 
 class Token(NamedTuple):
@@ -70,13 +70,13 @@ def _import_key(content: Any) -> Key | None:
     if any(isinstance(value, str) and len(value) > MAX_MEMBER_LENGTH for value in public.values()):
         return None
     try:
-        key = JWKRegistry.import_key(public)
-        if not isinstance(key, Key):
+        key = jwk.JWKRegistry.import_key(public)
+        if not isinstance(key, jwk.RSAKey | jwk.ECKey | jwk.OKPKey):
             return None
         public_key = key.public_key
     except Exception:  # noqa: BLE001  joserfc raises whatever it meets
         return None
-    if isinstance(public_key, RSAPublicKey) and public_key.key_size < MIN_RSA_BITS:
+    if isinstance(public_key, rsa.RSAPublicKey) and public_key.key_size < MIN_RSA_BITS:
         return None
     return key
 

@@ -1,5 +1,7 @@
 """The configured provider: its metadata and keys, the code flow up to the claims of a user."""
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import time
