@@ -32,6 +32,7 @@ from sigservice.log import GetLogger
 from sigservice.outgoing.smtp import MailServer
 from sigservice.render import Renderer
 from sigservice.repository.signals.signals import NewSignal
+from sigservice.senders import find_times
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
 from sigservice.services.access.oidc.provider import Provider
@@ -80,7 +81,7 @@ class Context:
     report_commits: Mapping[str, GroupCommit[Report, None]]  # by the type of the token
     impact_exposition: CachedExposition
     signal_endpoints: EndpointCache
-    evaluator: Evaluator = field(default_factory=Evaluator)
+    evaluator: Evaluator = field(default_factory=lambda: Evaluator(find_times))
     signals_waiting: threading.Event = field(default_factory=threading.Event)
     mails_waiting: threading.Event = field(default_factory=threading.Event)
     draining: threading.Event = field(default_factory=threading.Event)  # proxies should leave

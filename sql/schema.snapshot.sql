@@ -135,6 +135,21 @@ ALTER TABLE public.alert_rules ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY 
     CACHE 1
 );
 
+CREATE TABLE public.alerts (
+    action_set_id integer NOT NULL,
+    key_hash bytea NOT NULL,
+    key text NOT NULL,
+    source_id integer NOT NULL,
+    key_path text NOT NULL,
+    is_firing boolean NOT NULL,
+    run_id bigint,
+    reported_at timestamp with time zone NOT NULL,
+    resolved_at timestamp with time zone,
+    ignored_by text,
+    ignored_by_id integer,
+    ignored_at timestamp with time zone
+);
+
 CREATE TABLE public.api_tokens (
     id integer NOT NULL,
     secret_hash bytea NOT NULL,
@@ -378,14 +393,6 @@ ALTER TABLE public.former_passwords ALTER COLUMN id ADD GENERATED ALWAYS AS IDEN
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
-);
-
-CREATE TABLE public.ignored_alerts (
-    action_set_id integer NOT NULL,
-    run_id bigint NOT NULL,
-    correlation text NOT NULL,
-    created_by text NOT NULL,
-    created_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.impact_groups (
@@ -1020,6 +1027,9 @@ ALTER TABLE ONLY public.alert_rules
 ALTER TABLE ONLY public.alert_rules
     ADD CONSTRAINT alert_rules_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.alerts
+    ADD CONSTRAINT alerts_pkey PRIMARY KEY (action_set_id, key_hash);
+
 ALTER TABLE ONLY public.api_tokens
     ADD CONSTRAINT api_tokens_pkey PRIMARY KEY (id);
 
@@ -1085,9 +1095,6 @@ ALTER TABLE ONLY public.features
 
 ALTER TABLE ONLY public.former_passwords
     ADD CONSTRAINT former_passwords_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY public.ignored_alerts
-    ADD CONSTRAINT ignored_alerts_pkey PRIMARY KEY (action_set_id, run_id);
 
 ALTER TABLE ONLY public.impact_groups
     ADD CONSTRAINT impact_groups_pkey PRIMARY KEY (key);
@@ -1263,6 +1270,12 @@ CREATE INDEX actions_action_set_id_idx ON public.actions USING btree (action_set
 
 CREATE INDEX alert_rules_endpoint_id_idx ON public.alert_rules USING btree (endpoint_id);
 
+CREATE INDEX alerts_firing_idx ON public.alerts USING btree (action_set_id, key_hash) WHERE (is_firing AND (ignored_by IS NULL));
+
+CREATE INDEX alerts_reported_idx ON public.alerts USING btree (reported_at);
+
+CREATE INDEX alerts_run_idx ON public.alerts USING btree (run_id);
+
 CREATE INDEX api_tokens_token_name_idx ON public.api_tokens USING btree (token_name);
 
 CREATE INDEX client_instances_environment_idx ON public.client_instances USING btree (environment, sdk_type);
@@ -1394,6 +1407,9 @@ ALTER TABLE ONLY public.actions
 ALTER TABLE ONLY public.alert_rules
     ADD CONSTRAINT alert_rules_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.signal_endpoints(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.alerts
+    ADD CONSTRAINT alerts_action_set_id_fkey FOREIGN KEY (action_set_id) REFERENCES public.action_sets(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.favorite_features
     ADD CONSTRAINT favorite_features_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
@@ -1441,9 +1457,6 @@ ALTER TABLE ONLY public.features
 
 ALTER TABLE ONLY public.former_passwords
     ADD CONSTRAINT former_passwords_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.ignored_alerts
-    ADD CONSTRAINT ignored_alerts_action_set_id_fkey FOREIGN KEY (action_set_id) REFERENCES public.action_sets(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;

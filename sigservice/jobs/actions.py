@@ -17,11 +17,8 @@ from sigservice.log import Logger, log_error, new_error_id
 from sigservice.repository.actions import action_runs
 from sigservice.services.actions import action_evaluation, run_batches, scheduled_runs
 from sigservice.services.actions import action_runs as run_service
-from sigservice.services.actions.action_evaluation import (
-    EvaluatedSignal,
-    EvaluationError,
-    is_persistent_error,
-)
+from sigservice.services.actions.action_alerts import EvaluatedSignal
+from sigservice.services.actions.action_evaluation import EvaluationError, is_persistent_error
 from sigservice.services.actions.run_batches import ActionStep, RunError
 from sigservice.services.releases.release_signals import evaluate_guards
 

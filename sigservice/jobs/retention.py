@@ -16,7 +16,7 @@ from sigservice.context import Context
 from sigservice.db import Connection, Row
 from sigservice.jobs import archive
 from sigservice.repository import outbox, revisions
-from sigservice.repository.actions import action_runs, action_sets
+from sigservice.repository.actions import action_runs, action_sets, alerts
 from sigservice.repository.releases import releases
 from sigservice.repository.signals import signal_queue, signals
 from sigservice.repository.system import events, once_pages
@@ -80,6 +80,7 @@ def _list_run_deletes(context: Context) -> Iterator[Delete]:
         yield partial(action_runs.delete_old, days=days, chunk=CHUNK)
         yield partial(action_sets.delete_done, chunk=CHUNK)
         yield partial(releases.delete_old, days=days, chunk=CHUNK)
+    yield partial(alerts.delete_ended, chunk=CHUNK)
     yield partial(once_pages.delete_unread, chunk=CHUNK)
     yield partial(outbox.delete_old, days=MESSAGE_DAYS, chunk=CHUNK)
     yield partial(signal_queue.delete_orphaned_results, chunk=CHUNK)

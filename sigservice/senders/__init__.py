@@ -30,6 +30,7 @@ from typing import Any
 import msgspec
 
 from sigservice.errors import BadDataError
+from sigservice.services.actions.action_alerts import AlertTimes
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.signals.endpoint_options import EndpointOptions
@@ -49,7 +50,8 @@ class Sender(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_u
     """`credentials` says how the sender authenticates, in one sentence; `signature` are the
     settings of a signature token, None if the sender doesn't sign. `page` is its page; `deliveries`
     says there how repeated deliveries are recognised if not by paths of the payload. A sender that
-    `is_internal` is the service itself: no endpoint is created for it."""
+    `is_internal` is the service itself: no endpoint is created for it. `times` are the paths of the
+    times at which alerts began and ended, None if the sender doesn't report both."""
 
     name: str
     order: int
@@ -64,6 +66,7 @@ class Sender(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_u
     signature: SignatureSettings | None = None
     deliveries: str = ""
     is_internal: bool = False
+    times: AlertTimes | None = None
 
     def fill_setup(self, url: str, secret: str = "") -> str:
         """How users configure the sender, with the URL of their endpoint, and a secret if given."""
@@ -85,6 +88,12 @@ def find_external(name: str) -> Sender:
     if name not in external:
         raise BadDataError(f"The template must be one of {', '.join(external)}.", path="template")
     return external[name]
+
+
+def find_times(name: str | None) -> AlertTimes | None:
+    """The times of alerts of a sender, None for an unknown one."""
+    sender = SENDERS.get(name or "")
+    return sender.times if sender else None
 
 
 def check_name(name: str | msgspec.UnsetType | None) -> None:

@@ -58,7 +58,7 @@ HOT = {
     ("mails", "find_last_mail"): ["outbox_user_id_idx"],
     ("reset_tokens", "find_reset_token"): ["reset_tokens_pkey"],
     ("action_runs", "list_run_statistics"): ["action_runs_counted_idx"],
-    ("action_runs", "list_firing_alerts"): ["action_runs_set_idx"],
+    ("alerts", "list_alerts"): ["alerts_pkey", "alerts_firing_idx"],
     ("action_runs", "lock_unfinished_runs"): ["action_runs_open_idx"],
     ("action_runs", "update_runs"): ["action_runs_pkey"],
     ("events", "list_events"): ["events_pkey"],

@@ -116,8 +116,9 @@ SELECT id, '[]' FROM (SELECT id FROM signals ORDER BY id DESC LIMIT 25000) s;
 INSERT INTO signal_queue (signal_id, endpoint_id)
 SELECT id, endpoint_id FROM (SELECT id, endpoint_id FROM signals ORDER BY id DESC LIMIT 2000) s;
 
-INSERT INTO action_sets (project, name, actor_id, source_id, created_by_user_id)
-SELECT 'project-0', 'set-' || n || '-' || e.name, 1, e.id, 1
+INSERT INTO action_sets (project, name, actor_id, source_id, settings, created_by_user_id)
+SELECT 'project-0', 'set-' || n || '-' || e.name, 1, e.id,
+       '{{"restoreWhenResolved": {{"key": "key"}}}}', 1
 FROM signal_endpoints e CROSS JOIN generate_series(1, 5) n;
 
 INSERT INTO actions (action_set_id, sort_order, kind, created_by_user_id)
@@ -135,6 +136,14 @@ FROM generate_series(1, 25000) n
 JOIN (SELECT id, name, project, row_number() OVER () - 1 AS number
       FROM action_sets) s ON s.number = n % 100
 ORDER BY n;
+
+INSERT INTO alerts (action_set_id, key_hash, key, source_id, key_path, is_firing, run_id,
+                    reported_at)
+SELECT s.id, sha256(convert_to('alert-' || n, 'UTF8')), 'alert-' || n, s.source_id, 'key', true,
+       r.id, r.created_at
+FROM action_sets s
+CROSS JOIN generate_series(1, 500) n
+JOIN action_runs r ON r.id = n * 50;
 
 INSERT INTO outbox (kind, subject_id, target, sent_at)
 SELECT 'run', id, '{{}}', now() FROM action_runs WHERE id % 10 = 0;

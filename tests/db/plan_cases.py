@@ -172,9 +172,13 @@ def _list_actions() -> Iterator[CaseTuple]:
     path = "actions/action_runs"
     yield path, "find_pending_work", {"now": datetime.now(UTC)}
     yield path, "list_run_statistics", {"sets": SETS, "max_runs": [10] * 100}
-    yield path, "list_firing_alerts", {"sets": SETS, "before": None}
     yield path, "list_runs_by_id", {"ids": RUNS, "payloads": True}
-    yield "actions/ignored_alerts", "list_ignored_alerts", {"sets": SETS}
+    keys = [f"alert-{n}" for n in SETS]
+    yield "actions/alerts", "list_alerts", {"sets": SETS, "keys": keys}
+    alert = {"is_firing": True, "source_id": 1, "key_path": "key"}
+    alerts = [alert | {"action_set_id": id, "key": key} for id, key in zip(SETS, keys, strict=True)]
+    yield "actions/alerts", "store_alerts", {"alerts": json.dumps(alerts), "reverting": SETS[:9]}
+    yield "actions/alerts", "delete_ended_alerts", {"chunk": 1000}
     yield path, "list_revertible_runs_of_alerts", {"action_set_id": 7, "before": 99_000}
     page = {"action_set_id": 7, "limit": 50, "offset": 0, "page_bytes": 1_000_000}
     yield path, "list_runs_of_set", page

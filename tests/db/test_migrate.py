@@ -148,6 +148,7 @@ UNRELEASED = {
     "0055_former_messages",
     "0060_queued_events",
     "0061_one_way_to_tell",
+    "0062_alerts",
 }
 
 
@@ -159,3 +160,49 @@ def test_no_migration_takes_away_what_the_version_before_it_uses():
         for column in NEW_COLUMN.findall(text):
             has_default = "DEFAULT" in column.upper()
             assert has_default or "NOT NULL" not in column.upper(), (migration.name, column)
+
+
+SETTINGS = '{"restoreWhenResolved": {"path": "status", "values": ["ok"], "key": "key"}}'
+BEFORE_ALERTS = f"""
+INSERT INTO projects (id, name) VALUES ('p', 'p');
+INSERT INTO signal_endpoints (name, created_by_user_id) VALUES ('e', 1);
+INSERT INTO action_sets (project, name, actor_id, source_id, settings, created_by_user_id)
+SELECT 'p', n::text, 1, 1, '{SETTINGS}', 1 FROM generate_series(1, 3) n;
+INSERT INTO action_runs (action_set_id, project, cause, actor_id, state, correlation, dry_run,
+                         restored_by_run_id, signal_id, action_set)
+SELECT x.*, row_number() OVER (), '{{"match": {{"sourceId": 1}}, "options": {SETTINGS}}}'
+FROM (VALUES (1, 'p', 'signal', 1, 'success', 'before', false, NULL::bigint),
+             (1, 'p', 'resolved', 1, 'success', 'other', false, NULL),  -- all fire no longer
+             (1, 'p', 'signal', 1, 'success', 'a', false, NULL),
+             (1, 'p', 'signal', 1, 'suppressed', 'a', false, NULL),
+             (1, 'p', 'signal', 1, 'success', 'b', false, NULL),
+             (1, 'p', 'resolved', 1, 'suppressed', 'b', false, NULL),
+             (1, 'p', 'signal', 1, 'success', 'c', true, NULL),
+             (1, 'p', 'signal', 1, 'success', NULL, false, NULL),
+             (2, 'p', 'signal', 1, 'success', 'd', false, 99),  -- undone
+             (2, 'p', 'signal', 1, 'success', repeat('long', 9999), false, NULL)) x;
+INSERT INTO ignored_alerts (action_set_id, run_id, correlation, created_by, created_at)
+VALUES (1, 3, 'a', 'ada', now()), (2, 9, 'd', 'bob', now());
+"""
+
+
+def test_alerts_are_those_of_the_runs(open_pool, monkeypatch):
+    every = read_migrations()
+    older = [migration for migration in every if migration.name < "0062"]
+    pool = open_pool()
+    monkeypatch.setattr(module, "read_migrations", lambda: older)
+    migrate(pool, "public")
+    with pool.transaction() as conn, conn.cursor() as cursor:
+        cursor.execute(BEFORE_ALERTS)
+    monkeypatch.setattr(module, "read_migrations", lambda: every)
+    migrate(pool, "public")
+    with pool.transaction() as conn, conn.cursor() as cursor:
+        cursor.execute(
+            "SELECT action_set_id, left(key, 4), is_firing, run_id, ignored_by FROM alerts"
+            " ORDER BY 1, 2"
+        )
+        assert cursor.fetchall() == [
+            (1, "a", True, 4, "ada"),
+            (2, "d", False, 9, "bob"),
+            (2, "long", True, 10, None),
+        ]

@@ -64,19 +64,6 @@ def list_revertible_of_alerts(conn: Connection, action_set_id: int, *, before: i
     )
 
 
-def list_firing_alerts(
-    conn: Connection, sets: list[int], *, before: int | None = None
-) -> list[Row]:
-    """{action_set_id, correlation} of each alert that is not resolved, or was not when the run
-    `before` was inserted."""
-    return fetch_all(conn, _SQL["list_firing_alerts"], sets=sets, before=before)
-
-
-def list_alert_reports(conn: Connection, sets: list[int]) -> list[Row]:
-    """{action_set_id, correlation, reported_at} of each alert in the newest runs of the sets."""
-    return fetch_all(conn, _SQL["list_alert_reports"], sets=sets)
-
-
 def mark_reverted(conn: Connection, ids: list[int], *, by: int) -> None:
     """`ids` are newest first; `by` is the run that reverted them."""
     execute(conn, _SQL["mark_reverted"], ids=ids, by=by)

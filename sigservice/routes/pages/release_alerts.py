@@ -8,9 +8,9 @@ import msgspec
 
 from sigservice.db import Connection, Row
 from sigservice.repository.signals import signal_endpoints, signals
-from sigservice.services.actions.action_evaluation import find_text
 from sigservice.services.actions.held_flags import name_alert
 from sigservice.services.identity import EDIT, Identity
+from sigservice.services.signals.payload_paths import find_text
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 
 RUNBOOKS = (

@@ -1,12 +1,46 @@
-"""The firing alerts of action sets: a set reverts its changes when the last one resolves.
+"""What signals say about the alerts of action sets: a set reverts its changes when the last of its
+alerts resolves."""
 
-They are stored with the runs: each run that an alert caused has the alert's key as `correlation`.
-"""
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
 
-from sigservice.db import Connection
-from sigservice.repository.actions import action_runs, ignored_alerts
+import msgspec
+
+from sigservice.db import Connection, Row
+from sigservice.repository.actions import alerts as alert_rows
+from sigservice.services.actions.action_filters import Matcher
+from sigservice.services.actions.action_set_options import ResolvedCondition
+from sigservice.services.signals.payload_paths import find_scalars, find_text, to_text
+from sigservice.services.signals.payload_times import parse_time
 
 OTHER_ALERT_FIRES = "Another alert of this set still fires"
+
+
+class AlertTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The paths of the times at which, as a sender says, an alert began and ended."""
+
+    fired: str
+    resolved: str
+
+
+FindTimes = Callable[[str | None], AlertTimes | None]  # by the template of an endpoint
+
+
+class EvaluatedSignal(NamedTuple):
+    """`times` are those of its sender, if the template of its endpoint has them."""
+
+    id: int
+    endpoint_id: int
+    payload: Any
+    times: AlertTimes | None
+
+    def find_time(self, *, is_resolved: bool) -> datetime | None:
+        """When the alert ended if it `is_resolved`, else when it began, as the sender says."""
+        if self.times is None:
+            return None
+        return _find_time(self.payload, self.times.resolved if is_resolved else self.times.fired)
 
 
 def hide_key(reason: str | None) -> str | None:
@@ -16,41 +50,123 @@ def hide_key(reason: str | None) -> str | None:
     return reason
 
 
-class FiringAlerts:
-    """The stored alerts and the alerts of the batch under evaluation, in the order of its
-    signals."""
+def is_resolved(
+    resolved_condition: ResolvedCondition | None, matcher: Matcher | None, payload: Any
+) -> bool:
+    """Whether the signal resolves an alert: all values at the path say so, also those of `[*]`, and
+    the filters match that must match such signals too. Alerts that Alertmanager left out of a group
+    (`truncatedAlerts`) may still fire: the status of the group is that of the others."""
+    if resolved_condition is None:
+        return False
+    texts = {to_text(value) for value in find_scalars(payload, resolved_condition.path)}
+    if not texts or not texts <= {*resolved_condition.values}:
+        return False
+    if isinstance(payload, dict) and payload.get("truncatedAlerts"):
+        return False
+    return matcher is None or matcher.matches_resolved(payload)
 
-    def __init__(self, conn: Connection, sets: list[int]) -> None:
-        self._conn, self._sets = conn, sets
-        self._database_keys: dict[int, set[str]] | None = None
-        self._batch: dict[int, dict[str, bool]] = {}
-        self._ignored_keys: dict[int, set[str]] | None = None
 
-    def is_ignored(self, set_id: int, key: str) -> bool:
-        """Whether a person ignores the alert until it resolves."""
-        if self._ignored_keys is None:  # most batches contain no alert that can resolve
-            self._ignored_keys = {}
-            for row in ignored_alerts.list_all(self._conn, self._sets):
-                self._ignored_keys.setdefault(row["action_set_id"], set()).add(row["correlation"])
-        return key in self._ignored_keys.get(set_id, ())
+def find_key(payload: Any, resolved_condition: ResolvedCondition) -> str | None:
+    """The correlation key of the alert, None if a value is missing."""
+    texts = [find_text(payload, path) for path in resolved_condition.key_paths]
+    return None if None in texts else " ".join(map(str, texts))
 
-    def stop_ignoring(self, set_id: int, key: str) -> bool:
-        """Deletes the decision to ignore an alert, which has resolved; False if there is none."""
-        if not self.is_ignored(set_id, key):
-            return False
-        ignored_alerts.delete(self._conn, set_id, key)
-        (self._ignored_keys or {})[set_id].remove(key)
-        return True
 
-    def record(self, set_id: int, key: str, *, is_firing: bool) -> None:
-        self._batch.setdefault(set_id, {})[key] = is_firing
+def _find_time(payload: Any, path: str) -> datetime | None:
+    """The latest time at the path, None if there is none or a value isn't a time."""
+    times = [parse_time(value) for value in find_scalars(payload, path)]
+    return max((time for time in times if time), default=None) if None not in times else None
 
-    def list_keys(self, set_id: int) -> set[str]:
-        """The keys of the alerts that fire, including alerts of this batch."""
-        if self._database_keys is None:  # most batches contain no resolved alert
-            self._database_keys = {}
-            for row in action_runs.list_firing_alerts(self._conn, self._sets):
-                self._database_keys.setdefault(row["action_set_id"], set()).add(row["correlation"])
-        batch = self._batch.get(set_id, {})
-        database_keys = {key for key in self._database_keys.get(set_id, ()) if batch.get(key, True)}
-        return database_keys | {key for key, is_firing in batch.items() if is_firing}
+
+@dataclass
+class Alert:
+    """`resolved_at` is when it ended last, as its sender says. `signal_id` is the newest signal of
+    the batch that says that it fires. `source` is set if the batch changes the alert: the endpoint
+    and the path of the key."""
+
+    is_firing: bool = False
+    is_ignored: bool = False
+    resolved_at: datetime | None = None
+    signal_id: int | None = None
+    source: tuple[int, str] | None = None
+
+    def is_late(self, fired_at: datetime | None) -> bool:
+        """Whether it had fired before it ended, of which the service knows already."""
+        return (
+            fired_at is not None and self.resolved_at is not None and fired_at <= self.resolved_at
+        )
+
+    def fire(self, source: tuple[int, str], signal_id: int) -> None:
+        self.is_firing, self.source, self.signal_id = True, source, signal_id
+
+    def resolve(self, source: tuple[int, str], resolved_at: datetime | None) -> None:
+        if self.is_firing or self.is_ignored or resolved_at:
+            self.source = source
+        self.is_firing = self.is_ignored = False
+        self.resolved_at = max(filter(None, [self.resolved_at, resolved_at]), default=None)
+
+
+class Alerts:
+    """The alerts that the signals of a batch may report, in the order of the signals."""
+
+    def __init__(self, conn: Connection, list_keys: Callable[[], set[tuple[int, str]]]) -> None:
+        """`list_keys` returns the {ID of a set, key} of the batch; it is called if one is needed,
+        because most batches contain no alert that can resolve."""
+        self._conn, self._list_keys = conn, list_keys
+        self._alerts: dict[tuple[int, str], Alert] | None = None
+        self._others: dict[int, str] = {}  # the key of an alert that isn't of this batch, by set
+        self._reverting: set[int] = set()
+
+    def find(self, set_id: int, key: str) -> Alert:
+        return self._read()[set_id, key]
+
+    def find_other(self, set_id: int, key: str) -> str | None:
+        """The key of another alert of the set that fires and isn't ignored."""
+        keys = [
+            other
+            for (id, other), alert in self._read().items()
+            if id == set_id and other != key and alert.is_firing and not alert.is_ignored
+        ]
+        return min(keys, default=self._others.get(set_id))
+
+    def revert(self, set_id: int) -> None:
+        """The set reverts all its changes: none of its alerts fires now, also none that is
+        ignored."""
+        self._reverting.add(set_id)
+        for (id, _), alert in self._read().items():
+            if id == set_id:
+                alert.is_firing = False
+
+    def store(self, runs: Sequence[Row]) -> None:
+        """`runs` are the inserted runs of the batch."""
+        if self._alerts is None:
+            return
+        run_ids = {(run["action_set_id"], run["signal_id"]): run["id"] for run in runs}
+        items = [
+            {
+                "action_set_id": id,
+                "key": key,
+                "source_id": alert.source[0],
+                "key_path": alert.source[1],
+                "is_firing": alert.is_firing,
+                "run_id": run_ids.get((id, alert.signal_id)),
+                "resolved_at": alert.resolved_at,
+            }
+            for (id, key), alert in self._alerts.items()
+            if alert.source
+        ]
+        if items:
+            text = msgspec.json.encode(items).decode()
+            alert_rows.store(self._conn, text, reverting=self._reverting)
+
+    def _read(self) -> dict[tuple[int, str], Alert]:
+        if self._alerts is None:
+            self._alerts = {key: Alert() for key in self._list_keys()}
+            for row in alert_rows.list_by_keys(self._conn, self._alerts):
+                key = row["action_set_id"], row["key"]
+                if key in self._alerts:
+                    is_ignored = row["ignored_by"] is not None
+                    self._alerts[key] = Alert(row["is_firing"], is_ignored, row["resolved_at"])
+                else:
+                    self._others[key[0]] = key[1]
+        return self._alerts

@@ -12,7 +12,7 @@ blocks the queue becomes a dead letter, with a result that says so.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -25,10 +25,17 @@ from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.signals import signal_queue
 from sigservice.services.actions import action_sets as sets_service
 from sigservice.services.actions import run_events
-from sigservice.services.actions.action_alerts import OTHER_ALERT_FIRES, FiringAlerts
+from sigservice.services.actions.action_alerts import (
+    OTHER_ALERT_FIRES,
+    Alerts,
+    EvaluatedSignal,
+    FindTimes,
+    find_key,
+    is_resolved,
+)
 from sigservice.services.actions.action_filters import Filter, Matcher
-from sigservice.services.actions.action_set_options import ActionSetOptions, ResolvedCondition
-from sigservice.services.signals.payload_paths import find_scalars, to_text
+from sigservice.services.actions.action_reverts import add_states
+from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.wording import plural
 
 # One transaction evaluates a batch of signals; its runs are inserted in portions of limited size.
@@ -37,6 +44,8 @@ BATCH_BYTES = 1_000_000
 PORTION_BYTES = 4_000_000
 MAX_COMPILED_SETS = 1000
 IS_IGNORED = "Ignored until the alert resolves."
+NOTHING_TO_REVERT = "The signal resolves an alert, but there is nothing to revert."
+IS_LATE = "The signal is late: the alert has resolved since."
 IS_DISABLED = "The alert resolved while the action set was disabled."
 
 
@@ -54,21 +63,26 @@ class CompiledSet:
     in_last_hour: int = 0
     fault: str = ""
 
+    @property
+    def alert_source(self) -> tuple[int, str]:
+        """The endpoint and the path of the key."""
+        condition = self.options.restoreWhenResolved
+        return self.row["source_id"], condition.key if condition else ""
+
+    def find_key(self, payload: Any) -> str | None:
+        """The key of the alert, None also if the set doesn't revert with alerts."""
+        condition = self.options.restoreWhenResolved
+        return find_key(payload, condition) if condition else None
+
 
 @dataclass
 class _Decisions:
     """The decisions of a batch. `run_once_ids` are sets that don't run again until re-enabled."""
 
-    alerts: FiringAlerts
+    alerts: Alerts
     logger: Logger
     runs: list[dict[str, Any]] = field(default_factory=list)
     run_once_ids: list[int] = field(default_factory=list)
-
-
-class EvaluatedSignal(NamedTuple):
-    id: int
-    endpoint_id: int
-    payload: Any
 
 
 class EvaluationError(Exception):
@@ -82,7 +96,8 @@ class EvaluationError(Exception):
 class Evaluator:
     """Evaluates batches of signals, and keeps compiled sets from one batch to the next."""
 
-    def __init__(self) -> None:
+    def __init__(self, find_times: FindTimes) -> None:
+        self._find_times = find_times
         self._compiled: dict[int, tuple[int, Matcher, ActionSetOptions, dict[str, Any]]] = {}
 
     def evaluate_batch(
@@ -119,18 +134,35 @@ class Evaluator:
         sets: dict[int, list[CompiledSet]] = {}
         for compiled_set in self.compile_sets(conn, rows, logger):
             sets.setdefault(compiled_set.row["source_id"], []).append(compiled_set)
-        decisions = _Decisions(FiringAlerts(conn, [row["id"] for row in rows]), logger)
+        payloads = {
+            row["signal_id"]: msgspec.json.decode(row["payload"])
+            for row in signals
+            if row["payload"]
+        }
+
+        def list_keys() -> set[tuple[int, str]]:
+            return {
+                (compiled_set.row["id"], key)
+                for signal in signals
+                for compiled_set in sets.get(signal["endpoint_id"], [])
+                if (key := compiled_set.find_key(payloads.get(signal["signal_id"]))) is not None
+            }
+
+        decisions = _Decisions(Alerts(conn, list_keys), logger)
         results: dict[int, list[dict[str, Any]]] = {}
         evaluated_ids: list[int] = []
         copied_bytes = 0
         for signal in signals:
             evaluated_ids.append(signal["signal_id"])
-            if signal["payload"] is None:
+            if signal["signal_id"] not in payloads:
                 continue
-            payload, count = msgspec.json.decode(signal["payload"]), len(decisions.runs)
-            evaluated.append(EvaluatedSignal(signal["signal_id"], signal["endpoint_id"], payload))
+            payload, count = payloads[signal["signal_id"]], len(decisions.runs)
+            times = self._find_times(signal["template"])
+            evaluated.append(
+                EvaluatedSignal(signal["signal_id"], signal["endpoint_id"], payload, times)
+            )
             results[signal["signal_id"]] = [
-                _evaluate_set(compiled_set, signal, payload, decisions)
+                _evaluate_set(compiled_set, signal, evaluated[-1], decisions)
                 for compiled_set in sets.get(signal["endpoint_id"], [])
                 if compiled_set.row["enabled"]
                 or is_resolved(
@@ -140,9 +172,10 @@ class Evaluator:
             copied_bytes += (len(decisions.runs) - count) * len(signal["payload"])
             if copied_bytes >= BATCH_BYTES:
                 break
-        insert_runs(conn, decisions.runs)
+        runs = insert_runs(conn, decisions.runs)
         if decisions.run_once_ids:
             action_sets.set_armed(conn, decisions.run_once_ids, False)
+        decisions.alerts.store(runs)  # locks sets first, as the deletion of a set does
         if results:
             signal_queue.insert_results(
                 conn,
@@ -208,33 +241,15 @@ def is_persistent_error(error: Exception) -> bool:
     return not isinstance(error, UnavailableError)
 
 
-def is_resolved(
-    resolved_condition: ResolvedCondition | None, matcher: Matcher | None, payload: Any
-) -> bool:
-    """Whether the signal resolves an alert: all values at the path say so, also those of `[*]`, and
-    the filters match that must match such signals too. Alerts that Alertmanager left out of a group
-    (`truncatedAlerts`) may still fire: the status of the group is that of the others."""
-    if resolved_condition is None:
-        return False
-    texts = {to_text(value) for value in find_scalars(payload, resolved_condition.path)}
-    if not texts or not texts <= {*resolved_condition.values}:
-        return False
-    if isinstance(payload, dict) and payload.get("truncatedAlerts"):
-        return False
-    return matcher is None or matcher.matches_resolved(payload)
-
-
-def find_key(payload: Any, resolved_condition: ResolvedCondition) -> str | None:
-    """The correlation key of the alert, None if a value is missing."""
-    texts = [find_text(payload, path) for path in resolved_condition.key_paths]
-    return None if None in texts else " ".join(map(str, texts))
-
-
-def insert_runs(conn: Connection, runs: list[dict[str, Any]]) -> None:
-    """Uses several statements if the copies are large, because of the statement timeout."""
+def insert_runs(conn: Connection, runs: list[dict[str, Any]]) -> list[Row]:
+    """The inserted rows. Uses several statements if the copies are large, because of the statement
+    timeout."""
+    inserted: list[Row] = []
     for portion in _split_portions(runs):
         rows = action_runs.insert_many(conn, msgspec.json.encode(portion).decode())
         run_events.record(conn, rows)
+        inserted += rows
+    return inserted
 
 
 def _split_portions(runs: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
@@ -251,14 +266,16 @@ def _split_portions(runs: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
 
 
 def _evaluate_set(
-    compiled_set: CompiledSet, signal: Row, payload: Any, decisions: _Decisions
+    compiled_set: CompiledSet, signal: Row, evaluated: EvaluatedSignal, decisions: _Decisions
 ) -> dict[str, Any]:
     """The result to store. Adds a run to the batch, but none if the filters don't match."""
     result = {"actionSetId": compiled_set.row["id"], "name": compiled_set.row["name"]}
     fault = compiled_set.fault
     if compiled_set.matcher is not None:
         try:
-            return result | _decide(compiled_set, compiled_set.matcher, signal, payload, decisions)
+            return result | _decide(
+                compiled_set, compiled_set.matcher, signal, evaluated, decisions
+            )
         except (DatabaseError, DatabaseUnavailable):
             raise  # the transaction has failed
         except Exception as error:  # noqa: BLE001  a bug in a filter must not stop the queue
@@ -274,28 +291,33 @@ def _report(logger: Logger, set_id: int, error: Exception) -> str:
 
 
 def _decide(
-    compiled_set: CompiledSet, matcher: Matcher, signal: Row, payload: Any, decisions: _Decisions
+    compiled_set: CompiledSet,
+    matcher: Matcher,
+    signal: Row,
+    evaluated: EvaluatedSignal,
+    decisions: _Decisions,
 ) -> dict[str, Any]:
-    options, resolved_condition = compiled_set.options, compiled_set.options.restoreWhenResolved
-    if resolved_condition is not None and is_resolved(resolved_condition, matcher, payload):
-        return _resolve_alert(compiled_set, signal, payload, resolved_condition, decisions)
+    options, payload = compiled_set.options, evaluated.payload
+    if is_resolved(options.restoreWhenResolved, matcher, payload):
+        return _resolve_alert(compiled_set, signal, evaluated, decisions)
     if not matcher.matches(payload):
         failed = next((result for result in matcher.explain(payload) if not result.matched), None)
         reason = {"path": failed.path, "operator": failed.operator} if failed else {}
         return {"verdict": "not matched", "because": reason}
     run = make_run(compiled_set, signal, cause="signal")
-    if resolved_condition is not None:
-        key = find_key(payload, resolved_condition)
-        if key is not None and decisions.alerts.is_ignored(compiled_set.row["id"], key):
-            # The run gets no key: an ignored alert must not count as firing.
-            decisions.runs.append(run | {"state": "suppressed", "reason": IS_IGNORED})
-            return {"verdict": "suppressed", "because": IS_IGNORED}
-        run["correlation"] = key
-        if (
-            key is not None and not options.dryRun
-        ):  # also when suppressed: it prevents an auto-revert
-            decisions.alerts.record(compiled_set.row["id"], key, is_firing=True)
-    suppression = find_suppression(compiled_set, signal["now"])
+    suppression = ""
+    key = compiled_set.find_key(payload)
+    if key is not None:
+        alert = decisions.alerts.find(compiled_set.row["id"], key)
+        if alert.is_ignored:
+            suppression = IS_IGNORED
+        elif alert.is_late(evaluated.find_time(is_resolved=False)):
+            suppression = IS_LATE
+        else:  # otherwise the run gets no key: it must not count as a report that the alert fires
+            run["correlation"] = key
+            if not options.dryRun:  # also when suppressed: it prevents an auto-revert
+                alert.fire(compiled_set.alert_source, evaluated.id)
+    suppression = suppression or find_suppression(compiled_set, signal["now"])
     if suppression:
         decisions.runs.append(run | {"state": "suppressed", "reason": suppression})
         return {"verdict": "suppressed", "because": suppression}
@@ -308,32 +330,26 @@ def _decide(
 
 
 def _resolve_alert(
-    compiled_set: CompiledSet,
-    signal: Row,
-    payload: Any,
-    resolved_condition: ResolvedCondition,
-    decisions: _Decisions,
+    compiled_set: CompiledSet, signal: Row, evaluated: EvaluatedSignal, decisions: _Decisions
 ) -> dict[str, Any]:
     """The result of a signal that resolves an alert."""
-    key = find_key(payload, resolved_condition)
-    firing = decisions.alerts.list_keys(compiled_set.row["id"])
-    was_ignored = key is not None and decisions.alerts.stop_ignoring(compiled_set.row["id"], key)
-    if key is None or key not in firing:
-        reason = "The signal resolves an alert, but there is nothing to revert."
-        if was_ignored:
-            reason = "The alert was ignored until it resolved."
+    id, key = compiled_set.row["id"], compiled_set.find_key(evaluated.payload)
+    alert = decisions.alerts.find(id, key) if key is not None else None
+    if key is None or alert is None:
+        return {"verdict": "nothing to restore", "because": NOTHING_TO_REVERT}
+    was_firing, was_ignored = alert.is_firing, alert.is_ignored
+    alert.resolve(compiled_set.alert_source, evaluated.find_time(is_resolved=True))
+    if not was_firing:
+        reason = "The alert was ignored until it resolved." if was_ignored else NOTHING_TO_REVERT
         return {"verdict": "nothing to restore", "because": reason}
     run = make_run(compiled_set, signal, cause="resolved") | {"correlation": key}
-    decisions.alerts.record(compiled_set.row["id"], key, is_firing=False)
-    others = {
-        other
-        for other in firing - {key}
-        if not decisions.alerts.is_ignored(compiled_set.row["id"], other)
-    }
-    if others or not compiled_set.row["enabled"]:
-        reason = f"{OTHER_ALERT_FIRES}: {min(others)[:200]}" if others else IS_DISABLED
+    other = decisions.alerts.find_other(id, key)
+    if other is not None or not compiled_set.row["enabled"]:
+        reason = f"{OTHER_ALERT_FIRES}: {other[:200]}" if other is not None else IS_DISABLED
         decisions.runs.append(run | {"state": "suppressed", "reason": reason})
         return {"verdict": "suppressed", "because": reason}
+    if not compiled_set.options.dryRun:
+        decisions.alerts.revert(id)
     decisions.runs.append(run)
     return {"verdict": "restores"}
 
@@ -379,19 +395,3 @@ def make_run(compiled_set: CompiledSet, signal: Row | None, *, cause: str) -> di
             compiled_set.action_set_json | {"armed": compiled_set.armed}, cause
         ),
     }
-
-
-def add_states(action_set: dict[str, Any], cause: str) -> dict[str, Any]:
-    """The copy of a set in which a run stores the state of each action. An auto-revert or undo has
-    one action of its own."""
-    actions = (
-        action_set["actions"] if cause == "signal" else [{"action": "RESTORE", "sortOrder": 1}]
-    )
-    initial: dict[str, Any] = {"state": "not started", "details": None, "changes": []}
-    return action_set | {"actions": [action | initial for action in actions]}
-
-
-def find_text(payload: Any, path: str) -> str | None:
-    """The first scalar value at the path as text, None if there is none."""
-    scalars = find_scalars(payload, path)
-    return to_text(scalars[0]) if scalars else None

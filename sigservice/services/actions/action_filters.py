@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -23,6 +22,7 @@ from sigservice.semantic_version import SemanticVersion, parse_version
 from sigservice.services.problems import Problems
 from sigservice.services.signals import payload_paths
 from sigservice.services.signals.payload_paths import to_text
+from sigservice.services.signals.payload_times import parse_time
 from sigservice.wording import plural
 
 LIST_OPERATORS = ("IN", "NOT_IN", "STR_CONTAINS", "STR_STARTS_WITH", "STR_ENDS_WITH")
@@ -30,7 +30,6 @@ MAX_VALUE_LENGTH = 100
 MAX_PATTERN_LENGTH = 500
 MAX_TEXT_LENGTH = 10_000
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
-_EPOCH_MILLISECONDS_FROM = 10**11
 _FOLDING = "(?i)"
 _WILDCARD = "[*]"
 
@@ -275,20 +274,6 @@ def _parse_semver(value: Any) -> SemanticVersion | None:
     return parse_version(value) if isinstance(value, str) else None
 
 
-def _parse_time(value: Any) -> datetime | None:
-    """ISO 8601 (UTC by default), or seconds or milliseconds since 1970."""
-    try:
-        if isinstance(value, str):
-            moment = datetime.fromisoformat(value)
-            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return None
-        seconds = value / 1000 if abs(value) >= _EPOCH_MILLISECONDS_FROM else value
-        return datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
 def _parse_pattern(value: Any, prefix: str = "") -> str | None:
     text = to_text(value)
     if not 1 <= len(text) <= MAX_PATTERN_LENGTH:
@@ -312,8 +297,8 @@ _ORDER: dict[str, Compare] = {
 _SINGLE: dict[str, tuple[Read, str, Compare]] = {
     **{f"NUM_{n}": (_parse_number, "a number", compare) for n, compare in _ORDER.items()},
     **{f"SEMVER_{n}": (_parse_semver, "a version such as 1.2.3", c) for n, c in _ORDER.items()},
-    "DATE_AFTER": (_parse_time, "an ISO 8601 date", _ORDER["GT"]),
-    "DATE_BEFORE": (_parse_time, "an ISO 8601 date", _ORDER["LT"]),
+    "DATE_AFTER": (parse_time, "an ISO 8601 date", _ORDER["GT"]),
+    "DATE_BEFORE": (parse_time, "an ISO 8601 date", _ORDER["LT"]),
     "REGEX": (_parse_pattern, "a pattern in RE2 syntax", lambda a, b: False),
 }
 OPERATORS = (*LIST_OPERATORS, *_SINGLE, "EXISTS")

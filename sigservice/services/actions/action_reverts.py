@@ -26,6 +26,14 @@ from sigservice.wording import plural
 REVERT = "RESTORE"  # the stored name of the action of an undo or auto-revert
 
 
+def add_states(action_set: dict[str, Any], cause: str) -> dict[str, Any]:
+    """The copy of a set in which a run stores the state of each action. An auto-revert or undo has
+    one action of its own."""
+    actions = action_set["actions"] if cause == "signal" else [{"action": REVERT, "sortOrder": 1}]
+    initial: dict[str, Any] = {"state": "not started", "details": None, "changes": []}
+    return action_set | {"actions": [action | initial for action in actions]}
+
+
 def list_changes(run: Row) -> list[RevertibleChange]:
     """The changes of the run's actions, in order."""
     actions = msgspec.json.decode(run["action_set"])["actions"]
@@ -67,7 +75,7 @@ def _revert_runs(
     targets = [_make_target(project, change) for change in changes]
     states = list_states(conn, targets)
     switches = SwitchBatch(conn, targets, needs_strategy=True)
-    holders = shared_holds.find_holders(conn, changes, at=revert["id"]) if revert else {}
+    holders = shared_holds.find_holders(conn, changes, only_firing=True) if revert else {}
     reverted: list[RevertibleChange] = []
     failures: list[str] = []
     visited: set[tuple[str, ...]] = set()

@@ -15,7 +15,7 @@ from sigservice.services.actions import (
     run_events,
 )
 from sigservice.services.actions.action_alerts import hide_key
-from sigservice.services.actions.action_evaluation import add_states
+from sigservice.services.actions.action_reverts import add_states
 from sigservice.services.actions.schedules import read_cause
 from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.system import events

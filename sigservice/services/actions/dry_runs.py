@@ -12,7 +12,7 @@ from sigservice.db import Connection, Row, savepoint
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.errors import AppError
 from sigservice.services.actions.action_actor import find_service_account
-from sigservice.services.actions.action_evaluation import is_resolved
+from sigservice.services.actions.action_alerts import is_resolved
 from sigservice.services.actions.action_filters import Filter, Matcher
 from sigservice.services.actions.action_kinds.kind import perform_and_write
 from sigservice.services.actions.action_kinds.table import KINDS

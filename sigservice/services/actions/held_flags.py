@@ -6,7 +6,7 @@ from typing import Any
 
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
-from sigservice.repository.actions import action_runs
+from sigservice.repository.actions import alerts
 from sigservice.repository.signals import signal_endpoints
 from sigservice.repository.system import home, link_targets
 from sigservice.services.identity import EDIT, Identity
@@ -23,8 +23,8 @@ STATE_LABELS = ("status", "state", "severity")  # shown as words elsewhere
 def list_held_flags(
     conn: Connection, by: Identity, *, limit: int, features: list[str] | None = None
 ) -> list[Row]:
-    """One row for each flag and environment, newest first: `is_firing`, `reported_at` (when a
-    signal last said that the alert fires), `endpoint` (its name), `has_signal` (it is stored) and,
+    """One row for each flag and environment, newest first: `is_firing`, `reported_at` (when the
+    last signal about the alert came), `endpoint` (its name), `has_signal` (it is stored) and,
     with EDIT, the `summary` of the signal, of which `alert` and `text` are the first values."""
     can_edit = by.has_permission(EDIT)
     rows = home.list_flags_of_alerts(conn, limit=limit, features=features, payloads=can_edit)
@@ -33,24 +33,18 @@ def list_held_flags(
     endpoints = signal_endpoints.list_all(conn)
     names = {endpoint["id"]: endpoint["name"] for endpoint in endpoints}
     summarizers = make_summarizers(endpoints) if can_edit else {}
-    sets = sorted({row["action_set_id"] for row in rows})
-    firing = {
-        (alert["action_set_id"], alert["correlation"])
-        for alert in action_runs.list_firing_alerts(conn, sets)
-    }
-    reports = {
-        (report["action_set_id"], report["correlation"]): report["reported_at"]
-        for report in action_runs.list_alert_reports(conn, sets)
-    }
+    keys = {(row["action_set_id"], row["correlation"]) for row in rows}
+    by_key = {(row["action_set_id"], row["key"]): row for row in alerts.list_by_keys(conn, keys)}
     signals = link_targets.list_existing(conn, [_name_signal(row) for row in rows])
     flags = []
     for row in rows:
         key = (row["action_set_id"], row["correlation"])
         summary = _summarize(row, summarizers)
         alert, text = name_alert(summary)
+        alert_row = by_key.get(key)
         more = {
-            "is_firing": key in firing,
-            "reported_at": reports.get(key, row["created_at"]),
+            "is_firing": alert_row is not None and alert_row["is_firing"],
+            "reported_at": alert_row["reported_at"] if alert_row else row["created_at"],
             "endpoint": names.get(row["source_id"]),
             "has_signal": _name_signal(row) in signals,
             "summary": summary,

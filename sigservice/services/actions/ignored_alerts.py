@@ -10,49 +10,44 @@ from typing import Any
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.errors import ConflictError
-from sigservice.repository.actions import action_runs, ignored_alerts
-from sigservice.repository.system.events import EventFilter
+from sigservice.repository.actions import alerts
 from sigservice.services.actions import run_events
-from sigservice.services.identity import ADMIN_TOKEN_ID, EDIT, Identity, name_actor
+from sigservice.services.identity import EDIT, Identity, name_actor
 from sigservice.services.system import events
 
-MAX_ALERTS = 1000  # of one set
 
-
-def find(conn: Connection, run: Row) -> Row | None:
-    """The row of the run's alert if it is ignored, with its `creator` as written in sentences."""
-    rows = ignored_alerts.list_all(conn, [run["action_set_id"]])
-    row = next((row for row in rows if row["correlation"] == run["correlation"]), None)
-    if row is None:
+def find_creator(conn: Connection, run: Row) -> str | None:
+    """Who ignores the alert of the run, as written in sentences; None if nobody does."""
+    alert = _find(conn, run)
+    if alert is None or alert["ignored_by"] is None:
         return None
-    event_filter = EventFilter(types=["actions-alert-ignored"], projects=[run["project"]])
-    ids = [data["runId"] for data in events.list_data_of_tokens(conn, event_filter)]
-    is_by_token = row["run_id"] in ids
-    creator = name_actor(row["created_by"], ADMIN_TOKEN_ID if is_by_token else None)
-    return row | {"creator": creator}
+    return name_actor(alert["ignored_by"], alert["ignored_by_id"])
 
 
 def is_firing(conn: Connection, run: Row) -> bool:
     """Whether the alert of the run fires."""
-    rows = action_runs.list_firing_alerts(conn, [run["action_set_id"]])
-    return run["correlation"] in [row["correlation"] for row in rows]
+    alert = _find(conn, run)
+    return alert is not None and alert["is_firing"]
+
+
+def _find(conn: Connection, run: Row) -> Row | None:
+    key = run["correlation"]
+    rows = alerts.list_by_keys(conn, [(run["action_set_id"], key)]) if key is not None else []
+    return next((row for row in rows if row["key"] == key), None)
 
 
 def ignore(conn: Connection, run: Row, by: Identity) -> None:
     """Ignores the alert of the run until it resolves. Raises ConflictError."""
     if not is_firing(conn, run):
         raise ConflictError("The alert of this run isn't firing, or the run is undone already.")
-    if len(ignored_alerts.list_all(conn, [run["action_set_id"]])) >= MAX_ALERTS:
-        raise ConflictError(f"The set already ignores {MAX_ALERTS:,} alerts.")
-    ignored_alerts.add(conn, run, created_by=by.username)
+    alerts.ignore(conn, run, by=by.username, by_id=by.user_id)
     data = run_events.name_run(run)
     events.record(conn, "actions-alert-ignored", by, data=data, project=run["project"])
 
 
 def stop_ignoring(conn: Connection, run: Row, by: Identity) -> None:
     """Raises ConflictError."""
-    key = run["correlation"]
-    if key is None or not ignored_alerts.delete(conn, run["action_set_id"], key):
+    if not alerts.stop_ignoring(conn, run):
         raise ConflictError("The alert of this run isn't ignored.")
     data = run_events.name_run(run)
     events.record(conn, "actions-alert-watched", by, data=data, project=run["project"])
@@ -65,9 +60,9 @@ def list_json(conn: Connection, by: Identity) -> list[dict[str, Any]]:
             "project": row["project"],
             "actionSet": {"id": row["action_set_id"], "name": row["name"]},
             "runId": row["run_id"],
-            "createdBy": row["created_by"],
-            "createdAt": format_iso(row["created_at"]),
-            "key": row["correlation"] if by.has_permission(EDIT) else None,
+            "createdBy": row["ignored_by"],
+            "createdAt": format_iso(row["ignored_at"]),
+            "key": row["key"] if by.has_permission(EDIT) else None,
         }
-        for row in ignored_alerts.list_all(conn)
+        for row in alerts.list_ignored(conn)
     ]

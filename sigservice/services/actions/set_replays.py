@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sigservice.db import Connection
 from sigservice.repository.signals import signal_endpoints, signals
-from sigservice.services.actions.action_evaluation import is_resolved
+from sigservice.services.actions.action_alerts import is_resolved
 from sigservice.services.actions.action_filters import Matcher, check_filters
 from sigservice.services.actions.action_sets import ActionSetFields, ActionSetLimits
 from sigservice.services.problems import Problems

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from sigservice.db import Connection
-from sigservice.repository.actions import action_runs
+from sigservice.repository.actions import alerts
 from sigservice.repository.system import home
 from sigservice.services.actions.action_kinds.kind import ActionResult, RevertibleChange
 
@@ -15,20 +15,19 @@ Holders = Mapping[tuple[str, str], Mapping[int, str]]
 
 
 def find_holders(
-    conn: Connection, changes: Iterable[RevertibleChange], *, at: int | None = None
+    conn: Connection, changes: Iterable[RevertibleChange], *, only_firing: bool = False
 ) -> Holders:
     """The names of the sets whose alerts put the flags of `changes` in their states, by flag and
-    environment, then by ID; with `at`, only of enabled sets with an alert that fired when the run
-    `at` was inserted. Call it after these states are written."""
+    environment, then by ID; with `only_firing`, of enabled sets with an alert that fires. Call it
+    after these states are written."""
     names = sorted({change.feature for change in changes if change.changed_property == "state"})
     if not names:
         return {}
     holders: dict[tuple[str, str], dict[int, str]] = {}
     rows = home.list_flags_of_alerts(conn, limit=MAX_HOLDERS, features=names, payloads=False)
-    if at is not None:
+    if only_firing:
         sets = list({row["action_set_id"] for row in rows if row["is_set_enabled"]})
-        alerts = action_runs.list_firing_alerts(conn, sets, before=at)
-        firing = {alert["action_set_id"] for alert in alerts}
+        firing = {row["action_set_id"] for row in alerts.list_firing_sets(conn, sets)}
         rows = [row for row in rows if row["action_set_id"] in firing]
     for row in rows:
         place = row["feature"], row["environment"]

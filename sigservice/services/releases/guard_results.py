@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from sigservice.crypto.secrets import sha256
-from sigservice.services.actions.action_evaluation import find_key, is_resolved
+from sigservice.services.actions.action_alerts import find_key, is_resolved
 from sigservice.services.actions.action_filters import Matcher
 from sigservice.services.releases.decision import GuardResult
 from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard

@@ -11,7 +11,7 @@ from sigservice.db import Connection, Row
 from sigservice.log import Logger, log_error
 from sigservice.repository.releases import release_guards
 from sigservice.services import revisions
-from sigservice.services.actions.action_evaluation import EvaluatedSignal
+from sigservice.services.actions.action_alerts import EvaluatedSignal
 from sigservice.services.actions.action_filters import Matcher
 from sigservice.services.releases import release_progress
 from sigservice.services.releases.guard_results import AlertChange, apply_alert, match_signal

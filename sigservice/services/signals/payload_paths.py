@@ -104,6 +104,12 @@ def _join_keys(steps: Sequence[Step], at: int, value: dict[str, Any]) -> Iterato
             yield key, to + 1
 
 
+def find_text(payload: Any, path: str) -> str | None:
+    """The first scalar value at the path as text, None if there is none."""
+    scalars = find_scalars(payload, path)
+    return to_text(scalars[0]) if scalars else None
+
+
 def to_text(value: Any) -> str:
     """The text that filters compare: 500 and 500.0 are "500", true is "true"."""
     if isinstance(value, str):

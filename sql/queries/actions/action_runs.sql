@@ -107,51 +107,6 @@ SELECT s.id AS action_set_id,
               ORDER BY r.created_at DESC LIMIT s.max_runs) AS counted) AS in_last_hour
 FROM unnest(%(sets)s::int[], %(max_runs)s::int[]) AS s (id, max_runs);
 
--- name: list_alert_reports
--- When each alert was last reported, in the newest 1000 runs of each set. BETWEEN: see list_firing_alerts.
-SELECT s.id AS action_set_id, r.correlation, max(r.created_at) AS reported_at
-FROM unnest(%(sets)s::int[]) AS s (id)
-CROSS JOIN LATERAL (
-    SELECT n.correlation, n.cause, n.created_at FROM action_runs n
-    WHERE n.action_set_id BETWEEN s.id AND s.id
-    ORDER BY n.action_set_id, n.id DESC LIMIT 1000
-) AS r
-WHERE r.cause = 'signal' AND r.correlation IS NOT NULL
-GROUP BY s.id, r.correlation;
-
--- name: list_firing_alerts
--- The newest run of an alert, before the run `before` if it isn't NULL, decides: the alert fires unless that run
--- resolved it or was undone. When a set reverts, all its alerts are resolved, so older runs don't matter; reads
--- at most 10,000 runs. An alert that the set can't see resolve doesn't fire: its endpoint was deleted, or the
--- set got another endpoint or another path of the key since.
--- BETWEEN instead of = restricts the planner to the index on the set: it would otherwise prefer the order
--- of the primary key and read the runs of all sets.
-SELECT newest.action_set_id, newest.correlation
-FROM (
-    SELECT DISTINCT ON (s.id, r.correlation) r.id, s.id AS action_set_id, r.correlation,
-           r.cause = 'signal' AND r.restored_by_run_id IS NULL AS is_firing
-    FROM unnest(%(sets)s::int[]) AS s (id)
-    LEFT JOIN LATERAL (
-        SELECT e.id FROM action_runs e
-        WHERE e.action_set_id BETWEEN s.id AND s.id AND (%(before)s::bigint IS NULL OR e.id < %(before)s)
-          AND e.cause = 'resolved' AND e.state <> 'suppressed' AND NOT e.dry_run
-        ORDER BY e.action_set_id, e.id DESC LIMIT 1
-    ) AS since ON true
-    CROSS JOIN LATERAL (
-        SELECT n.id, n.correlation, n.cause, n.restored_by_run_id FROM action_runs n
-        WHERE n.action_set_id BETWEEN s.id AND s.id AND n.id > coalesce(since.id, 0)
-          AND (%(before)s::bigint IS NULL OR n.id < %(before)s)
-          AND n.correlation IS NOT NULL AND (n.cause = 'resolved' OR NOT n.dry_run)
-        ORDER BY n.action_set_id, n.id DESC LIMIT 10000
-    ) AS r
-    ORDER BY s.id, r.correlation, r.id DESC
-) AS newest
-JOIN action_runs r ON r.id = newest.id
-JOIN action_sets s ON s.id = newest.action_set_id
-JOIN signal_endpoints e ON e.id = s.source_id
-WHERE newest.is_firing AND r.action_set #> '{match,sourceId}' = to_jsonb(e.id)
-  AND r.action_set #> '{options,restoreWhenResolved,key}' = s.settings #> '{restoreWhenResolved,key}';
-
 -- name: list_revertible_runs_of_alerts
 -- The runs to revert when all alerts of a set are resolved, newest first, since the last successful
 -- auto-revert.
@@ -269,7 +224,8 @@ CROSS JOIN LATERAL (
 
 -- name: delete_old_runs
 -- Keeps the runs that will be reverted, after a time or when the alert resolves, and until then the newest 1000
--- runs of their sets, which say what alerts fire. BETWEEN: see list_firing_alerts. The limits of the sets are
+-- runs of their sets, which repeat their alerts. Keeps the newest run of each alert. BETWEEN restricts the planner to
+-- the index on the set: it would otherwise prefer the order of the primary key. The limits of the sets are
 -- one JSON object, because without statistics a join would read all of them for each run.
 WITH limits AS MATERIALIZED (
     SELECT jsonb_object_agg(s.id, jsonb_build_object(
@@ -288,7 +244,7 @@ WHERE id = ANY(ARRAY(
     SELECT r.id
     FROM action_runs r, limits
     WHERE r.created_at < now() - make_interval(days => %(days)s) AND r.state <> 'started'
-      AND r.restore_due_at IS NULL
+      AND r.restore_due_at IS NULL AND NOT EXISTS (SELECT FROM alerts a WHERE a.run_id = r.id AND (a.is_firing OR a.ignored_by IS NOT NULL))
       AND NOT coalesce(
           r.correlation IS NOT NULL
           AND CASE r.cause WHEN 'signal' THEN NOT r.dry_run ELSE r.state = 'suppressed' OR r.dry_run END

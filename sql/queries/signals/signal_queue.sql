@@ -3,7 +3,8 @@
 -- name: list_queued_signals
 -- The oldest signals, up to `max_bytes` of payload, because each matching set stores a copy. Call
 -- delete_queued_signals in the same transaction.
-SELECT signal_id, endpoint_id, payload, token_id, created_at, now() AS now
+SELECT signal_id, endpoint_id, payload, token_id, created_at, now() AS now,
+       (SELECT e.template FROM signal_endpoints e WHERE e.id = endpoint_id) AS template
 FROM (
     SELECT q.signal_id, q.endpoint_id, s.payload, s.token_id, s.created_at,
            coalesce(sum(s.payload_bytes) OVER (ORDER BY q.signal_id

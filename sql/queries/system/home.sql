@@ -13,7 +13,7 @@ SELECT EXISTS (SELECT 1 FROM features) AS flag,
 -- Flags that a run for an alert switched, which is not reverted, and that still have the state that
 -- the run gave them (and were neither created again nor revived since): of the newest 100 such runs of each
 -- set, newest first; of some flags if `features` isn't NULL. `payload`, with `payloads`, is the one of the
--- signal. BETWEEN: see list_firing_alerts.
+-- signal. BETWEEN: see delete_old_runs.
 SELECT DISTINCT ON (r.id, c.change ->> 'feature', c.change ->> 'environment')
        r.id, r.action_set_id, r.project, r.signal_id, r.correlation, r.created_at, s.name, s.source_id,
        s.enabled AS is_set_enabled,
@@ -45,7 +45,7 @@ ORDER BY r.id DESC, c.change ->> 'feature', c.change ->> 'environment'
 LIMIT %(limit)s;
 
 -- name: find_last_alert
--- Reads the newest 100 runs of each set. BETWEEN: see list_firing_alerts.
+-- Reads the newest 100 runs of each set. BETWEEN: see delete_old_runs.
 SELECT max(r.created_at)
 FROM action_sets s
 CROSS JOIN LATERAL (

@@ -13,9 +13,9 @@
 <div><dt>Duration</dt><dd>{{run["duration"]}}</dd></div>
 % end
 </dl>
-% if ignored:
+% if ignored_by:
 <div class="problem">
-<p>The alert of this run is ignored until it resolves, by <bdi>{{ignored["creator"]}}</bdi>.</p>
+<p>The alert of this run is ignored until it resolves, by <bdi>{{ignored_by}}</bdi>.</p>
 % if identity.has_permission("EDIT"):
 <form method="post" action="{{url('/admin/projects', project, 'actions', run['action_set_id'], 'runs', run['id'], 'watch-alert')}}">
 % include("partials/csrf.tpl")

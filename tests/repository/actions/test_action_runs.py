@@ -190,48 +190,6 @@ def test_what_can_be_restored(conn):
     assert action_runs.list_revertible_of_alerts(conn, 1, before=open_) == []
 
 
-def test_which_alerts_fire(conn):
-    def firing(*sets):
-        rows = action_runs.list_firing_alerts(conn, list(sets))
-        return sorted((row["action_set_id"], row["correlation"]) for row in rows)
-
-    def add_alert(conn, signal, **more):
-        return add(conn, signal, action_set=CHANGED | copy, **more)
-
-    run(conn, "INSERT INTO projects (id, name) VALUES ('default', 'd') ON CONFLICT DO NOTHING")
-    (source,) = run(
-        conn, "INSERT INTO signal_endpoints (name, created_by_user_id) VALUES ('e', 1) RETURNING id"
-    )[0]
-    settings = {"restoreWhenResolved": {"path": "status", "values": ["ok"], "key": "key"}}
-    copy = {"match": {"sourceId": source}, "options": settings}
-    for id in (1, 2, 3):
-        insert = (
-            "INSERT INTO action_sets (id, project, name, actor_id, source_id, settings,"
-            " created_by_user_id) OVERRIDING SYSTEM VALUE"
-            " VALUES (%s, 'default', %s, 1, %s, %s, 1) RETURNING id"
-        )
-        run(conn, insert, id, str(id), source, json.dumps(settings))
-    for signal, key in enumerate("ab"):
-        add_alert(conn, signal, correlation=key)
-    add_alert(conn, 2, correlation="c", state="suppressed", reason="It waits.")
-    add_alert(conn, 3, correlation="d", dry_run=True)
-    add_alert(conn, 4)
-    (other,) = add_alert(conn, 5, correlation="a", action_set_id=2)
-    assert firing(1, 2, 3) == [(1, "a"), (1, "b"), (1, "c"), (2, "a")]
-    reason = "Another still fires."
-    add_alert(conn, 6, correlation="a", state="suppressed", cause="resolved", reason=reason)
-    assert firing(1) == [(1, "b"), (1, "c")]
-    add_alert(conn, 7, correlation="a")  # again
-    assert firing(1) == [(1, "a"), (1, "b"), (1, "c")]
-    (over,) = add_alert(conn, 8, correlation="b", cause="resolved")  # restores, so all are over
-    assert firing(1) == []
-    rows = action_runs.list_firing_alerts(conn, [1], before=over)
-    assert sorted(row["correlation"] for row in rows) == ["a", "b", "c"]
-    end(conn, other)
-    action_runs.mark_reverted(conn, [other], by=over)
-    assert firing(2) == []
-
-
 def test_lists(conn):
     one, two, three = add(conn, 1, 2, 3)
     (other,) = add(conn, 1, action_set_id=2, project="other")

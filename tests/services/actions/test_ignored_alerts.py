@@ -173,7 +173,7 @@ def test_a_deleted_set_leaves_no_ignored_alerts(alerts):
     alerts.work()
     ignore(alerts)
     alerts.web.delete(f"{SETS}/{alerts.id}", headers=ADMIN)
-    assert alerts.rows("SELECT run_id FROM ignored_alerts") == []
+    assert alerts.rows("SELECT run_id FROM alerts") == []
 
 
 def test_processes_that_repeat_an_alert_while_it_is_ignored_leave_the_flag_on(make_service):

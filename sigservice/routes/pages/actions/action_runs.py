@@ -89,7 +89,7 @@ def show_run(
         run = action_runs.get(conn, project, set_id, run_id)
         row = set_rows.find(conn, project, set_id)
         (view,) = _check_links(conn, [_make_view(run, identity)])
-        ignored = ignored_alerts.find(conn, run)
+        ignored_by = ignored_alerts.find_creator(conn, run)
         timelines = _read_timelines(conn, identity, run, view["targets"], context.clock.now())
     return Page(
         "actions/action_runs/show",
@@ -98,7 +98,7 @@ def show_run(
         project=project,
         row=row,
         run=view,
-        ignored=ignored,
+        ignored_by=ignored_by,
         timelines=timelines,
         flag_path=flag_path,
         shapes=SHAPES,
