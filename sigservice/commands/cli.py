@@ -25,8 +25,8 @@ from sigservice.log import escape_line
 from sigservice.repository.access import users as user_rows
 from sigservice.routes import route_list
 from sigservice.services.access import passwords, users
-from sigservice.services.actions import integrations
 from sigservice.services.identity import SYSTEM
+from sigservice.services.integrations import integrations
 from sigservice.services.rules import metric_sources
 from sigservice.services.signals import signal_endpoint_tokens
 from sigservice.version import VERSION_WITH_COMMIT

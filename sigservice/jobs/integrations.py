@@ -14,10 +14,10 @@ from sigservice.db.statements import Row
 from sigservice.errors import describe_fault
 from sigservice.log import log_error
 from sigservice.outgoing.post import HttpConnection
-from sigservice.repository.actions import integrations as integration_rows
-from sigservice.services.actions import integration_delivery, integrations
-from sigservice.services.actions.integration_delivery import Outcome, Settings
+from sigservice.repository.integrations import integrations as integration_rows
 from sigservice.services.deliveries import DeliveryResult
+from sigservice.services.integrations import integration_delivery, integrations
+from sigservice.services.integrations.integration_delivery import Outcome, Settings
 
 MAX_CLAIMED = 50
 # A delivery that starts later could end after its claim.

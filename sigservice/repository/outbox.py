@@ -1,5 +1,5 @@
 """Mails and deliveries: one function for each SQL statement. The queues of integrations are in
-repository/actions/integrations.py."""
+repository/integrations/integrations.py."""
 
 from datetime import datetime
 

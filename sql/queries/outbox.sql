@@ -3,7 +3,7 @@
 
 -- name: claim_mail
 -- Claims the mail that has been due longest. The claim ends at `until`, so that another process sends the mail if
--- the first was killed. Integrations have their own queues: queries/actions/integrations.sql.
+-- the first was killed. Integrations have their own queues: queries/integrations/integrations.sql.
 WITH due AS (
     SELECT id FROM outbox
     WHERE due_at <= %(now)s AND sent_at IS NULL AND given_up_at IS NULL AND kind <> 'integration'

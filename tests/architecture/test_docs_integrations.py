@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from sigservice.services.actions.integration_messages import Message, build_requests
+from sigservice.services.integrations.integration_messages import Message, build_requests
 
 PAGE = (Path(__file__).parents[2] / "docs" / "integrations.md").read_text()
 RECIPES = [

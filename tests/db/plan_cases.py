@@ -194,7 +194,6 @@ def _list_actions() -> Iterator[CaseTuple]:
     yield path, "delete_old_runs", {"days": 10, "chunk": 1000}
     yield "outbox", "claim_mail", {"now": NOW, "until": NOW}
     yield "outbox", "delete_old_messages", {"days": 10, "chunk": 1000}
-    yield "outbox", "list_messages", {"subject_id": 10, "kind": "run", "limit": 20}
 
 
 def _build_run(n: int) -> dict[str, Any]:

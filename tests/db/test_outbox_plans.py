@@ -49,7 +49,7 @@ def list_cases(first: int) -> list[Case]:
     result |= {"error": None, "payload": None}
     claim: dict[str, Any] = {"owner": "one", "now": NOW + timedelta(seconds=9)}
     page = {"limit": 50, "offset": 0, "attempted_only": False, "id": 1}
-    path, due = "actions/integrations", {"now": NOW, "until": NOW}
+    path, due = "integrations/integrations", {"now": NOW, "until": NOW}
     return [
         Case(path, "claim_queues", claim | {"busy": []}),
         Case(path, "claim_queues", claim | {"busy": list(range(2, 11))}),

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from sigservice.jobs import integrations as job
-from sigservice.services.actions import integration_delivery
+from sigservice.services.integrations import integration_delivery
 from tests.conftest import ADMIN
 from tests.integrations_kit import ADDONS, ENVIRON, FEATURES, Integrations
 from tests.waiting import until

@@ -11,9 +11,9 @@ import pytest
 
 from sigservice.jobs import integrations as job
 from sigservice.jobs import retention
-from sigservice.repository.actions import integrations
-from sigservice.services.actions import integrations as integration_services
+from sigservice.repository.integrations import integrations
 from sigservice.services.identity import SYSTEM
+from sigservice.services.integrations import integrations as integration_services
 from sigservice.services.system import events
 from tests.conftest import ADMIN
 from tests.integrations_kit import ADDONS, ENVIRON, FEATURES, Integrations, make_body

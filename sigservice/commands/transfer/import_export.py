@@ -21,9 +21,9 @@ from sigservice.db import Connection
 from sigservice.errors import AppError, BadDataError, StartError
 from sigservice.log import escape_line
 from sigservice.outgoing.proxies import Proxies
-from sigservice.repository.actions import integrations as integration_rows
+from sigservice.repository.integrations import integrations as integration_rows
 from sigservice.repository.transfer import definitions
-from sigservice.routes.admin.actions.integrations import make_rules
+from sigservice.routes.admin.integrations.integrations import make_rules
 from sigservice.services.identity import SYSTEM
 from sigservice.services.transfer import (
     feature_import,

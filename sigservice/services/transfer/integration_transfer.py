@@ -8,12 +8,12 @@ import msgspec
 
 from sigservice.db import Connection, Row
 from sigservice.errors import AppError
-from sigservice.repository.actions import integrations as integration_rows
+from sigservice.repository.integrations import integrations as integration_rows
 from sigservice.repository.projects import environments, projects
-from sigservice.services.actions import integration_events, integrations
-from sigservice.services.actions.integration_providers import PROVIDERS
-from sigservice.services.actions.integrations import MASK, Integration, Rules
 from sigservice.services.identity import Identity
+from sigservice.services.integrations import integration_events, integrations
+from sigservice.services.integrations.integration_providers import PROVIDERS
+from sigservice.services.integrations.integrations import MASK, Integration, Rules
 from sigservice.services.system import settings
 from sigservice.services.transfer.snapshot_import import Notice, PartialChanges
 from sigservice.services.transfer.snapshot_writer import ImportChange

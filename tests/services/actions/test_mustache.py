@@ -6,7 +6,7 @@ import html
 
 import pytest
 
-from sigservice.services.actions.mustache import TemplateError, parse, render
+from sigservice.services.integrations.mustache import TemplateError, parse, render
 
 VALUES = {
     "event": {

@@ -10,7 +10,7 @@ import pytest
 
 import sigservice.services
 from sigservice.routes import find_routers
-from sigservice.services.actions.integration_events import KNOWN, RECORDED
+from sigservice.services.integrations.integration_events import KNOWN, RECORDED
 from sigservice.services.releases import release_texts
 from sigservice.services.releases.release_journal import name_audit_event
 from sigservice.services.system.event_messages import MARKDOWN, SLACK, find_page, render_sentence

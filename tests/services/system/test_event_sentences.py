@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from sigservice.services.actions.integration_events import RECORDED
+from sigservice.services.integrations.integration_events import RECORDED
 from sigservice.services.system.event_sentences import (
     compare_lines,
     describe_event,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from sigservice.services.actions import integration_events
+from sigservice.services.integrations import integration_events
 
 DATADOG_URL = "https://api.datadoghq.com/api/v1/events"
 

@@ -11,9 +11,9 @@ import msgspec
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.outgoing.smtp import MailError
-from sigservice.services.actions import mustache
-from sigservice.services.actions.integration_providers import Parameter
 from sigservice.services.deliveries import MAX_URL_LENGTH
+from sigservice.services.integrations import mustache
+from sigservice.services.integrations.integration_providers import Parameter
 from sigservice.services.problems import Problems
 from sigservice.services.system.mails import parse_recipient
 

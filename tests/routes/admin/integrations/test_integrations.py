@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from sigservice.db.bulkheads import MAX_INTEGRATION_TESTS
-from sigservice.services.actions import integration_delivery
+from sigservice.services.integrations import integration_delivery
 from tests.conftest import ADMIN, Cast
 from tests.integrations_kit import ADDONS, ENVIRON, URL, Integrations, make_body
 from tests.receiver import receiving
@@ -298,7 +298,7 @@ def test_a_retry_of_a_disabled_integration_conflicts(kit, receiver):
 
 
 def test_a_rotated_key_encrypts_the_secrets_again(kit, rows, receiver):
-    from sigservice.services.actions import integrations
+    from sigservice.services.integrations import integrations
 
     kit.create()
     before = bytes(rows("SELECT secrets FROM integrations")[0][0])

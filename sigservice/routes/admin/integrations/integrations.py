@@ -10,14 +10,18 @@ from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, ConflictError, NotFoundError
 from sigservice.outgoing.post import HttpConnection
 from sigservice.repository import outbox as message_rows
-from sigservice.repository.actions import integrations as integration_rows
+from sigservice.repository.integrations import integrations as integration_rows
 from sigservice.services import outbox
-from sigservice.services.actions import integration_delivery, integration_messages, integrations
-from sigservice.services.actions.integration_delivery import Settings
-from sigservice.services.actions.integration_providers import PROVIDERS
-from sigservice.services.actions.integrations import Integration, Rules
 from sigservice.services.deliveries import DeliverySettings
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
+from sigservice.services.integrations import (
+    integration_delivery,
+    integration_messages,
+    integrations,
+)
+from sigservice.services.integrations.integration_delivery import Settings
+from sigservice.services.integrations.integration_providers import PROVIDERS
+from sigservice.services.integrations.integrations import Integration, Rules
 from sigservice.web import (
     AdminGuard,
     Context,

@@ -19,7 +19,7 @@ from sigservice.db.statements import (
     fetch_value,
 )
 
-_SQL = queries.load("actions/integrations")
+_SQL = queries.load("integrations/integrations")
 
 
 def lock(conn: Connection) -> None:

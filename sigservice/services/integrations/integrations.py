@@ -22,12 +22,12 @@ from sigservice.errors import (
 )
 from sigservice.outgoing import post
 from sigservice.outgoing.addresses import AddressPolicy
-from sigservice.repository.actions import integrations as integration_rows
+from sigservice.repository.integrations import integrations as integration_rows
 from sigservice.repository.projects import environments, projects
 from sigservice.repository.projects import tag_types as tag_type_rows
-from sigservice.services.actions import integration_checks, integration_events
-from sigservice.services.actions.integration_providers import PROVIDERS, Parameter, Provider
 from sigservice.services.identity import ADMIN, SYSTEM, Identity
+from sigservice.services.integrations import integration_checks, integration_events
+from sigservice.services.integrations.integration_providers import PROVIDERS, Parameter, Provider
 from sigservice.services.problems import Problems
 from sigservice.services.projects import tag_types
 from sigservice.services.projects.tag_types import TagType

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from standardwebhooks import Webhook
 
-from sigservice.services.actions.integration_messages import Message, build_requests
+from sigservice.services.integrations.integration_messages import Message, build_requests
 
 NOW = datetime(2026, 11, 24, 5, 58, 52, tzinfo=UTC)
 URL = "https://flags.example"

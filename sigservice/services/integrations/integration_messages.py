@@ -11,10 +11,10 @@ import msgspec
 from sigservice.clock import format_iso
 from sigservice.db.statements import Row
 from sigservice.late import standardwebhooks
-from sigservice.services.actions import mustache
-from sigservice.services.actions.integration_checks import list_recipients
-from sigservice.services.actions.integration_providers import PROVIDERS
 from sigservice.services.identity import name_actor
+from sigservice.services.integrations import mustache
+from sigservice.services.integrations.integration_checks import list_recipients
+from sigservice.services.integrations.integration_providers import PROVIDERS
 from sigservice.services.system.event_messages import (
     MARKDOWN,
     PLAIN,

@@ -9,27 +9,27 @@ import msgspec
 from sigservice.db.pool import Connection
 from sigservice.db.statements import Row
 from sigservice.errors import BadDataError, NotFoundError
-from sigservice.repository.actions import integrations as integration_rows
+from sigservice.repository.integrations import integrations as integration_rows
 from sigservice.repository.projects import environments, projects
 from sigservice.repository.system import events as event_rows
 from sigservice.repository.system.events import EventFilter
-from sigservice.routes.admin.actions.integrations import (
+from sigservice.routes.admin.integrations.integrations import (
     describe_delivery,
     make_rules,
     retry,
     send_test,
 )
-from sigservice.services.actions import (
+from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
+from sigservice.services.integrations import (
     integration_delivery,
     integration_messages,
     integrations,
     mustache,
 )
-from sigservice.services.actions.integration_events import ANY, RECORDED
-from sigservice.services.actions.integration_messages import Message
-from sigservice.services.actions.integration_providers import PROVIDERS, Parameter, Provider
-from sigservice.services.actions.integrations import Integration
-from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
+from sigservice.services.integrations.integration_events import ANY, RECORDED
+from sigservice.services.integrations.integration_messages import Message
+from sigservice.services.integrations.integration_providers import PROVIDERS, Parameter, Provider
+from sigservice.services.integrations.integrations import Integration
 from sigservice.services.system import events
 from sigservice.services.system.event_messages import MARKDOWN, render_sentence
 from sigservice.web import Context, Page, PageGuard, Router, ShownOnce
@@ -118,7 +118,7 @@ def list_integrations(context: Context, identity: Identity) -> Page:
             )
         )
     return Page(
-        "actions/integrations/list",
+        "integrations/integrations/list",
         title="Integrations",
         tables=tables,
         can_create=can_create,
@@ -160,7 +160,7 @@ def show_integration(
     form = entry.form or (_to_form(row) if row else {"enabled": "on"})
     name = _name_integration(row) if row else kind.label
     return Page(
-        "actions/integrations/form",
+        "integrations/integrations/form",
         title=name if row else f"New integration: {kind.label}",
         breadcrumbs=BREADCRUMBS,
         provider=kind,

@@ -17,12 +17,12 @@ from sigservice.outgoing import post, smtp
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.outgoing.retry_after import parse_retry_after
 from sigservice.outgoing.smtp import MailError, MailServer
-from sigservice.repository.actions import integrations as integration_rows
+from sigservice.repository.integrations import integrations as integration_rows
 from sigservice.services import outbox
-from sigservice.services.actions import integration_messages, integrations, mustache
-from sigservice.services.actions.integration_messages import Message, Request
 from sigservice.services.deliveries import MAX_RETRY_PAUSE, DeliveryResult, DeliverySettings
 from sigservice.services.identity import Identity
+from sigservice.services.integrations import integration_messages, integrations, mustache
+from sigservice.services.integrations.integration_messages import Message, Request
 from sigservice.services.system import mails
 
 _START_SECONDS = 15  # no further channel after this, so that a delivery ends before its claim

@@ -1,0 +1,1 @@
+"""Integrations: who hears of which events, their deliveries and the messages in them."""
