@@ -155,7 +155,7 @@ def _make_place(service: Service, clock: FakeClock) -> dict[str, Any]:
     create("context", name="plan")
     create("tag-types", name="owner")
     create("strategies", name="byRegion", parameters=[])
-    account = create("service-account", username="robot")
+    account = create("service-account", username="robot", rootRole="Editor")
     flags.create_flag("parent")
     name = flags.create_flag("checkout", tags=[{"type": "simple", "value": "shop"}])
     flags.add_strategy(name, "production")

@@ -266,6 +266,18 @@ def test_an_editor_plans_a_change_carries_it_out_and_cancels_no_other_set(
     ed.post(f"{PATH}/{other}/now", {"csrf": ed.csrf}, status=403)
 
 
+def test_an_editor_schedules_with_no_more_than_the_own_permissions(ed, sets, web):
+    body = {"username": "root", "rootRole": "Admin"}
+    root = web.post_json("/api/admin/service-account", body, headers=ADMIN).json["id"]
+    form = schedule(ed)
+    assert [text for _, _, text in form["actorId"].options][1:] == ["switcher"]
+    fields = {name: form[name].value for name in form.fields if name}
+    for path, more in (("/admin/features/checkout/schedule", {}), (OFF, {"when": "at"})):
+        page = ed.post(path, fields | more | {"confirmed": "on", "actorId": str(root)}, status=400)
+        assert "Service account not found." in main(page)
+    assert list_scheduled(web) == []
+
+
 def follow_texts(page, path):
     """The texts of the links to the path and below."""
     return [link.get_text() for link in page.html.select(f"a[href^='{path}']")]

@@ -124,6 +124,20 @@ def test_an_editor_undoes_a_run_and_a_viewer_does_not(incident, cast, vera):
     assert not incident.web.get(path, headers=ADMIN).json["enabled"]
 
 
+def test_an_undo_needs_edit_until_it_has_run(incident, ed):
+    path = f"{incident.events}/{read_run(incident)['id']}"
+    ed.post(f"{path}/undo", headers=_csrf(ed), status=202)
+    users = incident.web.get("/api/admin/user-admin", headers=ADMIN).json["users"]
+    (id,) = [user["id"] for user in users if user["username"] == "ed"]
+    body = {"username": "ed", "rootRole": "Viewer"}
+    incident.web.put_json(f"/api/admin/user-admin/{id}", body, headers=ADMIN)
+    actions.run_once(incident.kit.services[0].context)
+    undo = incident.web.get(incident.events, headers=ADMIN).json["actionSetEvents"][0]
+    assert undo["state"] == "failed"
+    details = "ed can't change flags: its role is Viewer."
+    assert undo["actionSet"]["actions"][0]["details"] == details
+
+
 def _csrf(user):
     return {"X-CSRF-Token": user.csrf}
 

@@ -53,7 +53,7 @@ def show_schedule_form(
 ) -> Page:
     row = find_feature(conn, name)
     links = environments.list_by_project(conn, row["project"])
-    accounts = list_accounts(conn)
+    accounts = list_accounts(conn, identity)
     names = [link["name"] for link in links if link["visible"] and link["enabled"]]
     environment_field = Field(
         f"{PARAMS}environment", "Environment", type="select", choices=make_choices(names)

@@ -85,7 +85,7 @@ def _ask_first(
         state, has_strategies = get_state(conn, target), strategies.list_strategies(conn, target)
         default = summarize_defaults(conn, target.project).get(environment, EVERYONE)
         usage = client_metrics.find_busiest_app(conn, name, environment, hours=HOURS)
-        accounts = list_accounts(conn)
+        accounts = list_accounts(conn, identity)
     sentences = []
     if enabled and not state["is_active"]:
         noun = "active strategy" if has_strategies else "strategy"

@@ -7,7 +7,7 @@ from sigservice.services.actions import action_sets
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action, ActionSetFields, read_limits
 from sigservice.services.actions.schedules import NO_SOURCE, Schedule
-from sigservice.services.identity import Identity
+from sigservice.services.identity import EDIT, PERMISSIONS, Identity
 from sigservice.web import Connection, Context
 from sigservice.web.forms import Field, Form, fill, read, read_id
 
@@ -22,9 +22,13 @@ REASON_FIELD = Field("why", "Why?", attributes={"maxlength": "500"})
 Accounts = list[tuple[str, str]]
 
 
-def list_accounts(conn: Connection) -> Accounts:
-    """The service accounts that can run it."""
-    return [(str(row["id"]), row["username"]) for row in service_accounts.list_all(conn)]
+def list_accounts(conn: Connection, by: Identity) -> Accounts:
+    """The service accounts that can run it and may do no more than the user."""
+    return [
+        (str(row["id"]), row["username"])
+        for row in service_accounts.list_all(conn)
+        if {EDIT} <= PERMISSIONS[row["role"]] <= by.permissions
+    ]
 
 
 def make_optional_fields(form: Form, accounts: Accounts) -> list[Field]:
@@ -50,12 +54,13 @@ def plan(
 ) -> None:
     """Creates the set; its name says what changes when, its description why. Raises BadDataError,
     NameExistsError."""
+    actor_id = form.get("actorId", "")
     schedule = read(form, Schedule, "match.", cron=None)
     fields = ActionSetFields(
         name=f"{text}, {(schedule.at or '').replace('T', ' ')} {schedule.zone}"[:255],
         description=form.get("why", "").strip()[:500] or None,
         enabled=True,
-        actor_id=read_id(form.get("actorId", "")),
+        actor_id=read_id(actor_id) if actor_id in dict(list_accounts(conn, identity)) else 0,
         source_id=NO_SOURCE,
         filters=[],
         actions=[action],
