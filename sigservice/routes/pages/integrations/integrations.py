@@ -122,7 +122,7 @@ def list_integrations(context: Context, identity: Identity) -> Page:
         title="Integrations",
         tables=tables,
         can_create=can_create,
-        hint="Send changes to chats, monitoring systems and webhooks."
+        hint="Send changes, alerts, runs and releases to a chat, to email or to a webhook."
         f" {len(rows)} of {limit} integrations.",
         limit_text=explain_limit("integration", limit, "integrations.limit")
         if can_edit and len(rows) >= limit
@@ -273,8 +273,7 @@ def _make_events_cell(row: Row) -> Cell:
     labels = [_name_event(type) for type in row["events"]]
     more = f" and {len(labels) - 5} more" if len(labels) > 5 else ""
     scope = [*row["projects"], *row["environments"]]
-    text = ", ".join(labels[:5]) + more or "notifications by its name"
-    return Cell(text, hint=f"in {', '.join(scope)}" if scope else "")
+    return Cell(", ".join(labels[:5]) + more, hint=f"in {', '.join(scope)}" if scope else "")
 
 
 def _name_event(type: str | None) -> str:
@@ -286,7 +285,7 @@ def _make_fields(provider: Provider) -> list[Field]:
         Field(
             "name",
             "Name (optional)",
-            hint="Action sets, endpoints, alert rules and releases choose it by this.",
+            hint="Such as #shop-oncall.",
         ),
         Field("description", "Description (optional)"),
         *(_make_field(parameter) for parameter in provider.parameters),
