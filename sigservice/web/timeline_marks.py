@@ -14,7 +14,7 @@ from sigservice.repository.signals import signal_endpoints
 from sigservice.repository.system import events as event_rows
 from sigservice.repository.system.events import EventFilter
 from sigservice.services.actions.schedules import read_cause
-from sigservice.services.identity import EDIT, Identity
+from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 from sigservice.services.system import events
 from sigservice.services.system.events import RELEASE_EVENTS
@@ -43,7 +43,7 @@ def list_marks(
     ids = sorted({view["run"]["id"] for view in views if view["run"]})
     can_edit = by.has_permission(EDIT)
     runs = action_runs.list_by_ids(conn, ids, payloads=can_edit) if ids else []
-    names = _name_alerts(conn, runs) if can_edit and runs else {}
+    names = _name_alerts(conn, runs, by) if can_edit and runs else {}
     by_id = {row["id"]: row for row in runs}
     return [
         _make_mark(view, by_id.get(view["run"]["id"]) if view["run"] else None, names)
@@ -67,9 +67,10 @@ def read_timelines(
     return [chart for chart in charts if chart]
 
 
-def _name_alerts(conn: Connection, runs: list[Row]) -> dict[int, str]:
+def _name_alerts(conn: Connection, runs: list[Row], by: Identity) -> dict[int, str]:
     """The first value of the summary of each run's signal."""
-    summarizers = make_summarizers(signal_endpoints.list_all(conn))
+    names_only = not by.has_permission(ADMIN)
+    summarizers = make_summarizers(signal_endpoints.list_all(conn), names_only=names_only)
     names = {}
     for row in runs:
         if row["payload"] and row["source_id"] in summarizers:

@@ -59,7 +59,11 @@ class Incident:
 
     def signal(self, status, key):
         self.kit.alert(
-            status, f"{VALUE}-{key}", summary=f"{VALUE} fails", severity="critical", x=[[PAYLOAD]]
+            status,
+            f"{VALUE}-{key}",
+            summary=f"{VALUE} fails",
+            severity="critical",
+            password=PAYLOAD,
         )
         actions.run_once(self.kit.services[0].context)
 
@@ -214,6 +218,24 @@ def test_the_list_says_which_states_alerts_hold_and_the_percentages(incident, ve
         "banner": "off alert of banner in production , 18 min ago",
         "checkout": "on 0%",
     }
+
+
+def test_the_list_of_flags_names_the_alert_for_editors(incident, ed, vera):
+    for user, title in ((ed, f"{VALUE} fails"), (vera, "an alert")):
+        link = user.get("/admin/features").html.select_one("#flag-banner .why a")
+        assert link["title"] == title
+
+
+def test_an_editor_gets_the_summary_of_the_endpoint_else_titles(incident, ada, ed):
+    (alert,) = ed.get("/api/admin/alerts").json["alerts"]
+    assert alert["summary"] == [{"label": "summary", "text": f"{VALUE} fails"}]
+    path = f"/api/admin/signal-endpoints/{incident.endpoint['id']}"
+    options = {"summary": [{"label": "Level", "path": "severity"}]}
+    body = {"name": "alertmanager", "options": options}
+    incident.web.put_json(path, body, headers=ADMIN)
+    for user in (ada, ed):
+        (alert,) = user.get("/api/admin/alerts").json["alerts"]
+        assert alert["summary"] == [{"label": "Level", "text": "critical"}]
 
 
 def test_a_viewer_opens_runs_without_payloads(incident, vera):

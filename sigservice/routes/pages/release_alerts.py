@@ -9,7 +9,7 @@ import msgspec
 from sigservice.db import Connection, Row
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.services.actions.held_flags import name_alert
-from sigservice.services.identity import EDIT, Identity
+from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.signals.payload_paths import find_text
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 
@@ -30,7 +30,8 @@ def find_alerts(conn: Connection, rows: Sequence[Row], by: Identity) -> dict[int
     ids = {row["id"]: row["last_signal_id"] for row in rows if row["last_signal_id"] is not None}
     if not ids:
         return {}
-    summarizers = make_summarizers(signal_endpoints.list_all(conn))
+    names_only = not by.has_permission(ADMIN)
+    summarizers = make_summarizers(signal_endpoints.list_all(conn), names_only=names_only)
     alerts = {
         row["id"]: _describe(row, summarizers[row["endpoint_id"]])
         for row in signals.list_by_ids(conn, [*ids.values()])

@@ -9,7 +9,7 @@ from sigservice.db import Connection, Row
 from sigservice.repository.actions import alerts
 from sigservice.repository.signals import signal_endpoints
 from sigservice.repository.system import home, link_targets
-from sigservice.services.identity import EDIT, Identity
+from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.signals.signal_summaries import (
     SignalSummary,
     Summarizer,
@@ -32,7 +32,8 @@ def list_held_flags(
         return []
     endpoints = signal_endpoints.list_all(conn)
     names = {endpoint["id"]: endpoint["name"] for endpoint in endpoints}
-    summarizers = make_summarizers(endpoints) if can_edit else {}
+    names_only = not by.has_permission(ADMIN)
+    summarizers = make_summarizers(endpoints, names_only=names_only) if can_edit else {}
     keys = {(row["action_set_id"], row["correlation"]) for row in rows}
     by_key = {(row["action_set_id"], row["key"]): row for row in alerts.list_by_keys(conn, keys)}
     signals = link_targets.list_existing(conn, [_name_signal(row) for row in rows])

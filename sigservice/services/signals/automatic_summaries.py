@@ -90,6 +90,7 @@ _SENDERS = (
         message="message",
     ),
     _describe("specversion", type="type", source="source", subject="subject"),  # CloudEvents
+    _describe("rule", alert="rule", reason="reason"),  # an alert rule of this service
     _describe("TopicArn", subject="Subject", message="Message", topic="TopicArn"),  # AWS SNS
 )
 _TITLES = split_paths(
@@ -99,13 +100,15 @@ _TYPE: Path = ("type",)
 MIN_FIELDS = 2  # fewer members of a known sender say too little
 
 
-def summarize_payload(payload: Any) -> list[LabeledValues]:
-    """At most MAX_FIELDS values with labels; the payload itself if it has no values."""
-    return (
-        _summarize_known(payload)
-        or list(islice(_summarize_unknown(payload), MAX_FIELDS))
-        or [("", ["null" if payload is None else payload])]
-    )
+def summarize_payload(payload: Any, *, names_only: bool = False) -> list[LabeledValues]:
+    """At most MAX_FIELDS values with labels; the payload itself if it has no values. With
+    `names_only`, an unknown sender's payload has only its titles, which can be none."""
+    if fields := _summarize_known(payload):
+        return fields
+    fields = list(islice(_summarize_unknown(payload), MAX_FIELDS))
+    if names_only:
+        return [field for field in fields if (field[0],) in _TITLES]
+    return fields or [("", ["null" if payload is None else payload])]
 
 
 def _summarize_known(payload: Any) -> list[LabeledValues]:

@@ -55,10 +55,11 @@ class SignalSummary:
 
 
 class Summarizer:
-    """Summarizes the signals of one endpoint."""
+    """Summarizes the signals of one endpoint. With `names_only`, for users who may not read
+    payloads, an automatic summary has no value that could be anything."""
 
-    def __init__(self, options: EndpointOptions) -> None:
-        self._options = options
+    def __init__(self, options: EndpointOptions, *, names_only: bool = False) -> None:
+        self._options, self._names_only = options, names_only
 
     @property
     def labels(self) -> list[str]:
@@ -77,7 +78,7 @@ class Summarizer:
             texts
             or [
                 SummaryText(clean_text(label), join_values(values))
-                for label, values in summarize_payload(payload)
+                for label, values in summarize_payload(payload, names_only=self._names_only)
             ],
             self.find_status(payload),
             self.find_severity(payload),
@@ -98,13 +99,15 @@ class Summarizer:
         return signal_states.recognize_severity(payload)
 
 
-def make_summarizer(endpoint: Row) -> Summarizer:
-    return Summarizer(parse_options(endpoint["options"]))
+def make_summarizer(endpoint: Row, *, names_only: bool = False) -> Summarizer:
+    return Summarizer(parse_options(endpoint["options"]), names_only=names_only)
 
 
-def make_summarizers(endpoints: Iterable[Row]) -> dict[int, Summarizer]:
+def make_summarizers(
+    endpoints: Iterable[Row], *, names_only: bool = False
+) -> dict[int, Summarizer]:
     """The summarizers by the ID of the endpoint."""
-    return {endpoint["id"]: make_summarizer(endpoint) for endpoint in endpoints}
+    return {row["id"]: make_summarizer(row, names_only=names_only) for row in endpoints}
 
 
 def decode_payload(row: Row) -> Any:

@@ -47,7 +47,7 @@
 % if cell and not feature["archived"] and (cell["alert"] or cell["rollout"]):
 <span class="why">
 % if cell["alert"]:
-<a href="{{url('/admin/projects', cell['alert']['project'], 'actions', cell['alert']['action_set_id'], 'runs', cell['alert']['id'])}}">alert<span class="hidden"> of {{cell["label"]}}</span></a>,
+<a href="{{url('/admin/projects', cell['alert']['project'], 'actions', cell['alert']['action_set_id'], 'runs', cell['alert']['id'])}}" title="{{cell["alert"]["alert"] or "an alert"}}">alert<span class="hidden"> of {{cell["label"]}}</span></a>,
 % include("partials/time.tpl", at=cell["alert"]["created_at"])
 % end
 {{cell["rollout"]}}

@@ -53,6 +53,22 @@ def configure(*fields, **more):
     return Summarizer(EndpointOptions(summary=summary, **more))
 
 
+NAMES = [
+    (SENDERS["alertmanager"].samples.firing, KNOWN["alertmanager"]),
+    (SENDERS["generic"].samples.firing, "title: 5% of the checkouts fail"),
+    ({"message": "Disk full", "password": "hunter2"}, "message: Disk full"),
+    ({"data": {"rule": "Slow", "reason": "p95 is 2 s"}}, "Alert: Slow · Reason: p95 is 2 s"),
+    ({"user": {"name": "hunter2"}}, ""),
+    ("hunter2", ""),
+]
+
+
+@each("row", NAMES)
+def test_summary_for_users_who_may_not_read_payloads_has_only_names(row):
+    payload, text = row
+    assert Summarizer(EndpointOptions(), names_only=True).summarize(payload).text == text
+
+
 @each("name", KNOWN)
 def test_known_sender_is_summarized_by_the_members_that_matter(name):
     assert AUTOMATIC.summarize(SENDERS[name].samples.firing).text == KNOWN[name]
