@@ -41,9 +41,7 @@ def run_once(context: Context) -> int:
         finally:  # runs that have started don't wait for signals that can't be evaluated
             if evaluated or work["runs"]:
                 performed += _perform_all(context, logger)
-        if evaluated or performed:
-            context.mails_waiting.set()
-        elif work is not _ONLY_SIGNALS:
+        if not (evaluated or performed) and work is not _ONLY_SIGNALS:
             break
         total, work = total + performed, None
     return total

@@ -1,6 +1,6 @@
 <div class="actions commands">
 % if release["again"]:
-<a class="button quiet" href="{{url(release["again"])}}">Start again …<span class="hidden"> like release {{release["id"]}}</span></a>
+<a class="button quiet" href="{{url(release["again"])}}">Start like this one …<span class="hidden"> (release {{release["id"]}})</span></a>
 % end
 % for command in release["commands"]:
 % if command["is_direct"]:

@@ -216,6 +216,19 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
+def make_plan(row: Row) -> dict[str, Any]:
+    """A body with which a release like this one can be started: the steps above its present
+    percentage, all if there is none."""
+    plan = msgspec.json.decode(row["plan"])
+    names = ("watchMinutes", "noDataMinutes", "window")
+    return {
+        "strategyId": row["strategy_id"],
+        "steps": [s for s in plan["steps"] if s["rollout"] > row["rollout"]] or plan["steps"],
+        **{name: plan[name] for name in names},
+        "guards": [guard["definition"] for guard in list_guards(row)],
+    }
+
+
 def list_guards(row: Row) -> list[dict[str, Any]]:
     """The stored guards of a release, with the name of the `endpoint` of each."""
     return msgspec.json.decode(row["guards"], type=list[dict[str, Any]])

@@ -64,7 +64,6 @@ def store_guards(
 
 
 def _catch_up(context: Context, target: FeatureEnvironment, row: Row) -> Row:
-    context.mails_waiting.set()
     if all(guard["is_caught_up"] for guard in releases.list_guards(row)):
         return row
     logger = context.get_logger("releases")
@@ -167,6 +166,11 @@ def show_release(context: Context, identity: Identity, target: FeatureEnvironmen
     return _describe(context, row)
 
 
+@router.get(f"{RELEASE}/plan", needs=VIEW)
+def show_plan(conn: Connection, identity: Identity, target: FeatureEnvironment, id: int) -> Json:
+    return releases.make_plan(releases.get(conn, target, id))
+
+
 @router.get(f"{RELEASE}/events", needs=VIEW)
 def list_release_events(
     conn: Connection, identity: Identity, target: FeatureEnvironment, id: int
@@ -193,5 +197,4 @@ def run_command(
 ) -> Json:
     with context.database.transaction() as conn:
         row = release_commands.run_command(conn, target, id, command, body, identity, context.clock)
-    context.mails_waiting.set()
     return _describe(context, row)

@@ -135,7 +135,7 @@ def _make_form(conn: Connection, target: FeatureEnvironment, rollouts: list[Any]
     """The texts of a new release; `like` of the query is the ID of one to start again."""
     id = read_id(read_query(request.environ).get("like", ""))
     if id:
-        return values.make_form(releases.to_json(releases.get(conn, target, id)))
+        return values.make_form(releases.make_plan(releases.get(conn, target, id)))
     texts = [str(strategy["parameters"].get("rollout", "")) for strategy in rollouts]
     numbers = [int(text) for text in texts if text.isdecimal()]
     return values.make_new_form(CAREFUL.steps, numbers[0] if len(numbers) == 1 else 0)

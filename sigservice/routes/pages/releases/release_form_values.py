@@ -74,15 +74,15 @@ def make_new_form(steps: Sequence[Step], rollout: int) -> Form:
     return choose_units(form) | {"window.timezone": "UTC"}
 
 
-def make_form(release: Mapping[str, Any]) -> Form:
-    """The texts of a release like another one."""
+def make_form(plan: Mapping[str, Any]) -> Form:
+    """The texts of a release with the plan of another one."""
     names = ("strategyId", "watchMinutes", "noDataMinutes", "window", "steps")
-    form = choose_units(to_form({name: release[name] for name in names}))
+    form = choose_units(to_form({name: plan[name] for name in names}))
     form = {"window.timezone": "UTC"} | form
-    window = release["window"]
+    window = plan["window"]
     form |= {f"window.days.{day}": "on" for day in window["days"]} if window else {}
     form.pop("window.days", None)
-    return form | make_guards_form(release["guards"])
+    return form | make_guards_form(plan["guards"])
 
 
 def make_guards_form(guards: Sequence[Mapping[str, Any]]) -> Form:

@@ -81,7 +81,6 @@ def run_command(
         done=find_back(name, environment, release_id, back, done=f"release-{command}"),
         is_dangerous=question.is_dangerous,
         breadcrumbs=make_breadcrumbs(name),
-        after_commit=context.mails_waiting.set,
         hidden={"back": back},
         fields=fill([REASON], form),
     )

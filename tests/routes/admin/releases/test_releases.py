@@ -211,3 +211,14 @@ def test_unknown_releases_and_commands_are_not_found(kit):
     kit.post(f"{kit.place}/releases/999/hold", status=404)
     kit.post(f"{kit.place}/releases/{release['id']}/explode", status=404)
     kit.get("/api/admin/projects/default/features/no/environments/production/releases", 404)
+
+
+def test_the_plan_of_a_release_starts_one_from_its_next_step_on(kit):
+    release = kit.create(guards=[kit.guard(kit.endpoint())], watchMinutes=7)
+    kit.command(release, "stop")
+    plan = kit.get(f"{kit.place}/releases/{release['id']}/plan")
+    assert [step["rollout"] for step in plan["steps"]] == [step["rollout"] for step in STEPS[1:]]
+    new = kit.create(**plan)
+    names = ("watchMinutes", "noDataMinutes", "window", "strategyId")
+    assert {name: new[name] for name in names} == {name: release[name] for name in names}
+    assert new["guards"][0]["filters"] == release["guards"][0]["filters"]
