@@ -10,14 +10,14 @@ from sigservice.context import Context
 from sigservice.errors import StartError
 from sigservice.http_server.listener import Callbacks
 from sigservice.log import escape_line
-from sigservice.routes import find_routers
+from sigservice.routes import find_early_routers, load_routers, map_late_routes
 from sigservice.services.access.authentication_scheme import Custom
 from sigservice.web.body_permits import build_body_decision
 from sigservice.web.client_ip import make_connection_key
 from sigservice.web.cors import allow_origins, answer_preflights, make_rejection_headers
 from sigservice.web.errors import ErrorPlugin, handle_router_error
 from sigservice.web.request_log import build_refusal_log
-from sigservice.web.router import build_kind_finder, create_root
+from sigservice.web.router import LateRoutes, build_kind_finder, create_root
 from sigservice.web.wsgi import Wsgi, compress, wrap_app
 
 
@@ -26,13 +26,14 @@ def make_app(context: Context) -> Callable[[], tuple[Wsgi, Callbacks]]:
     what the listener asks it. Binding the routes takes most of the time, so a reset service only
     wraps them again."""
     config = context.config
-    root = create_root()
+    root = create_root(context)
     root.install(ErrorPlugin(context))  # for routes that a hook adds
     outer = _call_hook(config["preHook"], "preHook", root)
     _set_up_custom_authentication(context, root)
     inner = _call_hook(config["preRouterHook"], "preRouterHook", root)
-    routers = find_routers()
-    root.add_all([route for router in routers for route in router.bind(context)])
+    routers = find_early_routers()
+    routes = [route for router in routers for route in router.bind(context)]
+    root.router.complete(routes, LateRoutes(map_late_routes(), load_routers))
 
     def on_error(error: HTTPError) -> HTTPResponse:
         return handle_router_error(context, error, request.environ)

@@ -1,11 +1,11 @@
 """Routers: the routes of one module, declared by decorators on named functions.
 
-`bind` makes bottle's routes of them for one service. The guard, limits and body checks of a route
-are plugins.
+`bind` makes bottle's routes of them for one service, and `route_tree.py` finds them. The guard,
+limits and body checks of a route are plugins.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, lru_cache, partial, update_wrapper
+from functools import cached_property, partial, update_wrapper
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
 
@@ -18,6 +18,7 @@ from sigservice.web import respond
 from sigservice.web.body import BodyPlugin
 from sigservice.web.errors import ErrorPlugin
 from sigservice.web.limits import LimitPlugin
+from sigservice.web.route_tree import RouteTree, Rule
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 _ANSWER = "sigservice.answer"  # the answer of a handler, which bottle still has to convert
@@ -66,10 +67,12 @@ class Router:
         self,
         guard: Callable[..., Any],
         *tokens: str,
-        is_enabled: Callable[[dict[str, Any]], bool] = lambda _config: True,
+        is_enabled: Callable[[dict[str, Any]], bool] | None = None,
         notices: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self._guard, self._tokens, self.is_enabled = guard, tokens, is_enabled
+        self._guard, self._tokens = guard, tokens
+        self.is_conditional = is_enabled is not None
+        self.is_enabled = is_enabled or (lambda _config: True)
         self._notices = notices
         self.routes: list[RouteDeclaration] = []
 
@@ -173,6 +176,14 @@ def _call_for_json(
     return respond.empty() if answer is None else respond.json(answer)
 
 
+class LateRoutes(NamedTuple):
+    """Routes whose modules are imported at the first request of one: the module of each route, and
+    a function that imports a module and returns its routers."""
+
+    modules: Mapping[Rule, str]
+    load: Callable[[str], Iterable[Router]]
+
+
 class _BoundRouter(Bottle):  # type: ignore[misc]
     """The app of bound routes. It never handles a request, so it has only the attributes that they
     need: creating a whole Bottle takes most of the start."""
@@ -203,62 +214,73 @@ class _BoundRoute(Route):  # type: ignore[misc]
 
 
 class _RootRouter(BottleRouter):  # type: ignore[misc]
-    """Compiles all patterns once: bottle's router does it again for each route. The tables contain
-    the numbers of the service's routes, so the services of a process share them."""
+    """Finds the routes of the service in a tree; bottle's router has only those of hooks."""
 
-    def __init__(self) -> None:
+    def __init__(self, context: Context) -> None:
         super().__init__()
-        self.add_filter("id", _id_filter)
-        self.add_filter("path", _path_filter)
-        self._routes: list[Route] = []
-        self._is_complete = False
+        self._context = context
+        self._tree = RouteTree()
+        self._routes: dict[Rule, Route] = {}
+        self._late: LateRoutes = LateRoutes({}, lambda _module: ())
 
-    def complete(self, routes: list[Route], hook_routes: list[Route]) -> None:
-        """Compiles the patterns of `routes`. Hooks have added their routes already."""
-        self._routes = routes
-        paths = tuple((route.rule, route.method) for route in routes)
-        if hook_routes:
-            self._fill(paths, hook_routes)
-            return
-        shared: Any = _build_tables(paths)
-        self.static = {method: dict(table) for method, table in shared.static.items()}
-        self.dyna_routes = {method: list(rules) for method, rules in shared.dyna_routes.items()}
-        self.dyna_regexes = dict(shared.dyna_regexes)
-        self.builder, self._groups = dict(shared.builder), dict(shared._groups)
-        self._is_complete = True
-
-    def _fill(self, paths: Iterable[tuple[str, str]], hook_routes: Iterable[Route] = ()) -> None:
-        for number, (rule, method) in enumerate(paths):
-            self.add(rule, method, number)
-        for route in hook_routes:  # so that bottle, which prefers later routes, uses them
-            self.add(route.rule, route.method, route)
-        self._is_complete = True
-        for method in self.dyna_routes:
-            self._compile(method)
+    def complete(self, routes: Iterable[Route], late: LateRoutes) -> None:
+        """Adds the routes of the service. Those of hooks are there already, and replace routes with
+        the same method and path."""
+        hook_rules = {(method, path) for method in self.static for path in self.static[method]}
+        hook_rules |= {(m, path) for m, rules in self.dyna_routes.items() for path, *_ in rules}
+        self._late = late
+        self._add_routes(routes)
+        for method, path in {**self._routes, **late.modules}.keys() - hook_rules:
+            self._tree.add(method, path)
 
     def match(self, environ: dict[str, Any]) -> tuple[Route, dict[str, Any]]:
-        target, arguments = super().match(environ)
-        return (self._routes[target] if isinstance(target, int) else target), arguments
+        rule, arguments = self._find_rule(environ)
+        if isinstance(rule, Route):
+            return rule, arguments
+        if rule not in self._routes:
+            self._load(self._late.modules[rule])
+        return self._routes[rule], arguments
 
-    def _compile(self, method: str) -> None:
-        if self._is_complete:
-            super()._compile(method)
+    def match_loaded(self, environ: dict[str, Any]) -> tuple[Route | None, dict[str, Any]]:
+        """Like `match`, but imports nothing: None instead of a route whose module isn't imported
+        yet."""
+        rule, arguments = self._find_rule(environ)
+        return (rule if isinstance(rule, Route) else self._routes.get(rule)), arguments
 
+    def list_routes(self) -> list[Route]:
+        """All routes of the service, for which it imports all modules."""
+        for module in set(self._late.modules.values()):
+            self._load(module)
+        return list(self._routes.values())
 
-@lru_cache(maxsize=16)
-def _build_tables(paths: tuple[tuple[str, str], ...]) -> _RootRouter:
-    router = _RootRouter()
-    router._fill(paths)
-    return router
+    def _find_rule(self, environ: dict[str, Any]) -> tuple[Rule | Route, dict[str, Any]]:
+        method, path = environ["REQUEST_METHOD"].upper(), environ["PATH_INFO"] or "/"
+        methods = ("HEAD", "GET") if method == "HEAD" else (method,)
+        is_fixed_hook = any(path in self.static.get(name, ()) for name in (*methods, "ANY"))
+        if not is_fixed_hook and (match := self._tree.find(methods, path)) is not None:
+            return match
+        try:
+            return super().match(environ)
+        except HTTPError as error:
+            allowed = self._tree.list_methods(path)
+            if not allowed:
+                raise
+            if hook_methods := error.get_header("Allow"):
+                allowed |= set(hook_methods.split(","))
+            raise HTTPError(405, "Method not allowed.", Allow=",".join(sorted(allowed))) from None
+
+    def _load(self, module: str) -> None:
+        """Two requests may do it at the same time: each of the routes works."""
+        routers = self._late.load(module)
+        self._add_routes(route for router in routers for route in router.bind(self._context))
+
+    def _add_routes(self, routes: Iterable[Route]) -> None:
+        self._routes |= {(route.method, route.rule): route for route in routes}
 
 
 class _Root(Bottle):  # type: ignore[misc]
     """Answers with the HTTPResponse of a handler as it is. bottle copies it into an object of the
     thread first, which takes longer than most handlers. Routes of hooks are bottle's."""
-
-    def add_all(self, routes: list[Route]) -> None:
-        self.router.complete(routes, hook_routes=self.routes[:])
-        self.routes.extend(routes)  # bottle refuses to assign it
 
     def wsgi(self, environ: dict[str, Any], start_response: Any) -> Any:
         if not environ["PATH_INFO"].isascii():  # bottle decodes it
@@ -314,26 +336,11 @@ def build_kind_finder(routers: Iterable[Router], base: str) -> Callable[[str, st
     return find_kind
 
 
-def create_root() -> Bottle:
-    """A Bottle without plugins and with the filter `id`, because bottle's `int` accepts signs and
-    non-ASCII digits. The caller calls `add_all` with the routes of all routers."""
+def create_root(context: Context) -> Bottle:
+    """A Bottle without plugins. The caller calls `complete` of its router when hooks have added
+    their routes."""
     root = _Root()
     root.uninstall(True)
     del root.router  # bottle does not allow it to be replaced
-    root.router = _RootRouter()
+    root.router = _RootRouter(context)
     return root
-
-
-def _id_filter(_config: str) -> tuple[str, Any, Any]:
-    return r"[0-9]{1,19}", _parse_id, str
-
-
-def _path_filter(_config: str) -> tuple[str, None, None]:
-    """Like bottle's, and with line breaks, which names of applications and tags may have."""
-    return r"(?s:.+?)", None, None
-
-
-def _parse_id(text: str) -> int:
-    """The number, or 0, which matches no row, for one that no column can store."""
-    number = int(text)
-    return number if number < 2**63 else 0
