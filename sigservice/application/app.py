@@ -17,7 +17,7 @@ from sigservice.web.client_ip import make_connection_key
 from sigservice.web.cors import allow_origins, answer_preflights, make_rejection_headers
 from sigservice.web.errors import ErrorPlugin, handle_router_error
 from sigservice.web.request_log import build_refusal_log
-from sigservice.web.router import LateRoutes, build_kind_finder, create_root
+from sigservice.web.router import LateRoutes, create_root
 from sigservice.web.wsgi import Wsgi, compress, wrap_app
 
 
@@ -31,15 +31,13 @@ def make_app(context: Context) -> Callable[[], tuple[Wsgi, Callbacks]]:
     outer = _call_hook(config["preHook"], "preHook", root)
     _set_up_custom_authentication(context, root)
     inner = _call_hook(config["preRouterHook"], "preRouterHook", root)
-    routers = find_early_routers()
-    routes = [route for router in routers for route in router.bind(context)]
+    routes = [route for router in find_early_routers() for route in router.bind(context)]
     root.router.complete(routes, LateRoutes(map_late_routes(), load_routers))
 
     def on_error(error: HTTPError) -> HTTPResponse:
         return handle_router_error(context, error, request.environ)
 
     root.default_error_handler = on_error
-    find_kind = build_kind_finder(routers, context.base)
 
     def wrap() -> tuple[Wsgi, Callbacks]:
         app: Wsgi = inner(root) if inner else root
@@ -52,7 +50,6 @@ def make_app(context: Context) -> Callable[[], tuple[Wsgi, Callbacks]]:
             build_refusal_log(context),
             build_body_decision(context, root, has_wrapper=bool(outer or inner)),
             partial(make_connection_key, trusted=context.trusted_proxies),
-            find_kind,
         )
         return (outer(app) if outer else app), callbacks
 

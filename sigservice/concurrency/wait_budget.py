@@ -27,13 +27,12 @@ _request = _Request()
 
 @contextmanager
 def measure_request(queue_seconds: float) -> Iterator[None]:
-    """Runs the block as a request that has waited this long for its worker. It can be nested in
-    another request of the thread."""
-    outer, _request.waited = _request.waited, queue_seconds
+    """Runs the block as a request that has waited this long for its worker."""
+    _request.waited = queue_seconds
     try:
         yield
     finally:
-        _request.waited = outer
+        _request.waited = None
 
 
 def limit(seconds: float = math.inf) -> float:

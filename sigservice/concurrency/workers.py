@@ -4,53 +4,48 @@ Python runs one thread at a time. Threads that only compute and are awake togeth
 interpreter to each other at every system call, which took more time than the requests (futex
 calls: 14 for each). So one worker has the turn: it runs the waiting requests one after another.
 A request that is about to wait for the database releases the turn, and another worker takes it.
+Requests that have waited for another thread go on one after another too, before new ones.
 """
 
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from itertools import islice
 from typing import Any
 
 from sigservice.log import Logger
 
 STALL_SECONDS = 0.005
-MAX_NESTED = 15  # each takes about 25 of Python's 1000 frames
-MAX_SEARCHED = 64
 
 
 class Workers:
-    """Replaces the task dispatcher of waitress. A task has `service()` and `cancel()`, and `kind`:
-    the tasks of a kind other than "" can run while another one of them waits in the same thread.
-    """
+    """Replaces the task dispatcher of waitress. A task has `service()` and `cancel()`. A thread
+    starts when a task finds none idle, up to `count` threads."""
 
     def __init__(self, count: int, logger: Logger) -> None:
         self._logger = logger
         self._lock = threading.Lock()
+        # Tasks, and workers that have waited and go on when they get the turn.
         self._queue: deque[Any] = deque()
         self._turn: Worker | None = None
         self._idle: list[Worker] = []
-        self._started = 0  # tasks
-        self._progress = 0, 0.0  # the number of started tasks, and the time of that number
+        self._started = 0  # tasks, and workers that went on
+        self._progress = 0, 0.0  # `_started`, and the time of that number
         self._loop_waits, self._turn_ended = False, threading.Lock()
         self._turn_ended.acquire()
         self._is_stopping = False
-        self._threads = [Worker(self, number) for number in range(count)]
-        for thread in self._threads:
-            thread.start()
+        self._count = count
+        self._threads: list[Worker] = []
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether a task waits for a worker."""
-        return bool(self._queue)
+    def is_busy(self) -> bool:
+        """Whether a task waits for a worker, or a request computes: it may keep others waiting."""
+        return self._turn is not None or bool(self._queue)
 
     def add_task(self, task: Any) -> None:
         """Queues a task, which runs after the next `wait`, or when the worker with the turn gets to
         it."""
         with self._lock:
-            if not self._queue:
-                self._progress = self._started, time.monotonic()
+            self._note_arrival()
             self._queue.append(task)
 
     def wait(self, seconds: float) -> None:
@@ -71,8 +66,8 @@ class Workers:
             self._loop_waits = False
 
     def release_stalled(self, now: float) -> None:
-        """Passes the turn on if no waiting task was started for STALL_SECONDS: the request with the
-        turn computes for long, or waits without releasing the turn."""
+        """Passes the turn on if nothing that waits was started for STALL_SECONDS: the request with
+        the turn computes for long, or waits without releasing the turn."""
         with self._lock:
             count, since = self._progress
             if count != self._started:
@@ -90,8 +85,12 @@ class Workers:
         deadline = time.monotonic() + timeout
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
-        while cancel_pending and self._queue:
-            self._queue.popleft().cancel()
+        if cancel_pending:
+            with self._lock:  # workers that wait for the turn still get it
+                tasks = [item for item in self._queue if not isinstance(item, Worker)]
+                self._queue = deque(item for item in self._queue if isinstance(item, Worker))
+            for task in tasks:
+                task.cancel()
 
     def release(self, worker: "Worker") -> None:
         """Passes the turn on if this worker has it."""
@@ -100,75 +99,95 @@ class Workers:
                 self._pass_turn()
 
     def resume(self, worker: "Worker") -> None:
-        """Gives the turn to this worker if no other one has it."""
+        """Wakes this worker when it can have the turn, before all that wait."""
         with self._lock:
+            self._note_arrival()
+            self._queue.appendleft(worker)
             if self._turn is None:
-                self._turn = worker
+                self._pass_turn()
+
+    def put_last(self, worker: "Worker") -> bool:
+        """Passes the turn of this worker on until all that wait have had it. False if it doesn't
+        have it, or nothing waits."""
+        with self._lock:
+            if self._turn is not worker or not self._queue:
+                return False
+            self._queue.append(worker)
+            self._pass_turn()
+            return True
 
     def run(self, worker: "Worker") -> None:
         while (task := self._find_task(worker)) is not None:
-            self.run_task(worker, task)
+            try:
+                task.service()
+            except BaseException as error:  # noqa: BLE001  the worker must go on
+                self._logger.error("a request failed: %s: %s", type(error).__name__, error)
 
-    def run_task(self, worker: "Worker", task: Any) -> None:
-        worker.kind = task.kind
-        try:
-            task.service()
-        except BaseException as error:  # noqa: BLE001  the worker must go on
-            self._logger.error("a request failed: %s: %s", type(error).__name__, error)
-
-    def find_similar_task(self, worker: "Worker") -> Any:
-        """The next waiting task of the kind that this worker runs, if it has the turn."""
-        with self._lock:
-            if self._turn is worker and worker.kind and not self._is_stopping:
-                for index, task in enumerate(islice(self._queue, MAX_SEARCHED)):
-                    if task.kind == worker.kind:
-                        del self._queue[index]
-                        self._started += 1
-                        return task
-        return None
+    def _note_arrival(self) -> None:
+        if not self._queue:
+            self._progress = self._started, time.monotonic()
 
     def _pass_turn(self) -> None:
-        """Passes the turn to an idle worker if a task waits."""
-        self._turn = self._idle.pop() if self._queue and self._idle else None
-        if self._turn is not None:
-            self._turn.wake.release()
-        elif self._loop_waits:
+        """Passes the turn to the worker that is first in the queue, or to one for the task that is
+        first: an idle or a new one. If there is none, the first worker in the queue gets it."""
+        self._turn = None
+        if self._queue and not isinstance(self._queue[0], Worker) and not self._is_stopping:
+            if self._idle:
+                self._turn = self._idle.pop()
+                self._turn.wake.release()
+            elif len(self._threads) < self._count:
+                self._start_worker()
+        if self._turn is None:
+            self._turn = next((item for item in self._queue if isinstance(item, Worker)), None)
+            if self._turn is not None:
+                self._queue.remove(self._turn)
+                self._started += 1
+                self._turn.wake.release()
+        if self._turn is None and self._loop_waits:
             self._loop_waits = False
             self._turn_ended.release()
+
+    def _start_worker(self) -> None:
+        """Starts a worker, which has the turn. If the system allows no more threads, the task waits
+        for one that is idle."""
+        worker = Worker(self, len(self._threads))
+        self._turn = worker
+        try:
+            worker.start()
+        except RuntimeError as error:
+            self._turn = None
+            self._logger.error("a thread for requests can't be started: %s", error)
+        else:
+            self._threads.append(worker)
 
     def _find_task(self, worker: "Worker") -> Any:
         """The next task when it is this worker's turn; None to end."""
         while True:
             with self._lock:
-                if self._is_stopping:
-                    return None
-                if self._queue and (self._turn is None or self._turn is worker):
+                can_run = self._turn in (None, worker) and not self._is_stopping
+                if can_run and self._queue and not isinstance(self._queue[0], Worker):
                     self._turn = worker
                     self._started += 1
                     return self._queue.popleft()
-                if self._turn is worker:  # no task waits
+                if self._turn is worker:
                     self._pass_turn()
+                if self._is_stopping:
+                    return None
                 self._idle.append(worker)
             worker.wake.acquire()
 
 
 class Worker(threading.Thread):
-    """A thread of Workers; `wake` is released when it gets the turn. `kind` is the kind of its
-    task."""
+    """A thread of Workers; `wake` is released when it gets the turn."""
 
     def __init__(self, workers: Workers, number: int) -> None:
         super().__init__(name=f"worker-{number}", daemon=True)
-        self._workers, self._depth = workers, 0
-        self.kind = ""
+        self._workers = workers
         self.wake = threading.Lock()
         self.wake.acquire()
 
     def run(self) -> None:
         self._workers.run(self)
-
-    @property
-    def is_nested(self) -> bool:
-        return self._depth > 0
 
     def release_turn(self) -> None:
         self._workers.release(self)
@@ -176,16 +195,9 @@ class Worker(threading.Thread):
     def resume_turn(self) -> None:
         self._workers.resume(self)
 
-    def run_similar_tasks(self, is_done: Callable[[], bool]) -> None:
-        if self._depth == MAX_NESTED:
-            return
-        self._depth += 1
-        for _ in range(MAX_NESTED):
-            task = None if is_done() else self._workers.find_similar_task(self)
-            if task is None:
-                break
-            self._workers.run_task(self, task)
-        self._depth -= 1
+    def yield_turn(self) -> None:
+        if self._workers.put_last(self):
+            self.wake.acquire()
 
 
 def release_turn() -> None:
@@ -196,22 +208,32 @@ def release_turn() -> None:
         thread.release_turn()
 
 
-def resume_turn() -> None:
-    """Called after a wait: takes the turn if no other worker has it."""
+def yield_turn() -> None:
+    """Lets all that wait for the turn have it first."""
     thread = threading.current_thread()
     if isinstance(thread, Worker):
-        thread.resume_turn()
+        thread.yield_turn()
 
 
-def run_similar_tasks(is_done: Callable[[], bool]) -> None:
-    """Called before a wait that requests of the same kind share: first runs the queued ones in this
-    thread, inside of the current request, until `is_done`."""
-    thread = threading.current_thread()
-    if isinstance(thread, Worker):
-        thread.run_similar_tasks(is_done)
+class Wait:
+    """A wait of this thread, which `end()` of another one ends. A worker goes on when it has the
+    turn: threads that all go on at the end of their wait take the interpreter from each other."""
 
+    def __init__(self) -> None:
+        thread = threading.current_thread()
+        self._worker = thread if isinstance(thread, Worker) else None
+        self._lock = self._worker.wake if self._worker is not None else threading.Lock()
+        if self._worker is None:
+            self._lock.acquire()
 
-def is_nested() -> bool:
-    """Whether this thread runs a request inside of another one, see `run_similar_tasks`."""
-    thread = threading.current_thread()
-    return isinstance(thread, Worker) and thread.is_nested
+    def wait(self, timeout: float = -1) -> bool:
+        """False if the time has passed, in seconds. Then either nobody will call `end`, or the
+        thread must wait again."""
+        return self._lock.acquire(timeout=timeout)
+
+    def end(self) -> None:
+        """A worker goes on before those that went on earlier, and before new requests."""
+        if self._worker is not None:
+            self._worker.resume_turn()
+        else:
+            self._lock.release()

@@ -4,13 +4,12 @@ There is no thread of its own and no timer: see docs/decisions/0017-group-commit
 """
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from sigservice.concurrency import wait_budget
-from sigservice.concurrency.workers import release_turn, resume_turn, run_similar_tasks
+from sigservice.concurrency.workers import Wait, release_turn, yield_turn
 from sigservice.db.errors import DatabaseError, DatabaseUnavailable
 from sigservice.db.pool import Connection, Database
 from sigservice.errors import AppError, UnavailableError, build_busy_error
@@ -29,10 +28,9 @@ Result = TypeVar("Result")
 class GroupCommit(Generic[Item, Result]):
     """`store(item)` returns the item's result after its commit.
 
-    One caller at a time is the writer: it stores its item together with all waiting items. Callers
-    that arrive meanwhile wait, and one of them is the next writer. So a single caller doesn't wait.
-    Before a worker of the listener writes or waits, it runs the requests of the same kind that have
-    arrived, so that their items join the group without a thread of their own.
+    One caller at a time is the writer: it stores its item together with all that wait, wakes their
+    callers, and the first of those that came meanwhile is the next writer. A single caller doesn't
+    wait: the first writer only lets the requests go on that have arrived.
 
     `write(conn, items)` executes statements on a connection in autocommit and returns a result for
     each item, in their order. It can be repeated after an error; then the halves of the group are
@@ -52,14 +50,14 @@ class GroupCommit(Generic[Item, Result]):
         observe: Callable[[int], None] = lambda count: None,
     ) -> None:
         """At most `max_waiting` callers wait for a result. A caller is refused if the writing of
-        its item hasn't begun after `wait_seconds`, in which it may have run other requests. A group
-        has at most `max_bytes`, or one item. `observe` gets the number of items of each commit."""
+        its item hasn't begun after `wait_seconds`. A group has at most `max_bytes`, or one item.
+        `observe` gets the number of items of each commit."""
         self._database, self._write, self._observe = database, write, observe
         self._max_waiting, self._max_bytes = max_waiting, max_bytes
         self._wait_seconds = wait_seconds
         self._lock = threading.Lock()
         self._queue: deque[_Entry[Item, Result]] = deque()
-        self._has_writer, self._may_go_on = False, threading.Condition(self._lock)
+        self._has_writer = False
         self._waiting = 0
 
     @property
@@ -75,44 +73,50 @@ class GroupCommit(Generic[Item, Result]):
                 raise build_busy_error()
             self._waiting += 1
             self._queue.append(entry)
+            entry.is_writer, self._has_writer = not self._has_writer, True
         try:
-            give_up_at = time.monotonic() + wait_budget.limit(self._wait_seconds)
-            with wait_budget.count():
-                run_similar_tasks(lambda: entry.is_done or time.monotonic() > give_up_at)
-            while not entry.is_done:
-                self._write_or_wait(entry, give_up_at)
-                resume_turn()
+            if entry.is_writer:
+                with wait_budget.count():
+                    yield_turn()  # to requests that have arrived, so that they join the group
+            else:
+                release_turn()
+                self._wait(entry)
+            if entry.is_writer:
+                self._store_group(entry)
         finally:
             with self._lock:
                 self._waiting -= 1
-                # The caller failed while it wrote other items.
-                if not entry.is_done and entry in self._queue:
-                    self._queue.remove(entry)
         if not entry.is_stored:
             raise entry.error or DatabaseUnavailable()  # its writer failed in another way
         return entry.result
 
-    def _write_or_wait(self, entry: "_Entry[Item, Result]", give_up_at: float) -> None:
-        """Stores the oldest items, unless another writer has stored this item meanwhile."""
-        release_turn()
+    def _wait(self, entry: "_Entry[Item, Result]") -> None:
+        """Returns when a writer has stored the entry, or when its caller is the writer."""
+        if wait_budget.wait(entry.wait.wait, self._wait_seconds):
+            return
         with self._lock:
-            while self._has_writer and not entry.is_done:
-                seconds = max(0.0, give_up_at - time.monotonic())
-                if wait_budget.wait(self._may_go_on.wait, seconds) or entry.is_done:
-                    continue
-                if entry in self._queue:
-                    self._queue.remove(entry)
-                    raise build_busy_error()
-                self._may_go_on.wait()  # a writer is storing its group
-            if entry.is_done:
-                return
-            self._has_writer = True
+            if not entry.is_writer and entry in self._queue:
+                self._queue.remove(entry)
+                raise build_busy_error()
+        entry.wait.wait()  # a writer is storing its group, or has just made it the writer
+
+    def _store_group(self, own: "_Entry[Item, Result]") -> None:
+        """Stores the oldest entries, first the caller's own, and makes the caller of the next one
+        the writer."""
+        release_turn()  # a caller that has waited has it
+        group = self._take_group()
+        wait_budget.adopt_start(min(entry.start for entry in group))
         try:
-            self._store_group(self._take_group())
+            self._write_entries(group)
         finally:
+            for entry in reversed(group):
+                entry.wait.end()
             with self._lock:
-                self._has_writer = False
-                self._may_go_on.notify_all()
+                self._has_writer = bool(self._queue)
+                if self._queue:
+                    self._queue[0].is_writer = True
+                    self._queue[0].wait.end()
+            own.wait.wait()
 
     def _take_group(self) -> "list[_Entry[Item, Result]]":
         """The oldest entries."""
@@ -120,19 +124,11 @@ class GroupCommit(Generic[Item, Result]):
         size = 0
         with self._lock:
             while self._queue:
-                size += self._queue[0].item.size
+                size += self._queue[0].size
                 if group and size > self._max_bytes:
                     break
                 group.append(self._queue.popleft())
         return group
-
-    def _store_group(self, group: "list[_Entry[Item, Result]]") -> None:
-        wait_budget.adopt_start(min(entry.start for entry in group))
-        try:
-            self._write_entries(group)
-        finally:
-            for entry in group:
-                entry.is_done = True
 
     def _write_entries(self, entries: "list[_Entry[Item, Result]]") -> None:
         try:
@@ -154,11 +150,14 @@ class GroupCommit(Generic[Item, Result]):
 
 
 class _Entry(Generic[Item, Result]):
-    __slots__ = ("error", "is_done", "is_stored", "item", "result", "start")
+    """`wait` ends when the item is stored or refused, and when the caller is the writer."""
+
+    __slots__ = ("error", "is_stored", "is_writer", "item", "result", "size", "start", "wait")
     result: Result
 
     def __init__(self, item: Item) -> None:
-        self.item, self.is_stored, self.is_done = item, False, False
+        self.item, self.is_stored, self.is_writer = item, False, False
+        self.size, self.wait = item.size, Wait()
         self.start = wait_budget.get_start()
         self.error: Exception | None = None
 

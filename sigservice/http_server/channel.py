@@ -90,7 +90,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     requests: list[Parser]  # the one that runs, or none
     current_outbuf_count: int
     connection_key: str = ""  # its key in the server's `connections`, released at the end
-    kind = ""  # of its request, for Workers
     socket: Any
     _state = READING
     _rest = b""  # bytes after a request that is not answered yet
@@ -254,8 +253,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self._state = RUNNING
             self._linger_bytes = MAX_IMPORT_BYTES if request.has_large_limit else MAX_LINGER_BYTES
             self.requests.append(request)
-            find_kind = self.server.callbacks.find_kind
-            self.kind = "" if request.error else find_kind(request.command, request.path)
             self.server.add_task(self)
 
     def readable(self) -> bool:

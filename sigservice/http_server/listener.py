@@ -48,14 +48,13 @@ class Callbacks(NamedTuple):
     `build_refusal_headers(path, origin)` returns the headers of requests that the listener rejects,
     and `log_refusal(method, path, status)` logs them. `decide_body` decides about large bodies, see
     http_parsing.BodyLimits. Connections are counted by `make_connection_key(peer)`, and aren't
-    limited with the key "". `find_kind(method, path)` is the kind of a request for Workers.
+    limited with the key "".
     """
 
     build_refusal_headers: Callable[[str, str], list[tuple[str, str]]]
     log_refusal: Callable[[str, str, int], None]
     decide_body: DecideBody
     make_connection_key: Callable[[str], str]
-    find_kind: Callable[[str, str], str]
 
 
 class Listener:
@@ -140,7 +139,7 @@ class Listener:
         """Serves until a stop is requested; returns how many busy connections it closed."""
         checked_at = time.monotonic()
         while self._stopping is None:
-            self._loop.run_once(STALL_SECONDS if self._workers.is_waiting else 1.0)
+            self._loop.run_once(STALL_SECONDS if self._workers.is_busy else 1.0)
             self._workers.wait(STALL_SECONDS)
             now = time.monotonic()
             self._workers.release_stalled(now)

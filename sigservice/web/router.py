@@ -42,7 +42,6 @@ class RouteOptions(TypedDict, total=False):
     form_fields: int
     for_scripts: bool  # scripts may send it too, with any JSON body or none
     autocommit: bool  # `conn` is in autocommit, for a single statement
-    group_commit: str  # routes with the same one wait for it, so the listener runs them together
     described_as: Mapping[str, Any]  # members of the operation in the OpenAPI document
 
 
@@ -316,24 +315,6 @@ class _Root(Bottle):  # type: ignore[misc]
         if isinstance(answer, HTTPResponse):
             answer.apply(response)
         return answer
-
-
-def build_kind_finder(routers: Iterable[Router], base: str) -> Callable[[str, str], str]:
-    """`find_kind(method, path)`: the `group_commit` of the route, or "". For a path with
-    parameters, the part before them decides."""
-    kinds: dict[str, list[tuple[str, str]]] = {}
-    for route in (route for router in routers for route in router.routes):
-        if kind := route.options.get("group_commit"):
-            start = base + route.path.partition("<")[0]
-            kinds.setdefault(route.method, []).append((start, kind))
-
-    def find_kind(method: str, path: str) -> str:
-        for start, kind in kinds.get(method, ()):
-            if path == start or (start.endswith("/") and path.startswith(start)):
-                return kind
-        return ""
-
-    return find_kind
 
 
 def create_root(context: Context) -> Bottle:

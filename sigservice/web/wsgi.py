@@ -13,7 +13,6 @@ from bottle import HTTPResponse, request
 
 from sigservice.concurrency import wait_budget
 from sigservice.concurrency.shared_body import SharedBody
-from sigservice.concurrency.workers import is_nested
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, NotFoundError, build_busy_error
 from sigservice.web.errors import respond_to_error, respond_to_fault
@@ -39,7 +38,6 @@ def wrap_app(context: Context, app: Wsgi) -> Wsgi:
     def wrapped(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         started_at = seconds() if observe is not None else 0.0
         environ["sigservice.context"] = context
-        outer = request.environ if is_nested() else None
         request.bind(environ)  # for errors before bottle binds the request
         path = environ.get("PATH_INFO", "")
         status_line = "500"
@@ -63,9 +61,6 @@ def wrap_app(context: Context, app: Wsgi) -> Wsgi:
             answer = _send(respond_to_error(context, error, environ["PATH_INFO"]), environ, start)
         except Exception as error:  # noqa: BLE001  no internal detail may reach the client
             answer = _send(respond_to_fault(context, error, environ["PATH_INFO"]), environ, start)
-        finally:
-            if outer is not None:
-                request.bind(outer)
         if observe is not None:
             observe(environ, path, int(status_line[:3]), started_at)
         return answer

@@ -51,13 +51,6 @@ def test_waits_of_a_job_have_only_their_own_limits(lock):
     assert wait_budget.limit(3600.0) == 3600.0
 
 
-def test_request_inside_of_another_one_has_a_limit_of_its_own():
-    with wait_budget.measure_request(2.0):
-        with wait_budget.measure_request(1.0):
-            assert wait_budget.limit() == MAX_WAIT_SECONDS - 1.0
-        assert wait_budget.limit() == MAX_WAIT_SECONDS - 2.0
-
-
 def test_request_waits_as_long_as_the_first_for_which_it_works():
     with wait_budget.measure_request(0.0):
         wait_budget.adopt_start(time.monotonic() - 3.0)

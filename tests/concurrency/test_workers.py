@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 
 from sigservice.concurrency.workers import (
-    MAX_NESTED,
     STALL_SECONDS,
+    Wait,
     Workers,
-    is_nested,
     release_turn,
-    resume_turn,
-    run_similar_tasks,
+    yield_turn,
 )
 from sigservice.log import build_line_loggers
 from tests.waiting import DEADLINE_SECONDS, until
@@ -22,8 +20,8 @@ from tests.waiting import DEADLINE_SECONDS, until
 class Task:
     """Runs `work`; `has_begun` and `has_ended` say how far it is."""
 
-    def __init__(self, work: Callable[[], Any] = lambda: None, kind: str = "") -> None:
-        self._work, self.kind = work, kind
+    def __init__(self, work: Callable[[], Any] = lambda: None) -> None:
+        self._work = work
         self.has_begun, self.has_ended = threading.Event(), threading.Event()
         self.is_cancelled = False
 
@@ -41,7 +39,6 @@ class Task:
 @pytest.fixture
 def workers() -> Iterator[Workers]:
     workers = Workers(3, build_line_loggers("fatal")("test"))
-    until(lambda: len(workers._idle) == 3, "the threads")
     yield workers
     workers.shutdown(timeout=DEADLINE_SECONDS)
 
@@ -187,121 +184,125 @@ def test_shutdown_ends_all_threads_and_cancels_what_waits(gate: threading.Event)
     assert not any(thread.is_alive() for thread in workers._threads)
 
 
-def test_request_that_waits_runs_the_similar_ones_in_its_thread(
-    workers: Workers, gate: threading.Event
-):
-    """Another kind and a request without one wait for their turn."""
-    order: list[tuple[str, str, bool]] = []
-
-    def note(name: str) -> Callable[[], None]:
-        return lambda: order.append((name, threading.current_thread().name, is_nested()))
+def test_a_thread_starts_when_none_is_idle(workers: Workers, gate: threading.Event):
+    for _ in range(3):
+        task = Task()
+        add(workers, task)
+        wait_for(task.has_ended)
+        until(lambda: workers._idle, "the thread")
+    assert len(workers._threads) == 1
 
     def wait() -> None:
+        release_turn()
         wait_for(gate)
-        run_similar_tasks(lambda: False)
-        note("outer")()
 
-    tasks = [Task(note(kind or "none"), kind) for kind in ("", "signal", "report", "signal")]
-    add(workers, Task(wait, "signal"), *tasks)
+    waiting = [Task(wait) for _ in range(2)]
+    add(workers, *waiting)
+    for task in waiting:
+        wait_for(task.has_begun)
+    assert len(workers._threads) == 2
+
+
+def start_waiting(workers: Workers, order: list[str], name: str) -> tuple[Task, Wait]:
+    """A request that waits, and its wait."""
+    waits: list[Wait] = []
+
+    def run() -> None:
+        waits.append(Wait())
+        release_turn()
+        waits[0].wait()
+        assert workers._turn is threading.current_thread()
+        order.append(name)
+
+    task = Task(run)
+    add(workers, task)
+    until(lambda: waits and workers._turn is None, "the wait")
+    return task, waits[0]
+
+
+def test_requests_that_have_waited_go_on_one_after_another_and_before_new_ones(
+    workers: Workers, gate: threading.Event
+):
+    order: list[str] = []
+    waiting = [start_waiting(workers, order, name) for name in ("second", "first")]
+    holder, new = Task(lambda: wait_for(gate)), Task(lambda: order.append("new"))
+    add(workers, holder, new)
+    wait_for(holder.has_begun)
+    for _, wait in waiting:
+        wait.end()
+    assert not order
     gate.set()
-    for task in tasks:
+    for task in (new, *(task for task, _ in waiting)):
         wait_for(task.has_ended)
-    assert [name for name, _, _ in order] == ["signal", "signal", "outer", "none", "report"]
-    assert [is_inner for _, _, is_inner in order] == [True, True, False, False, False]
-    assert len({thread for _, thread, _ in order}) == 1
+    assert order == ["first", "second", "new"]
 
 
-def test_no_similar_request_runs_once_the_result_is_there(workers: Workers, gate: threading.Event):
+def test_stalled_request_loses_the_turn_to_one_that_has_waited(
+    workers: Workers, gate: threading.Event
+):
+    task, wait = start_waiting(workers, [], "waiting")
+    holder = Task(lambda: wait_for(gate))
+    add(workers, holder)
+    wait_for(holder.has_begun)
+    wait.end()
+    assert workers.is_busy
+    _, since = workers._progress
+    workers.release_stalled(since)
+    workers.release_stalled(since + STALL_SECONDS * 1.1)
+    wait_for(task.has_ended)
+    assert not holder.has_ended.is_set()
+
+
+def test_requests_that_wait_go_on_during_a_stop(gate: threading.Event):
+    workers, order = Workers(3, build_line_loggers("fatal")("test")), []
+    task, wait = start_waiting(workers, order, "waiting")
+    holder = Task(lambda: wait_for(gate))
+    add(workers, holder)
+    wait_for(holder.has_begun)
+    wait.end()
+    workers.shutdown(timeout=0)
+    gate.set()
+    wait_for(task.has_ended)
+    assert order == ["waiting"]
+
+
+def test_request_that_yields_goes_on_after_those_that_have_arrived(
+    workers: Workers, gate: threading.Event
+):
     order: list[str] = []
 
-    def wait() -> None:
+    def run() -> None:
         wait_for(gate)
-        run_similar_tasks(lambda: bool(order))
-        order.append("outer")
+        yield_turn()
+        assert workers._turn is threading.current_thread()
+        order.append("first")
 
-    tasks = [Task(lambda: order.append("inner"), "signal") for _ in range(2)]
-    add(workers, Task(wait, "signal"), *tasks)
+    tasks = [Task(lambda name=name: order.append(name)) for name in ("second", "third")]
+    add(workers, Task(run), *tasks)
     gate.set()
-    wait_for(tasks[-1].has_ended)
-    assert order == ["inner", "outer", "inner"]
+    until(lambda: len(order) == 3, "the requests")
+    assert order == ["second", "third", "first"]
 
 
-def test_nesting_has_a_limit(workers: Workers, gate: threading.Event):
-    depths: list[int] = []
-    depth = 0
+def test_request_that_yields_goes_on_when_no_thread_is_left(gate: threading.Event):
+    workers = Workers(1, build_line_loggers("fatal")("test"))
 
-    def wait() -> None:
-        nonlocal depth
+    def run() -> None:
         wait_for(gate)
-        depth += 1
-        run_similar_tasks(lambda: False)
-        depths.append(depth)
-        depth -= 1
+        yield_turn()
 
-    tasks = [Task(wait, "signal") for _ in range(3 * MAX_NESTED)]
-    add(workers, *tasks)
+    first, second = Task(run), Task()
+    add(workers, first, second)
     gate.set()
-    for task in tasks:
-        wait_for(task.has_ended)
-    assert max(depths) == MAX_NESTED + 1
-
-
-def test_request_without_the_turn_runs_no_other_one(workers: Workers, gate: threading.Event):
-    passed, similar = threading.Event(), Task(kind="signal")
-    began: list[bool] = []
-
-    def wait() -> None:
-        release_turn()
-        wait_for(gate)
-        run_similar_tasks(lambda: False)
-        began.append(similar.has_begun.is_set())
-        passed.set()
-
-    holder = Task(lambda: wait_for(passed), "signal")
-    add(workers, Task(wait, "signal"), holder, similar)
-    wait_for(holder.has_begun)
-    gate.set()
-    wait_for(similar.has_ended)
-    assert began == [False]
-
-
-def test_request_that_has_waited_takes_a_free_turn(workers: Workers):
-    turns: list[bool] = []
-
-    def wait() -> None:
-        release_turn()
-        resume_turn()
-        turns.append(workers._turn is threading.current_thread())
-
-    task = Task(wait)
-    add(workers, task)
-    wait_for(task.has_ended)
-    assert turns == [True]
-
-
-def test_request_that_has_waited_takes_no_other_worker_s_turn(
-    workers: Workers, gate: threading.Event
-):
-    resumed = threading.Event()
-
-    def wait() -> None:
-        release_turn()
-        wait_for(gate)
-        resume_turn()
-        resumed.set()
-
-    holder = Task(lambda: wait_for(resumed))
-    add(workers, Task(wait), holder)
-    wait_for(holder.has_begun)
-    turn = workers._turn
-    gate.set()
-    wait_for(resumed)
-    assert turn is not None
-    wait_for(holder.has_ended)
+    wait_for(second.has_ended)
+    assert first.has_ended.is_set()
+    workers.shutdown(timeout=DEADLINE_SECONDS)
 
 
 def test_outside_of_a_worker_the_turn_does_not_matter():
     release_turn()
-    resume_turn()
-    run_similar_tasks(lambda: False)
-    assert not is_nested()
+    yield_turn()
+    wait = Wait()
+    assert not wait.wait(timeout=0)
+    wait.end()
+    assert wait.wait(timeout=0)

@@ -158,61 +158,30 @@ def test_one_group_is_written_at_a_time_and_the_oldest_items_first(make_group):
     assert [int(row) for (row,) in group.run("SELECT number FROM items")] == [*range(1, 10)]
 
 
-def test_requests_that_have_arrived_join_the_group_in_the_thread_of_the_first(make_group):
-    """As workers of the listener do it."""
+def test_requests_of_workers_share_a_commit(make_group):
+    """As the listener runs them."""
     group = make_group()
-    workers = Workers(1, build_line_loggers("fatal")("test"))
-    may_begin = threading.Event()
+    threads = group.start_behind_writer()
+    workers = Workers(5, build_line_loggers("fatal")("test"))
 
     class Task:
-        kind = "signal"
-
         def __init__(self, number):
             self.number = number
 
         def service(self):
-            assert may_begin.wait(DEADLINE_SECONDS)
             group.store(self.number)
 
     try:
-        for number in range(1, 6):
+        for number in range(2, 6):
             workers.add_task(Task(number))
         workers.wait(0)
-        may_begin.set()
+        until(lambda: group.commits.waiting == 5, "the callers")
+        group.may_write.set()
         until(lambda: len(group.results) == 5, "the results")
     finally:
         workers.shutdown()
-    assert group.sizes == [5]
-    assert len(set(group.results.values())) == 1, "one commit"
-
-
-def test_requests_in_one_thread_are_refused_together_when_the_writer_stalls(make_group):
-    """Each of them has waited for the one that it ran."""
-    count = 14
-    group = make_group(wait_seconds=0.5)
-    (writer,) = group.start_behind_writer()
-    workers = Workers(1, build_line_loggers("fatal")("test"))
-
-    class Task:
-        kind = "signal"
-
-        def __init__(self, number):
-            self.number = number
-
-        def service(self):
-            group.store(self.number)
-
-    try:
-        started_at = time.monotonic()
-        for number in range(2, count + 2):
-            workers.add_task(Task(number))
-        workers.wait(0)
-        until(lambda: len(group.errors) == count, "the errors")
-        assert time.monotonic() - started_at < 0.5 * (count - 1)
-    finally:
-        group.may_write.set()
-        workers.shutdown()
-    join([writer])
+    join(threads)
+    assert group.sizes == [1, 4]
 
 
 def test_group_has_waited_as_long_as_its_oldest_item(make_group):

@@ -16,7 +16,6 @@ def build_callbacks() -> Callbacks:
         log_refusal=lambda method, path, status: None,
         decide_body=lambda method, path, query, headers, peer: BodyPermit(0, False, peer),
         make_connection_key=lambda peer: "",
-        find_kind=lambda method, path: "",
     )
 
 

@@ -59,7 +59,6 @@ router = Router(Public)
     described_as=DESCRIPTION,
     body_limit=_payload_limit,
     needs_credentials=True,
-    group_commit="signals",
 )
 def receive_signal(context: Context, name: str) -> HTTPResponse:
     environ, telemetry = request.environ, context.telemetry.signals

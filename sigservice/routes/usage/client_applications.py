@@ -53,7 +53,6 @@ proxy_router = Router(ClientGuard, "frontend", is_enabled=has_proxy_paths)
     "/api/client/register",
     takes=RegistrationBody,
     limit="client_register",
-    group_commit="reports",
 )
 def register_application(context: Context, access: Access, body: RegistrationBody) -> HTTPResponse:
     instance = Instance(

@@ -219,8 +219,8 @@ def _store_bulk_metrics(context: Context, access: Access, body: BulkMetricsBody)
     store_report(context, access, instances, usages, impact)
 
 
-METRICS: dict[str, Any] = {"takes": MetricsBody, "group_commit": "reports"}
-FRONTEND_METRICS = METRICS | {"group_commit": "frontend_reports", "limit": "frontend_metrics"}
+METRICS: dict[str, Any] = {"takes": MetricsBody}
+FRONTEND_METRICS = METRICS | {"limit": "frontend_metrics"}
 BULK_METRICS = METRICS | {
     "takes": BulkMetricsBody,
     "limit": "client_metrics",

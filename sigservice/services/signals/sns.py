@@ -19,8 +19,8 @@ import msgspec
 
 from sigservice.clock import parse_iso
 from sigservice.concurrency.limiter import TokenBuckets
-from sigservice.concurrency.workers import is_nested, release_turn
-from sigservice.errors import BadDataError, UnavailableError, build_busy_error
+from sigservice.concurrency.workers import release_turn
+from sigservice.errors import BadDataError, UnavailableError
 from sigservice.late import cryptography_exceptions, hashes, padding, rsa, x509
 from sigservice.outgoing.addresses import DestinationError
 from sigservice.outgoing.post import DeliveryError, Response
@@ -176,7 +176,6 @@ class SnsVerifier:
             raise SnsError("The SigningCertURL is not one of Amazon SNS for this topic.")
         if certificate := self._find_cached(url):
             return certificate
-        _refuse_nested()  # before the lock, which another request may hold for seconds
         if not self._fetches_by_address.consume(address).is_allowed:
             raise UnavailableError("Too many certificates were fetched. Try again in a minute.")
         release_turn()
@@ -214,18 +213,11 @@ class SnsVerifier:
         return certificate
 
     def _fetch(self, url: str) -> Response:
-        _refuse_nested()
         release_turn()
         try:
             return self.fetch(url)
         except (DestinationError, DeliveryError) as error:
             raise UnavailableError(f"Amazon SNS can't be reached: {error}") from None
-
-
-def _refuse_nested() -> None:
-    """Raises UnavailableError if the request around this one would wait too."""
-    if is_nested():
-        raise build_busy_error()
 
 
 def check_certificate(certificate: x509.Certificate, now: datetime) -> rsa.RSAPublicKey:

@@ -17,9 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from sigservice.concurrency.workers import Workers, run_similar_tasks
 from sigservice.errors import UnavailableError
-from sigservice.log import build_line_loggers
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.outgoing.post import DeliveryError, Response, get
 from sigservice.outgoing.proxies import Proxies
@@ -29,7 +27,6 @@ from sigservice.services.signals.signatures import WRONG_SIGNATURE
 from sigservice.services.signals.sns import SnsVerifier, make_payload, parse_message
 from sigservice.testing import FakeClock
 from tests.receiver import CERTIFICATE, receiving
-from tests.waiting import DEADLINE_SECONDS, until
 
 TOPIC = "arn:aws:sns:us-east-2:123456789012:alarms"
 ORIGIN = "https://sns.us-east-2.amazonaws.com"
@@ -331,47 +328,6 @@ def test_calls_at_once_share_one_fetch_and_only_a_few_wait(sender, verifier, clo
         reasons = list(pool.map(verify, range(12)))
     assert sorted(reasons) == [""] * sns.MAX_WAITING + ["unavailable"] * (12 - sns.MAX_WAITING)
     assert sender.urls == [CERTIFICATE_URL]
-
-
-class Task:
-    """A request that can run inside of another one."""
-
-    kind = "signal"
-
-    def __init__(self, service):
-        self.service = service
-
-    def cancel(self):
-        raise AssertionError("every request runs")
-
-
-def test_a_nested_request_does_not_wait_for_the_fetch_of_another_one(sender, verifier, clock):
-    """The request around it would wait too."""
-    sender.hold, may_begin, errors = threading.Event(), threading.Event(), []
-    message = sender.notify()
-
-    def verify():
-        try:
-            verifier.verify(SETTINGS, message, clock.now())
-        except UnavailableError as error:
-            errors.append(error)
-
-    def wait():
-        may_begin.wait(DEADLINE_SECONDS)
-        run_similar_tasks(lambda: False)
-
-    workers = Workers(1, build_line_loggers("fatal")("test"))
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(verify)
-        until(lambda: sender.urls, "the fetch of another request")
-        for service in (wait, verify):
-            workers.add_task(Task(service))
-        workers.wait(0)
-        may_begin.set()
-        until(lambda: errors, "the response to the nested request")
-        sender.hold.set()
-    workers.shutdown()
-    assert len(errors) == 1
 
 
 def test_a_subscription_is_confirmed_at_sns(sender, verifier, clock):
