@@ -39,6 +39,7 @@ from sigservice.services.access.oidc.provider import Provider
 from sigservice.services.actions.action_evaluation import Evaluator
 from sigservice.services.releases.release_watch import ReleaseWatch
 from sigservice.services.rules.query_order import QueryOrder
+from sigservice.services.rules.source_locks import SourceLocks
 from sigservice.services.signals.endpoint_cache import EndpointCache
 from sigservice.services.signals.refused_calls import RefusedCallBuffer
 from sigservice.services.signals.signal_storage import NotStored
@@ -96,8 +97,10 @@ class Context:
     streamed_files: Quotas = field(  # by user
         default_factory=lambda: Quotas(total=MAX_STREAMED_FILES, per_key=1)
     )
-    source_queries: Quotas = field(  # of requests, by metric source
-        default_factory=lambda: Quotas(total=MAX_SOURCE_QUERIES, per_key=MAX_SOURCE_QUERIES // 2)
+    source_locks: SourceLocks = field(
+        default_factory=lambda: SourceLocks(
+            Quotas(total=MAX_SOURCE_QUERIES, per_key=MAX_SOURCE_QUERIES // 2)
+        )
     )
     query_order: QueryOrder = field(default_factory=QueryOrder)
     integration_tests: Quotas = field(  # by integration

@@ -104,8 +104,8 @@ ALTER TABLE public.actions ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 
 CREATE TABLE public.alert_rules (
     id integer NOT NULL,
-    name text NOT NULL,
-    endpoint_id integer NOT NULL,
+    name text,
+    endpoint_id integer,
     enabled boolean NOT NULL,
     condition jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -123,6 +123,9 @@ CREATE TABLE public.alert_rules (
     reason text DEFAULT 'The rule was not evaluated yet.'::text NOT NULL,
     evaluated_at timestamp with time zone,
     last_error text,
+    guard_id bigint,
+    leased_until timestamp with time zone,
+    CONSTRAINT alert_rules_check CHECK (((num_nulls(guard_id, name) = 1) AND (num_nulls(guard_id, endpoint_id) = 1))),
     CONSTRAINT alert_rules_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'firing'::text, 'unknown'::text])))
 );
 
@@ -510,8 +513,7 @@ CREATE TABLE public.metric_sources (
     headers jsonb NOT NULL,
     timeout_seconds integer NOT NULL,
     encrypted_secret bytea,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    claimed_until timestamp with time zone
+    created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.once_pages (
@@ -652,17 +654,8 @@ CREATE TABLE public.release_guards (
     state text NOT NULL,
     since timestamp with time zone NOT NULL,
     reason text,
-    value double precision,
-    "limit" double precision,
-    samples double precision,
-    covers_from timestamp with time zone,
-    covers_to timestamp with time zone,
     keys jsonb DEFAULT '{}'::jsonb NOT NULL,
     is_watching boolean DEFAULT true NOT NULL,
-    rule_state jsonb,
-    rule_reason text,
-    due_at timestamp with time zone,
-    query_due_at timestamp with time zone,
     signal_ids jsonb DEFAULT '{}'::jsonb NOT NULL,
     is_caught_up boolean DEFAULT true NOT NULL,
     CONSTRAINT release_guards_kind_check CHECK ((kind = ANY (ARRAY['signal'::text, 'rule'::text, 'silence'::text]))),
@@ -1022,6 +1015,9 @@ ALTER TABLE ONLY public.actions
     ADD CONSTRAINT actions_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.alert_rules
+    ADD CONSTRAINT alert_rules_guard_id_key UNIQUE (guard_id);
+
+ALTER TABLE ONLY public.alert_rules
     ADD CONSTRAINT alert_rules_name_key UNIQUE (name);
 
 ALTER TABLE ONLY public.alert_rules
@@ -1268,6 +1264,8 @@ CREATE INDEX action_sets_source_idx ON public.action_sets USING btree (source_id
 
 CREATE INDEX actions_action_set_id_idx ON public.actions USING btree (action_set_id, sort_order);
 
+CREATE INDEX alert_rules_due_at_idx ON public.alert_rules USING btree (due_at) WHERE enabled;
+
 CREATE INDEX alert_rules_endpoint_id_idx ON public.alert_rules USING btree (endpoint_id);
 
 CREATE INDEX alerts_firing_idx ON public.alerts USING btree (action_set_id, key_hash) WHERE (is_firing AND (ignored_by IS NULL));
@@ -1358,8 +1356,6 @@ CREATE INDEX release_events_release_id_idx ON public.release_events USING btree 
 
 CREATE INDEX release_guards_endpoint_id_idx ON public.release_guards USING btree (endpoint_id) WHERE is_watching;
 
-CREATE INDEX release_guards_query_due_at_idx ON public.release_guards USING btree (query_due_at) WHERE (is_watching AND (query_due_at IS NOT NULL));
-
 CREATE INDEX release_guards_release_id_idx ON public.release_guards USING btree (release_id, "position");
 
 CREATE UNIQUE INDEX releases_active_key ON public.releases USING btree (feature, environment) WHERE (state = ANY (ARRAY['scheduled'::text, 'running'::text, 'held'::text]));
@@ -1406,6 +1402,9 @@ ALTER TABLE ONLY public.actions
 
 ALTER TABLE ONLY public.alert_rules
     ADD CONSTRAINT alert_rules_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.signal_endpoints(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.alert_rules
+    ADD CONSTRAINT alert_rules_guard_id_fkey FOREIGN KEY (guard_id) REFERENCES public.release_guards(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.alerts
     ADD CONSTRAINT alerts_action_set_id_fkey FOREIGN KEY (action_set_id) REFERENCES public.action_sets(id) ON DELETE CASCADE;

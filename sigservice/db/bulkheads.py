@@ -35,7 +35,7 @@ MAX_WAITING, MAX_FRONTEND_WAITING = 64, 32
 # Files that are sent while they are read from the database (web/streamed_files.py). Each occupies a
 # worker as long as its client reads.
 MAX_STREAMED_FILES = 4
-# Requests that query a metric source or wait until it is free (services/rules/source_claims.py), at
+# Requests that query a metric source or wait until it is free (services/rules/source_locks.py), at
 # most for its timeout. A source that hangs occupies at most half of them.
 MAX_SOURCE_QUERIES = 6
 # Tests of integrations, which wait up to 30 s for their receivers.

@@ -1,51 +1,42 @@
-"""Evaluates the alert rules on impact metrics that are due. Each process runs it; the database
-decides which process evaluates a rule."""
+"""Evaluates the rules on impact metrics that are due, alert rules and those of guards. Each process
+runs it; the one that gets the lock does the work."""
 
 import time
-from collections.abc import Callable
 
 from sigservice.context import Context
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.repository.releases.releases import read_time
+from sigservice.services.releases import release_signals
 from sigservice.services.rules import rule_evaluation
-from sigservice.services.rules.rule_evaluation import Evaluation
+from sigservice.services.rules.rule_evaluation import Decide, Evaluation
 
 ALONE_SECONDS = 20  # of a run, in which rules that take long are evaluated one by one
 
 
 def run_once(context: Context) -> None:
-    evaluate_in_turn(
-        context,
-        lambda: _evaluate(context, rule_evaluation.evaluate_metrics),
-        lambda: _evaluate(context, rule_evaluation.evaluate_next_metric),
-    )
-
-
-def evaluate_in_turn(
-    context: Context,
-    evaluate_together: Callable[[], bool],
-    evaluate_next: Callable[[], bool],
-    *,
-    seconds: float = ALONE_SECONDS,
-) -> None:
     """Evaluates the rules that are due together; if one takes too long, and those that did so the
-    last time, one after the other, for up to `seconds`. Both functions return whether rules are
-    left for that."""
+    last time, one after the other."""
     try:
-        has_more = evaluate_together()
+        has_more = _evaluate(context)
     except DatabaseUnavailable as error:
         if not error.is_timeout:
             raise
         has_more = True
-    ends_at = time.monotonic() + seconds
+    ends_at = time.monotonic() + ALONE_SECONDS
     while has_more and time.monotonic() < ends_at and not context.stopping.is_set():
-        has_more = evaluate_next()
+        has_more = _evaluate(context, is_alone=True)
 
 
-def _evaluate(context: Context, evaluate: Callable[..., Evaluation]) -> bool:
+def make_decide(context: Context) -> Decide:
+    logger = context.get_logger("releases")
+    return lambda conn, ids: release_signals.decide_for_rules(conn, logger, context.clock, ids)
+
+
+def _evaluate(context: Context, *, is_alone: bool = False) -> bool:
     start = time.monotonic()
     with context.database.transaction() as conn:
-        evaluation = evaluate(conn, context.clock.choose_now(read_time(conn)))
+        now, decide = context.clock.choose_now(read_time(conn)), make_decide(context)
+        evaluation = rule_evaluation.evaluate_metrics(conn, now, decide, is_alone=is_alone)
     if evaluation.readings:
         announce(context, "impactMetric", evaluation, start)
     if evaluation.error is not None:
@@ -57,6 +48,7 @@ def announce(context: Context, kind: str, evaluation: Evaluation, start: float) 
     """Counts, logs, and wakes the jobs that evaluate the signals and send the notifications."""
     if evaluation.changes:
         context.signals_waiting.set()
+    if evaluation.changes or evaluation.guard_rules:
         context.mails_waiting.set()
     metrics = context.telemetry.rules
     metrics.observe(time.monotonic() - start, kind)

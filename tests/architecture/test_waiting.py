@@ -24,7 +24,7 @@ SLOW = {
     "server/test_kill_releases.py",
     "server/test_kill_rules.py",
     "server/test_kill_actions.py",
-    "server/test_source_claims.py",
+    "server/test_source_leases.py",
     "server/test_stop.py",
     "spec/callables.py",
 }

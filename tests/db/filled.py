@@ -25,6 +25,7 @@ VALUES = {
 CHOICES = {
     ("action_runs", "cause"): "'signal'",
     ("action_runs", "state"): "'success'",
+    ("alert_rules", "guard_id"): "NULL",
     ("alert_rules", "state"): "'ok'",
     ("api_tokens", "type"): "'client'",
     ("client_application_environments", "sdk_type"): "'backend'",

@@ -149,6 +149,7 @@ UNRELEASED = {
     "0060_queued_events",
     "0061_one_way_to_tell",
     "0062_alerts",
+    "0063_rules_of_guards",
 }
 
 

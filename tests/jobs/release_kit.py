@@ -6,7 +6,7 @@ from typing import Any
 
 import webtest
 
-from sigservice.jobs import actions, releases
+from sigservice.jobs import actions, alert_rules, releases
 from tests.conftest import ADMIN, Make
 
 FLAGS = "/api/admin/projects/default/features"
@@ -110,6 +110,7 @@ class Releases:
 
     def progress(self) -> None:
         for service in self.services:
+            alert_rules.run_once(service.context)
             releases.run_once(service.context)
 
     def wait(self, minutes: float) -> None:

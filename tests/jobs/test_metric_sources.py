@@ -16,7 +16,6 @@ from sigservice.jobs import metric_sources as job
 from sigservice.repository.rules import metric_sources
 from sigservice.services.identity import SYSTEM
 from sigservice.services.rules import alert_rules
-from sigservice.services.rules.source_claims import SourceClaims
 from tests.conftest import ADMIN
 from tests.jobs.rules_kit import PATH
 from tests.jobs.source_kit import QUERY, SOURCES, add_source, create, look, make_rules, sample
@@ -69,7 +68,7 @@ def test_a_source_that_hangs_delays_no_other_rule(rules, prometheus):
 def test_a_source_that_hangs_keeps_few_requests_waiting(rules, prometheus):
     may_end = threading.Event()
     prometheus.answer = lambda handler: may_end.wait()
-    places = rules.sdk.service.context.source_queries
+    places = rules.sdk.service.context.source_locks.places
 
     def run_query(name="main"):
         path = f"{SOURCES}/{name}/query"
@@ -98,14 +97,17 @@ def test_a_request_waits_for_a_source_only_as_long_as_requests_may_wait(rules):
     body = {"url": "http://127.0.0.1:9", "timeoutSeconds": 30}
     rules.web.put_json(f"{SOURCES}/main", body, headers=ADMIN)
     context = rules.sdk.service.context
-    claims = SourceClaims(context.database, context.clock)
     with context.database.transaction() as conn:
         source = metric_sources.find(conn, "main")
-        claims.claim(conn, ["main"], claims.read_time(conn))
+    locks = context.source_locks
     start = time.monotonic()
-    with wait_budget.measure_request(MAX_WAIT_SECONDS - 0.5), claims.hold(source) as is_free:
+    with (
+        locks.hold(source),
+        wait_budget.measure_request(MAX_WAIT_SECONDS - 0.5),
+        locks.hold_for_request(source) as is_free,
+    ):
         assert not is_free
-    assert 0.5 <= time.monotonic() - start < 20  # the claim lasts 35 seconds
+    assert 0.5 <= time.monotonic() - start < 20
 
 
 def test_a_rule_that_changes_during_its_query_drops_the_answer(rules, prometheus):

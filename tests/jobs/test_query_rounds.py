@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from sigservice.jobs import metric_sources
-from sigservice.services.releases import guard_queries
+from sigservice.services.rules import rule_evaluation
 from tests.jobs.release_kit import Releases
 from tests.jobs.test_release_queries import STEPS, add_source, create_other, guard
 from tests.prometheus_script import vector
@@ -63,7 +63,7 @@ def look(kit, seconds=30):
     """One round: queries that take long are due again at its end."""
     kit.clock.advance(seconds)
     context = kit.services[0].context
-    for work in metric_sources._claim(context):
+    for work in metric_sources._lease(context):
         metric_sources._ask_source(context, *work)
 
 
@@ -158,11 +158,14 @@ def test_a_rule_that_can_not_be_stored_ends_no_round(kit, answers, monkeypatch):
     release = kit.create(steps=STEPS, guards=[guard(query="g")])
     watched = rule(kit, "r")
     answers.texts = {"r": (BAD, 0)}
+    store = rule_evaluation.store_answer
 
-    def fail(*_):
-        raise RuntimeError("broken")
+    def fail(conn, leases, *more):
+        if leases[0].is_guard:
+            raise RuntimeError("broken")
+        return store(conn, leases, *more)
 
-    monkeypatch.setattr(guard_queries, "store_answer", fail)
+    monkeypatch.setattr(rule_evaluation, "store_answer", fail)
     with pytest.raises(RuntimeError):
         look(kit)
     assert (state(kit, watched), kit.state(release)[0]) == ("firing", "running")

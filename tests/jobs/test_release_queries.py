@@ -9,8 +9,7 @@ from datetime import timedelta
 import pytest
 
 from sigservice.jobs import metric_sources
-from sigservice.repository.releases import release_guards
-from sigservice.services.releases import guard_queries
+from sigservice.services.rules.prometheus import Answer
 from tests.conftest import ADMIN, Cast
 from tests.jobs.release_kit import FLAGS, Releases
 from tests.prometheus_script import success, vector
@@ -310,17 +309,15 @@ def test_a_lease_of_an_ended_process_stops_the_steps_and_ends(kit, prometheus, m
 
 
 def test_an_answer_after_the_end_of_its_lease_is_not_stored(kit, prometheus):
-    create(kit, prometheus)
+    release = create(kit, prometheus)
     kit.clock.advance(30)
-    now = kit.clock.now()
-    with kit.services[0].context.database.transaction() as conn:
-        lease = guard_queries.lease_queries(conn, now, [])[0]
-        item = {"id": lease.id, "value": 0.2, "query_due_at": now}
-        release_guards.save_readings(conn, [item], lease.until + timedelta(seconds=1))
-        before = release_guards.list_leased_queries(conn, [lease.id], lease.until)
-        release_guards.save_readings(conn, [item], lease.until)
-        after = release_guards.list_leased_queries(conn, [lease.id], now)
-    assert [row["id"] for row in before] == [row["id"] for row in after] == [lease.id]
+    context, answer = kit.services[0].context, Answer(0.2)
+    ((_, leases),) = metric_sources._lease(context)
+    late = [leases[0]._replace(until=leases[0].until + timedelta(seconds=1))]
+    for group, state in ((late, "running"), (leases, "rolledBack"), (leases, "rolledBack")):
+        metric_sources._store(context, group, answer)
+        assert kit.state(release)[0] == state
+    assert kit.event_types(release).count("rolledBack") == 1
 
 
 def test_no_lock_is_held_while_prometheus_is_asked(kit, prometheus):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.clock import parse_iso
 from tests.conftest import Cast
 from tests.jobs.release_kit import Releases
 from tests.jobs.rules_kit import RATIO, Rules
@@ -156,7 +155,7 @@ def test_no_step_is_taken_on_a_value_whose_evaluation_is_overdue(kit, rules, min
     for _ in range(15):
         minute(errors=0, requests=100)
     kit.jump(10)
-    rows("SELECT pg_advisory_lock(hashtext('release_guards'))")  # another process is stuck
+    rows("SELECT pg_advisory_lock(hashtext('alert_rule_evaluation'))")  # another process is stuck
     kit.progress()
     assert kit.state(release) == ("running", None, 5)
     rows("SELECT pg_advisory_unlock_all()")
@@ -174,20 +173,3 @@ def test_the_page_of_a_flag_has_the_values_of_the_last_hour(kit, rules, minute):
     chart = page.html.select_one("svg.sparkline[aria-label^='Last hour']")
     assert chart["aria-label"] == "Last hour: broken at 2 of 24 points"
     assert len(chart.select("rect.broken")) == 2
-
-
-def test_rules_that_are_due_at_different_seconds_are_evaluated_together(kit, rules):
-    rules.report(errors=1, requests=100)
-    guards = [guard(everySeconds=15), guard(everySeconds=18)]
-    release = kit.create(steps=STEPS, guards=guards)
-    start = parse_iso(release["createdAt"])
-    times = []
-    for seconds in (15, 3, 2):
-        kit.clock.advance(seconds)
-        kit.progress()
-        times.append([find_seconds(start, item) for item in kit.read(release)["guards"]])
-    assert times == [[15, 0], [15, 0], [15, 20]]
-
-
-def find_seconds(start, item):
-    return round((parse_iso(item["to"]) - start).total_seconds())

@@ -181,24 +181,6 @@ def test_a_source_that_a_rule_queries_is_not_deleted(web, page, source, make):
     assert len(list_sources(web)) == 1
 
 
-def test_a_source_that_a_release_queries_is_not_deleted(web, source, flags, rows):
-    name = flags.create_flag("checkout")
-    flags.add_strategy(name, "production")
-    flags.switch(name, "production")
-    metric = {"kind": "impactMetric", "metric": "errors", "measure": "rate"}
-    metric |= {"environment": "production"}
-    guard = {"kind": "rule", "rule": {"source": metric, "above": 1}, "effect": "hold"}
-    path = f"/api/admin/projects/default/features/{name}/environments/production/releases"
-    body = {"steps": [{"rollout": 100}], "guards": [guard]}
-    release = web.post_json(path, body, headers=ADMIN, status=201).json
-    query = '{"kind": "prometheus", "source": "main", "query": "up"}'
-    rows("UPDATE release_guards SET definition = jsonb_set(definition, '{rule,source}', %s)", query)
-    answer = web.delete(f"{API}/main", headers=ADMIN, status=409).json
-    assert answer["message"].endswith(f"is used by release {release['id']}.")
-    web.post_json(f"{path}/{release['id']}/stop", {}, headers=ADMIN)
-    web.delete(f"{API}/main", headers=ADMIN, status=200)
-
-
 def test_only_admins_see_sources(service, source):
     Cast(service)
     for user in (sign_in_by_json(service, name) for name in ("ed", "vera")):

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, fetch_value, queries
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, queries
 
 _SQL = queries.load("releases/release_guards")
 
@@ -14,7 +14,7 @@ _SQL = queries.load("releases/release_guards")
 def insert_many(
     conn: Connection, release_id: int, items: Sequence[dict[str, Any]], now: datetime
 ) -> None:
-    """Items of the columns that differ between guards."""
+    """Items of the columns that differ between guards, with those of the alert `rule` of each."""
     text = msgspec.json.encode(items).decode()
     execute(conn, _SQL["insert_guards"], release_id=release_id, items=text, now=now)
 
@@ -30,40 +30,10 @@ def update_many(conn: Connection, items: Sequence[Any]) -> None:
     execute(conn, _SQL["update_guards"], items=msgspec.json.encode(items).decode())
 
 
-def lock_evaluation(conn: Connection) -> bool:
-    """False while another process evaluates rules. Lasts until the end of the transaction."""
-    return bool(fetch_value(conn, _SQL["lock_evaluation"]))
-
-
-def list_due_rules(
-    conn: Connection, now: datetime, *, too_slow: str, limit: int | None = None
-) -> list[Row]:
-    """Those with the reason `too_slow` last."""
-    return fetch_all(conn, _SQL["list_due_rules"], now=now, too_slow=too_slow, limit=limit)
-
-
-def save_readings(conn: Connection, items: Sequence[Any], until: datetime | None = None) -> None:
-    """With `until` only the guards whose query is leased until then."""
-    text = msgspec.json.encode(items).decode()
-    execute(conn, _SQL["save_readings"], items=text, until=until)
-
-
-def lease_due_queries(
-    conn: Connection, now: datetime, until: datetime, busy: Sequence[str]
-) -> list[Row]:
-    """{id, release_id, definition, covers_to, feature, environment, project} of the guards whose
-    query must be sent, except to the sources `busy`; they are due again at `until`."""
-    return fetch_all(conn, _SQL["lease_due_queries"], now=now, until=until, busy=list(busy))
-
-
-def list_leased_queries(conn: Connection, ids: Sequence[int], until: datetime) -> list[Row]:
-    """Those of the guards that were not leased again."""
-    return fetch_all(conn, _SQL["list_leased_queries"], ids=list(ids), until=until)
-
-
-def return_queries(conn: Connection, ids: Sequence[int], until: datetime, now: datetime) -> None:
-    """The queries of those of the guards that were not leased again are due `now`."""
-    execute(conn, _SQL["return_queries"], ids=list(ids), until=until, now=now)
+def list_releases_of_rules(conn: Connection, rule_ids: Sequence[int]) -> list[int]:
+    """The IDs of the releases whose guards have these rules."""
+    rows = fetch_all(conn, _SQL["list_releases_of_rules"], rule_ids=list(rule_ids))
+    return [row["release_id"] for row in rows]
 
 
 def list_of_endpoints(conn: Connection, endpoint_ids: Sequence[int]) -> list[Row]:

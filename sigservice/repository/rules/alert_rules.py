@@ -80,32 +80,44 @@ def delete(conn: Connection, id: int) -> None:
     execute(conn, _SQL["delete_alert_rule"], id=id)
 
 
-def claim_due(
+def lock_evaluation(conn: Connection) -> bool:
+    """False while another process evaluates rules on impact metrics. Lasts until the end of the
+    transaction."""
+    return bool(fetch_value(conn, _SQL["lock_evaluation"]))
+
+
+def list_due(
     conn: Connection, now: datetime, *, too_slow: str, limit: int | None = None
 ) -> list[Row]:
-    """The rules on impact metrics to evaluate, those with the error `too_slow` last, locked until
-    the transaction ends."""
-    sql = _SQL["claim_due_alert_rules"]
+    """The rules on impact metrics to evaluate, those of guards first and those with the error
+    `too_slow` last."""
+    sql = _SQL["list_due_alert_rules"]
     return fetch_all(conn, sql, now=now, too_slow=too_slow, limit=limit)
 
 
-def lease_due(conn: Connection, now: datetime, until: datetime, busy: Sequence[str]) -> list[Row]:
-    """{id, condition, evaluated_at} of the due rules on metric sources other than `busy`. They are
-    due again at `until`."""
-    return fetch_all(conn, _SQL["lease_due_alert_rules"], now=now, until=until, busy=list(busy))
+def lease_due(conn: Connection, now: datetime, until: datetime) -> list[Row]:
+    """{id, guard_id, condition, evaluated_at} of the due rules on metric sources that nobody
+    queries, with {feature, environment, project} of the releases of guards. Call it under the lock
+    of metric sources."""
+    return fetch_all(conn, _SQL["lease_due_alert_rules"], now=now, until=until)
 
 
-def lock_leased(conn: Connection, ids: Sequence[int], until: datetime) -> list[Row]:
-    """Those of the rules that were neither changed nor leased again, locked until the transaction
-    ends."""
-    return fetch_all(conn, _SQL["lock_leased_alert_rules"], ids=list(ids), until=until)
+def list_leased(conn: Connection, ids: Sequence[int], until: datetime) -> list[Row]:
+    """Those of the rules that were neither changed nor leased again."""
+    return fetch_all(conn, _SQL["list_leased_alert_rules"], ids=list(ids), until=until)
 
 
-def return_leased(conn: Connection, ids: Sequence[int], until: datetime, now: datetime) -> None:
-    """Those of the rules that `lock_leased` would lock are due `now`."""
-    execute(conn, _SQL["return_leased_alert_rules"], ids=list(ids), until=until, now=now)
+def end_leases(conn: Connection, ids: Sequence[int], until: datetime) -> None:
+    """Ends the leases of those that `list_leased` would list."""
+    execute(conn, _SQL["end_alert_rule_leases"], ids=list(ids), until=until)
+
+
+def lock_many(conn: Connection, ids: Sequence[int]) -> list[Row]:
+    """The enabled ones of these rules, locked until the transaction ends."""
+    return fetch_all(conn, _SQL["lock_many_alert_rules"], ids=list(ids))
 
 
 def save_states(conn: Connection, items: Sequence[dict[str, Any]]) -> None:
-    """`items` have the columns of the state; without `due_at` it stays."""
+    """`items` have the columns of the state; without `due_at` it stays. Ends their
+    leases."""
     execute(conn, _SQL["save_alert_rule_states"], items=msgspec.json.encode(items).decode())

@@ -1,7 +1,5 @@
 """Metric sources: one function for each SQL statement."""
 
-from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -26,31 +24,8 @@ def keep(conn: Connection, name: str) -> bool:
 
 
 def lock_all(conn: Connection) -> list[Row]:
-    """By name, with `claimed_until`."""
+    """By name. No other process leases rules until the transaction ends."""
     return fetch_all(conn, _SQL["lock_metric_sources"])
-
-
-def claim(
-    conn: Connection, names: Sequence[str], now: datetime, *, margin: int
-) -> dict[str, datetime]:
-    """The ends of the claims of those that were free."""
-    rows = fetch_all(conn, _SQL["claim_metric_sources"], names=list(names), now=now, margin=margin)
-    return {row["name"]: row["claimed_until"] for row in rows}
-
-
-def renew_claim(
-    conn: Connection, name: str, until: datetime, now: datetime, *, margin: int
-) -> datetime | None:
-    """The new end of the claim that ends at `until`, None if that has ended."""
-    sql = _SQL["renew_metric_source_claim"]
-    renewed: datetime | None = fetch_value(
-        conn, sql, name=name, until=until, now=now, margin=margin
-    )
-    return renewed
-
-
-def release(conn: Connection, name: str, until: datetime) -> None:
-    execute(conn, _SQL["release_metric_source"], name=name, until=until)
 
 
 def list_uses(conn: Connection) -> list[Row]:

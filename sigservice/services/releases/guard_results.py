@@ -11,20 +11,18 @@ from sigservice.services.actions.action_filters import Matcher
 from sigservice.services.releases.decision import GuardResult
 from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard
 from sigservice.services.rules.rule_conditions import PrometheusQuery
-from sigservice.services.rules.rule_states import RuleState
 
 REPORT_INTERVAL = timedelta(seconds=60)  # of impact metrics
-QUERY_WINDOW = timedelta(seconds=60)  # of a query that doesn't use the window of its rule
 MAX_DELAY = timedelta(seconds=60)  # of the evaluation of a rule
 MAX_KEYS = 1000  # alerts that fire a guard at the same time
 MAX_KEY_LENGTH = 200  # of an alert; its hash stands for a longer one
 
 
 class GuardRecord(msgspec.Struct, kw_only=True):
-    """A row of release_guards. `keys` are the alerts that fire, with the sentence of each, and
-    `signal_ids` their signals.
-    `endpoint`, its state and its `silence` are None where the guard has none. If `is_behind`, its
-    signals have waited for their evaluation for some seconds."""
+    """A row of release_guards, with the result of its alert rule. `keys` are the alerts that fire,
+    with the sentence of each, and `signal_ids` their signals. `endpoint`, its state and its
+    `silence` are None where the guard has none. If `is_behind`, its signals have waited for their
+    evaluation for some seconds."""
 
     id: int
     position: int
@@ -46,7 +44,7 @@ class GuardRecord(msgspec.Struct, kw_only=True):
     endpoint_enabled: bool = False
     silence: str | None = None
     is_behind: bool = False
-    rule_state: RuleState | None = None
+    rule_state: str | None = None
     rule_reason: str | None = None
 
     @property
@@ -95,20 +93,15 @@ def find_delay(definition: Guard) -> timedelta:
     )
 
 
-def find_window(definition: Guard) -> timedelta:
-    """The time that a value covers. The window of a query is in the query."""
-    if not isinstance(definition, RuleGuard):
-        return timedelta(0)
-    source = definition.rule.source
-    if isinstance(source, PrometheusQuery) and "{{window}}" not in source.query:
-        return QUERY_WINDOW
-    return timedelta(minutes=definition.rule.windowMinutes)
+def find_covered_time(definition: Guard) -> timedelta:
+    """The time that a value covers."""
+    return definition.rule.covered_time if isinstance(definition, RuleGuard) else timedelta(0)
 
 
 def compute_result(record: GuardRecord) -> tuple[str, str | None]:
     """(state, reason) now."""
     if record.rule_state is not None:
-        return record.rule_state.state, record.rule_reason
+        return record.rule_state, record.rule_reason
     if record.kind == "signal":
         if record.keys:
             return "firing", next(iter(record.keys.values()))

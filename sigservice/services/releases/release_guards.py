@@ -12,13 +12,12 @@ from sigservice.db import Connection, Row
 from sigservice.errors import ForbiddenError
 from sigservice.repository.releases import release_guards
 from sigservice.services.problems import Problems
-from sigservice.services.releases.guard_queries import read_query
 from sigservice.services.releases.guard_results import (
     GuardRecord,
     apply_alert,
     compute_result,
+    find_covered_time,
     find_delay,
-    find_window,
 )
 from sigservice.services.releases.guard_signals import (
     FIRING_TIME,
@@ -28,15 +27,16 @@ from sigservice.services.releases.guard_signals import (
     list_newest,
 )
 from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard, SilenceGuard, Step
-from sigservice.services.releases.release_rules import make_columns
 from sigservice.services.rules import rule_conditions
+from sigservice.services.rules.alert_rules import build_state_item
 from sigservice.services.rules.prometheus import Answer
 from sigservice.services.rules.rule_conditions import PrometheusQuery
-from sigservice.services.rules.rule_readings import Reading
+from sigservice.services.rules.rule_readings import Reading, read_answer
 from sigservice.services.rules.rule_states import RuleState, advance
 
 MAX_SHOWN = 100
 NOT_READ = "The metric was not read yet."
+NOT_SENT = "The query was not sent yet."
 
 
 class Readings(NamedTuple):
@@ -97,13 +97,12 @@ def prepare(
         path = f"guards[{index}]"
         if isinstance(guard, RuleGuard):
             rule_conditions.check_references(conn, guard.rule, problems, f"{path}.rule.")
-            if isinstance(guard.rule.source, PrometheusQuery):
-                answer = readings.answers.get(index)
-                if answer is not None and answer.is_wrong:
+            answer, reading = readings.answers.get(index), readings.metrics.get(index)
+            if answer is not None:
+                reading = read_answer(guard.rule, answer, now)
+                if answer.is_wrong:
                     problems.add(f"{path}.rule.source.query", str(answer.reason))
-                item = _evaluate_query(guard, answer, now)
-            else:
-                item = _evaluate_metric(guard, readings.metrics.get(index), now)
+            item = _evaluate_rule(guard, reading, now)
         else:
             id = guard.endpointId
             endpoint = release_guards.find_endpoint(conn, id) if 0 < id < 2**31 else None
@@ -130,7 +129,9 @@ def find_shortest_minutes(guards: Sequence[Guard], propagation_seconds: int) -> 
     """The minutes of the shortest step in which every guard can notice something."""
     if not guards:
         return 1
-    seconds = max((find_delay(guard) + find_window(guard)).total_seconds() for guard in guards)
+    seconds = max(
+        (find_delay(guard) + find_covered_time(guard)).total_seconds() for guard in guards
+    )
     return max(1, math.ceil((propagation_seconds + seconds) / 60))
 
 
@@ -203,28 +204,18 @@ def _evaluate(
     return PreparedGuard(guard, endpoint, *compute_result(record), columns=columns, matches=matches)
 
 
-def _evaluate_query(guard: RuleGuard, answer: Answer | None, now: datetime) -> PreparedGuard:
-    reading = read_query(guard, answer or Answer(reason="The query was not sent yet."), now)
-    prepared = _evaluate_reading(guard, reading, now)
-    if answer is None:
-        prepared.columns["query_due_at"] = now
-    return prepared
-
-
-def _evaluate_metric(guard: RuleGuard, reading: Reading | None, now: datetime) -> PreparedGuard:
-    if reading is not None:
-        return _evaluate_reading(guard, reading, now)
-    start = now - find_window(guard)
-    prepared = _evaluate_reading(guard, Reading(None, 0, start, now, NOT_READ), now)
-    prepared.columns["due_at"] = now
-    return prepared
-
-
-def _evaluate_reading(guard: RuleGuard, reading: Reading, now: datetime) -> PreparedGuard:
-    """A value beyond the limit counts as firing, at the first breach."""
-    state = advance(RuleState("unknown", now), guard.rule, reading, now).state
-    columns = make_columns(guard.rule, reading, state)
-    is_beyond = reading.value is not None and guard.rule.is_beyond(reading.value)
+def _evaluate_rule(guard: RuleGuard, reading: Reading | None, now: datetime) -> PreparedGuard:
+    """A value beyond the limit counts as firing, at the first breach. Without a reading, the rule
+    is evaluated soon."""
+    rule, is_read = guard.rule, reading is not None
+    if reading is None:
+        is_query = isinstance(rule.source, PrometheusQuery)
+        reason = NOT_SENT if is_query else NOT_READ
+        reading = Reading(None, 0, now - rule.covered_time, now, reason)
+    state = advance(RuleState("unknown", now), rule, reading, now).state
+    item = build_state_item({"id": None}, state, reading)
+    item["due_at"] = rule.find_due_at(now) if is_read else now
+    is_beyond = reading.value is not None and rule.is_beyond(reading.value)
     return PreparedGuard(
-        guard, None, "firing" if is_beyond else state.state, reading.reason, columns
+        guard, None, "firing" if is_beyond else state.state, reading.reason, {"rule": item}
     )

@@ -1,5 +1,6 @@
 """Evaluates signals for the guards that watch their endpoints, in the transaction that evaluates
-them for action sets: an alert, the rollback and the new percentage are one commit."""
+them for action sets, and alert rules for the guards that have them, in the transaction that stores
+their states: an alert, the rollback and the new percentage are one commit."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -37,6 +38,14 @@ def evaluate_guards(
             _apply_alerts(release, changes[release.id])
             release_progress.save_guards(conn, release)
     release_progress.progress_safely(conn, releases, logger)
+
+
+def decide_for_rules(
+    conn: Connection, logger: Logger, clock: Clock, rule_ids: Sequence[int]
+) -> None:
+    """Decides about the releases whose guards have these alert rules."""
+    ids = release_guards.list_releases_of_rules(conn, rule_ids)
+    release_progress.progress_safely(conn, lock_active(conn, sorted(ids), clock, logger), logger)
 
 
 def catch_up(conn: Connection, logger: Logger, clock: Clock, release_id: int) -> int:

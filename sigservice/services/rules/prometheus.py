@@ -3,7 +3,7 @@
 import base64
 import re
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any, NamedTuple
@@ -49,15 +49,14 @@ class Answer(NamedTuple):
 
 
 class PrometheusClient:
-    """Sends queries with the secrets of sources. `hold` keeps others from querying a source
-    meanwhile; it yields False if they don't stop. A caller without `hold` has claimed the
-    source."""
+    """Sends queries with the secrets of sources. `hold` keeps other threads from querying a source
+    meanwhile; it yields False if they don't stop."""
 
     def __init__(
         self,
         settings: DeliverySettings,
         encryption: Encryption,
-        hold: Callable[[Row], AbstractContextManager[bool]] = lambda _source: nullcontext(True),
+        hold: Callable[[Row], AbstractContextManager[bool]],
     ) -> None:
         self._settings, self._encryption, self._hold = settings, encryption, hold
 

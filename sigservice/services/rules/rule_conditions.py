@@ -1,5 +1,6 @@
 """The condition of an alert rule: a source, a limit and a window; and its checks."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, ClassVar, Literal
 
@@ -14,6 +15,7 @@ from sigservice.services.usage.impact_samples import MAX_LABELS, MAX_LENGTH
 MAX_LIMIT = 1e15
 MAX_SAMPLES = 10**12
 MAX_QUERY = 2000  # characters
+QUERY_WINDOW = timedelta(seconds=60)  # of a query that doesn't use the window of its rule
 EPOCH = datetime.fromtimestamp(0, UTC)
 PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 _Number = Annotated[float, msgspec.Meta(ge=-MAX_LIMIT, le=MAX_LIMIT)]
@@ -69,6 +71,14 @@ class Condition(msgspec.Struct):
             return now + period
         return now + period - (now - EPOCH) % period
 
+    @property
+    def covered_time(self) -> timedelta:
+        """The time that a value covers. The window of a query is in the query."""
+        source = self.source
+        if isinstance(source, PrometheusQuery) and "{{window}}" not in source.query:
+            return QUERY_WINDOW
+        return timedelta(minutes=self.windowMinutes)
+
     def is_beyond(self, value: float) -> bool:
         if self.above is not None:
             return value > self.above
@@ -77,6 +87,17 @@ class Condition(msgspec.Struct):
     def get_condition(self) -> "Condition":
         """The condition alone: the struct of a rule has more members."""
         return Condition(*(getattr(self, name) for name in Condition.__struct_fields__))
+
+
+def fill_query(condition: Condition, names: Mapping[str, str]) -> Condition:
+    """The condition with `names`, those of a release, and the window in its query."""
+    assert isinstance(condition.source, PrometheusQuery)
+    query = condition.source.query
+    for name, text in {**names, "window": f"{condition.windowMinutes}m"}.items():
+        query = query.replace(f"{{{{{name}}}}}", text)
+    return msgspec.structs.replace(
+        condition, source=PrometheusQuery(condition.source.source, query)
+    )
 
 
 def check(condition: Condition, problems: Problems, path: str = "") -> None:

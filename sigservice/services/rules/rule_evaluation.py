@@ -1,13 +1,15 @@
-"""Evaluates the alert rules that are due: states and signals are stored in one transaction, so a
-kill at any time loses and doubles nothing."""
+"""Evaluates the rules that are due, alert rules and those of guards: states, signals and what
+guards do about them are stored in one transaction, so a kill at any time loses and doubles
+nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sigservice.db import Connection, Row, savepoint
 from sigservice.errors import UnavailableError
 from sigservice.repository.rules import alert_rules
+from sigservice.services import revisions
 from sigservice.services.rules.alert_rules import (
     build_signal,
     build_state_item,
@@ -15,7 +17,7 @@ from sigservice.services.rules.alert_rules import (
     record_changes,
 )
 from sigservice.services.rules.prometheus import Answer
-from sigservice.services.rules.rule_conditions import Condition
+from sigservice.services.rules.rule_conditions import Condition, fill_query
 from sigservice.services.rules.rule_readings import (
     TOO_SLOW,
     Reading,
@@ -24,10 +26,13 @@ from sigservice.services.rules.rule_readings import (
     read_answer,
     read_each,
 )
-from sigservice.services.rules.rule_states import RuleState, Status, advance
+from sigservice.services.rules.rule_states import RuleState, Status, Step, advance
 from sigservice.services.signals import state_signals
 
-LEASE = timedelta(minutes=2)  # after a kill, a rule on a metric source is evaluated that late
+LEASE = timedelta(minutes=2)  # after a kill, rules on the same source are evaluated that late
+
+# Decides about the releases whose guards have these rules, under the lock of revisions.
+Decide = Callable[[Connection, Sequence[int]], object]
 
 
 class Change(NamedTuple):
@@ -39,86 +44,104 @@ class Change(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """Rules that were evaluated together: the reading of each, and the changes. `error` is from one
-    that could not be stored and is due again. `has_more`: others are due, each alone."""
+    """Rules that were evaluated together: the reading of each, the changes, and the IDs of the
+    rules of guards whose state changed. `error` is from one that could not be stored and is due
+    again. `has_more`: others are due, each alone."""
 
-    readings: Sequence[Reading]
-    changes: Sequence[Change]
+    readings: Sequence[Reading] = ()
+    changes: Sequence[Change] = ()
+    guard_rules: Sequence[int] = ()
     error: Exception | None = None
     has_more: bool = False
 
 
 class Lease(NamedTuple):
-    """A rule that this process may evaluate before the lease ends, and when it was evaluated the
-    last time."""
+    """A rule whose query this process may send before the lease ends. `asked_at` is the time that
+    its answer covers, `evaluated_at` that of the answer before, by the clock of the database."""
 
     id: int
     condition: Condition
     until: datetime
+    asked_at: datetime
     evaluated_at: datetime | None
+    is_guard: bool
 
 
-def evaluate_metrics(conn: Connection, now: datetime) -> Evaluation:
-    """Evaluates the rules on impact metrics that are due and that no other process evaluates at the
-    moment, except those that took too long the last time. Raises DatabaseUnavailable if one of them
-    takes too long now."""
-    due = alert_rules.claim_due(conn, now, too_slow=TOO_SLOW)
-    rows = [row for row in due if row["last_error"] != TOO_SLOW]
+def evaluate_metrics(
+    conn: Connection, now: datetime, decide: Decide, *, is_alone: bool = False
+) -> Evaluation:
+    """Evaluates the rules on impact metrics that are due, except those that took too long the last
+    time. Raises DatabaseUnavailable if one of them takes too long now. With `is_alone`, evaluates
+    one rule, whose cost is its own."""
+    if not alert_rules.lock_evaluation(conn):
+        return Evaluation()
+    due = alert_rules.list_due(conn, now, too_slow=TOO_SLOW, limit=1 if is_alone else None)
+    rows = [row for row in due if is_alone or row["last_error"] != TOO_SLOW]
     if not rows:
-        return Evaluation([], [], has_more=bool(due))
+        return Evaluation(has_more=bool(due))
     conditions = [read_condition(row) for row in rows]
-    slices = read_all(conn, conditions, None, now)
+    slices = (read_each if is_alone else read_all)(conn, conditions, None, now)
     readings = [measure(c, s, now) for c, s in zip(conditions, slices, strict=True)]
-    return _store(conn, rows, readings, now)._replace(has_more=len(rows) < len(due))
+    evaluation = _store(conn, rows, readings, now, decide)
+    has_more = evaluation.error is None if is_alone else len(rows) < len(due)
+    return evaluation._replace(has_more=has_more)
 
 
-def evaluate_next_metric(conn: Connection, now: datetime) -> Evaluation:
-    """Like `evaluate_metrics`, for one rule, whose cost is its own."""
-    rows = alert_rules.claim_due(conn, now, too_slow=TOO_SLOW, limit=1)
-    if not rows:
-        return Evaluation([], [])
-    conditions = [read_condition(row) for row in rows]
-    slices = read_each(conn, conditions, None, now)
-    readings = [measure(c, s, now) for c, s in zip(conditions, slices, strict=True)]
-    evaluation = _store(conn, rows, readings, now)
-    return evaluation._replace(has_more=evaluation.error is None)
+def lease_queries(conn: Connection, now: datetime) -> list[Lease]:
+    """The due rules on metric sources that no process queries, with the names of the releases of
+    guards in the queries. No other process queries these sources before the leases end. Call it
+    under the lock of metric sources."""
+    until, leases = now + LEASE, []
+    for row in alert_rules.lease_due(conn, now, until):
+        condition, is_guard = read_condition(row), row["guard_id"] is not None
+        if is_guard:
+            names = {name: row[name] for name in ("environment", "project", "feature")}
+            condition = fill_query(condition, names)
+        leases.append(Lease(row["id"], condition, until, now, row["evaluated_at"], is_guard))
+    return leases
 
 
-def lease_queries(conn: Connection, now: datetime, busy: Sequence[str] = ()) -> list[Lease]:
-    """The due rules on metric sources other than `busy`. No other process evaluates them before the
-    lease ends."""
-    until = now + LEASE
-    return [
-        Lease(row["id"], read_condition(row), until, row["evaluated_at"])
-        for row in alert_rules.lease_due(conn, now, until, busy)
-    ]
-
-
-def return_leases(conn: Connection, leases: Sequence[Lease], now: datetime) -> None:
-    """The rules are due now, except those that were changed or leased again meanwhile."""
+def end_leases(conn: Connection, leases: Sequence[Lease]) -> None:
+    """Rules that were not evaluated are due again, and others can query their source."""
     if leases:
-        alert_rules.return_leased(conn, [lease.id for lease in leases], leases[0].until, now)
+        alert_rules.end_leases(conn, [lease.id for lease in leases], leases[0].until)
 
 
 def store_answer(
-    conn: Connection, leases: Sequence[Lease], answer: Answer, now: datetime
+    conn: Connection, leases: Sequence[Lease], answer: Answer, now: datetime, decide: Decide
 ) -> Evaluation:
     """Evaluates the rules that have this answer, except those that were changed or leased again
     meanwhile."""
-    rows = alert_rules.lock_leased(conn, [lease.id for lease in leases], leases[0].until)
-    readings = [read_answer(read_condition(row), answer, now) for row in rows]
-    return _store(conn, rows, readings, now)
+    rows = alert_rules.list_leased(conn, [lease.id for lease in leases], leases[0].until)
+    readings = [read_answer(read_condition(row), answer, leases[0].asked_at) for row in rows]
+    return _store(conn, rows, readings, now, decide)
 
 
 def _store(
-    conn: Connection, rows: Sequence[Row], readings: Sequence[Reading], now: datetime
+    conn: Connection,
+    rows: Sequence[Row],
+    readings: Sequence[Reading],
+    now: datetime,
+    decide: Decide,
 ) -> Evaluation:
+    """The lock of revisions comes before those of rules, because changes of releases lock both."""
+    guard_rules = [
+        row["id"]
+        for row, reading in zip(rows, readings, strict=True)
+        if row["guard_id"] is not None and _advance(row, reading).state.state != row["state"]
+    ]
+    if guard_rules:
+        revisions.lock(conn)
+    locked = {row["id"]: row for row in alert_rules.lock_many(conn, [row["id"] for row in rows])}
     items, changes, error = [], [], None
-    for row, reading in zip(rows, readings, strict=True):
-        condition = read_condition(row)
-        step = advance(read_state(row), condition, reading, now)
-        item = build_state_item(row, step.state, reading) | {"due_at": condition.find_due_at(now)}
-        if step.status is None:
+    for before, reading in zip(rows, readings, strict=True):
+        row = locked.get(before["id"])
+        if row is None or any(row[name] != before[name] for name in ("condition", "due_at")):
+            continue  # changed meanwhile
+        step = _advance(row, reading)
+        due_at = read_condition(row).find_due_at(now)
+        item = build_state_item(row, step.state, reading) | {"due_at": due_at}
+        if step.status is None or row["guard_id"] is not None:
             items.append(item)
             continue
         signal = build_signal(row, step.status, step.state.state, reading)
@@ -134,7 +157,13 @@ def _store(
             error = e
     if items:
         alert_rules.save_states(conn, items)
-    return Evaluation(readings, changes, error)
+    if guard_rules:
+        decide(conn, guard_rules)
+    return Evaluation(readings, changes, guard_rules, error)
+
+
+def _advance(row: Row, reading: Reading) -> Step:
+    return advance(read_state(row), read_condition(row), reading, reading.stop)
 
 
 def read_state(row: Row) -> RuleState:

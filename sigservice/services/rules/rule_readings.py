@@ -86,13 +86,14 @@ def read_all(
 
 def read_answer(condition: Condition, answer: Answer, now: datetime) -> Reading:
     """The reading of a metric source, whose query has its own window."""
+    start = now - condition.covered_time
     if answer.value is None:
         reason = answer.reason or "The query has no result."
-        return Reading(None, 0, now, now, reason, reason)
+        return Reading(None, 0, start, now, reason, reason)
     reason = (
         f"The query was {format_number(answer.value)} (limit {format_number(condition.limit)})."
     )
-    return Reading(answer.value, 1, now, now, reason, " ".join(answer.warnings) or None)
+    return Reading(answer.value, 1, start, now, reason, " ".join(answer.warnings) or None)
 
 
 def measure(

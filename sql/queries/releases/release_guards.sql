@@ -1,18 +1,31 @@
 -- Guards of releases and their results. Written with their release and when they are evaluated.
 
 -- name: insert_guards
-INSERT INTO release_guards (release_id, position, kind, endpoint_id, definition, state, since,
-                            reason, keys, signal_ids, is_caught_up, rule_state, rule_reason, due_at, query_due_at, value,
-                            "limit", samples, covers_from, covers_to)
-SELECT %(release_id)s, position, kind, endpoint_id, definition, state, %(now)s, reason, keys,
-       signal_ids, kind <> 'signal', rule_state, rule_reason, due_at, query_due_at, value, "limit", samples, covers_from,
-       covers_to
-FROM jsonb_to_recordset(%(items)s::jsonb)
-     AS x (position integer, kind text, endpoint_id integer, definition jsonb, state text,
-           reason text, keys jsonb, signal_ids jsonb, rule_state jsonb, rule_reason text, due_at timestamptz,
-           query_due_at timestamptz, value double precision, "limit" double precision, samples double precision,
-           covers_from timestamptz, covers_to timestamptz)
-ORDER BY position;
+-- `rule` has the columns of the alert rule of a guard.
+WITH items AS (
+    SELECT position, kind, endpoint_id, definition, state, reason, keys, signal_ids, rule
+    FROM jsonb_to_recordset(%(items)s::jsonb)
+         AS x (position integer, kind text, endpoint_id integer, definition jsonb, state text, reason text, keys jsonb,
+               signal_ids jsonb, rule jsonb)
+), guards AS (
+    INSERT INTO release_guards (release_id, position, kind, endpoint_id, definition, state, since, reason, keys,
+                                signal_ids, is_caught_up)
+    SELECT %(release_id)s, position, kind, endpoint_id, definition, state, %(now)s, reason, keys, signal_ids,
+           kind <> 'signal'
+    FROM items
+    ORDER BY position
+    RETURNING id, position
+)
+INSERT INTO alert_rules (guard_id, enabled, condition, due_at, state, since, streak, has_fired, unknown_since, value,
+                         samples, window_from, window_to, reason, evaluated_at, last_error)
+SELECT g.id, true, items.definition -> 'rule', r.*
+FROM items
+JOIN guards g USING (position)
+CROSS JOIN LATERAL jsonb_to_record(items.rule)
+    AS r (due_at timestamptz, state text, since timestamptz, streak integer, has_fired boolean,
+          unknown_since timestamptz, value double precision, samples double precision, window_from timestamptz,
+          window_to timestamptz, reason text, evaluated_at timestamptz, last_error text)
+WHERE items.rule IS NOT NULL;
 
 -- name: lock_guards
 -- In the order of IDs, like the statements that update guards.
@@ -35,91 +48,35 @@ SET position = kept.position
 FROM kept
 WHERE g.release_id = %(release_id)s AND g.id = kept.id;
 
--- part: locked
--- In the order of IDs.
-WITH locked AS (
+-- name: update_guards
+-- In the order of IDs. The rules of guards that no longer watch are disabled.
+WITH items AS (
+    SELECT id, state, since, reason, keys, signal_ids, is_caught_up, is_watching
+    FROM jsonb_to_recordset(%(items)s::jsonb)
+         AS x (id bigint, state text, since timestamptz, reason text, keys jsonb, signal_ids jsonb,
+               is_caught_up boolean, is_watching boolean)
+), locked AS (
     SELECT id FROM release_guards
-    WHERE id = ANY(ARRAY(SELECT (item ->> 'id')::bigint
-                         FROM jsonb_array_elements(%(items)s::jsonb) item))
+    WHERE id = ANY(ARRAY(SELECT id FROM items))
     ORDER BY id
     FOR UPDATE
+), ended AS (
+    UPDATE alert_rules
+    SET enabled = false
+    WHERE guard_id = ANY(ARRAY(SELECT id FROM items WHERE NOT is_watching)) AND enabled
 )
-
--- name: update_guards
-{{locked}}
 UPDATE release_guards g
 SET state = x.state, since = x.since, reason = x.reason, keys = x.keys, signal_ids = x.signal_ids,
-    is_caught_up = x.is_caught_up,
-    is_watching = x.is_watching
-FROM jsonb_to_recordset(%(items)s::jsonb)
-     AS x (id bigint, state text, since timestamptz, reason text, keys jsonb,
-           signal_ids jsonb, is_caught_up boolean, is_watching boolean)
+    is_caught_up = x.is_caught_up, is_watching = x.is_watching
+FROM items x
 JOIN locked USING (id)
 WHERE g.id = x.id;
 
--- name: lock_evaluation
--- Only one process at a time evaluates rules; the others skip them.
-SELECT pg_try_advisory_xact_lock(hashtext('release_guards'));
-
--- name: list_due_rules
--- A rule that is due later than after its interval is due after a step of the clock. Those with the reason
--- `too_slow` come last.
-SELECT id, release_id, definition, state, rule_state, rule_reason
-FROM release_guards
-WHERE is_watching
-  AND (due_at <= %(now)s
-       OR due_at > %(now)s + make_interval(secs => (definition -> 'rule' ->> 'everySeconds')::integer))
-ORDER BY rule_reason IS NOT DISTINCT FROM %(too_slow)s, due_at, id
-LIMIT %(limit)s;
-
--- name: save_readings
--- Writes columns that update_guards doesn't write, so that an evaluation needs no lock of revisions. Skips
--- guards whose query was leased until another time than `until`; NULL is for rules without a query.
-{{locked}}
-UPDATE release_guards g
-SET value = x.value, "limit" = x."limit", samples = x.samples, covers_from = x.covers_from,
-    covers_to = x.covers_to, rule_state = x.rule_state, rule_reason = x.rule_reason,
-    due_at = coalesce(x.due_at, g.due_at), query_due_at = coalesce(x.query_due_at, g.query_due_at)
-FROM jsonb_to_recordset(%(items)s::jsonb)
-     AS x (id bigint, value double precision, "limit" double precision, samples double precision,
-           covers_from timestamptz, covers_to timestamptz, rule_state jsonb, rule_reason text,
-           due_at timestamptz, query_due_at timestamptz)
-JOIN locked USING (id)
-WHERE g.id = x.id
-  AND (%(until)s::timestamptz IS NULL OR g.query_due_at = %(until)s);
-
--- name: lease_due_queries
--- The guards whose query must be sent, for sources that are not `busy`; they are due again at `until`, in
--- case the process ends. One that is due later than after a lease and its interval is due after a step of the clock.
-UPDATE release_guards g
-SET query_due_at = %(until)s
-FROM releases r
-JOIN features f ON f.name = r.feature
-WHERE r.id = g.release_id
-  AND g.id = ANY(ARRAY(
-      SELECT id
-      FROM release_guards
-      WHERE is_watching
-        AND (query_due_at <= %(now)s
-             OR query_due_at > %(now)s
-                + make_interval(mins => 2, secs => (definition -> 'rule' ->> 'everySeconds')::integer))
-        AND definition -> 'rule' -> 'source' ->> 'source' <> ALL(%(busy)s)
-      FOR UPDATE SKIP LOCKED
-  ))
-RETURNING g.id, g.release_id, g.definition, g.covers_to, r.feature, r.environment, f.project;
-
--- name: return_queries
-UPDATE release_guards
-SET query_due_at = %(now)s
-WHERE id = ANY(%(ids)s)
-  AND query_due_at = %(until)s;
-
--- name: list_leased_queries
--- Takes no lock: only the holder of the lease writes the state of a rule.
-SELECT id, release_id, definition, state, rule_state
-FROM release_guards
-WHERE id = ANY(%(ids)s) AND is_watching AND query_due_at = %(until)s
-ORDER BY id;
+-- name: list_releases_of_rules
+SELECT DISTINCT g.release_id
+FROM alert_rules r
+JOIN release_guards g ON g.id = r.guard_id
+WHERE r.id = ANY(%(rule_ids)s);
 
 -- name: list_signal_guards
 -- The guards of active releases that watch these endpoints.

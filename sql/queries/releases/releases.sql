@@ -17,6 +17,14 @@ SELECT r.id, r.feature, r.environment, f.project, r.strategy_id, r.plan, r.warni
        r.propagation_seconds, r.auto_resumes, r.created_at, r.created_by, r.created_by_user_id,
        r.finished_at
 
+-- part: rule
+-- The result of the alert rule `a` of a guard.
+jsonb_build_object('value', a.value, 'samples', a.samples, 'covers_from', a.window_from, 'covers_to', a.window_to,
+                   'limit', coalesce(a.condition ->> 'above', a.condition ->> 'below')::double precision,
+                   'rule_state', a.state,
+                   'rule_reason', a.reason || coalesce(' Warning: ' || CASE WHEN a.value IS NOT NULL
+                                                                            THEN a.last_error END, ''))
+
 -- name: list_releases
 -- Newest first; a parameter that is NULL doesn't filter. `last_…` is the event that put the release into its
 -- state, if there is one.
@@ -28,10 +36,11 @@ SELECT r.id, r.feature, r.environment, f.project, r.strategy_id, r.plan, r.warni
 FROM releases r
 JOIN features f ON f.name = r.feature
 CROSS JOIN LATERAL (
-    SELECT coalesce(json_agg(to_jsonb(g) || jsonb_build_object('endpoint', e.name)
+    SELECT coalesce(json_agg(to_jsonb(g) || {{rule}} || jsonb_build_object('endpoint', e.name)
                              ORDER BY g.position), '[]') AS items
     FROM release_guards g
     LEFT JOIN signal_endpoints e ON e.id = g.endpoint_id
+    LEFT JOIN alert_rules a ON a.guard_id = g.id
     WHERE g.release_id = r.id
 ) guards
 LEFT JOIN LATERAL (
@@ -92,7 +101,7 @@ CROSS JOIN LATERAL (
     WHERE t.feature = r.feature AND t.environment = r.environment
 ) strategies
 CROSS JOIN LATERAL (
-    SELECT coalesce(json_agg(to_jsonb(g) || jsonb_build_object(
+    SELECT coalesce(json_agg(to_jsonb(g) || {{rule}} || jsonb_build_object(
                'endpoint', e.name, 'endpoint_enabled', coalesce(e.enabled, false),
                'silence', CASE WHEN e.options ? 'silence' THEN c.state END,
                'is_behind', EXISTS (SELECT FROM signal_queue q
@@ -102,6 +111,7 @@ CROSS JOIN LATERAL (
     FROM release_guards g
     LEFT JOIN signal_endpoints e ON e.id = g.endpoint_id
     LEFT JOIN silence_checks c ON c.endpoint_id = g.endpoint_id
+    LEFT JOIN alert_rules a ON a.guard_id = g.id
     WHERE g.release_id = r.id
 ) guards
 WHERE r.id = ANY(coalesce(%(ids)s::bigint[], ARRAY(
@@ -192,8 +202,7 @@ SELECT now();
 
 -- name: find_release_news
 -- The values that the job checks before it reads all releases: whether flags or the freeze have changed,
--- whether a step has become due after `since`, and whether guards have rules. Also the number of active releases,
--- for the menu.
+-- and whether a step has become due after `since`. Also the number of active releases, for the menu.
 SELECT (SELECT id FROM revisions WHERE topic = '') AS generation,
        (SELECT value FROM settings WHERE key = 'release_freeze') AS freeze, now() AS now,
        coalesce(bool_or(true), false) AS has_active,
@@ -201,7 +210,6 @@ SELECT (SELECT id FROM revisions WHERE topic = '') AS generation,
        count(*) FILTER (WHERE state = 'held') AS held_count,
        coalesce(bool_or(coalesce(due_at, start_at) <= now()
                         AND (%(since)s::timestamptz IS NULL
-                             OR coalesce(due_at, start_at) > %(since)s)), false) AS is_due,
-       EXISTS (SELECT FROM release_guards WHERE is_watching AND due_at IS NOT NULL) AS has_rules
+                             OR coalesce(due_at, start_at) > %(since)s)), false) AS is_due
 FROM releases
 WHERE state IN ('scheduled', 'running', 'held');

@@ -1,5 +1,5 @@
--- Alert rules: conditions on impact metrics. Written by admins; the job `alert rules` writes their states. Deleted
--- with their endpoint.
+-- Alert rules. Written by admins, and with the guards of releases; jobs write their states. Deleted with their
+-- endpoint or guard.
 
 -- name: lock_alert_rules
 -- Serializes creations, so that concurrent requests can't exceed the limit.
@@ -10,89 +10,108 @@ SELECT pg_advisory_xact_lock(hashtext('alert_rules'));
 INSERT INTO alert_rules (name, endpoint_id, enabled, condition, created_by_user_id, since)
 SELECT %(name)s, %(endpoint_id)s, %(enabled)s, %(condition)s::jsonb, %(created_by_user_id)s,
        %(now)s
-WHERE (SELECT count(*) FROM alert_rules) < %(limit)s
+WHERE (SELECT count(*) FROM alert_rules WHERE guard_id IS NULL) < %(limit)s
 RETURNING id;
 
 -- name: list_alert_rules
--- All rules by name, or the one with this ID.
+-- All rules by name, or the one with this ID, without those of guards.
 SELECT id, name, endpoint_id, enabled, condition, created_at, created_by_user_id, state, since,
        streak, has_fired, unknown_since, value, samples, window_from, window_to, reason, evaluated_at, last_error
 FROM alert_rules
-WHERE %(id)s::bigint IS NULL OR id = %(id)s
+WHERE guard_id IS NULL AND (%(id)s::bigint IS NULL OR id = %(id)s)
 ORDER BY name;
 
 -- name: lock_alert_rule
 -- Waits for its evaluation.
 SELECT id
 FROM alert_rules
-WHERE id = %(id)s
+WHERE id = %(id)s AND guard_id IS NULL
 FOR UPDATE;
 
 -- name: update_alert_rule
 -- The job evaluates the rule when it looks next.
 UPDATE alert_rules
 SET name = %(name)s, endpoint_id = %(endpoint_id)s, enabled = %(enabled)s, condition = %(condition)s::jsonb,
-    due_at = 'epoch'
+    due_at = 'epoch', leased_until = NULL
 WHERE id = %(id)s;
 
 -- name: delete_alert_rule
 DELETE FROM alert_rules WHERE id = %(id)s;
 
--- part: due_and_enabled
--- A rule that is due later than after a lease and its interval is due after a step of the clock.
-r.enabled
-  AND (r.due_at <= %(now)s
-       OR r.due_at > %(now)s + make_interval(mins => 2, secs => (r.condition ->> 'everySeconds')::integer))
-  AND (SELECT e.enabled FROM signal_endpoints e WHERE e.id = r.endpoint_id)
-
--- name: claim_due_alert_rules
--- The enabled rules on impact metrics of enabled endpoints that are due, locked until the transaction ends;
--- other processes skip them. Those with the error `too_slow` come last.
-SELECT r.id, r.name, r.endpoint_id, r.enabled, r.condition, r.state, r.since, r.streak, r.has_fired, r.unknown_since,
-       r.value, r.samples, r.window_from, r.window_to, r.reason, r.evaluated_at, r.last_error
+-- part: columns
+SELECT r.id, r.name, r.endpoint_id, r.guard_id, r.enabled, r.condition, r.due_at, r.state, r.since,
+       r.streak, r.has_fired, r.unknown_since, r.value, r.samples, r.window_from, r.window_to, r.reason, r.evaluated_at,
+       r.last_error
 FROM alert_rules r
+
+-- part: due_and_enabled
+-- A rule that is due later than after its interval is due after a step of the clock.
+r.enabled
+  AND (r.due_at <= %(now)s OR r.due_at > %(now)s + make_interval(secs => (r.condition ->> 'everySeconds')::integer))
+  AND coalesce((SELECT e.enabled FROM signal_endpoints e WHERE e.id = r.endpoint_id), true)
+
+-- name: lock_evaluation
+-- Only one process at a time evaluates rules on impact metrics; the others skip them.
+SELECT pg_try_advisory_xact_lock(hashtext('alert_rule_evaluation'));
+
+-- name: list_due_alert_rules
+-- The enabled rules on impact metrics, of enabled endpoints and of guards, that are due. Rules with the error
+-- `too_slow` come last, and of the others those of guards first.
+{{columns}}
 WHERE r.condition -> 'source' ->> 'kind' = 'impactMetric'
   AND {{due_and_enabled}}
-ORDER BY r.last_error IS NOT DISTINCT FROM %(too_slow)s, r.due_at, r.id
-LIMIT %(limit)s
-FOR UPDATE OF r SKIP LOCKED;
+ORDER BY r.last_error IS NOT DISTINCT FROM %(too_slow)s, r.guard_id IS NULL, r.due_at, r.id
+LIMIT %(limit)s;
 
 -- name: lease_due_alert_rules
--- Like claim_due_alert_rules, for rules on metric sources that are not `busy`: they are due again at `until`,
--- in case the process ends.
-UPDATE alert_rules
-SET due_at = %(until)s
-WHERE id = ANY(ARRAY(
-    SELECT r.id
-    FROM alert_rules r
-    WHERE r.condition -> 'source' ->> 'kind' = 'prometheus'
-      AND r.condition -> 'source' ->> 'source' <> ALL(%(busy)s)
-      AND {{due_and_enabled}}
-    FOR UPDATE OF r SKIP LOCKED
-))
-RETURNING id, condition, evaluated_at;
+-- The rules on metric sources that are due, unless another rule on their source is leased. Call it under
+-- lock_metric_sources. A lease that ends after `until` began before a step of the clock.
+UPDATE alert_rules l
+SET leased_until = %(until)s
+FROM alert_rules r
+LEFT JOIN release_guards g ON g.id = r.guard_id
+LEFT JOIN releases x ON x.id = g.release_id
+LEFT JOIN features f ON f.name = x.feature
+WHERE l.id = r.id
+  AND r.id = ANY(ARRAY(
+      SELECT r.id
+      FROM alert_rules r
+      WHERE r.condition -> 'source' ->> 'kind' = 'prometheus'
+        AND r.condition -> 'source' ->> 'source' <> ALL(ARRAY(
+            SELECT o.condition -> 'source' ->> 'source'
+            FROM alert_rules o
+            WHERE o.enabled AND o.leased_until > %(now)s AND o.leased_until <= %(until)s
+        ))
+        AND {{due_and_enabled}}
+      FOR UPDATE OF r SKIP LOCKED
+  ))
+RETURNING r.id, r.guard_id, r.condition, r.evaluated_at, x.feature, x.environment, f.project;
 
--- name: lock_leased_alert_rules
--- Skips rules with another `due_at`, which a change of the rule and another lease set.
-SELECT id, name, endpoint_id, enabled, condition, state, since, streak, has_fired, unknown_since, value, samples,
-       window_from, window_to, reason, evaluated_at, last_error
-FROM alert_rules
-WHERE id = ANY(%(ids)s)
-  AND due_at = %(until)s
-ORDER BY id
-FOR UPDATE;
+-- name: list_leased_alert_rules
+-- Skips rules with another lease, or none: a change of the rule has ended it.
+{{columns}}
+WHERE r.id = ANY(%(ids)s)
+  AND r.leased_until = %(until)s
+ORDER BY r.guard_id IS NULL, r.id;
 
--- name: return_leased_alert_rules
+-- name: end_alert_rule_leases
 UPDATE alert_rules
-SET due_at = %(now)s
+SET leased_until = NULL
 WHERE id = ANY(%(ids)s)
-  AND due_at = %(until)s;
+  AND leased_until = %(until)s;
+
+-- name: lock_many_alert_rules
+-- The enabled ones of these rules, in the order of their IDs, until the transaction ends.
+{{columns}}
+WHERE r.id = ANY(%(ids)s) AND r.enabled
+ORDER BY r.id
+FOR NO KEY UPDATE OF r;
 
 -- name: save_alert_rule_states
 UPDATE alert_rules r
 SET state = n.state, since = n.since, streak = n.streak, has_fired = n.has_fired, unknown_since = n.unknown_since,
     value = n.value, samples = n.samples, window_from = n.window_from, window_to = n.window_to, reason = n.reason,
-    evaluated_at = n.evaluated_at, last_error = n.last_error, due_at = coalesce(n.due_at, r.due_at)
+    evaluated_at = n.evaluated_at, last_error = n.last_error, due_at = coalesce(n.due_at, r.due_at), leased_until = NULL
 FROM json_to_recordset(%(items)s)
      AS n (id integer, state text, since timestamptz, streak integer, has_fired boolean, unknown_since timestamptz,
            value double precision, samples double precision, window_from timestamptz, window_to timestamptz,

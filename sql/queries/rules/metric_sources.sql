@@ -1,5 +1,5 @@
 -- Servers with the API of Prometheus that alert rules query. Written by admins, under lock_signal_endpoints, like
--- everything that is encrypted, and deleted by them. Senders of queries write `claimed_until`.
+-- everything that is encrypted, and deleted by them.
 
 -- name: list_metric_sources
 -- All sources by name, or the one with this name.
@@ -16,33 +16,11 @@ WHERE name = %(name)s
 FOR KEY SHARE;
 
 -- name: lock_metric_sources
--- All sources by name. No other process claims one until the transaction ends.
-SELECT name, url, auth, headers, timeout_seconds, encrypted_secret, claimed_until
+-- All sources by name. No other process leases rules until the transaction ends.
+SELECT name, url, auth, headers, timeout_seconds, encrypted_secret
 FROM metric_sources
 ORDER BY name
 FOR NO KEY UPDATE;
-
--- name: claim_metric_sources
--- Claims the sources that are free, for their timeout and `margin` seconds.
-UPDATE metric_sources
-SET claimed_until = %(now)s::timestamptz + make_interval(secs => timeout_seconds + %(margin)s)
-WHERE name = ANY(%(names)s)
-  AND (claimed_until <= %(now)s::timestamptz) IS NOT FALSE
-RETURNING name, claimed_until;
-
--- name: renew_metric_source_claim
--- Returns no row if the claim has ended and another process has claimed the source.
-UPDATE metric_sources
-SET claimed_until = %(now)s::timestamptz + make_interval(secs => timeout_seconds + %(margin)s)
-WHERE name = %(name)s
-  AND claimed_until = %(until)s
-RETURNING claimed_until;
-
--- name: release_metric_source
-UPDATE metric_sources
-SET claimed_until = NULL
-WHERE name = %(name)s
-  AND claimed_until = %(until)s;
 
 -- name: put_metric_source
 INSERT INTO metric_sources (name, url, auth, headers, timeout_seconds, encrypted_secret)
@@ -53,14 +31,11 @@ SET url = excluded.url, auth = excluded.auth, headers = excluded.headers,
 
 -- name: list_metric_source_uses
 -- The alert rules and active releases that query a source.
-SELECT condition -> 'source' ->> 'source' AS source, 'alert rule ' || name AS text
-FROM alert_rules
-WHERE condition -> 'source' ->> 'kind' = 'prometheus'
-UNION
-SELECT definition -> 'rule' -> 'source' ->> 'source', 'release ' || release_id
-FROM release_guards
-WHERE is_watching
-  AND definition -> 'rule' -> 'source' ->> 'kind' = 'prometheus'
+SELECT DISTINCT r.condition -> 'source' ->> 'source' AS source,
+       coalesce('alert rule ' || r.name, 'release ' || g.release_id) AS text
+FROM alert_rules r
+LEFT JOIN release_guards g ON g.id = r.guard_id
+WHERE r.condition -> 'source' ->> 'kind' = 'prometheus' AND (r.guard_id IS NULL OR g.is_watching)
 ORDER BY 1, 2;
 
 -- name: delete_metric_source

@@ -81,7 +81,7 @@ SELECT
                                'firing', count(*) FILTER (WHERE enabled AND state = 'firing'),
                                'unknown', count(*) FILTER (WHERE enabled AND state = 'unknown'),
                                'disabled', count(*) FILTER (WHERE NOT enabled))
-     FROM alert_rules) AS alert_rules,
+     FROM alert_rules WHERE guard_id IS NULL) AS alert_rules,
     q.queue_signals, q.queue_seconds, d.deliveries_waiting, d.deliveries_seconds,
     COALESCE((SELECT max(id) FROM events)
              - (SELECT event_id FROM audit_log_position

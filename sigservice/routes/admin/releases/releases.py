@@ -1,6 +1,7 @@
 """Releases of a flag in an environment, JSON: list, create, preview, read, events, commands."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sigservice.db import Connection, Row
@@ -14,7 +15,6 @@ from sigservice.services.releases import release_commands, release_signals, rele
 from sigservice.services.releases.guard_edits import GuardChanges, edit_guards
 from sigservice.services.releases.guard_queries import (
     ask_queries,
-    fill_query,
     list_conditions,
     preview_queries,
 )
@@ -23,7 +23,7 @@ from sigservice.services.releases.plans import Guard
 from sigservice.services.releases.release_commands import CommandBody
 from sigservice.services.releases.release_guards import Readings
 from sigservice.services.releases.releases import NewRelease, Surroundings
-from sigservice.services.rules.rule_conditions import PrometheusQuery
+from sigservice.services.rules.rule_conditions import PrometheusQuery, fill_query
 from sigservice.services.rules.rule_preview import preview_metric
 from sigservice.services.rules.rule_readings import measure, read_each
 from sigservice.web import AdminGuard, Context, Json, Router, read_query, request, respond
@@ -85,7 +85,7 @@ def read_for_guards(
     NotFoundError."""
     conditions = list_conditions(guards)
     queries = {
-        index: fill_query(condition, target)
+        index: fill_query(condition, asdict(target))
         for index, condition in conditions.items()
         if isinstance(condition.source, PrometheusQuery)
     }

@@ -12,7 +12,6 @@ from sigservice.services.rules import metric_sources
 from sigservice.services.rules.metric_sources import MetricSource
 from sigservice.services.rules.prometheus import Answer, PrometheusClient
 from sigservice.services.rules.rule_conditions import MAX_QUERY
-from sigservice.services.rules.source_claims import SourceClaims
 from sigservice.web import AdminGuard, Connection, Context, Json, Router, respond
 
 PATH = "/api/admin/metric-sources"
@@ -76,7 +75,6 @@ def run_query(context: Context, name: str, query: str) -> Answer:
 
 
 def make_client(context: Context) -> PrometheusClient:
-    """It waits until no other process or thread queries the source, unless many requests wait."""
-    claims = SourceClaims(context.database, context.clock, context.source_queries)
+    """It waits until no other thread queries the source, unless many requests wait."""
     settings = DeliverySettings.from_config(context.config)
-    return PrometheusClient(settings, context.encryption, claims.hold)
+    return PrometheusClient(settings, context.encryption, context.source_locks.hold_for_request)
