@@ -25,6 +25,6 @@ def list_of_endpoint(conn: Connection, endpoint_id: int | None) -> list[Row]:
     return fetch_all(conn, _SQL["list_refused_calls"], endpoint_id=endpoint_id)
 
 
-def count(conn: Connection) -> list[Row]:
-    """{endpoint_id, calls, last_at} of each endpoint that has some."""
-    return fetch_all(conn, _SQL["count_refused_calls"])
+def count(conn: Connection, endpoint_id: int | None = None) -> list[Row]:
+    """{endpoint_id, calls, last_at} of one endpoint or of each, if it has some."""
+    return fetch_all(conn, _SQL["count_refused_calls"], endpoint_id=endpoint_id)

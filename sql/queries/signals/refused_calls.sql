@@ -62,7 +62,9 @@ WHERE endpoint_id IS NOT DISTINCT FROM %(endpoint_id)s
 ORDER BY last_at DESC, id DESC;
 
 -- name: count_refused_calls
+-- Of one endpoint or, if the parameter is NULL, of each.
 SELECT endpoint_id, sum(calls) AS calls, max(last_at) AS last_at
 FROM refused_calls
 WHERE endpoint_id IS NOT NULL
+  AND (%(endpoint_id)s::int IS NULL OR endpoint_id = %(endpoint_id)s)
 GROUP BY endpoint_id;

@@ -167,3 +167,20 @@ def test_concurrent_creations_do_not_exceed_the_limit(pool):
     assert sorted(row is None for row in rows) == [False] * 3 + [True] * 2
     with pool.autocommit() as conn:
         assert run(conn, "SELECT count(*) FROM signal_endpoint_tokens") == [(3,)]
+
+
+def test_encrypted_secrets_are_listed_in_the_order_of_their_ids(conn, two):
+    """Including a token of which only the previous secret is encrypted."""
+    tokens = [insert(conn, two[0], name)["id"] for name in ("a", "b", "c", "plain")]
+    for column, id in (("encrypted", tokens[2]), ("previous_encrypted", tokens[1])):
+        run(
+            conn,
+            f"UPDATE signal_endpoint_tokens SET {column}_secret = 'x' WHERE id = %s",
+            id,
+        )
+    run(
+        conn,
+        "UPDATE signal_endpoint_tokens SET encrypted_secret = 'x' WHERE id = %s",
+        tokens[0],
+    )
+    assert ids(signal_endpoint_tokens.list_encrypted(conn)) == tokens[:3]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
 from sigservice.repository.signals import signals
 from sigservice.repository.signals.signals import LogPart
 from sigservice.services.signals.signal_search import SignalFilter, list_page
-from tests.repository.kit import add_endpoint, add_signal, add_token, ids
+from tests.repository.kit import add_endpoint, add_signal, add_token, ids, run
 
 
 class World:
@@ -90,6 +91,17 @@ def test_window_is_limited_by_bytes_and_has_at_least_one_signal(conn, world, mon
         assert search_end(conn, world.a) == (signal_ids[oldest], True)
     limit_window(monkeypatch, bytes=500)
     assert search_end(conn, world.a) == (signal_ids[0], False)
+
+
+def test_window_begins_at_its_first_moment_and_ends_before_its_last(conn, world, monkeypatch):
+    hours = [datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in range(4)]
+    signal_ids = [world.send(n) for n in range(4)]
+    for id, moment in zip(signal_ids, hours, strict=True):
+        run(conn, "UPDATE signals SET created_at = %s WHERE id = %s", moment, id)
+    part = LogPart(world.a, None, hours[1], hours[3])
+    assert signals.find_search_end(conn, part, before=None) == (signal_ids[1], False)
+    limit_window(monkeypatch, rows=1)
+    assert signals.find_search_end(conn, part, before=None) == (signal_ids[2], True)
 
 
 @pytest.mark.parametrize(

@@ -299,6 +299,16 @@ def test_search_window_is_limited_by_bytes_and_has_at_least_one_event(conn, monk
     assert search_window(conn) == (added[0], added[3], False)
 
 
+def test_search_window_includes_the_event_that_reaches_its_bytes(conn, monkeypatch):
+    added = [add(conn, data=json.dumps("x" * 100), pre_data=json.dumps("y")) for _ in range(3)]
+    ((size,),) = run(
+        conn, "SELECT DISTINCT pg_column_size(data) + pg_column_size(pre_data) FROM events"
+    )
+    for count, window in ((2, (added[0], added[2], True)), (3, (added[0], added[2], False))):
+        monkeypatch.setattr(events, "SEARCH_BYTES", count * size)
+        assert search_window(conn) == window
+
+
 @pytest.mark.parametrize(
     "name", sorted(FILTERS.keys() - {"text in data", "text in a name", "nothing"})
 )
@@ -325,3 +335,9 @@ def test_search_pages_cover_the_whole_log(conn, monkeypatch):
     assert all_ids == added[1::2][::-1]
     assert page.searched_to_end
     assert max(totals) == 2
+
+
+def test_events_are_listed_in_the_order_of_their_ids(conn):
+    added = [add(conn) for _ in range(3)]
+    run(conn, "UPDATE events SET ip = '::1' WHERE id = %s", added[0])  # moves the row to the end
+    assert ids(events.list_by_ids(conn, [added[1], added[2], added[0]])) == added

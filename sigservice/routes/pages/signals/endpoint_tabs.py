@@ -31,10 +31,10 @@ def find_endpoint(conn: Connection, id: int) -> Row:
     """The endpoint with what its heading shows. Raises NotFoundError."""
     endpoint = signal_endpoints.get(conn, id)
     check = silence_checks.find_all(conn, id).get(id)
-    refused = {row["endpoint_id"]: row["calls"] for row in refused_calls.count(conn)}
+    refused = refused_calls.count(conn, id)
     return endpoint | {
         "silence": signal_endpoints.describe_silence(endpoint, check),
-        "refused": refused.get(id, 0),
+        "refused": refused[0]["calls"] if refused else 0,
     }
 
 

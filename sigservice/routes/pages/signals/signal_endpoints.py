@@ -1,5 +1,6 @@
 """Signal endpoints, pages: list, create, edit, enable, disable, delete."""
 
+from collections import defaultdict
 from operator import itemgetter
 
 from sigservice import senders
@@ -101,16 +102,24 @@ def list_signal_endpoints(context: Context, identity: Identity) -> Page:
         run_hours = action_runs.count_by_hour(conn)
         refused = {row["endpoint_id"]: row for row in refused_calls.count(conn)}
         checks = silence_checks.find_all(conn)
+    tokens_by_endpoint: dict[int, list[Row]] = defaultdict(list)
+    counts_by_endpoint: dict[int, dict[int, int]] = defaultdict(dict)
+    runs_by_endpoint: dict[int, dict[int, int]] = defaultdict(dict)
+    for token in tokens:
+        tokens_by_endpoint[token["signal_endpoint_id"]].append(token)
+    for hour in hours:
+        counts_by_endpoint[hour["endpoint_id"]][hour["hours_ago"]] = hour["signals"]
+    for hour in run_hours:
+        runs_by_endpoint[hour["endpoint_id"]][hour["hours_ago"]] = hour["runs"]
     endpoints = []
     for row in rows:
-        counts = {h["hours_ago"]: h["signals"] for h in hours if h["endpoint_id"] == row["id"]}
-        runs = {h["hours_ago"]: h["runs"] for h in run_hours if h["endpoint_id"] == row["id"]}
+        counts, runs = counts_by_endpoint[row["id"]], runs_by_endpoint[row["id"]]
         total, run_total = sum(counts.values()), sum(runs.values())
         run_text = f" and {plural(run_total, 'run')}" if run_total else ""
         endpoints.append(
             row
             | {
-                "tokens": [t for t in tokens if t["signal_endpoint_id"] == row["id"]],
+                "tokens": tokens_by_endpoint[row["id"]],
                 "last_received": last_received.get((row["id"], None)),
                 "refused": refused.get(row["id"]),
                 "silence": signal_endpoints.describe_silence(row, checks.get(row["id"])),
