@@ -398,6 +398,16 @@ ALTER TABLE public.former_passwords ALTER COLUMN id ADD GENERATED ALWAYS AS IDEN
     CACHE 1
 );
 
+CREATE TABLE public.holds (
+    run_id bigint NOT NULL,
+    "position" integer NOT NULL,
+    action_set_id integer NOT NULL,
+    feature text NOT NULL,
+    environment text NOT NULL,
+    change jsonb NOT NULL,
+    held_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.impact_groups (
     key uuid NOT NULL,
     sdk_type text NOT NULL,
@@ -1092,6 +1102,9 @@ ALTER TABLE ONLY public.features
 ALTER TABLE ONLY public.former_passwords
     ADD CONSTRAINT former_passwords_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.holds
+    ADD CONSTRAINT holds_pkey PRIMARY KEY (run_id, "position");
+
 ALTER TABLE ONLY public.impact_groups
     ADD CONSTRAINT impact_groups_pkey PRIMARY KEY (key);
 
@@ -1248,8 +1261,6 @@ CREATE INDEX action_runs_created_at_idx ON public.action_runs USING brin (create
 
 CREATE INDEX action_runs_due_idx ON public.action_runs USING btree (restore_due_at) WHERE (restore_due_at IS NOT NULL);
 
-CREATE INDEX action_runs_holding_idx ON public.action_runs USING btree (action_set_id, id DESC) WHERE ((cause = 'signal'::text) AND (correlation IS NOT NULL) AND (NOT dry_run) AND (restored_by_run_id IS NULL) AND (state = ANY (ARRAY['success'::text, 'failed'::text])) AND jsonb_path_exists(action_set, '$."actions"[*]."changes"[*]'::jsonpath));
-
 CREATE INDEX action_runs_open_idx ON public.action_runs USING btree (id) WHERE (state = 'started'::text);
 
 CREATE INDEX action_runs_set_idx ON public.action_runs USING btree (action_set_id, id DESC);
@@ -1319,6 +1330,10 @@ CREATE INDEX features_active_idx ON public.features USING btree (project, stale)
 CREATE INDEX features_project_idx ON public.features USING btree (project);
 
 CREATE INDEX former_passwords_user_id_idx ON public.former_passwords USING btree (user_id, id DESC);
+
+CREATE INDEX holds_feature_idx ON public.holds USING btree (feature);
+
+CREATE INDEX holds_set_idx ON public.holds USING btree (action_set_id, run_id);
 
 CREATE INDEX impact_groups_app_name_idx ON public.impact_groups USING btree (app_name);
 
@@ -1456,6 +1471,9 @@ ALTER TABLE ONLY public.features
 
 ALTER TABLE ONLY public.former_passwords
     ADD CONSTRAINT former_passwords_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.holds
+    ADD CONSTRAINT holds_action_set_id_fkey FOREIGN KEY (action_set_id) REFERENCES public.action_sets(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;

@@ -76,11 +76,12 @@ def _list_usage_deletes(context: Context) -> Iterator[Delete]:
 
 
 def _list_run_deletes(context: Context) -> Iterator[Delete]:
-    if days := context.config["actions"]["runRetentionDays"]:
+    days = context.config["actions"]["runRetentionDays"]
+    yield partial(alerts.delete_ended, days=days or None, chunk=CHUNK)
+    if days:
         yield partial(action_runs.delete_old, days=days, chunk=CHUNK)
         yield partial(action_sets.delete_done, chunk=CHUNK)
         yield partial(releases.delete_old, days=days, chunk=CHUNK)
-    yield partial(alerts.delete_ended, chunk=CHUNK)
     yield partial(once_pages.delete_unread, chunk=CHUNK)
     yield partial(outbox.delete_old, days=MESSAGE_DAYS, chunk=CHUNK)
     yield partial(signal_queue.delete_orphaned_results, chunk=CHUNK)

@@ -145,6 +145,11 @@ FROM action_sets s
 CROSS JOIN generate_series(1, 500) n
 JOIN action_runs r ON r.id = n * 50;
 
+INSERT INTO holds (run_id, position, action_set_id, feature, environment, change, held_at)
+SELECT id, 0, action_set_id, 'flag-' || id % 5000, 'env-1',
+       '{{"what": "state", "before": false, "after": true}}', created_at
+FROM action_runs WHERE id % 10 = 0;
+
 INSERT INTO outbox (kind, subject_id, target, sent_at)
 SELECT 'run', id, '{{}}', now() FROM action_runs WHERE id % 10 = 0;
 

@@ -104,7 +104,6 @@ def _list_flag_pages() -> Iterator[CaseTuple]:
     yield "projects/projects", "count_for_status", project
     yield "projects/projects", "count_events_by_day", project
     yield "system/home", "find_first_steps", {}
-    yield "system/home", "list_flags_of_alerts", {"limit": 20, "features": None, "payloads": True}
     yield "system/home", "list_newest_runs", {"limit": 20}
     yield "system/home", "list_stale_flags", {"limit": 10}
     yield "system/home", "list_silent_endpoints", {}
@@ -178,8 +177,16 @@ def _list_actions() -> Iterator[CaseTuple]:
     alert = {"is_firing": True, "source_id": 1, "key_path": "key"}
     alerts = [alert | {"action_set_id": id, "key": key} for id, key in zip(SETS, keys, strict=True)]
     yield "actions/alerts", "store_alerts", {"alerts": json.dumps(alerts), "reverting": SETS[:9]}
-    yield "actions/alerts", "delete_ended_alerts", {"chunk": 1000}
-    yield path, "list_revertible_runs_of_alerts", {"action_set_id": 7, "before": 99_000}
+    yield "actions/alerts", "delete_ended_alerts", {"chunk": 1000, "days": 90}
+    hold = {"position": 9, "action_set_id": 7, "change": {"feature": "a", "environment": "b"}}
+    holds = [hold | {"run_id": id, "held_at": NOW.isoformat()} for id in RUNS]
+    yield "actions/alerts", "add_holds", {"holds": json.dumps(holds)}
+    yield "actions/alerts", "list_holds", {"action_set_id": 7, "before": 99_000}
+    yield "actions/alerts", "list_holders", {"features": FLAGS}
+    first = {"limit": 20, "payloads": True}
+    yield "actions/alerts", "list_held_flags", first
+    yield "actions/alerts", "list_held_flags", first | {"features": FLAGS}
+    yield path, "mark_reverted", {"ids": RUNS[:9], "by": RUNS[9]}
     page = {"action_set_id": 7, "limit": 50, "offset": 0, "page_bytes": 1_000_000}
     yield path, "list_runs_of_set", page
     yield path, "list_runs_of_signals", {"signal_ids": RUNS}

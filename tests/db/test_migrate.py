@@ -150,6 +150,7 @@ UNRELEASED = {
     "0061_one_way_to_tell",
     "0062_alerts",
     "0063_rules_of_guards",
+    "0064_holds",
 }
 
 
@@ -182,12 +183,16 @@ FROM (VALUES (1, 'p', 'signal', 1, 'success', 'before', false, NULL::bigint),
              (1, 'p', 'signal', 1, 'success', NULL, false, NULL),
              (2, 'p', 'signal', 1, 'success', 'd', false, 99),  -- undone
              (2, 'p', 'signal', 1, 'success', repeat('long', 9999), false, NULL)) x;
+UPDATE action_runs SET action_set = action_set || jsonb_build_object('actions', jsonb_build_array(
+    jsonb_build_object('changes', jsonb_build_array(
+        jsonb_build_object('what', 'state', 'feature', 'f' || id, 'environment', 'production',
+                           'before', true, 'after', false)))));
 INSERT INTO ignored_alerts (action_set_id, run_id, correlation, created_by, created_at)
 VALUES (1, 3, 'a', 'ada', now()), (2, 9, 'd', 'bob', now());
 """
 
 
-def test_alerts_are_those_of_the_runs(open_pool, monkeypatch):
+def test_alerts_and_holds_are_those_of_the_runs(open_pool, monkeypatch):
     every = read_migrations()
     older = [migration for migration in every if migration.name < "0062"]
     pool = open_pool()
@@ -207,3 +212,5 @@ def test_alerts_are_those_of_the_runs(open_pool, monkeypatch):
             (2, "d", False, 9, "bob"),
             (2, "long", True, 10, None),
         ]
+        cursor.execute("SELECT run_id, action_set_id, feature FROM holds ORDER BY 1")
+        assert cursor.fetchall() == [(3, 1, "f3"), (5, 1, "f5"), (10, 2, "f10")]

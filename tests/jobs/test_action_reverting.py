@@ -217,13 +217,28 @@ def test_an_alert_that_fires_for_longer_than_runs_are_kept_is_reverted(alerts):
     alerts.rows("UPDATE features SET created_at = created_at - interval '91 days'")
     alerts.rows(make_old)
     retention.run_once(alerts.service.context)
-    assert len(alerts.runs(one["id"])) == 3
+    assert len(alerts.runs(one["id"])) == 2  # the one that switched the flag, and the newest
     alerts.send(resolved())
     alerts.work()
     assert alerts.is_on()
     alerts.rows(make_old)
     retention.run_once(alerts.service.context)
     assert alerts.runs(one["id"]) == []
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_an_alert_that_is_not_resolved_is_forgotten_with_its_runs_unless_its_set_holds_a_flag(
+    alerts, was_on
+):
+    alerts.set(payload=FIRING, options={"restoreWhenResolved": RESOLVED})
+    alerts.switch("checkout", "on" if was_on else "off")
+    alerts.send(firing())
+    alerts.work()
+    for table, column in (("alerts", "reported_at"), ("action_runs", "created_at")):
+        alerts.rows(f"UPDATE {table} SET {column} = {column} - interval '91 days' RETURNING 1")
+    retention.run_once(alerts.service.context)
+    rows = [alerts.rows(f"SELECT count(*) FROM {table}")[0][0] for table in ("alerts", "holds")]
+    assert rows == [was_on, was_on]
 
 
 def test_a_flag_is_held_however_often_its_alert_is_repeated(alerts, web):

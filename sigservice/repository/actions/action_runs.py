@@ -57,15 +57,9 @@ def list_statistics(conn: Connection, max_runs_per_set: dict[int, int]) -> list[
     return fetch_all(conn, _SQL["list_run_statistics"], sets=sets, max_runs=max_runs)
 
 
-def list_revertible_of_alerts(conn: Connection, action_set_id: int, *, before: int) -> list[Row]:
-    """Runs that alerts caused before the run `before` and that are not reverted, newest first."""
-    return fetch_all(
-        conn, _SQL["list_revertible_runs_of_alerts"], action_set_id=action_set_id, before=before
-    )
-
-
 def mark_reverted(conn: Connection, ids: list[int], *, by: int) -> None:
-    """`ids` are newest first; `by` is the run that reverted them."""
+    """`ids` are newest first; `by` is the run that reverted them. They hold
+    nothing after that."""
     execute(conn, _SQL["mark_reverted"], ids=ids, by=by)
 
 

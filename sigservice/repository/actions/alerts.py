@@ -1,8 +1,9 @@
-"""The alerts of action sets: one function for each SQL statement."""
+"""The alerts of action sets, and what they hold: one function for each SQL statement."""
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
-from sigservice.db import Connection, Row, execute, fetch_all, queries
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_value, queries
 
 _SQL = queries.load("actions/alerts")
 
@@ -12,11 +13,6 @@ def list_by_keys(conn: Connection, keys: Collection[tuple[int, str]]) -> list[Ro
     fires and isn't ignored."""
     sets, texts = [id for id, _ in keys], [key for _, key in keys]
     return fetch_all(conn, _SQL["list_alerts"], sets=sets, keys=texts)
-
-
-def list_firing_sets(conn: Connection, sets: Sequence[int]) -> list[Row]:
-    """{action_set_id} of those that have an alert that fires."""
-    return fetch_all(conn, _SQL["list_firing_sets"], sets=[*sets])
 
 
 def store(conn: Connection, alerts: str, *, reverting: Collection[int]) -> None:
@@ -42,5 +38,37 @@ def stop_ignoring(conn: Connection, run: Row) -> bool:
     return execute(conn, _SQL["stop_ignoring_alert"], **columns) > 0
 
 
-def delete_ended(conn: Connection, *, chunk: int) -> int:
-    return execute(conn, _SQL["delete_ended_alerts"], chunk=chunk)
+def delete_ended(conn: Connection, *, days: int | None, chunk: int) -> int:
+    """With `days`, also those that were last reported that long ago, if their sets hold nothing."""
+    return execute(conn, _SQL["delete_ended_alerts"], days=days, chunk=chunk)
+
+
+def find_last_report(conn: Connection) -> datetime | None:
+    """When the last signal about an alert that had fired was evaluated."""
+    return fetch_value(conn, _SQL["find_last_report"])
+
+
+def add_holds(conn: Connection, holds: str) -> None:
+    """`holds` is a JSON array of {run_id, position, action_set_id, change, held_at}."""
+    execute(conn, _SQL["add_holds"], holds=holds)
+
+
+def list_holds(conn: Connection, action_set_id: int, *, before: int) -> list[Row]:
+    """{run_id, change, held_at} of the runs before the run `before`, the newest change first."""
+    return fetch_all(conn, _SQL["list_holds"], action_set_id=action_set_id, before=before)
+
+
+def list_holders(conn: Connection, features: Sequence[str]) -> list[Row]:
+    """{feature, environment, action_set_id, name, is_firing} of the sets that hold the flags in
+    their states; `is_firing` if the set is enabled and one of its alerts fires."""
+    return fetch_all(conn, _SQL["list_holders"], features=[*features])
+
+
+def list_held_flags(
+    conn: Connection, *, limit: int, features: list[str] | None = None, payloads: bool
+) -> list[Row]:
+    """One row for each flag that a run for an alert holds in the state `enabled`, newest first, of
+    some flags or of all. `payload` is NULL without `payloads`."""
+    return fetch_all(
+        conn, _SQL["list_held_flags"], limit=limit, features=features, payloads=payloads
+    )

@@ -3,6 +3,7 @@
 A person undoes a run; the service reverts it after a time or when the alert is resolved.
 """
 
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from sigservice.db import Connection, Row, savepoint
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.errors import AppError, ConflictError, NotFoundError
-from sigservice.repository.actions import action_runs
+from sigservice.repository.actions import action_runs, alerts
 from sigservice.services import revisions
 from sigservice.services.actions import shared_holds
 from sigservice.services.actions.action_kinds.kind import ActionResult, RevertibleChange
@@ -42,35 +43,42 @@ def list_changes(run: Row) -> list[RevertibleChange]:
 
 
 def revert_targets(conn: Connection, run: Row, by: Identity) -> ActionResult:
-    """Performs the run of an undo or auto-revert: it reverts one run or, for a resolved alert, the
-    runs of all alerts of the set. Raises NotFoundError."""
+    """Performs the run of an undo or auto-revert: it reverts one run or, for a resolved alert, all
+    that the set holds. Raises NotFoundError."""
     if run["cause"] == "resolved":
-        targets = action_runs.list_revertible_of_alerts(
-            conn, run["action_set_id"], before=run["id"]
-        )
+        rows = alerts.list_holds(conn, run["action_set_id"], before=run["id"])
+        ids = list(dict.fromkeys(row["run_id"] for row in rows))
+        dated = [
+            (row["held_at"], msgspec.json.decode(row["change"], type=RevertibleChange))
+            for row in rows
+        ]
     else:
         target = action_runs.find(conn, run["action_set_id"], run["restores_run_id"])
         if target is None:
             raise NotFoundError("The run to revert was deleted.")
         if target["restored_by_run_id"]:  # by an undo or auto-revert that was inserted earlier
             return ActionResult("It was already reverted.")
-        targets = [target]
+        ids = [target["id"]]
+        dated = [(target["created_at"], change) for change in reversed(list_changes(target))]
     revert = None if run["cause"] == "undo" else run
-    result = _revert_runs(conn, run["project"], targets, by, revert)
-    action_runs.mark_reverted(conn, [row["id"] for row in targets], by=run["id"])
+    result = _revert_changes(conn, run["project"], dated, by, revert)
+    action_runs.mark_reverted(conn, ids, by=run["id"])
     return result
 
 
-def _revert_runs(
-    conn: Connection, project: str, runs: list[Row], by: Identity, revert: Row | None
+def _revert_changes(
+    conn: Connection,
+    project: str,
+    dated: list[tuple[datetime, RevertibleChange]],
+    by: Identity,
+    revert: Row | None,
 ) -> ActionResult:
-    """Reverts the last change first; `runs` are newest first. The details name the changes that
+    """Reverts `dated`, the times and changes of runs, newest first. The details name those that
     can't be reverted: with `revert`, the run of an auto-revert, also those that alerts of other
     sets keep. States are written together, as actions write them. A flag whose strategies were
     removed since stays disabled, because enabling it would add one for all users, and so does one
     that was revived or deleted and created again since."""
     revisions.lock(conn)
-    dated = [(run["created_at"], change) for run in runs for change in reversed(list_changes(run))]
     changes = [change for _, change in dated]
     targets = [_make_target(project, change) for change in changes]
     states = list_states(conn, targets)

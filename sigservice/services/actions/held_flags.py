@@ -8,7 +8,7 @@ from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.repository.actions import alerts
 from sigservice.repository.signals import signal_endpoints
-from sigservice.repository.system import home, link_targets
+from sigservice.repository.system import link_targets
 from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.signals.signal_summaries import (
     SignalSummary,
@@ -27,25 +27,19 @@ def list_held_flags(
     last signal about the alert came), `endpoint` (its name), `has_signal` (it is stored) and,
     with EDIT, the `summary` of the signal, of which `alert` and `text` are the first values."""
     can_edit = by.has_permission(EDIT)
-    rows = home.list_flags_of_alerts(conn, limit=limit, features=features, payloads=can_edit)
+    rows = alerts.list_held_flags(conn, limit=limit, features=features, payloads=can_edit)
     if not rows:
         return []
     endpoints = signal_endpoints.list_all(conn)
     names = {endpoint["id"]: endpoint["name"] for endpoint in endpoints}
     names_only = not by.has_permission(ADMIN)
     summarizers = make_summarizers(endpoints, names_only=names_only) if can_edit else {}
-    keys = {(row["action_set_id"], row["correlation"]) for row in rows}
-    by_key = {(row["action_set_id"], row["key"]): row for row in alerts.list_by_keys(conn, keys)}
     signals = link_targets.list_existing(conn, [_name_signal(row) for row in rows])
     flags = []
     for row in rows:
-        key = (row["action_set_id"], row["correlation"])
         summary = _summarize(row, summarizers)
         alert, text = name_alert(summary)
-        alert_row = by_key.get(key)
         more = {
-            "is_firing": alert_row is not None and alert_row["is_firing"],
-            "reported_at": alert_row["reported_at"] if alert_row else row["created_at"],
             "endpoint": names.get(row["source_id"]),
             "has_signal": _name_signal(row) in signals,
             "summary": summary,

@@ -20,7 +20,7 @@ from sigservice.db import Connection, Row, savepoint
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.errors import AppError, NotFoundError, UnavailableError, describe_fault
 from sigservice.log import Logger, log_error
-from sigservice.repository.actions import action_runs
+from sigservice.repository.actions import action_runs, alerts
 from sigservice.services.actions import action_reverts, run_events, shared_holds
 from sigservice.services.actions.action_actor import find_user, make_service_account
 from sigservice.services.actions.action_kinds.kind import ActionResult, Kind, perform_and_write
@@ -98,6 +98,15 @@ class _Run:
         """Called before the events of the last action are recorded: the run ends in `state`."""
         self.cause.types = run_events.list_types(self.row["cause"], state)
         self.cause.event_id = self.row["event_id"]
+
+    def list_holds(self) -> list[dict[str, Any]]:
+        """What it holds until its alert resolves."""
+        if not self.reverts_with_alert:
+            return []
+        changes = [change for action in self.actions for change in action["changes"]]
+        row = {"run_id": self.row["id"], "action_set_id": self.row["action_set_id"]}
+        row |= {"held_at": self.row["created_at"]}
+        return [row | {"position": n, "change": change} for n, change in enumerate(changes)]
 
     def to_row(self) -> dict[str, Any]:
         """The columns that change."""
@@ -250,6 +259,8 @@ class _Batch:
             first=runs[0].row["id"],
             last=runs[-1].row["id"],
         )
+        if holds := [hold for run in runs for hold in run.list_holds()]:
+            alerts.add_holds(self._conn, msgspec.json.encode(holds).decode())
         run_events.record(self._conn, rows, {run.row["id"]: run.row["event_id"] for run in runs})
         self._record_reactions(rows)
 

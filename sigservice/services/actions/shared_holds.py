@@ -6,10 +6,7 @@ from dataclasses import replace
 
 from sigservice.db import Connection
 from sigservice.repository.actions import alerts
-from sigservice.repository.system import home
 from sigservice.services.actions.action_kinds.kind import ActionResult, RevertibleChange
-
-MAX_HOLDERS = 100_000  # rows: sets by tag may keep thousands of flags
 
 Holders = Mapping[tuple[str, str], Mapping[int, str]]
 
@@ -21,17 +18,11 @@ def find_holders(
     environment, then by ID; with `only_firing`, of enabled sets with an alert that fires. Call it
     after these states are written."""
     names = sorted({change.feature for change in changes if change.changed_property == "state"})
-    if not names:
-        return {}
     holders: dict[tuple[str, str], dict[int, str]] = {}
-    rows = home.list_flags_of_alerts(conn, limit=MAX_HOLDERS, features=names, payloads=False)
-    if only_firing:
-        sets = list({row["action_set_id"] for row in rows if row["is_set_enabled"]})
-        firing = {row["action_set_id"] for row in alerts.list_firing_sets(conn, sets)}
-        rows = [row for row in rows if row["action_set_id"] in firing]
-    for row in rows:
-        place = row["feature"], row["environment"]
-        holders.setdefault(place, {})[row["action_set_id"]] = row["name"]
+    for row in alerts.list_holders(conn, names) if names else ():
+        if row["is_firing"] or not only_firing:
+            place = row["feature"], row["environment"]
+            holders.setdefault(place, {})[row["action_set_id"]] = row["name"]
     return holders
 
 

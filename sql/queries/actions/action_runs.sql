@@ -107,25 +107,12 @@ SELECT s.id AS action_set_id,
               ORDER BY r.created_at DESC LIMIT s.max_runs) AS counted) AS in_last_hour
 FROM unnest(%(sets)s::int[], %(max_runs)s::int[]) AS s (id, max_runs);
 
--- name: list_revertible_runs_of_alerts
--- The runs to revert when all alerts of a set are resolved, newest first, since the last successful
--- auto-revert.
-SELECT id, action_set, created_at
-FROM action_runs
-WHERE action_set_id = %(action_set_id)s AND id < %(before)s
-  AND id > (SELECT coalesce(max(e.id), 0) FROM action_runs e
-            WHERE e.action_set_id = %(action_set_id)s AND e.id < %(before)s
-              AND e.cause = 'resolved' AND e.state = 'success' AND NOT e.dry_run)
-  AND cause = 'signal' AND correlation IS NOT NULL AND state IN ('success', 'failed')
-  AND NOT dry_run AND restored_by_run_id IS NULL
-  AND jsonb_path_exists(action_set, '$.actions[*].changes[*]')
-ORDER BY id DESC
-LIMIT 100;
-
 -- name: mark_reverted
 -- Links the runs with the run that reverted them, which refers to the newest of them, the first ID.
 WITH reverting AS (
     UPDATE action_runs SET restores_run_id = (%(ids)s::bigint[])[1] WHERE id = %(by)s
+), released AS (
+    DELETE FROM holds WHERE run_id = ANY(%(ids)s)
 )
 UPDATE action_runs
 SET restored_by_run_id = %(by)s, restore_due_at = NULL
@@ -223,34 +210,16 @@ CROSS JOIN LATERAL (
 ) r;
 
 -- name: delete_old_runs
--- Keeps the runs that will be reverted, after a time or when the alert resolves, and until then the newest 1000
--- runs of their sets, which repeat their alerts. Keeps the newest run of each alert. BETWEEN restricts the planner to
--- the index on the set: it would otherwise prefer the order of the primary key. The limits of the sets are
--- one JSON object, because without statistics a join would read all of them for each run.
-WITH limits AS MATERIALIZED (
-    SELECT jsonb_object_agg(s.id, jsonb_build_object(
-               'resolved', coalesce((SELECT e.id FROM action_runs e
-                                     WHERE e.action_set_id BETWEEN s.id AND s.id
-                                       AND e.cause = 'resolved' AND e.state <> 'suppressed' AND NOT e.dry_run
-                                     ORDER BY e.action_set_id, e.id DESC LIMIT 1), 0),
-               'newest', coalesce((SELECT n.id FROM action_runs n
-                                   WHERE n.action_set_id BETWEEN s.id AND s.id
-                                   ORDER BY n.action_set_id, n.id DESC OFFSET 1000 LIMIT 1), 0))) AS of_set
-    FROM action_sets s
-    WHERE s.settings ? 'restoreWhenResolved'
-)
+-- Keeps the runs that will be reverted, after a time or when the alert resolves, and the newest run of an alert.
+-- Not EXISTS, for which the planner without statistics would read all rows for each run.
 DELETE FROM action_runs
 WHERE id = ANY(ARRAY(
     SELECT r.id
-    FROM action_runs r, limits
+    FROM action_runs r
     WHERE r.created_at < now() - make_interval(days => %(days)s) AND r.state <> 'started'
-      AND r.restore_due_at IS NULL AND NOT EXISTS (SELECT FROM alerts a WHERE a.run_id = r.id AND (a.is_firing OR a.ignored_by IS NOT NULL))
-      AND NOT coalesce(
-          r.correlation IS NOT NULL
-          AND CASE r.cause WHEN 'signal' THEN NOT r.dry_run ELSE r.state = 'suppressed' OR r.dry_run END
-          AND r.id > (of_set #>> ARRAY[r.action_set_id::text, 'resolved'])::bigint
-          AND (r.id > (of_set #>> ARRAY[r.action_set_id::text, 'newest'])::bigint
-               OR r.cause = 'signal' AND r.restored_by_run_id IS NULL
-                  AND jsonb_path_exists(r.action_set, '$.actions[*].changes[*]')), false)
+      AND r.restore_due_at IS NULL
+      AND (SELECT h.run_id FROM holds h WHERE h.run_id = r.id LIMIT 1) IS NULL
+      AND (SELECT a.run_id FROM alerts a
+           WHERE a.run_id = r.id AND (a.is_firing OR a.ignored_by IS NOT NULL) LIMIT 1) IS NULL
     LIMIT %(chunk)s
 ));

@@ -1,4 +1,5 @@
--- The alerts of action sets. Writers hold lock_action_runs, as the evaluation of signals does.
+-- The alerts of action sets, and what their runs changed until it is reverted (holds). Writers of alerts hold
+-- lock_action_runs, as the evaluation of signals does; writers of holds perform a run, which they have locked.
 
 -- part: can_resolve
 -- An alert doesn't fire if its set can't see it resolve: its endpoint was deleted, or the set got another endpoint
@@ -34,13 +35,6 @@ CROSS JOIN LATERAL (
       AND a.key_hash <> ALL(ARRAY(SELECT i.key_hash FROM keys i WHERE i.action_set_id = k.action_set_id))
     LIMIT 1
 ) AS other;
-
--- name: list_firing_sets
--- Those of some sets that have an alert that fires.
-SELECT DISTINCT a.action_set_id
-FROM alerts a
-{{can_resolve}}
-WHERE a.action_set_id = ANY(%(sets)s) AND {{fires}};
 
 -- name: store_alerts
 -- The alerts that a batch of signals reported: one for each item of a JSON array. No other alert of the sets
@@ -88,10 +82,79 @@ WHERE action_set_id = %(action_set_id)s AND key_hash = sha256(convert_to(%(key)s
   AND ignored_by IS NOT NULL;
 
 -- name: delete_ended_alerts
--- A day after the last signal: until then, signals of the same alert that arrive late are recognised.
+-- A day after the last signal: until then, signals of the same alert that arrive late are recognised. An alert
+-- that was never resolved counts as ended after `days`, unless its set holds something.
 DELETE FROM alerts
 WHERE (action_set_id, key_hash) IN (
     SELECT a.action_set_id, a.key_hash FROM alerts a
-    WHERE NOT {{fires}} AND a.ignored_by IS NULL AND a.reported_at < now() - interval '1 day'
+    WHERE a.ignored_by IS NULL AND a.reported_at < now() - interval '1 day'
+      AND (NOT {{fires}}
+           OR a.reported_at < now() - make_interval(days => %(days)s::int)
+              AND NOT EXISTS (SELECT FROM holds h WHERE h.action_set_id = a.action_set_id))
     LIMIT %(chunk)s
 );
+
+-- part: has_its_state
+-- The flag has the state that the run gave it, and was neither created again nor revived since.
+JOIN feature_environments e ON e.feature = h.feature AND e.environment = h.environment
+     AND h.change ->> 'what' = 'state' AND h.change -> 'after' = to_jsonb(e.enabled)
+JOIN features f ON f.name = h.feature
+LEFT JOIN feature_stages i ON i.feature = f.name AND i.stage = 'initial'
+
+-- name: add_holds
+-- One for each item of a JSON array, except those of earlier actions. A set that was deleted is skipped.
+WITH items AS MATERIALIZED (
+    SELECT x.run_id, x.position, x.action_set_id, x.change, x.held_at
+    FROM json_to_recordset(%(holds)s::json)
+         AS x (run_id bigint, position int, action_set_id int, change jsonb, held_at timestamptz)
+    JOIN action_sets s ON s.id = x.action_set_id
+    ORDER BY s.id
+    FOR KEY SHARE OF s
+)
+INSERT INTO holds (run_id, position, action_set_id, feature, environment, change, held_at)
+SELECT run_id, position, action_set_id, change ->> 'feature', change ->> 'environment', change, held_at FROM items
+ON CONFLICT (run_id, position) DO NOTHING;
+
+-- name: list_holds
+-- What a revert of the set reverts, the newest change first.
+SELECT run_id, change, held_at
+FROM holds
+WHERE action_set_id = %(action_set_id)s AND run_id < %(before)s
+ORDER BY run_id DESC, position DESC;
+
+-- name: list_holders
+-- The sets that hold flags in their states; `is_firing` if the set is enabled and one of its alerts fires.
+SELECT DISTINCT h.feature, h.environment, h.action_set_id, s.name,
+       s.enabled AND EXISTS (SELECT FROM alerts a {{can_resolve}} WHERE a.action_set_id = h.action_set_id AND {{fires}})
+           AS is_firing
+FROM holds h
+JOIN action_sets s ON s.id = h.action_set_id
+{{has_its_state}}
+WHERE h.feature = ANY(%(features)s) AND coalesce(i.entered_at, f.created_at) <= h.held_at;
+
+-- name: list_held_flags
+-- One row for each flag and run, newest first; of some flags if `features` isn't NULL. `payload`, with `payloads`,
+-- is the one of the signal.
+SELECT DISTINCT ON (h.run_id, h.feature, h.environment)
+       h.run_id AS id, h.action_set_id, r.project, r.signal_id, h.held_at AS created_at, s.name, s.source_id,
+       h.feature, h.environment, e.enabled, (r.signal ->> 'createdAt')::timestamptz AS signal_created_at,
+       coalesce(alert.is_firing, false) AS is_firing, coalesce(alert.reported_at, h.held_at) AS reported_at,
+       CASE WHEN %(payloads)s THEN (r.signal -> 'payload')::text END AS payload
+FROM holds h
+JOIN action_sets s ON s.id = h.action_set_id
+JOIN action_runs r ON r.id = h.run_id
+{{has_its_state}}
+LEFT JOIN LATERAL (
+    SELECT {{fires}} AS is_firing, a.reported_at
+    FROM alerts a
+    {{can_resolve}}
+    WHERE a.action_set_id = h.action_set_id AND a.key_hash = sha256(convert_to(r.correlation, 'UTF8'))
+) AS alert ON true
+WHERE (%(features)s::text[] IS NULL OR h.feature = ANY(%(features)s))
+  AND coalesce(i.entered_at, f.created_at) <= h.held_at
+ORDER BY h.run_id DESC, h.feature, h.environment
+LIMIT %(limit)s;
+
+-- name: find_last_report
+-- When the last signal about an alert that had fired was evaluated.
+SELECT max(reported_at) FROM alerts WHERE run_id IS NOT NULL;

@@ -164,32 +164,6 @@ def test_what_counts_for_cooldown_and_cap(conn):
     assert rows[1]["last_at"] == newest
 
 
-def test_what_can_be_restored(conn):
-    table = [
-        ("success", CHANGED, {}),
-        ("failed", CHANGED, {"correlation": "k"}),
-        ("success", UNCHANGED, {"correlation": "k"}),
-        ("success", CHANGED, {"dry_run": True}),
-        ("success", CHANGED, {"cause": "resolved", "correlation": "k"}),
-        ("success", CHANGED, {"action_set_id": 2, "correlation": "k"}),
-        ("success", CHANGED, {"correlation": "other"}),
-    ]
-    run_ids = []
-    for signal, (state, copy, more) in enumerate(table):
-        (id,) = add(conn, signal, **more)
-        end(conn, id, state, copy)
-        run_ids.append(id)
-    (open_,) = add(conn, 50, correlation="k")
-    assert ids(action_runs.list_revertible_of_alerts(conn, 1, before=run_ids[4])) == [run_ids[1]]
-    assert (
-        action_runs.list_revertible_of_alerts(conn, 1, before=run_ids[6]) == []
-    )  # made[4] restored it
-    assert ids(action_runs.list_revertible_of_alerts(conn, 1, before=open_)) == [run_ids[6]]
-    action_runs.mark_reverted(conn, [run_ids[6], run_ids[1]], by=open_)
-    assert action_runs.find(conn, 1, open_)["restores_run_id"] == run_ids[6]
-    assert action_runs.list_revertible_of_alerts(conn, 1, before=open_) == []
-
-
 def test_lists(conn):
     one, two, three = add(conn, 1, 2, 3)
     (other,) = add(conn, 1, action_set_id=2, project="other")

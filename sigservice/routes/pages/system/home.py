@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import Any
 
 from sigservice.db import Connection, Row
+from sigservice.repository.actions import alerts
 from sigservice.repository.releases import releases
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.repository.system import events as event_rows
@@ -112,7 +113,7 @@ def _make_release_views(
 def _find_last_alert(conn: Connection, recent: Sequence[Row]) -> datetime | None:
     """Of the recent signals that are alerts, and of those that action sets evaluated."""
     times = [row["created_at"] for row in recent if row["status"] == "firing"]
-    return max([*times, *filter(None, [home.find_last_alert(conn)])], default=None)
+    return max([*times, *filter(None, [alerts.find_last_report(conn)])], default=None)
 
 
 def _list_recent_signals(conn: Connection) -> list[Row]:
