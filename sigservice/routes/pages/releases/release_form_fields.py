@@ -1,7 +1,7 @@
 """The fields of the form of a release, named like the members of the API."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from sigservice.routes.pages.actions.action_form_fields import (
@@ -11,6 +11,7 @@ from sigservice.routes.pages.actions.action_form_fields import (
 )
 from sigservice.routes.pages.flags.constraint_fields import VALUES_HINT, make_operator_field
 from sigservice.routes.pages.releases.release_form_values import KINDS, UNITS, find_kind, read_units
+from sigservice.routes.pages.rules.rule_fields import LIMIT_FIELDS, METRIC_FIELDS, QUERY_FIELD
 from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.services.releases.plans import MAX_GUARDS, MAX_STEPS
 from sigservice.services.releases.windows import DAYS
@@ -21,7 +22,6 @@ from sigservice.wording import spell_duration
 Choices = Sequence[tuple[str, str]]
 MAX_FILTERS = 25
 _WHOLE = {"min": 0, "step": 1}
-_ANY = {"step": "any"}
 _STEP_FIELDS = [
     Field("rollout", "Percentage", type="number", attributes={"min": 0, "max": 100, "step": 1}),
     Field("minutes", "For at least", type="number", attributes=_WHOLE),
@@ -70,41 +70,7 @@ _BOXES = [
     Field("dryRun", "Dry run: only record what it would do", type="checkbox"),
     Field("autoResume", "Continue when it is ok again, at most three times", type="checkbox"),
 ]
-_METRIC_FIELDS = [
-    Field("metric", "Metric", hint="e.g. checkout_errors", is_required=True),
-    Field(
-        "measure",
-        "Measure",
-        type="select",
-        choices=[
-            ("ratio", "ratio of two counters"),
-            ("rate", "counter per minute"),
-            ("average", "average of a gauge or histogram"),
-            ("p50", "p50 of a histogram"),
-            ("p95", "p95 of a histogram"),
-            ("p99", "p99 of a histogram"),
-        ],
-    ),
-    Field("per", "Per", hint="Of a ratio: the counter below, e.g. checkout_requests"),
-    Field("appName", "Application", hint="Empty = all."),
-    Field(
-        "labels",
-        "Labels",
-        type="textarea",
-        hint="Optional: one per line, such as region: eu.",
-        attributes={"rows": 2},
-    ),
-]
-_LIMIT_FIELDS = [
-    Field("above", "Broken above", type="number", attributes=_ANY),
-    Field("below", "or below", type="number", hint="One of both.", attributes=_ANY),
-    Field("breaches", "Times in a row", type="number", attributes=_WHOLE),
-    Field("everySeconds", "Every (seconds)", type="number", attributes=_WHOLE),
-]
-_SAMPLE_FIELDS = [
-    Field("windowMinutes", "Window (minutes)", type="number", attributes=_WHOLE),
-    Field("minSamples", "After at least (samples)", type="number", attributes=_WHOLE),
-]
+_PLACEHOLDERS = "One series. {{environment}}, {{project}}, {{feature}} and {{window}} are replaced."
 _RESOLVED_FIELDS = [
     Field("path", "Status field", hint="e.g. status"),
     Field("values", "Resolved values", type="textarea", hint="One per line, e.g. resolved"),
@@ -194,19 +160,17 @@ def _list_kind_fields(
         label = "No alert fires at" if kind == "signal" else "Signals arrive at"
         fields = [*hidden, Field("endpointId", label, type="select", choices=options)]
         return fields, _make_signal_sections(form, at) if kind == "signal" else []
-    hidden += [Field("rule.source.kind", "", type="hidden")]
     if kind == "prometheus":
         options = choices.sources or [("", "No metric source yet")]
         options = _keep_deleted(options, form.get(f"{at}.rule.source.source", ""))
-        hint = "One series. {{environment}}, {{project}}, {{feature}} and {{window}} are replaced."
-        query = Field("query", "Query", type="textarea", hint=hint, is_required=True)
-        fields = [Field("source", "Source", type="select", choices=options), query]
-        numbers = _prefix([*_LIMIT_FIELDS, _SAMPLE_FIELDS[0]], "rule.")
-        hidden += [Field("rule.minSamples", "", type="hidden")]
-        return [*hidden, *_prefix(fields, "rule.source."), *numbers], []
-    hidden += [Field("rule.source.environment", "", type="hidden")]
-    numbers = _prefix([*_LIMIT_FIELDS, *_SAMPLE_FIELDS], "rule.")
-    return [*hidden, *_prefix(_METRIC_FIELDS, "rule.source."), *numbers], []
+        source = Field("source.source", "Source", type="select", choices=options)
+        fields = [source, replace(QUERY_FIELD, hint=_PLACEHOLDERS)]
+        unused = ["source.kind", "minSamples"]
+    else:
+        fields, unused = METRIC_FIELDS, ["source.kind", "source.environment"]
+    numbers = [field for field in LIMIT_FIELDS if field.name not in unused]
+    hidden += [Field(f"rule.{name}", "", type="hidden") for name in unused]
+    return [*hidden, *_prefix([*fields, *numbers], "rule.")], []
 
 
 def _keep_deleted(options: Choices, value: str) -> Choices:

@@ -1,0 +1,70 @@
+"""The fields of the condition of an alert rule, also those of a guard."""
+
+from sigservice.web.forms import Field
+
+MEASURES = [
+    ("rate", "Counter: per minute"),
+    ("ratio", "Counter: ratio to another counter"),
+    ("average", "Gauge or histogram: average"),
+    ("p50", "Histogram: median (p50)"),
+    ("p95", "Histogram: p95"),
+    ("p99", "Histogram: p99"),
+]
+METRIC_FIELDS = [
+    Field("source.metric", "Metric", is_required=True, attributes={"list": "metrics"}),
+    Field("source.measure", "Measure", type="select", choices=MEASURES),
+    Field(
+        "source.per",
+        "Per counter",
+        hint="Only for a ratio, such as checkout_requests.",
+        attributes={"list": "metrics"},
+    ),
+    Field("source.appName", "Application", hint="Empty: all applications."),
+    Field(
+        "source.labels",
+        "Labels",
+        type="textarea",
+        hint="Optional. Only series that have them, one per line, such as region: eu",
+    ),
+]
+QUERY_FIELD = Field(
+    "source.query",
+    "Query",
+    type="textarea",
+    hint="An instant query with one series as its result, such as sum(rate(errors[5m])).",
+    is_required=True,
+)
+LIMIT_FIELDS = [
+    Field(
+        "above", "Fires above", hint="One of the two limits.", attributes={"inputmode": "decimal"}
+    ),
+    Field("below", "Fires below", attributes={"inputmode": "decimal"}),
+    Field(
+        "windowMinutes",
+        "Window (minutes)",
+        type="number",
+        hint="1 to 1440. A firing rule without a value is unknown after this time.",
+        attributes={"min": 1, "max": 1440},
+    ),
+    Field(
+        "minSamples",
+        "Samples at least",
+        type="number",
+        hint="With fewer, the rule is unknown.",
+        attributes={"min": 0},
+    ),
+    Field(
+        "breaches",
+        "Evaluations in a row",
+        type="number",
+        hint="So many beyond the limit fire, and so many within it resolve.",
+        attributes={"min": 1},
+    ),
+    Field(
+        "everySeconds",
+        "Seconds between evaluations",
+        type="number",
+        hint="15 to 3600. SDKs report once a minute.",
+        attributes={"min": 15, "max": 3600},
+    ),
+]
