@@ -7,11 +7,11 @@ from collections import Counter
 
 import pytest
 
-from sigservice.db import statements
 from sigservice.services.actions import run_batches
 from tests.actions_kit import FLAGS
 from tests.conftest import ADMIN
 from tests.jobs.test_actions_at_once import queue
+from tests.statement_counter import count_statements
 from tests.waiting import DEADLINE_SECONDS
 
 
@@ -90,20 +90,12 @@ def test_a_batch_ends_after_its_time(alerts, rows, monkeypatch):
 
 @pytest.mark.usefixtures("toggles")
 def test_forty_changes_cost_the_statements_of_ten(alerts, monkeypatch):
-    calls = []
-    original = statements._execute
-
-    def noted(cursor, statement, *args, **more):
-        calls.append(statement)
-        return original(cursor, statement, *args, **more)
-
     def measure(count):
         queue_toggles(alerts, count)
-        with monkeypatch.context() as patch:
-            patch.setattr(statements, "_execute", noted)
-            calls.clear()
-            assert alerts.work() == count
-        return len(calls)
+        runs = []
+        cost = count_statements(monkeypatch, lambda: runs.append(alerts.work()))
+        assert runs == [count]
+        return cost
 
     assert measure(10) == measure(40) < 20
 

@@ -135,9 +135,9 @@ def set_parameters(
     by: Identity,
 ) -> Mapping[str, str] | None:
     """Sets some parameters and leaves everything else as it is. Returns all previous parameters,
-    None if nothing changed. `parameters` must be valid. Raises NotFoundError."""
-    revisions.lock(conn)
-    before = to_json(_find_row(_list_rows(conn, target), id))
+    None if nothing changed. `parameters` must be valid. The caller holds the lock of revisions.
+    Raises NotFoundError."""
+    before = to_json(_find_row(_read_rows(conn, target), id))
     after = before | {"parameters": before["parameters"] | parameters}
     if after == before:
         return None
@@ -190,7 +190,13 @@ def move(conn: Connection, target: FeatureEnvironment, id: str, step: int, by: I
 
 def list_strategies(conn: Connection, target: FeatureEnvironment) -> list[dict[str, Any]]:
     """Strategies in the format of the API, in order. Raises NotFoundError."""
-    return [to_json(row) for row in _list_rows(conn, target)]
+    get_state(conn, target)
+    return read_strategies(conn, target)
+
+
+def read_strategies(conn: Connection, target: FeatureEnvironment) -> list[dict[str, Any]]:
+    """Like `list_strategies`, of a target that exists."""
+    return [to_json(row) for row in _read_rows(conn, target)]
 
 
 def get(conn: Connection, target: FeatureEnvironment, id: str) -> dict[str, Any]:
@@ -308,6 +314,10 @@ def to_json(row: Row) -> dict[str, Any]:
 def _list_rows(conn: Connection, target: FeatureEnvironment) -> list[Row]:
     """Raises NotFoundError for an unknown flag, project or environment."""
     get_state(conn, target)
+    return _read_rows(conn, target)
+
+
+def _read_rows(conn: Connection, target: FeatureEnvironment) -> list[Row]:
     return feature_strategies.list_by_features(conn, [target.feature], target.environment)
 
 

@@ -88,7 +88,7 @@ def edit_guards(
         journal.add(release, "guardsEdited", by=by, reason=reason)
         release_progress.progress(conn, release, journal)
     journal.write(conn)
-    return releases.get(conn, target, id)
+    return releases.read(conn, target, id)
 
 
 def _pair(

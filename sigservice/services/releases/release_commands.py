@@ -73,7 +73,7 @@ def run_command(
     else:
         release_progress.save(conn, release)
     journal.write(conn)
-    return releases.get(conn, target, id)
+    return releases.read(conn, target, id)
 
 
 def lock_current(

@@ -99,7 +99,8 @@ def enter_step(conn: Connection, release: Release, step: int, rollout: int, by: 
     release.state = "running"
     _clear_hold(release)
     release.resumed_at = release.now
-    release.propagation_seconds = find_propagation_seconds(conn, release.environment)
+    if release.now != release.created_at:  # its creation has read it
+        release.propagation_seconds = find_propagation_seconds(conn, release.environment)
     begin_step(release, step)
 
 

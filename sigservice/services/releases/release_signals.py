@@ -64,7 +64,8 @@ def catch_up(conn: Connection, logger: Logger, clock: Clock, release_id: int) ->
                     apply_alert(guard, change)
         if new:
             release_progress.save_guards(conn, release)
-    return release_progress.progress_safely(conn, releases, logger)
+    busy = [release for release in releases if release_progress.has_work(release)]
+    return release_progress.progress_safely(conn, busy, logger)
 
 
 def _match_all(

@@ -29,7 +29,7 @@ from sigservice.services.releases.plans import (
 )
 from sigservice.services.releases.release_guards import PreparedGuard, Readings
 from sigservice.services.releases.release_journal import Journal
-from sigservice.services.releases.release_state import find_propagation_seconds, lock_all
+from sigservice.services.releases.release_state import find_propagation_seconds, load
 from sigservice.services.releases.windows import Window
 
 ACTIVE = ("scheduled", "running", "held")
@@ -90,9 +90,11 @@ def create(
     """Starts the release unless it is scheduled. Raises NotFoundError, ConflictError if one is
     active, BadDataError with all problems."""
     revisions.lock(conn)
-    if list_of_flag(conn, target, ACTIVE):
+    state = get_state(conn, target)
+    if _list_rows(conn, target, ACTIVE):
         raise ConflictError(f"{target.feature} has a release in {target.environment} already.")
-    prepared, problems = _prepare(conn, target, new, surroundings)
+    now = surroundings.clock.choose_now(release_rows.read_time(conn))
+    prepared, problems = _prepare(conn, target, state, new, surroundings, now)
     release_guards.check_firing(prepared.guards, problems)
     problems.raise_if_any()
     strategy, journal = prepared.strategy, Journal()
@@ -100,7 +102,6 @@ def create(
         first = Strategy(ROLLOUT_TYPE, parameters={"rollout": 0, "groupId": target.feature})
         cause = journal.make_cause(conn, "created", by)
         strategy = strategies.add(conn, target, first, cause, max_segments=0)
-    now = surroundings.clock.choose_now(release_rows.read_time(conn))
     id = release_rows.insert(
         conn,
         feature=target.feature,
@@ -119,7 +120,7 @@ def create(
     guard_rows.insert_many(conn, id, items, now)
     is_scheduled = prepared.start_at is not None
     _start(conn, id, by, surroundings.clock, journal, is_scheduled=is_scheduled)
-    return get(conn, target, id)
+    return read(conn, target, id)
 
 
 def preview(
@@ -127,9 +128,10 @@ def preview(
 ) -> dict[str, Any]:
     """What the guards of a release would have done, and what else is known before its creation.
     Raises NotFoundError, BadDataError."""
-    prepared, problems = _prepare(conn, target, new, surroundings, checks_minutes=False)
-    problems.raise_if_any()
+    state = get_state(conn, target)
     now = surroundings.clock.choose_now(release_rows.read_time(conn))
+    prepared, problems = _prepare(conn, target, state, new, surroundings, now, checks_minutes=False)
+    problems.raise_if_any()
     guards = release_guards.preview_all(conn, prepared.guards, prepared.propagation_seconds, now)
     return {"warnings": prepared.warnings} | guards
 
@@ -137,6 +139,11 @@ def preview(
 def get(conn: Connection, target: FeatureEnvironment, id: int) -> Row:
     """Raises NotFoundError."""
     get_state(conn, target)
+    return read(conn, target, id)
+
+
+def read(conn: Connection, target: FeatureEnvironment, id: int) -> Row:
+    """Like `get`, of a target that exists."""
     rows = release_rows.list_newest(
         conn, id=id, feature=target.feature, environment=target.environment
     )
@@ -150,6 +157,12 @@ def list_of_flag(
 ) -> list[Row]:
     """The releases of a flag, newest first. Raises NotFoundError."""
     get_state(conn, target)
+    return _list_rows(conn, target, states)
+
+
+def _list_rows(
+    conn: Connection, target: FeatureEnvironment, states: Sequence[str] | None = None
+) -> list[Row]:
     return release_rows.list_newest(
         conn, feature=target.feature, environment=target.environment, states=states
     )
@@ -235,15 +248,16 @@ def list_guards(row: Row) -> list[dict[str, Any]]:
 
 
 def list_guards_of_flag(conn: Connection, target: FeatureEnvironment) -> list[Guard]:
-    """The guards of its releases. Raises NotFoundError."""
-    rows = [row for release in list_of_flag(conn, target) for row in list_guards(release)]
+    """The guards of its releases, none if it doesn't exist."""
+    rows = [row for release in _list_rows(conn, target) for row in list_guards(release)]
     return [msgspec.convert(row["definition"], Guard) for row in rows]
 
 
 def _start(
     conn: Connection, id: int, by: Identity, clock: Clock, journal: Journal, *, is_scheduled: bool
 ) -> None:
-    (release,) = lock_all(conn, [id], clock)
+    (row,) = release_rows.list_active(conn, [id])  # of this transaction: no other can change it
+    release = load(row, clock)
     release.content = release.present
     journal.add(release, "created", by=by)
     if not is_scheduled and release.frozen_reason is None:
@@ -255,13 +269,13 @@ def _start(
 def _prepare(
     conn: Connection,
     target: FeatureEnvironment,
+    state: Row,
     new: NewRelease,
     surroundings: Surroundings,
+    now: datetime,
     *,
     checks_minutes: bool = True,
 ) -> tuple[_Prepared, Problems]:
-    state = get_state(conn, target)
-    now = surroundings.clock.choose_now(release_rows.read_time(conn))
     if state["archived"]:
         raise BadDataError(f"{target.feature} is archived. Revive it first.")
     problems = Problems()
@@ -271,7 +285,7 @@ def _prepare(
     guards = release_guards.prepare(
         conn, new.guards, problems, surroundings.find_defaults, surroundings.readings, now
     )
-    existing = strategies.list_strategies(conn, target)
+    existing = strategies.read_strategies(conn, target)
     strategy = _choose_strategy(new.strategyId, existing, problems)
     plan.createdStrategy = strategy is None
     start_at = _parse_start(new.startAt, now, problems)

@@ -7,7 +7,6 @@ import threading
 
 import pytest
 
-from sigservice.db import statements as named_statements
 from sigservice.db.statements import fetch_value
 from sigservice.errors import BadDataError
 from sigservice.repository.flags import feature_strategies
@@ -18,6 +17,7 @@ from sigservice.services.flags.features import Metadata
 from sigservice.services.flags.strategies import Strategy
 from sigservice.services.identity import SYSTEM
 from tests.server.process import until
+from tests.statement_counter import count_statements
 from tests.waiting import DEADLINE_SECONDS
 
 DEV = "development"
@@ -41,29 +41,15 @@ def rows(conn, names):
     return [(row["feature"], row["disabled"], row["sort_order"]) for row in result]
 
 
-def statements(monkeypatch, work):
-    locks = []
-    original = named_statements._execute
-
-    def noted(cursor, statement, *args):
-        locks.append(statement)
-        return original(cursor, statement, *args)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(named_statements, "_execute", noted)
-        work()
-    return len(locks)
-
-
 def test_twenty_cost_the_statements_of_two(conn, monkeypatch):
     few, many = make(conn, ["a", "b"]), make(conn, [f"m{n:02}" for n in range(20)])
 
     def on(names):
         return lambda: feature_switches.switch_all(conn, "default", DEV, names, True, SYSTEM)
 
-    cost = statements(monkeypatch, on(few))
+    cost = count_statements(monkeypatch, on(few))
     assert cost > 0
-    assert statements(monkeypatch, on(many)) == cost
+    assert count_statements(monkeypatch, on(many)) == cost
     assert rows(conn, many) == [(name, False, 0) for name in many]
     groups = [row["parameters"] for row in feature_strategies.list_by_features(conn, many, DEV)]
     assert all(f'"groupId": "{name}"' in text for name, text in zip(many, groups, strict=True))
@@ -145,7 +131,7 @@ def test_batch_that_writes_nothing_takes_no_lock(conn, monkeypatch):
         assert not batch.switch(target, False, SYSTEM)
         batch.write()
 
-    assert statements(monkeypatch, work) == 0
+    assert count_statements(monkeypatch, work) == 0
 
 
 def locks_waited_for(conn):

@@ -10,7 +10,7 @@ from sigservice.repository.rules import metric_sources
 from sigservice.routes.admin.rules.metric_sources import make_client
 from sigservice.senders import list_external
 from sigservice.services.flags.feature_states import FeatureEnvironment
-from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.releases import release_commands, release_signals, releases
 from sigservice.services.releases.guard_edits import GuardChanges, edit_guards
 from sigservice.services.releases.guard_queries import (
@@ -69,7 +69,7 @@ def _catch_up(context: Context, target: FeatureEnvironment, row: Row) -> Row:
     logger = context.get_logger("releases")
     with context.database.transaction() as conn:
         release_signals.catch_up(conn, logger, context.clock, row["id"])
-        return releases.get(conn, target, row["id"])
+        return releases.read(conn, target, row["id"])
 
 
 def read_for_guards(
@@ -81,8 +81,7 @@ def read_for_guards(
     is_preview: bool = False,
 ) -> Readings:
     """What the metric sources and impact metrics of the guards say, and what the stored signals say
-    to them. Call it outside of transactions, because all of it can take long. Raises
-    NotFoundError."""
+    to them. Call it outside of transactions, because all of it can take long."""
     conditions = list_conditions(guards)
     queries = {
         index: fill_query(condition, asdict(target))
@@ -91,11 +90,14 @@ def read_for_guards(
     }
     metrics = {index: conditions[index] for index in conditions if index not in queries}
     with context.database.transaction() as conn:
-        existing = releases.list_guards_of_flag(conn, target)
+        is_admin = by.has_permission(ADMIN)  # and may use any filter
+        existing = [] if is_admin else releases.list_guards_of_flag(conn, target)
         signals = read_guard_signals(conn, guards, existing, by, _find_defaults)
+        readings = Readings(matches=signals.matches, refusals=signals.refusals)
+        if not conditions:
+            return readings
         sources = {row["name"]: row for row in metric_sources.list_all(conn)} if queries else {}
         now = context.clock.choose_now(read_time(conn))
-        readings = Readings(matches=signals.matches, refusals=signals.refusals)
         if is_preview:
             previews = {index: preview_metric(conn, metrics[index], now) for index in metrics}
         elif metrics:
