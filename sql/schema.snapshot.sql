@@ -668,9 +668,12 @@ CREATE TABLE public.release_guards (
     is_watching boolean DEFAULT true NOT NULL,
     signal_ids jsonb DEFAULT '{}'::jsonb NOT NULL,
     is_caught_up boolean DEFAULT true NOT NULL,
+    ended jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT release_guards_kind_check CHECK ((kind = ANY (ARRAY['signal'::text, 'rule'::text, 'silence'::text]))),
     CONSTRAINT release_guards_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'firing'::text, 'unknown'::text])))
 );
+
+COMMENT ON COLUMN public.release_guards.ended IS 'When the alerts that ended last have ended, by their keys.';
 
 ALTER TABLE public.release_guards ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.release_guards_id_seq

@@ -259,3 +259,17 @@ def test_a_metric_counts_the_events(kit):
     page = kit.web.get("/internal-backstage/prometheus", headers=ADMIN).text
     assert 'release_events_total{type="rolledBack"} 1.0' in page
     assert 'release_events_total{type="started"} 1.0' in page
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_late_signal_fires_no_guard(kit, is_known):
+    endpoint = kit.endpoint(template="alertmanager")
+    release = kit.create(guards=[kit.guard(endpoint, "hold", autoResume=True)])
+    began = {"startsAt": "2026-01-01T10:00:00Z", "endsAt": "0001-01-01T00:00:00Z"}
+    ended = began | {"endsAt": "2026-01-01T10:05:00Z"}
+    for status, alert in [("firing", began), ("resolved", ended)][0 if is_known else 1 :]:
+        kit.signal(status, alerts=[alert])
+    kit.signal("firing", alerts=[began])
+    assert kit.read(release)["guards"][0]["state"] == "ok"
+    kit.signal("firing", alerts=[began | {"startsAt": "2026-01-01T10:06:00Z"}])
+    assert kit.state(release)[0] == "held"

@@ -15,12 +15,14 @@ from sigservice.services.rules.rule_conditions import PrometheusQuery
 REPORT_INTERVAL = timedelta(seconds=60)  # of impact metrics
 MAX_DELAY = timedelta(seconds=60)  # of the evaluation of a rule
 MAX_KEYS = 1000  # alerts that fire a guard at the same time
+MAX_ENDED = 100
 MAX_KEY_LENGTH = 200  # of an alert; its hash stands for a longer one
 
 
 class GuardRecord(msgspec.Struct, kw_only=True):
     """A row of release_guards, with the result of its alert rule. `keys` are the alerts that fire,
-    with the sentence of each, and `signal_ids` their signals. `endpoint`, its state and its
+    with the sentence of each, `signal_ids` their signals, and `ended` says when the last
+    MAX_ENDED ended. `endpoint`, its state and its
     `silence` are None where the guard has none. If `is_behind`, its signals have waited for their
     evaluation for some seconds."""
 
@@ -39,6 +41,7 @@ class GuardRecord(msgspec.Struct, kw_only=True):
     covers_to: datetime | None = None
     keys: dict[str, str] = {}
     signal_ids: dict[str, int] = {}
+    ended: dict[str, datetime] = {}
     is_caught_up: bool = True
     endpoint: str | None = None
     endpoint_enabled: bool = False
@@ -130,13 +133,14 @@ def refresh(record: GuardRecord, now: datetime) -> bool:
 
 
 class AlertChange(msgspec.Struct, frozen=True):
-    """The effect of a signal on a guard: the alert `key` fires or, without a sentence, is
-    resolved."""
+    """The effect of a signal on a guard: the alert `key` fires or, without a sentence, is resolved.
+    `at` is when it began or ended, as the sender says."""
 
     guard_id: int
     key: str
     sentence: str | None
     signal_id: int
+    at: datetime | None = None
 
 
 def match_signal(
@@ -159,8 +163,16 @@ def match_signal(
 
 
 def apply_alert(record: GuardRecord, change: AlertChange) -> None:
+    """A signal that fires an alert is late, and ignored, if it began before it ended last."""
+    ended_at = record.ended.get(change.key)
     if change.sentence is None:
         record.keys.pop(change.key, None)
+        if change.at is not None:
+            others = [(key, at) for key, at in record.ended.items() if key != change.key]
+            newest = (change.key, max(change.at, ended_at or change.at))
+            record.ended = dict([*others, newest][-MAX_ENDED:])
+    elif change.at is not None and ended_at is not None and change.at <= ended_at:
+        return
     elif len(record.keys) < MAX_KEYS:
         record.keys[change.key] = change.sentence
         record.signal_ids[change.key] = change.signal_id

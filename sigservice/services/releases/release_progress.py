@@ -27,7 +27,7 @@ _COLUMNS = (
     "rolled_back_from", "content", "entered_at", "due_at", "evidence_at", "resumed_at",
     "propagation_seconds", "auto_resumes", "finished_at", "start_rollout",
 )  # fmt: skip
-_GUARD_COLUMNS = ("id", "state", "since", "reason", "keys", "is_caught_up")
+_GUARD_COLUMNS = ("id", "state", "since", "reason", "keys", "ended", "is_caught_up")
 
 
 def has_work(release: Release) -> bool:

@@ -90,7 +90,11 @@ def _match_all(
 def _match(row: Row, signal: EvaluatedSignal) -> AlertChange | None:
     definition, matcher = _compile(row["definition"])
     values = {"id": signal.id, "endpoint": row["endpoint"], "payload": signal.payload}
-    return match_signal(row["id"], definition, matcher, values)
+    change = match_signal(row["id"], definition, matcher, values)
+    if change is None:
+        return None
+    at = signal.find_time(is_resolved=change.sentence is None)
+    return msgspec.structs.replace(change, at=at)
 
 
 @lru_cache(maxsize=1000)
