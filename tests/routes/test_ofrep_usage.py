@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from sigservice.jobs import buffers
-from sigservice.services.usage import evaluation_counts as counts
 from tests.routes.sdk import CLIENT, FRONTEND
 from tests.routes.test_ofrep import PATH
 
@@ -23,7 +22,7 @@ def evaluate(sdk, key="one", headers=CLIENT, **context):
 
 
 def write(sdk):
-    buffers.store_evaluation_counts(sdk.service.context)
+    buffers.store_counts(sdk.service.context)
 
 
 def test_single_evaluations_are_counted_by_application(sdk):
@@ -65,7 +64,7 @@ def test_bulk_answers_are_not_counted(sdk):
 
 
 def test_invented_applications_use_limited_memory(sdk, monkeypatch):
-    monkeypatch.setattr(counts, "MAX_BUFFERED", 2)
+    monkeypatch.setattr(sdk.service.context.evaluation_counts, "_max_keys", 2)
     for name in ("a", "b", "c", "a", "x" * 9000):
         evaluate(sdk, appName=name)
     write(sdk)

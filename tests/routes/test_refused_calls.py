@@ -28,7 +28,7 @@ def refused(web, service, endpoint):
     """Lists the stored refused calls of the endpoint, or of unknown names."""
 
     def list_calls(*, of_unknown_names=False):
-        buffers.store_refused_calls(service.context)
+        buffers.store_counts(service.context)
         path = f"/api/admin/signal-endpoints/{endpoint['id']}/refused-calls"
         if of_unknown_names:
             path = "/api/admin/refused-calls"
@@ -110,7 +110,7 @@ def test_a_flood_of_callers_is_counted_in_a_bounded_number_of_rows(make_service,
     web = webtest.TestApp(service.app)
     for n in range(2 * MAX_BUFFERED):
         web.post(f"/api/signal-endpoint/e{n}", status=401)
-    buffers.store_refused_calls(service.context)
+    buffers.store_counts(service.context)
     calls = web.get("/api/admin/refused-calls", headers=ADMIN).json["refusedCalls"]
     assert len(calls) == MAX_ROWS
     (others,) = [call for call in calls if call["reason"].startswith("Further callers")]

@@ -230,7 +230,7 @@ def test_a_token_in_the_path_is_in_no_line_of_the_log(logged, token, path, encod
 def test_a_token_in_the_path_is_in_no_refused_call(web, service, token, path, rows):
     web.post(path.format(token), expect_errors=True)
     web.post(path.format(encode_all(encode_all(token))), expect_errors=True)
-    buffers.store_refused_calls(service.context)
+    buffers.store_counts(service.context)
     text = str(rows("SELECT c::text FROM refused_calls c"))
     assert token[-20:] not in unquote(unquote(text))
 

@@ -251,7 +251,7 @@ def create_restricted(web, path, clock, name="restricted", secret="", **restrict
 
 
 def list_reasons(web, service, path):
-    buffers.store_refused_calls(service.context)
+    buffers.store_counts(service.context)
     answer = web.get(path.replace("/tokens", "/refused-calls"), headers=ADMIN)
     return {call["reason"] for call in answer.json["refusedCalls"]}
 

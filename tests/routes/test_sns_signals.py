@@ -63,7 +63,7 @@ def test_a_repeated_notification_is_one_signal(amazon, send):
 def test_a_raw_message_is_named(amazon, service, web, endpoint):
     headers = {"x-amz-sns-message-type": "Notification", "x-amz-sns-rawdelivery": "true"}
     web.post(URL, ALARM, headers=headers, content_type="text/plain", status=401)
-    buffers.store_refused_calls(service.context)
+    buffers.store_counts(service.context)
     path = f"/api/admin/signal-endpoints/{endpoint['id']}/refused-calls"
     (call,) = web.get(path, headers=ADMIN).json["refusedCalls"]
     assert "Disable raw message delivery" in call["reason"]

@@ -1,10 +1,9 @@
 """Calls of signal endpoints that stored no signal, so that admins find a wrong token.
 
 They are counted in memory by caller and reason, and written by a job, so that a flood of them
-writes a bounded number of rows. A kill loses the calls of the last seconds.
+writes a bounded number of rows.
 """
 
-import threading
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sigservice.clock import format_iso
+from sigservice.concurrency.buffer import Buffer
 from sigservice.crypto.hidden_secrets import hide_secrets
 from sigservice.db import Connection, Row
 from sigservice.repository.signals import refused_calls
@@ -36,7 +36,7 @@ class RefusedCall(NamedTuple):
     address: str
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Count:
     calls: int
     user_agent: str
@@ -44,12 +44,12 @@ class _Count:
     last_at: datetime
 
 
-class RefusedCallBuffer:
-    """Thread-safe and bounded: above MAX_BUFFERED, further callers share one entry."""
+class RefusedCallBuffer(Buffer[RefusedCall, _Count]):
+    """Above MAX_BUFFERED, further callers share one entry for each status."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._counts: dict[RefusedCall, _Count] = {}
+        super().__init__(MAX_BUFFERED)
+        self._others: Buffer[RefusedCall, _Count] = Buffer(MAX_BUFFERED)
 
     def record(self, call: RefusedCall, user_agent: str, now: datetime) -> None:
         name = call.endpoint_name
@@ -61,22 +61,18 @@ class RefusedCallBuffer:
             reason=_clean(call.reason, MAX_REASON_LENGTH),
             secret_prefix=_clean(call.secret_prefix, 20),
         )
-        with self._lock:
-            count = self._counts.get(call)
-            if count is None and len(self._counts) >= MAX_BUFFERED:
-                call, user_agent = RefusedCall("", call.status, OTHER_CALLERS, "", ""), ""
-                count = self._counts.get(call)
-            if count is None:
-                count = self._counts[call] = _Count(0, "", now, now)
-            count.calls += 1
-            count.last_at = now
-            count.user_agent = _clean(user_agent, MAX_USER_AGENT_LENGTH)
+        agent = _clean(user_agent, MAX_USER_AGENT_LENGTH)
+        if not self.add(call, lambda count: _count(count, agent, now)):
+            others = RefusedCall("", call.status, OTHER_CALLERS, "", "")
+            self._others.add(others, lambda count: _count(count, "", now))
 
     def drain(self) -> dict[RefusedCall, _Count]:
-        """Returns and removes what was recorded since the last call."""
-        with self._lock:
-            counts, self._counts = self._counts, {}
-        return counts
+        return super().drain() | self._others.drain()
+
+
+def _count(count: _Count | None, user_agent: str, now: datetime) -> _Count:
+    calls, first_at = (count.calls, count.first_at) if count else (0, now)
+    return _Count(calls + 1, user_agent, first_at, now)
 
 
 def write(conn: Connection, counts: dict[RefusedCall, _Count]) -> None:

@@ -1,13 +1,13 @@
 """Evaluations of single flags by the service itself, whose clients report no metrics.
 
-They are counted in memory and written by a job every few seconds as reports of SDKs. A kill loses
-the counts of the last seconds, and so does a database that can't be reached.
+They are counted in memory and written by a job every few seconds as reports of SDKs. A database
+that can't be reached loses them.
 """
 
-import threading
 from datetime import datetime
 from typing import NamedTuple
 
+from sigservice.concurrency.buffer import Buffer
 from sigservice.services.usage.client_applications import Instance
 from sigservice.services.usage.client_metrics import Usage, find_hour
 from sigservice.services.usage.reports import Report
@@ -25,12 +25,9 @@ class CountedApplication(NamedTuple):
     is_anonymous: bool
 
 
-class EvaluationCounts:
-    """Thread-safe and bounded: above MAX_BUFFERED, further flags of applications are dropped."""
-
+class EvaluationCounts(Buffer[tuple[CountedApplication, str, datetime], Usage]):
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._usages: dict[tuple[CountedApplication, str, datetime], Usage] = {}
+        super().__init__(MAX_BUFFERED)
 
     def record(
         self,
@@ -42,27 +39,24 @@ class EvaluationCounts:
         now: datetime,
     ) -> None:
         """`variant` is "" for none."""
-        key = application, feature, find_hour(now, now)
-        with self._lock:
-            usage = self._usages.get(key)
-            if usage is None:
-                if len(self._usages) >= MAX_BUFFERED:
-                    return
-                app_name, environment = application.app_name, application.environment
-                usage = Usage(feature, app_name, environment, key[2], 0, 0, {})
+        hour = find_hour(now, now)
+        app_name, environment = application.app_name, application.environment
+
+        def count(usage: Usage | None) -> Usage:
+            usage = usage or Usage(feature, app_name, environment, hour, 0, 0, {})
             variants = dict(usage.variants)
             if variant:
                 variants[variant] = variants.get(variant, 0) + 1
-            self._usages[key] = usage._replace(
+            return usage._replace(
                 yes=usage.yes + is_enabled, no=usage.no + (not is_enabled), variants=variants
             )
 
-    def drain(self) -> list[Report]:
-        """Returns and removes what was counted since the last call."""
-        with self._lock:
-            usages, self._usages = self._usages, {}
+        self.add((application, feature, hour), count)
+
+    def drain_reports(self) -> list[Report]:
+        """`drain`, as a report for each type of token."""
         groups: dict[tuple[str, bool], tuple[dict[CountedApplication, Instance], list[Usage]]] = {}
-        for (application, _, _), usage in usages.items():
+        for (application, _, _), usage in self.drain().items():
             app_name, environment, sdk_type, is_anonymous = application
             instances, group = groups.setdefault((sdk_type, is_anonymous), ({}, []))
             instances[application] = Instance(app_name, "", environment, SDK_NAME, sdk_type)

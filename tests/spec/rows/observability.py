@@ -23,7 +23,7 @@ VERSIONS = {"oss": "9.1.0", "enterprise": "9.1.0"}
 DICE = "import random; random.uniform = lambda low, high: 0.01; "
 # After 0.3 s, and of jobs that have run once a metric tells. These run after 0.6 s.
 CHECK, FILLING = {"version check"}, {"created-by of events", "created-by of flags"}
-LATER = {"retention", "sessions", "reset tokens", "seen tokens"}
+LATER = {"retention", "sessions", "reset tokens", "last uses"}
 
 
 def check_log_provider(case: Case) -> None:

@@ -141,7 +141,7 @@ def test_a_step_must_be_long_enough_for_the_slowest_poller(kit):
     for interval in ("15000", "600000", "undefined"):
         headers = {"Authorization": secret, "Unleash-Interval": interval}
         kit.web.get("/api/client/features", headers=headers)
-    buffers.store_poll_intervals(kit.services[0].context)
+    buffers.store_last_uses(kit.services[0].context)
     endpoint = kit.endpoint()
     steps = [{"rollout": 1, "minutes": 9}, {"rollout": 100}]
     error = kit.create(status=400, steps=steps, guards=[kit.guard(endpoint)])
