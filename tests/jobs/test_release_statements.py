@@ -30,8 +30,8 @@ def test_requests_take_few_statements(kit, monkeypatch):
     counts = {name: count_statements(monkeypatch, work) for name, work in requests.items()}
     assert counts == {  # with one that finds the token
         "create with a guard": 29,
-        "hold": 13,
-        "resume": 13,
-        "roll back": 18,
+        "hold": 9,
+        "resume": 9,
+        "roll back": 14,
         "create without guards": 19,
     }

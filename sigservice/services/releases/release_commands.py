@@ -82,10 +82,11 @@ def lock_current(
     """Brings the release up to date; returns it with the resulting events. `step` is the step that
     the caller expects to be present. Raises NotFoundError, ConflictError."""
     revisions.lock(conn)
-    releases.get(conn, target, id)
-    (release,) = lock_all(conn, [id], clock)
-    journal = Journal()
-    if release.is_active:
+    locked = lock_all(conn, [id], clock)
+    if not locked or locked[0].target != target or not locked[0].is_linked:
+        releases.get(conn, target, id)  # says what is missing
+    (release,), journal = locked, Journal()
+    if release.is_active and release_progress.has_work(release):
         release_progress.progress(conn, release, journal)
     if step is not None and step != release.step:
         raise ConflictError(f"The present step is {release.step}, not {step}.")
