@@ -14,10 +14,14 @@ from sigservice.concurrency.limiter import Limiter
 from sigservice.concurrency.quotas import Quotas
 from sigservice.concurrency.recent_keys import RecentKeys
 from sigservice.concurrency.shared_body import SharedBody
+from sigservice.concurrency.worker_counts import (
+    MAX_INTEGRATION_TESTS,
+    MAX_SOURCE_QUERIES,
+    MAX_STREAMED_FILES,
+)
 from sigservice.crypto.encryption import Encryption
 from sigservice.crypto.secrets import Passwords
 from sigservice.db import Database, Row
-from sigservice.db.bulkheads import MAX_INTEGRATION_TESTS, MAX_SOURCE_QUERIES, MAX_STREAMED_FILES
 from sigservice.db.group_commit import GroupCommit
 from sigservice.delivery.client_documents import ClientDocuments
 from sigservice.delivery.compiled_flags import CompiledFlagsCache

@@ -7,12 +7,12 @@ from typing import Any
 
 from sigservice.clock import Clock
 from sigservice.concurrency.limiter import Limiter
+from sigservice.concurrency.worker_counts import MAX_FRONTEND_WAITING, MAX_WAITING
 from sigservice.config.oidc import is_enabled
 from sigservice.context import Context, public_prefix
 from sigservice.crypto.encryption import KEY_FILE, Encryption, KeyFile, parse_keys
 from sigservice.crypto.secrets import Passwords
 from sigservice.db import Connection, Database, Row
-from sigservice.db.bulkheads import MAX_FRONTEND_WAITING, MAX_WAITING
 from sigservice.db.group_commit import GroupCommit, Item, Result
 from sigservice.delivery.client_documents import ClientDocuments
 from sigservice.delivery.compiled_flags import CompiledFlagsCache

@@ -18,13 +18,13 @@ from sigservice.application.build import build_context, build_encryption
 from sigservice.application.service_manager import STOPPING, notify_service_manager
 from sigservice.application.start import build_loggers
 from sigservice.clock import Clock
+from sigservice.concurrency.worker_counts import count_workers
 from sigservice.config import Loaded, risks
 from sigservice.config.oidc import list_addresses
 from sigservice.config.options import DEFAULT_ADMIN
 from sigservice.config.risk import Risk
 from sigservice.context import Context
 from sigservice.crypto.secrets import Passwords
-from sigservice.db.bulkheads import count_workers
 from sigservice.db.errors import DatabaseError
 from sigservice.db.migrate import connect
 from sigservice.db.open import OpenDatabase

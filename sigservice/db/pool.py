@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg2
@@ -16,8 +16,8 @@ import psycopg2.extensions
 
 from sigservice.concurrency import wait_budget
 from sigservice.concurrency.shared import READ_WAIT_SECONDS, Shared
+from sigservice.concurrency.worker_counts import MAX_WAITING_SLOW, count_slow
 from sigservice.concurrency.workers import release_turn
-from sigservice.db.bulkheads import SHARES, Bulkhead
 from sigservice.db.connection import Connection, Observer, send
 from sigservice.db.connector import Connector
 from sigservice.db.errors import DatabaseUnavailable, translate
@@ -33,8 +33,8 @@ class Database:
     """A pool of connections.
 
     `transaction()` is for one unit of work. `autocommit()` is for a single statement, which then
-    needs one round trip instead of three. Work with a `bulkhead` (a key of SHARES) uses only the
-    bulkhead's share of the connections.
+    needs one round trip instead of three. Slow reads
+    (`is_slow`) use only a part of the connections.
     """
 
     def __init__(
@@ -57,7 +57,9 @@ class Database:
         # Transactions may wait for each other's locks. Single statements, which SDKs and signals
         # depend on, must not wait for transactions.
         self._transactions = threading.BoundedSemaphore(max(1, max_size - 1))
-        self._bulkheads = {name: Bulkhead(share, max_size) for name, share in SHARES.items()}
+        # Slow reads must leave connections to the rest, and the callers that wait leave workers.
+        self._slow_reads = threading.BoundedSemaphore(count_slow(max_size))
+        self._slow_callers = threading.BoundedSemaphore(count_slow(max_size) + MAX_WAITING_SLOW)
         self._idle: deque[tuple[Connection, float]] = deque()
         self._lock = threading.Lock()
         self._in_use = self._connector.in_use
@@ -69,7 +71,7 @@ class Database:
 
     @contextmanager
     def transaction(
-        self, *, prepared: bool = False, bulkhead: str = "", snapshot: bool = False
+        self, *, prepared: bool = False, is_slow: bool = False, snapshot: bool = False
     ) -> Iterator[Connection]:
         """BEGIN … COMMIT around the block; ROLLBACK when it raises. Raises AppError children.
 
@@ -82,7 +84,7 @@ class Database:
             self._stuck.refuse_if_confirmed()
         release_turn()
         slot = self._limit_concurrency(self._transactions)
-        with self._enter_bulkhead(bulkhead), slot, self._check_out() as conn:
+        with self._limit_slow(is_slow), slot, self._check_out() as conn:
             conn.prepares, conn.notes = prepared, []
             try:
                 if snapshot:
@@ -103,7 +105,7 @@ class Database:
 
     @contextmanager
     def autocommit(
-        self, *, bulkhead: str = "", is_brief: bool = False, is_write: bool = False
+        self, *, is_slow: bool = False, is_brief: bool = False, is_write: bool = False
     ) -> Iterator[Connection]:
         """Each statement of the block is a transaction of its own. Raises AppError children:
         UnconfirmedCommit at the end of the block, so acknowledge after it. During a brief block no
@@ -113,7 +115,7 @@ class Database:
             self._stuck.refuse_if_confirmed()
         if not is_brief:
             release_turn()
-        with self._enter_bulkhead(bulkhead), self._check_out() as conn:
+        with self._limit_slow(is_slow), self._check_out() as conn:
             conn.autocommit = True
             conn.notices.clear()
             try:
@@ -284,8 +286,20 @@ class Database:
             self._slots.release()
             raise
 
-    def _enter_bulkhead(self, bulkhead: str) -> AbstractContextManager[None]:
-        return self._bulkheads[bulkhead].enter() if bulkhead else nullcontext()
+    @contextmanager
+    def _limit_slow(self, is_slow: bool) -> Iterator[None]:
+        """Runs the block when a slow read may. Raises UnavailableError: at once if too many callers
+        wait, otherwise after the wait."""
+        if not is_slow:
+            yield
+            return
+        if not self._slow_callers.acquire(blocking=False):
+            raise build_busy_error()
+        try:
+            with self._limit_concurrency(self._slow_reads):
+                yield
+        finally:
+            self._slow_callers.release()
 
     @contextmanager
     def _limit_concurrency(self, slots: threading.BoundedSemaphore) -> Iterator[None]:

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from bottle import HTTPResponse
 
+from sigservice.concurrency.worker_counts import MAX_STREAMED_FILES
 from sigservice.context import Context
 from sigservice.db import Connection, Row
-from sigservice.db.bulkheads import MAX_STREAMED_FILES
 from sigservice.errors import UnavailableError
 from sigservice.services.identity import Identity
 from sigservice.web import respond
@@ -84,7 +84,7 @@ def send_file(
         )
     with ExitStack() as place:
         place.callback(context.streamed_files.release, user)
-        with context.database.transaction(bulkhead="search") as conn:
+        with context.database.transaction(is_slow=True) as conn:
             first = read(conn, None)
         parts = _Parts(_generate(context, head, first, read, encode), place.pop_all())
         return respond.file(parts, content_type, name)
@@ -109,7 +109,7 @@ def _read_part(context: Context, read: ReadPage, before: int) -> Page:
     """The next page. Waits while the database is busy, because an error would truncate the file."""
     for attempt in range(MAX_RETRIES + 1):
         try:
-            with context.database.transaction(bulkhead="search") as conn:
+            with context.database.transaction(is_slow=True) as conn:
                 return read(conn, before)
         except UnavailableError:
             if attempt == MAX_RETRIES or context.stopping.wait(RETRY_SECONDS):

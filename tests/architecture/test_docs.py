@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from sigservice.concurrency.worker_counts import count_workers
 from sigservice.config.docs import render_page
 from sigservice.config.options import OPTIONS
-from sigservice.db.bulkheads import count_workers
 from sigservice.routes.route_list import list_routes
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 
 import pytest
 
-from sigservice.concurrency import wait_budget
+from sigservice.concurrency import wait_budget, worker_counts
 from sigservice.crypto.secrets import MAX_HASHING, MAX_WAITING
-from sigservice.db import bulkheads
 from sigservice.db.errors import DatabaseUnavailable, UniqueViolation
 from sigservice.db.pool import Database
 from sigservice.errors import BadDataError, UnavailableError
@@ -74,48 +72,45 @@ def test_transactions_leave_a_connection_to_single_statements(pool):
         assert ask(conn, "SELECT 1") == 1
 
 
-def search_pool(arguments, max_size, **share):
-    shares = {"search": replace(bulkheads.SHARES["search"], **share)}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sigservice.db.pool.SHARES", shares)
-        return Database(
-            lambda: arguments, min_size=0, max_size=max_size, idle_seconds=60, wait_seconds=5
-        )
+def search_pool(arguments, max_size, wait_seconds):
+    return Database(
+        lambda: arguments, min_size=0, max_size=max_size, idle_seconds=60, wait_seconds=wait_seconds
+    )
 
 
-def test_a_bulkhead_holds_a_quarter_of_the_connections_and_at_least_one(arguments):
+def test_slow_reads_have_a_quarter_of_the_connections_and_at_least_one(arguments):
     for max_size, connections in ((1, 1), (4, 1), (7, 1), (8, 2), (100, 25)):
         pool = Database(lambda: arguments, min_size=0, max_size=max_size, idle_seconds=60)
-        assert pool._bulkheads["search"].connections == connections
+        assert pool._slow_reads._value == connections
 
 
-def test_other_work_gets_a_connection_while_a_bulkhead_is_full(arguments):
+def test_other_work_gets_a_connection_while_slow_reads_are_many(arguments):
     pool = search_pool(arguments, max_size=2, wait_seconds=0.01)
-    with pool.transaction(bulkhead="search"):
-        with pytest.raises(UnavailableError) as caught, pool.autocommit(bulkhead="search"):
+    with pool.transaction(is_slow=True):
+        with pytest.raises(UnavailableError) as caught, pool.autocommit(is_slow=True):
             pass
         assert caught.value.headers["Retry-After"] == "1"
         with pool.autocommit() as conn:
             assert ask(conn, "SELECT 1") == 1
-    with pool.autocommit(bulkhead="search") as conn:
+    with pool.autocommit(is_slow=True) as conn:
         assert ask(conn, "SELECT 1") == 1
     pool.close()
 
 
-def test_callers_of_a_bulkhead_are_refused_at_once_when_enough_of_them_wait(arguments):
-    pool = search_pool(arguments, max_size=4, waiting=2, wait_seconds=60)
+def test_slow_reads_are_refused_at_once_when_enough_of_them_wait(arguments):
+    pool = search_pool(arguments, max_size=4, wait_seconds=60)
     answers = []
 
     def search():
-        with pool.autocommit(bulkhead="search") as conn:
+        with pool.autocommit(is_slow=True) as conn:
             answers.append(ask(conn, "SELECT 1"))
 
     waiters = [threading.Thread(target=search) for _ in range(2)]
-    with pool.transaction(bulkhead="search"):
+    with pool.transaction(is_slow=True):
         for waiter in waiters:
             waiter.start()
-        until(lambda: not pool._bulkheads["search"]._admitted._value, "two callers that wait")
-        with pytest.raises(UnavailableError), pool.transaction(bulkhead="search"):
+        until(lambda: not pool._slow_callers._value, "two callers that wait")
+        with pytest.raises(UnavailableError), pool.transaction(is_slow=True):
             pass
     for waiter in waiters:
         waiter.join(DEADLINE_SECONDS)
@@ -124,26 +119,25 @@ def test_callers_of_a_bulkhead_are_refused_at_once_when_enough_of_them_wait(argu
 
 
 @pytest.mark.parametrize("pool_size", [1, 4, 20, 100])
-def test_full_bulkheads_and_password_hashing_leave_four_workers(pool_size):
+def test_slow_reads_and_password_hashing_leave_four_workers(pool_size):
     occupied = (
         MAX_HASHING
         + MAX_WAITING
-        + bulkheads.MAX_WAITING
-        + bulkheads.MAX_FRONTEND_WAITING
-        + bulkheads.MAX_STREAMED_FILES
+        + worker_counts.MAX_WAITING
+        + worker_counts.MAX_FRONTEND_WAITING
+        + worker_counts.MAX_STREAMED_FILES
     )
-    occupied += bulkheads.MAX_SOURCE_QUERIES + bulkheads.MAX_INTEGRATION_TESTS
-    for share in bulkheads.SHARES.values():
-        occupied += bulkheads.Bulkhead(share, pool_size)._admitted._value
-    assert bulkheads.count_workers(pool_size) - occupied >= 4
+    occupied += worker_counts.MAX_SOURCE_QUERIES + worker_counts.MAX_INTEGRATION_TESTS
+    occupied += worker_counts.count_slow(pool_size) + worker_counts.MAX_WAITING_SLOW
+    assert worker_counts.count_workers(pool_size) - occupied >= 4
 
 
-def test_an_error_within_a_bulkhead_gives_its_connection_back(arguments):
+def test_an_error_of_a_slow_read_gives_its_connection_back(arguments):
     pool = search_pool(arguments, max_size=4, wait_seconds=0.01)
     for _ in range(10):
-        with pytest.raises(ZeroDivisionError), pool.transaction(bulkhead="search"):
+        with pytest.raises(ZeroDivisionError), pool.transaction(is_slow=True):
             1 / 0
-    with pool.transaction(bulkhead="search") as conn:
+    with pool.transaction(is_slow=True) as conn:
         assert ask(conn, "SELECT 1") == 1
     pool.close()
 

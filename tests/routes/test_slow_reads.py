@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from sigservice.db import bulkheads
 from sigservice.services import revisions
 from sigservice.services.transfer import feature_export
 from tests.routes.kit import FEATURES, Admin
@@ -29,10 +26,9 @@ SLOW = {
 @pytest.fixture
 def busy(monkeypatch, make_service):
     """An admin's requests while every connection for searches is in use and none may wait."""
-    share = replace(bulkheads.SHARES["search"], waiting=0)
-    monkeypatch.setitem(bulkheads.SHARES, "search", share)
+    monkeypatch.setattr("sigservice.db.pool.MAX_WAITING_SLOW", 0)
     service = make_service()
-    with service.context.database.transaction(bulkhead="search"):
+    with service.context.database.transaction(is_slow=True):
         yield Admin(service)
 
 

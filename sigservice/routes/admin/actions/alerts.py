@@ -26,7 +26,7 @@ def list_alerts(conn: Connection, identity: Identity) -> Json:
 @router.get("/api/admin/signal-states", needs=VIEW)
 def list_signal_states(context: Context, identity: Identity) -> Json:
     page = read_paging(read_query(request.environ))
-    with context.database.transaction(bulkhead="search") as conn:
+    with context.database.transaction(is_slow=True) as conn:
         rows = signal_state_list.list_signal_states(conn, limit=page.limit, before=page.before)
         silent = home.list_silent_endpoints(conn)
     return {

@@ -29,5 +29,5 @@ def uncomplete_feature(conn: Connection, identity: Identity, project: str, name:
 
 @router.get("/api/admin/lifecycle/count", needs=VIEW)
 def count_flags_by_stage(context: Context, identity: Identity) -> Json:
-    with context.database.autocommit(bulkhead="search") as conn:
+    with context.database.autocommit(is_slow=True) as conn:
         return feature_lifecycle.count_flags(conn)

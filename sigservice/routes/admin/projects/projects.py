@@ -105,7 +105,7 @@ def delete_project(conn: Connection, identity: Identity, project: str) -> None:
 
 @router.get("/api/admin/projects/<project>/status", needs=VIEW)
 def get_project_status(context: Context, identity: Identity, project: str) -> Json:
-    with context.database.transaction(bulkhead="search") as conn:
+    with context.database.transaction(is_slow=True) as conn:
         return projects.build_status(conn, project)
 
 

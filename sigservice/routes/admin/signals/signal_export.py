@@ -17,7 +17,7 @@ def export_signals(context: Context, identity: Identity, id: int) -> HTTPRespons
     format, filter = query.get("format") or "ndjson", read_signal_filter(query)
     if format not in FORMATS:
         raise BadDataError(f"format must be one of {', '.join(FORMATS)}.", path="format")
-    with context.database.autocommit(bulkhead="search") as conn:
+    with context.database.autocommit(is_slow=True) as conn:
         endpoint = signal_endpoints.get(conn, id)
     head, encode = signal_export.make_encoder(format, endpoint)
     return send_file(

@@ -46,7 +46,7 @@ router = Router(AdminGuard)
 def list_endpoint_signals(context: Context, identity: Identity, id: int) -> Json:
     query = read_query(request.environ)
     page_request, filter = read_paging(query), read_signal_filter(query)
-    with context.database.transaction(bulkhead="search" if filter.is_search else "") as conn:
+    with context.database.transaction(is_slow=filter.is_search) as conn:
         endpoint = signal_endpoints.get(conn, id)
         page = signal_search.list_page(conn, endpoint, filter, **asdict(page_request))
     summarizer = make_summarizer(endpoint)
@@ -97,7 +97,7 @@ def list_signals(context: Context, identity: Identity) -> Json:
     query = read_query(request.environ)
     page_request = read_paging(query)
     start, end = read_days(query)
-    with context.database.transaction(bulkhead="search") as conn:
+    with context.database.transaction(is_slow=True) as conn:
         rows = signal_rows.list_all(conn, from_time=start, to_time=end, **asdict(page_request))
         total = signal_rows.count(conn, from_time=start, to_time=end, limit=MAX_COUNT)
         summarizers = make_summarizers(endpoint_rows.list_all(conn))

@@ -24,7 +24,7 @@ def _render_list(
     context: Context, identity: Identity, event_filter: EventFilter, paging: Paging, **more: Any
 ) -> HTTPResponse:
     readable = events.restrict_to_readable(identity, event_filter)
-    with context.database.transaction(bulkhead="search") as conn:
+    with context.database.transaction(is_slow=True) as conn:
         page = events.list_page(conn, readable, **asdict(paging))
         total = event_rows.count(conn, page.event_filter)
     return respond.json(

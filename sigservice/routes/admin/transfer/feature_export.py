@@ -42,7 +42,7 @@ def export_features(context: Context, identity: Identity, body: ExportBody) -> J
     scope: dict[str, Any] = {"features": body.features}
     if body.features is None:
         scope = {"project": body.project} if body.project is not None else {"tag": body.tag}
-    with context.database.transaction(bulkhead="search", snapshot=True) as conn:
+    with context.database.transaction(is_slow=True, snapshot=True) as conn:
         document = feature_export.export_features(conn, body.environment, **scope)
     if not body.downloadFile:
         return document

@@ -17,7 +17,7 @@ router = Router(AdminGuard)
 
 
 def _collect(context: Context) -> dict[str, Any]:
-    with context.database.autocommit(bulkhead="search") as conn:
+    with context.database.autocommit(is_slow=True) as conn:
         row = statistics.count_everything(conn)
     return {
         "instanceId": row["instance_id"],

@@ -367,7 +367,7 @@ def _show_preview(
     """The form again, with what the newest event of the chosen types would say."""
     types = None if ANY in body.events else body.events
     event_filter = events.restrict_to_readable(identity, EventFilter(types=types))
-    with context.database.transaction(bulkhead="search") as conn:
+    with context.database.transaction(is_slow=True) as conn:
         rows = event_rows.list_newest(conn, event_filter, limit=1) if body.events else []
     now = context.clock.now()
     row = integration_delivery.make_test_row({}, identity, now)

@@ -62,7 +62,7 @@ def list_signals(context: Context, identity: Identity, id: int) -> Page:
         filter, error = read_signal_filter(parameters), None
     except BadDataError as problem:
         filter, error = SignalFilter(), problem
-    with context.database.transaction(bulkhead="search" if filter.is_search else "") as conn:
+    with context.database.transaction(is_slow=filter.is_search) as conn:
         endpoint = find_endpoint(conn, id)
         tokens = signal_endpoint_tokens.list_for_endpoint(conn, id)
         fields = signal_log_filter.make_fields(values, tokens)

@@ -30,7 +30,7 @@ def list_events(context: Context, identity: Identity) -> Page:
     filters = {name: query.get(name, "").strip() for name in FILTERS}
     applied = {name: value for name, value in filters.items() if value}
     search = _to_search(applied)
-    with context.database.transaction(bulkhead="search") as conn:
+    with context.database.transaction(is_slow=True) as conn:
         filter = events.restrict_to_readable(identity, read_event_filter(search))
         page = events.list_page(conn, filter, before=before, limit=PAGE_SIZE)
         views = list_event_views(conn, page.rows)

@@ -32,7 +32,7 @@ def show_export(context: Context, identity: Identity, project: str) -> Page:
     """The form, or the file if the query names an environment."""
     row, names = _find_project(context, project)
     if environment := read_query(request.environ).get("environment"):
-        with context.database.transaction(bulkhead="search", snapshot=True) as conn:
+        with context.database.transaction(is_slow=True, snapshot=True) as conn:
             document = feature_export.export_features(conn, environment, project=project)
         name = f"flags-{project}-{environment}-{context.clock.now():%Y-%m-%d}.json"
         return respond.json(document, content_disposition=f'attachment; filename="{name}"')

@@ -136,7 +136,7 @@ def test_export_waits_while_the_database_is_busy(service, send, export, monkeypa
     def busy(**options):
         if first.is_set() and next(failures, False):
             raise UnavailableError("The service is busy. Try again.")
-        if options.get("bulkhead") == "search":
+        if options.get("is_slow"):
             first.set()
         return transaction(**options)
 
