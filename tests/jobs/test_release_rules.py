@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import Cast
+from tests.conftest import ADMIN, Cast
 from tests.jobs.release_kit import Releases
-from tests.jobs.rules_kit import RATIO, Rules
+from tests.jobs.rules_kit import PATH, RATIO, Rules
 from tests.routes.sdk import Sdk
 
 STEPS = [{"rollout": 5, "minutes": 20}, {"rollout": 100}]
@@ -173,3 +173,24 @@ def test_the_page_of_a_flag_has_the_values_of_the_last_hour(kit, rules, minute):
     chart = page.html.select_one("svg.sparkline[aria-label^='Last hour']")
     assert chart["aria-label"] == "Last hour: broken at 2 of 24 points"
     assert len(chart.select("rect.broken")) == 2
+
+
+def test_the_rule_of_a_guard_belongs_to_its_release_alone(kit, rules, rows):
+    guards = [guard("hold"), guard("hold", below=0.01, above=None)]
+    release = kit.create(steps=STEPS, guards=guards)
+    ids = [id for (id,) in rows("SELECT id FROM alert_rules ORDER BY id")]
+    assert len(ids) == 2
+    assert kit.get(PATH)["alertRules"] == []
+    kit.get(f"{PATH}/{ids[0]}", 404)
+    kit.post(f"{PATH}/{ids[0]}/disable", {}, 404)
+    kit.web.delete(f"{PATH}/{ids[0]}", headers=ADMIN, status=404)
+    kit.put(f"{kit.place}/releases/{release['id']}/guards", {"guards": guards[:1]})
+    assert rows("SELECT id, enabled FROM alert_rules") == [(ids[0], True)]
+    kit.command(release, "stop")
+    assert rows("SELECT id, enabled FROM alert_rules") == [(ids[0], False)]
+
+
+def test_the_rules_of_guards_do_not_count_for_the_limit(make_service, database, clock):
+    rules = Rules(Sdk(make_service, database, SERVICE_ALERT_RULES_LIMIT="1"), clock)
+    Releases(rules.sdk.service, clock, "development").create(steps=STEPS, guards=[guard("hold")])
+    rules.create()
