@@ -5,6 +5,7 @@ transaction, and the next run decides again."""
 from sigservice.context import Context
 from sigservice.log import Logger
 from sigservice.repository.releases import releases as release_rows
+from sigservice.senders import find_times
 from sigservice.services.releases import release_progress, release_signals
 from sigservice.services.releases.release_state import load_readable
 
@@ -27,6 +28,8 @@ def _scan(context: Context, logger: Logger) -> int:
             break
         if release_progress.has_work(release):
             with context.database.transaction() as conn:
-                events += release_signals.catch_up(conn, logger, context.clock, release.id)
+                events += release_signals.catch_up(
+                    conn, logger, context.clock, release.id, find_times
+                )
     context.release_watch.remember()
     return events

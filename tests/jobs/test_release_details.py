@@ -262,13 +262,17 @@ def test_a_metric_counts_the_events(kit):
 
 
 @pytest.mark.parametrize("is_known", [True, False])
-def test_a_late_signal_fires_no_guard(kit, is_known):
+@pytest.mark.parametrize("is_stored", [True, False])  # before the release was created
+def test_a_late_signal_fires_no_guard(kit, is_known, is_stored):
     endpoint = kit.endpoint(template="alertmanager")
-    release = kit.create(guards=[kit.guard(endpoint, "hold", autoResume=True)])
+    guards = [kit.guard(endpoint, "hold", autoResume=True)]
+    release = None if is_stored else kit.create(guards=guards)
     began = {"startsAt": "2026-01-01T10:00:00Z", "endsAt": "0001-01-01T00:00:00Z"}
     ended = began | {"endsAt": "2026-01-01T10:05:00Z"}
     for status, alert in [("firing", began), ("resolved", ended)][0 if is_known else 1 :]:
         kit.signal(status, alerts=[alert])
+    kit.signal("firing", alerts=[began])
+    release = release or kit.create(guards=guards)
     kit.signal("firing", alerts=[began])
     assert kit.read(release)["guards"][0]["state"] == "ok"
     kit.signal("firing", alerts=[began | {"startsAt": "2026-01-01T10:06:00Z"}])

@@ -38,9 +38,7 @@ class EvaluatedSignal(NamedTuple):
 
     def find_time(self, *, is_resolved: bool) -> datetime | None:
         """When the alert ended if it `is_resolved`, else when it began, as the sender says."""
-        if self.times is None:
-            return None
-        return _find_time(self.payload, self.times.resolved if is_resolved else self.times.fired)
+        return find_time(self.payload, self.times, is_resolved=is_resolved)
 
 
 def hide_key(reason: str | None) -> str | None:
@@ -72,10 +70,14 @@ def find_key(payload: Any, resolved_condition: ResolvedCondition) -> str | None:
     return None if None in texts else " ".join(map(str, texts))
 
 
-def _find_time(payload: Any, path: str) -> datetime | None:
-    """The latest time at the path, None if there is none or a value isn't a time."""
-    times = [parse_time(value) for value in find_scalars(payload, path)]
-    return max((time for time in times if time), default=None) if None not in times else None
+def find_time(payload: Any, times: AlertTimes | None, *, is_resolved: bool) -> datetime | None:
+    """When the alert ended if it `is_resolved`, else when it began, as the sender says: the latest
+    of its times, None if there is none or a value isn't a time."""
+    if times is None:
+        return None
+    values = find_scalars(payload, times.resolved if is_resolved else times.fired)
+    moments = [parse_time(value) for value in values]
+    return None if None in moments else max(filter(None, moments), default=None)
 
 
 @dataclass

@@ -10,6 +10,7 @@ import msgspec
 from sigservice.db import Connection, Row
 from sigservice.errors import ForbiddenError
 from sigservice.repository.releases import release_guards
+from sigservice.services.actions.action_alerts import AlertTimes, FindTimes, find_time
 from sigservice.services.actions.action_filters import Filter, Matcher
 from sigservice.services.actions.action_set_options import ResolvedCondition
 from sigservice.services.identity import ADMIN, Identity
@@ -25,10 +26,11 @@ OVERLAP = timedelta(minutes=2)
 
 
 class SenderDefaults(NamedTuple):
-    """The conditions under which signals of a sender fire and resolve an alert."""
+    """The conditions under which signals of a sender fire and resolve an alert, and their times."""
 
     filters: list[Filter]
     resolved: ResolvedCondition | None
+    times: AlertTimes | None
 
 
 FindDefaults = Callable[[str], SenderDefaults | None]  # by the name of a sender
@@ -73,25 +75,22 @@ def read_guard_signals(
             else:
                 readable.append((index, fill_defaults(guard, defaults)))
         signals = _read_signals(conn, endpoint, PREVIEW_TIME) if readable else []
-        matches |= {index: _match(signals, guard) for index, guard in readable}
+        times = defaults.times if defaults else None
+        matches |= {index: _match(signals, guard, times) for index, guard in readable}
     return GuardSignals(matches, refusals)
 
 
 def read_changes(
-    conn: Connection, endpoint: Row, guard: SignalGuard, since: datetime
+    conn: Connection, endpoint: Row, guard: SignalGuard, since: datetime, find_times: FindTimes
 ) -> Sequence[Match]:
     """The matches of signals that came while the guard was stored at `since`, or later."""
     signals = _read_signals(conn, endpoint, FIRING_TIME, since - OVERLAP)
-    return _match(signals, guard)
+    return _match(signals, guard, find_times(endpoint["template"]))
 
 
-def list_newest(matches: Sequence[Match], since: datetime | None = None) -> list[AlertChange]:
-    """The newest change of each alert since then."""
-    newest: dict[str, AlertChange] = {}
-    for at, change in matches:
-        if since is None or at > since:
-            newest.setdefault(change.key, change)
-    return [*newest.values()]
+def list_changes(matches: Sequence[Match], since: datetime | None = None) -> list[AlertChange]:
+    """The changes of alerts since then, in the order of their signals."""
+    return [change for at, change in reversed(matches) if since is None or at > since]
 
 
 def fill_defaults(guard: SignalGuard, defaults: SenderDefaults | None) -> SignalGuard:
@@ -170,8 +169,15 @@ def _read_signals(
 
 
 def _match(
-    signals: Sequence[tuple[datetime, dict[str, Any]]], guard: SignalGuard
+    signals: Sequence[tuple[datetime, dict[str, Any]]],
+    guard: SignalGuard,
+    times: AlertTimes | None,
 ) -> Sequence[Match]:
-    matcher = Matcher(guard.filters or [])
-    changes = ((at, match_signal(0, guard, matcher, signal)) for at, signal in signals)
-    return [(at, change) for at, change in changes if change is not None]
+    matcher, matches = Matcher(guard.filters or []), []
+    for created_at, signal in signals:
+        change = match_signal(0, guard, matcher, signal)
+        if change is not None:
+            is_resolved = change.sentence is None
+            at = find_time(signal["payload"], times, is_resolved=is_resolved)
+            matches.append((created_at, msgspec.structs.replace(change, at=at)))
+    return matches

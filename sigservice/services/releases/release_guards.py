@@ -24,7 +24,7 @@ from sigservice.services.releases.guard_signals import (
     FindDefaults,
     Match,
     fill_defaults,
-    list_newest,
+    list_changes,
 )
 from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard, SilenceGuard, Step
 from sigservice.services.rules import rule_conditions
@@ -75,6 +75,7 @@ class PreparedGuard(NamedTuple):
             "reason": self.reason if self.state == "unknown" else None,
             "keys": {},
             "signal_ids": {},
+            "ended": {},
             **self.columns,
         }
 
@@ -198,9 +199,9 @@ def _evaluate(
         endpoint_enabled=endpoint["enabled"],
         silence=endpoint["silence"],
     )
-    for change in list_newest(matches, since=endpoint["now"] - FIRING_TIME):
+    for change in list_changes(matches, since=endpoint["now"] - FIRING_TIME):
         apply_alert(record, change)
-    columns = {"keys": record.keys, "signal_ids": record.signal_ids}
+    columns = {"keys": record.keys, "signal_ids": record.signal_ids, "ended": record.ended}
     return PreparedGuard(guard, endpoint, *compute_result(record), columns=columns, matches=matches)
 
 

@@ -12,11 +12,11 @@ from sigservice.db import Connection, Row
 from sigservice.log import Logger, log_error
 from sigservice.repository.releases import release_guards
 from sigservice.services import revisions
-from sigservice.services.actions.action_alerts import EvaluatedSignal
+from sigservice.services.actions.action_alerts import EvaluatedSignal, FindTimes
 from sigservice.services.actions.action_filters import Matcher
 from sigservice.services.releases import release_progress
 from sigservice.services.releases.guard_results import AlertChange, apply_alert, match_signal
-from sigservice.services.releases.guard_signals import list_newest, read_changes
+from sigservice.services.releases.guard_signals import list_changes, read_changes
 from sigservice.services.releases.plans import SignalGuard
 from sigservice.services.releases.release_state import Release, lock_active
 
@@ -48,7 +48,9 @@ def decide_for_rules(
     release_progress.progress_safely(conn, lock_active(conn, sorted(ids), clock, logger), logger)
 
 
-def catch_up(conn: Connection, logger: Logger, clock: Clock, release_id: int) -> int:
+def catch_up(
+    conn: Connection, logger: Logger, clock: Clock, release_id: int, find_times: FindTimes
+) -> int:
     """Brings a release up to date, with the alerts that arrived while its guards were stored:
     nothing queued them before the commit. Returns how many events this caused."""
     revisions.lock(conn)
@@ -57,10 +59,11 @@ def catch_up(conn: Connection, logger: Logger, clock: Clock, release_id: int) ->
         new = [guard for guard in release.guards if not guard.is_caught_up]
         for guard in new:
             guard.is_caught_up = True
-            if guard.endpoint is not None and isinstance(guard.definition, SignalGuard):
-                endpoint = {"id": guard.endpoint_id, "name": guard.endpoint}
-                changes = read_changes(conn, endpoint, guard.definition, guard.since)
-                for change in list_newest(changes):
+            definition, id = guard.definition, guard.endpoint_id or 0
+            endpoint = release_guards.find_endpoint(conn, id)
+            if endpoint is not None and isinstance(definition, SignalGuard):
+                changes = read_changes(conn, endpoint, definition, guard.since, find_times)
+                for change in list_changes(changes):
                     apply_alert(guard, change)
         if new:
             release_progress.save_guards(conn, release)

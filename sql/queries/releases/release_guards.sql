@@ -3,14 +3,14 @@
 -- name: insert_guards
 -- `rule` has the columns of the alert rule of a guard.
 WITH items AS (
-    SELECT position, kind, endpoint_id, definition, state, reason, keys, signal_ids, rule
+    SELECT position, kind, endpoint_id, definition, state, reason, keys, signal_ids, ended, rule
     FROM jsonb_to_recordset(%(items)s::jsonb)
          AS x (position integer, kind text, endpoint_id integer, definition jsonb, state text, reason text, keys jsonb,
-               signal_ids jsonb, rule jsonb)
+               signal_ids jsonb, ended jsonb, rule jsonb)
 ), guards AS (
     INSERT INTO release_guards (release_id, position, kind, endpoint_id, definition, state, since, reason, keys,
-                                signal_ids, is_caught_up)
-    SELECT %(release_id)s, position, kind, endpoint_id, definition, state, %(now)s, reason, keys, signal_ids,
+                                signal_ids, ended, is_caught_up)
+    SELECT %(release_id)s, position, kind, endpoint_id, definition, state, %(now)s, reason, keys, signal_ids, ended,
            kind <> 'signal'
     FROM items
     ORDER BY position

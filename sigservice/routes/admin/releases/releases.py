@@ -8,7 +8,7 @@ from sigservice.db import Connection, Row
 from sigservice.repository.releases.releases import read_time
 from sigservice.repository.rules import metric_sources
 from sigservice.routes.admin.rules.metric_sources import make_client
-from sigservice.senders import list_external
+from sigservice.senders import find_times, list_external
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.releases import release_commands, release_signals, releases
@@ -68,7 +68,7 @@ def _catch_up(context: Context, target: FeatureEnvironment, row: Row) -> Row:
         return row
     logger = context.get_logger("releases")
     with context.database.transaction() as conn:
-        release_signals.catch_up(conn, logger, context.clock, row["id"])
+        release_signals.catch_up(conn, logger, context.clock, row["id"], find_times)
         return releases.read(conn, target, row["id"])
 
 
@@ -115,7 +115,8 @@ def _find_defaults(template: str) -> SenderDefaults | None:
     sender = list_external().get(template)
     if sender is None:
         return None
-    return SenderDefaults(sender.filters, sender.action_set_options.restoreWhenResolved)
+    resolved = sender.action_set_options.restoreWhenResolved
+    return SenderDefaults(sender.filters, resolved, sender.times)
 
 
 def _describe(context: Context, row: Row) -> dict[str, Any]:
