@@ -18,6 +18,7 @@ from sigservice.web.ofrep_errors import is_ofrep
 from sigservice.web.wsgi import Environ, StartResponse, Wsgi
 
 PATHS = ("/api/frontend", "/api/proxy")
+_BEGINNINGS = tuple(f"{path}/" for path in PATHS)
 METHODS = "GET,HEAD,PUT,PATCH,POST,DELETE"  # as Unleash answers
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
@@ -78,7 +79,7 @@ def make_rejection_headers(context: Context) -> Callable[[str, str], Headers]:
 
 def _is_cors_path(environ: Environ) -> bool:
     path = environ.get("PATH_INFO", "")
-    is_frontend = path in PATHS or path.startswith(tuple(f"{base}/" for base in PATHS))
+    is_frontend = path in PATHS or path.startswith(_BEGINNINGS)
     return is_frontend or is_ofrep(path)
 
 

@@ -4,7 +4,6 @@ Headers are set here and not in bottle hooks, because bottle drops headers of ho
 raises or returns an HTTPResponse.
 """
 
-import gzip
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from bottle import HTTPResponse, request
 
 from sigservice.concurrency import wait_budget
-from sigservice.concurrency.shared_body import SharedBody
+from sigservice.concurrency.shared_body import SharedBody, compress_gzip
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, NotFoundError, build_busy_error
 from sigservice.web.errors import respond_to_error, respond_to_fault
@@ -82,17 +81,15 @@ def compress(app: Wsgi) -> Wsgi:
         if not response:  # a generator of a hook calls `capture` when it is read
             body = [b"".join(body)]
         status, headers, exc_info = response
-        names = {name.lower(): text for name, text in headers}
-        if isinstance(body, list) and _COMPRESSIBLE.match(names.get("content-type", "")):
-            data = body[0] if len(body) == 1 else b"".join(body)
-            if len(data) >= MIN_COMPRESSED_BYTES and "content-encoding" not in names:
+        if isinstance(body, list) and sum(map(len, body)) >= MIN_COMPRESSED_BYTES:
+            names = {name.lower(): text for name, text in headers}
+            is_text = _COMPRESSIBLE.match(names.get("content-type", ""))
+            if is_text and "content-encoding" not in names:
+                data = body[0] if len(body) == 1 else b"".join(body)
                 if "vary" not in names:
                     headers = [*headers, ("Vary", "Accept-Encoding")]
                 if accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", "")):
-                    if isinstance(data, SharedBody):
-                        data = data.gzipped
-                    else:
-                        data = gzip.compress(data, 5, mtime=0)
+                    data = data.gzipped if isinstance(data, SharedBody) else compress_gzip(data)
                     headers = [pair for pair in headers if pair[0].lower() != "content-length"]
                     headers += [("Content-Encoding", "gzip"), ("Content-Length", str(len(data)))]
                 body = [data]
