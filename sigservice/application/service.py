@@ -62,19 +62,37 @@ JOBS = (
     Job("alert rules", alert_rules.run_once, every_seconds=5, first_seconds=1),
     Job("metric sources", metric_sources.run_once, every_seconds=5, first_seconds=1),
     Job("retention", retention.run_once, every_seconds=600, first_seconds=60),
-    Job("sessions", upkeep.delete_sessions, every_seconds=3600, first_seconds=60),
-    Job("reset tokens", upkeep.delete_reset_tokens, every_seconds=3600, first_seconds=60),
-    Job("last uses", buffers.store_last_uses, every_seconds=60, first_seconds=60),
-    Job("lifecycle", upkeep.store_stages, every_seconds=60, first_seconds=60),
-    Job("counts", buffers.store_counts, every_seconds=5, first_seconds=5),
+    Job("sessions", upkeep.delete_sessions, every_seconds=3600, first_seconds=60, is_short=True),
+    Job(
+        "reset tokens",
+        upkeep.delete_reset_tokens,
+        every_seconds=3600,
+        first_seconds=60,
+        is_short=True,
+    ),
+    Job("last uses", buffers.store_last_uses, every_seconds=60, first_seconds=60, is_short=True),
+    Job("lifecycle", upkeep.store_stages, every_seconds=60, first_seconds=60, is_short=True),
+    Job("counts", buffers.store_counts, every_seconds=5, first_seconds=5, is_short=True),
     Job("flag states", flag_states.verify_quiet, every_seconds=300, first_seconds=300),
     Job("frozen connections", upkeep.cut_stuck, every_seconds=0.5, first_seconds=0.5),
     Job("released connections", upkeep.release_stuck, every_seconds=0.5, first_seconds=0.5),
     Job("connections", upkeep.evict_connections, every_seconds=0.5, first_seconds=0.5),
 )
 CREATED_BY = (
-    Job("created-by of events", upkeep.fill_events, every_seconds=900, first_seconds=30),
-    Job("created-by of flags", upkeep.fill_features, every_seconds=900, first_seconds=30),
+    Job(
+        "created-by of events",
+        upkeep.fill_events,
+        every_seconds=900,
+        first_seconds=30,
+        is_short=True,
+    ),
+    Job(
+        "created-by of flags",
+        upkeep.fill_features,
+        every_seconds=900,
+        first_seconds=30,
+        is_short=True,
+    ),
 )
 VERSION_CHECK = Job("version check", version_check.run_once, 48 * 3600, first_seconds=30)
 

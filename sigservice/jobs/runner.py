@@ -1,12 +1,13 @@
-"""Background jobs: one thread each, stopped by an event. Errors are logged and never fatal.
+"""Background jobs, stopped by an event: a thread for each, and one for all that are short.
 
-A repeated error, such as an unavailable database, is logged once a minute.
+Errors are logged and never fatal. A repeated error, such as an unavailable database, is logged once
+a minute.
 """
 
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sigservice.context import Context
@@ -20,7 +21,7 @@ QUIET_SECONDS = 60
 class Job:
     """`run_once` may return how much it did, which is logged if `logs`. The first run starts after
     a random delay of 1/15 to 1 times `first_seconds`. A job with `woken_by` runs at once when that
-    event is set."""
+    event is set. One that `is_short` executes only short statements and can wait for others."""
 
     name: str
     run_once: Callable[[Context], int | None]
@@ -28,6 +29,7 @@ class Job:
     first_seconds: float
     woken_by: Callable[[Context], threading.Event] | None = None
     logs: bool = True
+    is_short: bool = False
 
 
 class Runner:
@@ -35,11 +37,14 @@ class Runner:
 
     def __init__(self, context: Context, jobs: tuple[Job, ...]) -> None:
         self._context = context
-        self._stop = threading.Event()
+        self._logger, self._stop = context.get_logger("jobs"), threading.Event()
         self._wakers = [job.woken_by(context) for job in jobs if job.woken_by]
+        threads = [(job.name, [job]) for job in jobs if not job.is_short]
+        if short := [job for job in jobs if job.is_short]:
+            threads.append(("short", short))
         self._threads = [
-            threading.Thread(target=self._loop, args=(job,), name=f"job-{job.name}", daemon=True)
-            for job in jobs
+            threading.Thread(target=self._loop, args=(group,), name=f"job-{name}", daemon=True)
+            for name, group in threads
         ]
 
     def start(self) -> None:
@@ -58,26 +63,36 @@ class Runner:
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 
-    def _loop(self, job: Job) -> None:
-        logger, error_log = self._context.get_logger("jobs"), _ErrorLog(job.name)
-        wait = random.uniform(1 / 15, 1) * job.first_seconds  # noqa: S311  spreads processes, no secret
-        waiting = job.woken_by(self._context) if job.woken_by else self._stop
+    def _loop(self, jobs: Sequence[Job]) -> None:
+        error_logs = {job.name: _ErrorLog(job.name) for job in jobs}
+        due = {job.name: time.monotonic() + _draw_delay(job.first_seconds) for job in jobs}
+        waker = jobs[0].woken_by
+        waiting = waker(self._context) if waker else self._stop
         # Checked before and after the wait: a run clears the event that woke it, and may have
         # cleared it after `request_stop` had set it.
         while not self._stop.is_set():
-            waiting.wait(wait)
-            if self._stop.is_set():
-                return
-            started_at = time.monotonic()
-            try:
-                count = job.run_once(self._context)
-                if count and job.logs:
-                    logger.info("%s: %d done", job.name, count)
-                error_log.end(logger)
-            except Exception as error:  # noqa: BLE001  a job's bug must not end the others
-                error_log.add(logger, error)
-            self._context.telemetry.internals.observe_job(time.monotonic() - started_at, job.name)
-            wait = job.every_seconds
+            is_woken = waiting.wait(max(0.0, min(due.values()) - time.monotonic()))
+            for job in jobs:
+                if self._stop.is_set():
+                    return
+                if is_woken or due[job.name] <= time.monotonic():
+                    self._run(job, error_logs[job.name])
+                    due[job.name] = time.monotonic() + job.every_seconds
+
+    def _run(self, job: Job, error_log: "_ErrorLog") -> None:
+        logger, started_at = self._logger, time.monotonic()
+        try:
+            count = job.run_once(self._context)
+            if count and job.logs:
+                logger.info("%s: %d done", job.name, count)
+            error_log.end(logger)
+        except Exception as error:  # noqa: BLE001  a job's bug must not end the others
+            error_log.add(logger, error)
+        self._context.telemetry.internals.observe_job(time.monotonic() - started_at, job.name)
+
+
+def _draw_delay(seconds: float) -> float:
+    return random.uniform(1 / 15, 1) * seconds  # noqa: S311  spreads processes, no secret
 
 
 class _ErrorLog:

@@ -199,3 +199,28 @@ def test_a_stop_ends_a_job_that_clears_the_event_of_the_stop(service):
     runner.start()
     runner.join(DEADLINE_SECONDS)
     assert runs == [1]
+
+
+def test_short_jobs_share_a_thread_and_an_error_ends_none_of_them(service):
+    threads, done = {}, threading.Event()
+
+    def fail(context):
+        threads.setdefault("failing", set()).add(threading.current_thread().name)
+        raise ValueError("bug")
+
+    def run_once(context):
+        threads.setdefault("good", set()).add(threading.current_thread().name)
+        if "failing" in threads:
+            done.set()
+        return 0
+
+    jobs = (
+        Job("failing", fail, 0.01, 0.01, is_short=True),
+        Job("good", run_once, 0.01, 0.01, is_short=True),
+    )
+    runner = Runner(service.context, jobs)
+    runner.start()
+    assert done.wait(DEADLINE_SECONDS)
+    runner.request_stop()
+    runner.join(DEADLINE_SECONDS)
+    assert threads == {"failing": {"job-short"}, "good": {"job-short"}}
