@@ -7,7 +7,7 @@ without strategies is enabled for everyone.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -23,6 +23,7 @@ from sigservice.services.flags.feature_states import FeatureEnvironment, get_sta
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
+from sigservice.services.system.events import Event
 from sigservice.wording import plural
 
 MAX_STRATEGIES = 30
@@ -133,17 +134,18 @@ def set_parameters(
     id: str,
     parameters: Mapping[str, str],
     by: Identity,
+    record: Callable[[Connection, Sequence[Event]], None] = events.record_all,
 ) -> Mapping[str, str] | None:
     """Sets some parameters and leaves everything else as it is. Returns all previous parameters,
-    None if nothing changed. `parameters` must be valid. The caller holds the lock of revisions.
-    Raises NotFoundError."""
+    None if nothing changed. `parameters` must be valid. The caller holds the lock of revisions;
+    `record` may record the event later in the transaction. Raises NotFoundError."""
     before = to_json(_find_row(_read_rows(conn, target), id))
     after = before | {"parameters": before["parameters"] | parameters}
     if after == before:
         return None
     feature_strategies.update(conn, after)
-    scope = target.event_scope
-    events.record(conn, "feature-strategy-update", by, data=after, pre_data=before, **scope)
+    item = target.event_scope | {"data": after, "pre_data": before}
+    record(conn, [Event("feature-strategy-update", by, item)])
     revisions.bump(conn, target.environment, flags=[target.feature])
     old: Mapping[str, str] = before["parameters"]
     return old

@@ -141,7 +141,7 @@ def _settle_edit(command: _Command, *, adopt: bool) -> None:
     restored = {name: expected[name] for name in names if name in expected}
     rollout = release.present_step.rollout
     by = command.journal.make_cause(command.conn, "resumed", command.by)
-    release_progress.set_rollout(command.conn, release, rollout, by, **restored)
+    release_progress.set_rollout(command.conn, release, rollout, by, command.journal, **restored)
 
 
 def _adopt(release: Release) -> None:

@@ -2,6 +2,7 @@
 and stored in one statement each."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -47,6 +48,10 @@ class Journal:
         (self._ids[type],) = ids
         cause = Cause(self._ids[type], (name_audit_event(type),), by.cause)
         return replace(by, cause=cause)
+
+    def collect(self, _conn: Connection, batch: Sequence[Event]) -> None:
+        """Keeps events of changes, to record them in the statement of the others."""
+        self._audit += batch
 
     @property
     def count(self) -> int:

@@ -93,9 +93,11 @@ def refresh_guards(release: Release, journal: Journal) -> None:
             journal.add(release, effect, reason=guard.reason or "", guard=guard)
 
 
-def enter_step(conn: Connection, release: Release, step: int, rollout: int, by: Identity) -> None:
+def enter_step(
+    conn: Connection, release: Release, step: int, rollout: int, by: Identity, journal: Journal
+) -> None:
     """Sets the percentage and starts the clock of the step."""
-    set_rollout(conn, release, rollout, by)
+    set_rollout(conn, release, rollout, by, journal)
     release.state = "running"
     _clear_hold(release)
     release.resumed_at = release.now
@@ -115,12 +117,18 @@ def begin_step(release: Release, step: int) -> None:
 
 
 def set_rollout(
-    conn: Connection, release: Release, rollout: int, by: Identity, **parameters: str
+    conn: Connection,
+    release: Release,
+    rollout: int,
+    by: Identity,
+    journal: Journal,
+    **parameters: str,
 ) -> None:
     """Changes the strategy in place: its ID, stickiness and group stay, so that a higher percentage
     only adds users. `parameters` are other parameters to restore."""
     changed = {"rollout": str(rollout), **parameters}
-    strategies.set_parameters(conn, release.target, release.strategy_id, changed, by)
+    id = release.strategy_id
+    strategies.set_parameters(conn, release.target, id, changed, by, journal.collect)
     release.rollout = rollout
     release.present["strategies"][release.strategy_id]["parameters"] |= changed
     release.content = copy.deepcopy(release.present)
@@ -150,7 +158,7 @@ def roll_back(
     guard: GuardRecord | None = None,
 ) -> None:
     before = release.rolled_back_from = release.present_rollout
-    set_rollout(conn, release, rollout, journal.make_cause(conn, "rolledBack", by))
+    set_rollout(conn, release, rollout, journal.make_cause(conn, "rolledBack", by), journal)
     end(release, "rolledBack")
     journal.add(release, "rolledBack", by=by, before=before, reason=reason, guard=guard)
 
@@ -244,7 +252,7 @@ def start(conn: Connection, release: Release, by: Identity, journal: Journal) ->
     is_unfit = is_random(release.present, release.strategy_id)
     release.start_rollout = present
     rollout = present if is_unfit else max(present, first)
-    enter_step(conn, release, 0, rollout, journal.make_cause(conn, "started", by))
+    enter_step(conn, release, 0, rollout, journal.make_cause(conn, "started", by), journal)
     journal.add(release, "started", by=by)
     if is_unfit or present > first:
         reason = f"The percentage was {present}% at the start, above the first step."
@@ -262,5 +270,5 @@ def advance(
         return
     before, step = release.rollout, release.step + 1
     rollout = release.plan.steps[step].rollout
-    enter_step(conn, release, step, rollout, journal.make_cause(conn, "advanced", by))
+    enter_step(conn, release, step, rollout, journal.make_cause(conn, "advanced", by), journal)
     journal.add(release, "advanced", by=by, before=before, reason=reason)
