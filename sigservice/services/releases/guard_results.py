@@ -22,9 +22,9 @@ MAX_KEY_LENGTH = 200  # of an alert; its hash stands for a longer one
 class GuardRecord(msgspec.Struct, kw_only=True):
     """A row of release_guards, with the result of its alert rule. `keys` are the alerts that fire,
     with the sentence of each, `signal_ids` their signals, and `ended` says when the last
-    MAX_ENDED ended. `endpoint`, its state and its
-    `silence` are None where the guard has none. If `is_behind`, its signals have waited for their
-    evaluation for some seconds."""
+    MAX_ENDED ended. `endpoint`, its `template`, its state and its `silence` are None where the
+    guard has none. If `is_behind`, its signals have waited for their evaluation for some
+    seconds."""
 
     id: int
     position: int
@@ -44,6 +44,7 @@ class GuardRecord(msgspec.Struct, kw_only=True):
     ended: dict[str, datetime] = {}
     is_caught_up: bool = True
     endpoint: str | None = None
+    template: str | None = None
     endpoint_enabled: bool = False
     silence: str | None = None
     is_behind: bool = False

@@ -59,9 +59,13 @@ def catch_up(
         new = [guard for guard in release.guards if not guard.is_caught_up]
         for guard in new:
             guard.is_caught_up = True
-            definition, id = guard.definition, guard.endpoint_id or 0
-            endpoint = release_guards.find_endpoint(conn, id)
-            if endpoint is not None and isinstance(definition, SignalGuard):
+            definition = guard.definition
+            if guard.endpoint is not None and isinstance(definition, SignalGuard):
+                endpoint = {
+                    "id": guard.endpoint_id,
+                    "name": guard.endpoint,
+                    "template": guard.template,
+                }
                 changes = read_changes(conn, endpoint, definition, guard.since, find_times)
                 for change in list_changes(changes):
                     apply_alert(guard, change)

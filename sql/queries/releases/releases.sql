@@ -102,7 +102,8 @@ CROSS JOIN LATERAL (
 ) strategies
 CROSS JOIN LATERAL (
     SELECT coalesce(json_agg(to_jsonb(g) || {{rule}} || jsonb_build_object(
-               'endpoint', e.name, 'endpoint_enabled', coalesce(e.enabled, false),
+               'endpoint', e.name, 'template', e.template,
+               'endpoint_enabled', coalesce(e.enabled, false),
                'silence', CASE WHEN e.options ? 'silence' THEN c.state END,
                'is_behind', EXISTS (SELECT FROM signal_queue q
                                     WHERE q.endpoint_id = g.endpoint_id
