@@ -321,10 +321,10 @@ OPTIONS: tuple[Option, ...] = tuple(
          number(0, 36_500, "days"), 90,
          "Age after which runs and ended releases are deleted; 0: never."),
         ("webhooks.allowedHosts", "SERVICE_WEBHOOK_ALLOWED_HOSTS", addresses.HOSTS, (),
-         "Hosts that notifications and integrations can be sent to although they are private or "
+         "Hosts that integrations can send to although they are private or "
          "this machine: names, `*.suffixes` (not for this machine), addresses, networks."),
         ("webhooks.allowPrivate", "SERVICE_WEBHOOK_ALLOW_PRIVATE", parse.BOOLEAN, False,
-         "Whether notifications and integrations can be sent to any private address. This machine "
+         "Whether integrations can send to any private address. This machine "
          "(127.0.0.0/8 and ::1) must be in `webhooks.allowedHosts`."),
     )
     + _section(

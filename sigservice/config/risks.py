@@ -230,7 +230,7 @@ def _find_webhook_risks(config: Config, sources: Sources) -> Iterator[Risk]:
         yield Risk(
             "warning",
             "webhooks.allowPrivate",
-            "Notifications can be sent to private addresses (SERVICE_WEBHOOK_ALLOW_PRIVATE).",
+            "Integrations can send to private addresses (SERVICE_WEBHOOK_ALLOW_PRIVATE).",
         )
     if any("/" in text and _is_wide(text) for text in block["allowedHosts"]):
         yield Risk(

@@ -45,11 +45,9 @@ def _evaluate(context: Context, *, is_alone: bool = False) -> bool:
 
 
 def announce(context: Context, kind: str, evaluation: Evaluation, start: float) -> None:
-    """Counts, logs, and wakes the jobs that evaluate the signals and send the notifications."""
+    """Counts, logs, and wakes the job that evaluates the signals."""
     if evaluation.changes:
         context.signals_waiting.set()
-    if evaluation.changes or evaluation.guard_rules:
-        context.mails_waiting.set()
     metrics = context.telemetry.rules
     metrics.observe(time.monotonic() - start, kind)
     for reading in evaluation.readings:

@@ -14,22 +14,18 @@ def run_once(context: Context) -> None:
     logger = context.get_logger("releases")
     with context.database.autocommit() as conn:
         must_scan = context.release_watch.must_scan(conn, context.clock)
-    if must_scan and _scan(context, logger):
-        context.mails_waiting.set()
+    if must_scan:
+        _scan(context, logger)
 
 
-def _scan(context: Context, logger: Logger) -> int:
+def _scan(context: Context, logger: Logger) -> None:
     """Reads all releases and progresses those that have something to do."""
     with context.database.autocommit() as conn:
         rows = release_rows.list_active(conn)
-    events = 0
     for release in load_readable(rows, context.clock, logger):
         if context.stopping.is_set():
             break
         if release_progress.has_work(release):
             with context.database.transaction() as conn:
-                events += release_signals.catch_up(
-                    conn, logger, context.clock, release.id, find_times
-                )
+                release_signals.catch_up(conn, logger, context.clock, release.id, find_times)
     context.release_watch.remember()
-    return events

@@ -1,5 +1,5 @@
 """Deletes signals that are too old, exceed their limit or have no endpoint, old events if that is
-configured, and old client metrics, instances, applications, runs, ended releases, notifications and
+configured, and old client metrics, instances, applications, runs, ended releases, messages and
 mails.
 
 Signals and events are first written to the archive, if there is one. Each chunk is one short

@@ -26,7 +26,6 @@ def _check(context: Context) -> None:
         context.silence_clock.remember(moment, monotonic)
     if changes:
         context.signals_waiting.set()
-        context.mails_waiting.set()
     logger = context.get_logger("silence")
     for change in changes:
         log = logger.warn if change.state == "down" else logger.info

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sigservice.late import urllib3, urllib3_util
-from sigservice.outgoing.addresses import DEFAULT_PORTS
 
 
 @dataclass(frozen=True)
@@ -35,20 +34,6 @@ class Proxies:
         if not proxy or any(_matches(rule, host, port) for rule in self.none.split(",")):
             return ""
         return proxy
-
-    def to_environment(self) -> dict[str, str]:
-        """The environment variables that other programs read."""
-        variables = {"http_proxy": self.http, "https_proxy": self.https}
-        variables |= {"all_proxy": self.all, "no_proxy": self.none}
-        return {name: value for name, value in variables.items() if value}
-
-    def list_endpoints(self) -> set[tuple[str, int]]:
-        """(host, port) of each proxy."""
-        urls = [_parse(proxy) for proxy in (self.http, self.https, self.all) if proxy]
-        return {
-            ((url.host or "").strip("[]"), url.port or DEFAULT_PORTS.get(url.scheme or "", 0))
-            for url in urls
-        }
 
 
 def _matches(rule: str, host: str, port: int) -> bool:

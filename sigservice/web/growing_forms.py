@@ -41,7 +41,6 @@ class GrowingSection:
     rows: Sequence[FieldRow]
     fields: Sequence[Field] = ()
     max_rows: int | None = None
-    boxes_legend: str = ""  # of the checkboxes of a row
     template: str = ""  # printed after the rows, with `values`
     values: Any = None
 

@@ -7,6 +7,7 @@
 WITH due AS (
     SELECT id FROM outbox
     WHERE due_at <= %(now)s AND sent_at IS NULL AND given_up_at IS NULL AND kind <> 'integration'
+      AND user_id IS NOT NULL
     ORDER BY due_at, id
     LIMIT 1
     FOR UPDATE SKIP LOCKED

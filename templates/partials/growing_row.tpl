@@ -7,14 +7,7 @@
 <div class="fields">
 % include("partials/form_fields.tpl", fields=row.fields)
 </div>
-% if section.boxes_legend:
-<fieldset>
-<legend>{{section.boxes_legend}}<span class="hidden"> ({{section.item}} {{number + 1}})</span></legend>
 % include("partials/form_fields.tpl", fields=row.checkboxes)
-</fieldset>
-% else:
-% include("partials/form_fields.tpl", fields=row.checkboxes)
-% end
 % for inner in row.sections:
 % include("partials/growing_section.tpl", section=inner)
 % end

@@ -1,5 +1,5 @@
 """Random flags, sets and signals: batches of actions leave the same flags, runs, results, events
-and notifications as one action at a time.
+as one action at a time.
 """
 
 from __future__ import annotations

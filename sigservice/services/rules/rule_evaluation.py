@@ -50,7 +50,6 @@ class Evaluation(NamedTuple):
 
     readings: Sequence[Reading] = ()
     changes: Sequence[Change] = ()
-    guard_rules: Sequence[int] = ()
     error: Exception | None = None
     has_more: bool = False
 
@@ -159,7 +158,7 @@ def _store(
         alert_rules.save_states(conn, items)
     if guard_rules:
         decide(conn, guard_rules)
-    return Evaluation(readings, changes, guard_rules, error)
+    return Evaluation(readings, changes, error)
 
 
 def _advance(row: Row, reading: Reading) -> Step:

@@ -42,7 +42,9 @@ def build_event(change: Change) -> Event:
     """The event for integrations and the audit log: silence is recorded like an alert rule."""
     last = format_optional(change.last_signal_at)
     came = f"the last one came at {last}." if last else "none ever came."
-    reason = "A signal came again." if change.state == "up" else f"No signal came in time: {came}"
+    reason = f"No signal came in time: {came}"
+    if change.state == "up":
+        reason = "A signal came, or the rule was changed or removed."
     data = {
         "ruleId": None,
         "ruleName": f"{change.endpoint_name} (silence)",

@@ -19,7 +19,7 @@ from tests.spec.kit import Case, Row
 from tests.waiting import DEADLINE_SECONDS
 
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef01234567").decode()
-SETS = "/api/admin/projects/default/actions"
+ADDONS = "/api/admin/addons"
 PUBLIC = "https://flags.example"
 
 
@@ -66,28 +66,17 @@ def run_proxies() -> Iterator[Any]:
         yield start
 
 
-def create_action_set(case: Case, service: Process, urls: list[str]) -> int:
-    """A set of actions that tells each of these receivers; runs once. Returns its id."""
-    endpoint = case.admin("POST", "/api/admin/signal-endpoints", {"name": "e"}, service=service)
-    account = {"username": "robot", "name": "Robot", "rootRole": "Editor"}
-    account = case.admin("POST", "/api/admin/service-account", account, service=service)
+def create_integrations(case: Case, service: Process, urls: list[str]) -> list[str]:
+    """An integration for each receiver; a new flag is sent to all. Returns their paths."""
+    body = {"provider": "webhook", "enabled": True, "events": ["feature-created"]}
+    paths = []
+    for url in urls:
+        parameters = {"url": url, "secret": SECRET}
+        addon = case.admin("POST", ADDONS, body | {"parameters": parameters}, service=service)
+        paths.append(f"{ADDONS}/{addon['id']}/deliveries")
     features = "/api/admin/projects/default/features"
     case.admin("POST", features, {"name": "checkout"}, service=service)
-    params = {"environment": "production", "featureName": "checkout"}
-    action = {"action": "TOGGLE_FEATURE_ON", "sortOrder": 1, "executionParams": params}
-    source = {"source": "signal-endpoint", "sourceId": endpoint["id"], "payload": {}}
-    channel = {"type": "webhook", "on": ["success", "failed"], "secret": SECRET}
-    body = {
-        "name": "told",
-        "actorId": account["id"],
-        "match": source | {"filters": []},
-        "actions": [action],
-        "options": {"notifications": [channel | {"url": url} for url in urls]},
-    }
-    action_set = case.admin("POST", SETS, body, service=service)
-    path = f"/api/admin/signal-endpoints/{endpoint['id']}/test-signal"
-    case.admin("POST", path, {"payload": {}}, service=service)
-    return int(action_set["id"])
+    return paths
 
 
 def check_proxy(case: Case) -> None:
@@ -110,7 +99,7 @@ def check_proxy(case: Case) -> None:
             f"{secure.url}/by-tunnel",
             f"http://127.0.0.1:{plain.port}/directly",
         ]
-        path = f"{SETS}/{create_action_set(case, service, urls)}/notifications"
+        path = create_integrations(case, service, urls)[1]
         until(lambda: len(plain.requests) == 2, "the two that are not held up")
         requests = {one.path: one for one in plain.requests}
         check_webhook(requests["/by-proxy"], "by the first proxy", is_proxied=True)
@@ -129,13 +118,13 @@ def check_proxy(case: Case) -> None:
 
 
 def find_failed(case: Case, service: Process, path: str) -> dict[str, Any]:
-    notifications = case.admin("GET", path, service=service)["notifications"]
-    return next((one for one in notifications if one["dueAt"] and one["lastError"]), {})
+    deliveries = case.admin("GET", path, service=service)["deliveries"]
+    return next((one for one in deliveries if one["lastError"]), {})
 
 
 def check_webhook(requests: ReceivedRequest, description: str, *, is_proxied: bool) -> None:
     event = Webhook(SECRET).verify(requests.body, dict(requests.headers))
-    assert event["data"]["url"].startswith(f"{PUBLIC}/admin/"), description
+    assert event["type"] == "feature-created", description
     assert event == json.loads(requests.body)
     assert (requests.headers["Via"] is not None) == is_proxied, description
 

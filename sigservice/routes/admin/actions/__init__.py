@@ -1,1 +1,1 @@
-"""Action sets, filters, evaluation, runs, undo and auto-revert, templates, notifications."""
+"""Action sets, filters, evaluation, runs, undo and auto-revert and templates."""

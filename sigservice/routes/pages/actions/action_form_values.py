@@ -1,6 +1,6 @@
 """The texts of the form of an action set, from and to a stored set.
 
-Filters, actions and notifications are numbered rows, like the constraints of strategies. The
+Filters and actions are numbered rows, like the constraints of strategies. The
 filters of an OR group have the same letter.
 """
 
