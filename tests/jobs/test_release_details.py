@@ -277,3 +277,15 @@ def test_a_late_signal_fires_no_guard(kit, is_known, is_stored):
     assert kit.read(release)["guards"][0]["state"] == "ok"
     kit.signal("firing", alerts=[began | {"startsAt": "2026-01-01T10:06:00Z"}])
     assert kit.state(release)[0] == "held"
+
+
+def test_an_alert_that_is_repeated_an_hour_after_its_end_fires_the_guard(kit):
+    endpoint = kit.endpoint(template="alertmanager")
+    release = kit.create(
+        guards=[kit.guard(endpoint, "hold")], steps=[{"rollout": 1, "minutes": 600}, *STEPS[-1:]]
+    )
+    began = {"startsAt": "2026-01-01T10:00:00Z", "endsAt": "0001-01-01T00:00:00Z"}
+    kit.signal("resolved", alerts=[began | {"endsAt": "2026-01-01T10:05:00Z"}])
+    kit.jump(61)
+    kit.signal("firing", alerts=[began])
+    assert kit.state(release)[0] == "held"

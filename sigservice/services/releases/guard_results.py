@@ -16,15 +16,16 @@ REPORT_INTERVAL = timedelta(seconds=60)  # of impact metrics
 MAX_DELAY = timedelta(seconds=60)  # of the evaluation of a rule
 MAX_KEYS = 1000  # alerts that fire a guard at the same time
 MAX_ENDED = 100
+LATE_TIME = timedelta(hours=1)  # after the end of an alert, as in sql/queries/actions/alerts.sql
 MAX_KEY_LENGTH = 200  # of an alert; its hash stands for a longer one
 
 
 class GuardRecord(msgspec.Struct, kw_only=True):
     """A row of release_guards, with the result of its alert rule. `keys` are the alerts that fire,
-    with the sentence of each, `signal_ids` their signals, and `ended` says when the last
-    MAX_ENDED ended. `endpoint`, its `template`, its state and its `silence` are None where the
-    guard has none. If `is_behind`, its signals have waited for their evaluation for some
-    seconds."""
+    with the sentence of each, `signal_ids` their signals. `ended` says when the last MAX_ENDED
+    ended, by the sender's time and ours. `endpoint`, its `template`, its state and its `silence`
+    are None where the guard has none. If `is_behind`, its signals have waited for their evaluation
+    for some seconds."""
 
     id: int
     position: int
@@ -41,7 +42,7 @@ class GuardRecord(msgspec.Struct, kw_only=True):
     covers_to: datetime | None = None
     keys: dict[str, str] = {}
     signal_ids: dict[str, int] = {}
-    ended: dict[str, datetime] = {}
+    ended: dict[str, tuple[datetime, datetime]] = {}
     is_caught_up: bool = True
     endpoint: str | None = None
     template: str | None = None
@@ -163,18 +164,21 @@ def match_signal(
     return AlertChange(guard_id, key, sentence, signal["id"])
 
 
-def apply_alert(record: GuardRecord, change: AlertChange) -> None:
-    """A signal that fires an alert is late, and ignored, if it began before it ended last."""
-    ended_at = record.ended.get(change.key)
+def apply_alert(record: GuardRecord, change: AlertChange, now: datetime) -> None:
+    """A signal that fires an alert within LATE_TIME of its end is late, and ignored, if it began
+    before it ended."""
+    ended_at, stored_at = record.ended.get(change.key, (None, now))
     if change.sentence is None:
         record.keys.pop(change.key, None)
         if change.at is not None:
-            others = [(key, at) for key, at in record.ended.items() if key != change.key]
-            newest = (change.key, max(change.at, ended_at or change.at))
+            others = [(key, ends) for key, ends in record.ended.items() if key != change.key]
+            newest = (change.key, (max(change.at, ended_at or change.at), now))
             record.ended = dict([*others, newest][-MAX_ENDED:])
-    elif change.at is not None and ended_at is not None and change.at <= ended_at:
         return
-    elif len(record.keys) < MAX_KEYS:
+    is_early = change.at is not None and ended_at is not None and change.at <= ended_at
+    if is_early and now - stored_at < LATE_TIME:
+        return
+    if len(record.keys) < MAX_KEYS:
         record.keys[change.key] = change.sentence
         record.signal_ids[change.key] = change.signal_id
 

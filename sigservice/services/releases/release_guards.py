@@ -200,7 +200,7 @@ def _evaluate(
         silence=endpoint["silence"],
     )
     for change in list_changes(matches, since=endpoint["now"] - FIRING_TIME):
-        apply_alert(record, change)
+        apply_alert(record, change, endpoint["now"])
     columns = {"keys": record.keys, "signal_ids": record.signal_ids, "ended": record.ended}
     return PreparedGuard(guard, endpoint, *compute_result(record), columns=columns, matches=matches)
 

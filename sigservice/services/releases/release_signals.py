@@ -68,7 +68,7 @@ def catch_up(
                 }
                 changes = read_changes(conn, endpoint, definition, guard.since, find_times)
                 for change in list_changes(changes):
-                    apply_alert(guard, change)
+                    apply_alert(guard, change, release.now)
         if new:
             release_progress.save_guards(conn, release)
     busy = [release for release in releases if release_progress.has_work(release)]
@@ -115,4 +115,4 @@ def _apply_alerts(release: Release, changes: Sequence[AlertChange]) -> None:
     guards = {guard.id: guard for guard in release.guards}
     for change in changes:
         if change.guard_id in guards:
-            apply_alert(guards[change.guard_id], change)
+            apply_alert(guards[change.guard_id], change, release.now)

@@ -12,6 +12,11 @@ JOIN signal_endpoints e ON e.id = s.source_id
 -- An undo of its newest run ends an alert too. Not EXISTS, for which the planner would read all runs.
 (a.is_firing AND (SELECT r.restored_by_run_id FROM action_runs r WHERE r.id = a.run_id) IS NULL)
 
+-- part: known_end
+-- A signal that is an hour younger than the end isn't late: Alertmanager repeats an alert that it resolved
+-- because Prometheus was silent with its first time.
+CASE WHEN a.reported_at > now() - interval '1 hour' THEN a.resolved_at END
+
 -- name: list_alerts
 -- The alerts of some keys, whose sets are at the same positions, and one other alert of each of these sets that
 -- fires and isn't ignored.
@@ -20,7 +25,7 @@ WITH keys AS MATERIALIZED (
     FROM unnest(%(sets)s::int[], %(keys)s::text[]) AS k (action_set_id, key)
 )
 SELECT a.action_set_id, a.key,
-       {{fires}} AS is_firing, a.reported_at, a.resolved_at, a.ignored_by, a.ignored_by_id
+       {{fires}} AS is_firing, a.reported_at, {{known_end}} AS resolved_at, a.ignored_by, a.ignored_by_id
 FROM keys k
 JOIN alerts a ON a.action_set_id = k.action_set_id AND a.key_hash = k.key_hash
 {{can_resolve}}
@@ -82,12 +87,12 @@ WHERE action_set_id = %(action_set_id)s AND key_hash = sha256(convert_to(%(key)s
   AND ignored_by IS NOT NULL;
 
 -- name: delete_ended_alerts
--- A day after the last signal: until then, signals of the same alert that arrive late are recognised. An alert
+-- An hour after the last signal: until then, signals of the same alert that arrive late are recognised. An alert
 -- that was never resolved counts as ended after `days`, unless its set holds something.
 DELETE FROM alerts
 WHERE (action_set_id, key_hash) IN (
     SELECT a.action_set_id, a.key_hash FROM alerts a
-    WHERE a.ignored_by IS NULL AND a.reported_at < now() - interval '1 day'
+    WHERE a.ignored_by IS NULL AND a.reported_at < now() - interval '1 hour'
       AND (NOT {{fires}}
            OR a.reported_at < now() - make_interval(days => %(days)s::int)
               AND NOT EXISTS (SELECT FROM holds h WHERE h.action_set_id = a.action_set_id))

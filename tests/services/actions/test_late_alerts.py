@@ -78,17 +78,19 @@ def test_a_signal_without_a_known_time_runs_the_set(alerts, template):
     assert not alerts.is_on()
 
 
-def test_the_end_of_an_alert_is_known_for_a_day(alerts):
+def test_the_end_of_an_alert_is_known_for_an_hour(alerts):
     _, firing, resolved, _ = use(alerts, "pagerduty")
     alerts.send(resolved)
     alerts.work()
-    for hours, count in ((23, 1), (2, 0)):
-        alerts.rows(
-            "UPDATE alerts SET reported_at = reported_at - make_interval(hours => %s) RETURNING 1",
-            hours,
-        )
+    past = "UPDATE alerts SET reported_at = reported_at - make_interval(mins => %s) RETURNING 1"
+    for minutes, is_on in ((58, True), (3, False)):
+        alerts.rows(past, minutes)
+        alerts.send(firing)
+        alerts.work()
+        assert alerts.is_on() is is_on
+    alerts.send(resolved)
+    alerts.work()
+    for minutes, count in ((58, 1), (3, 0)):
+        alerts.rows(past, minutes)
         retention.run_once(alerts.service.context)
         assert alerts.rows("SELECT count(*) FROM alerts") == [(count,)]
-    alerts.send(firing)
-    alerts.work()
-    assert not alerts.is_on()
