@@ -9,7 +9,10 @@ from loads import Load
 from rounds import Figures
 
 BASELINE = Path(__file__).with_name("baseline.json")
+CPU_FILE = Path(__file__).with_name("cpu.json")
+CHANGELOG = Path(__file__).parents[1] / "CHANGELOG.md"
 MAX_DROP = 0.1
+MAX_CPU_GROWTH = 0.2
 HEADER = (
     f"{'load':16}{'req/s':>7}{'ratio':>7}{'target':>7}{'release':>8}{'change':>7}"
     f"{'p50 ms':>8}{'p99 ms':>8}{'CPU us':>8}{'errors':>7}"
@@ -65,6 +68,23 @@ class Report:
                 flush=True,
             )
 
+    def check_cpu(self, ratios: dict[str, float], errors: list[str]) -> None:
+        """Prints a row for each load. `ratio` is its CPU divided by that of the reference."""
+        baseline = json.loads(CPU_FILE.read_text())["ratios"] if CPU_FILE.exists() else {}
+        print(f"{'CPU of a request':20}{'ratio':>7}{'stored':>8}{'change':>8}")
+        for name, ratio in ratios.items():
+            before = baseline.get(name)
+            change = None if before is None else ratio / before - 1
+            has_grown = change is not None and change > MAX_CPU_GROWTH
+            marks = ["GROWN"] * has_grown + ["ERRORS"] * (name in errors)
+            if marks:
+                self.failures.append(name)
+            text = "-" if change is None else f"{change:+.0%}"
+            print(
+                f"{name:20}{ratio:7.2f}{format_ratio(before):>8}{text:>8} {' '.join(marks)}",
+                flush=True,
+            )
+
 
 def format_ratio(ratio: float | None) -> str:
     return "-" if ratio is None else f"{ratio:.2f}"
@@ -77,3 +97,11 @@ def store_baseline(version: str, figures: dict[str, Figures]) -> None:
     }
     content: dict[str, Any] = {"version": version, "ratios": ratios}
     BASELINE.write_text(json.dumps(content, indent=2) + "\n")
+
+
+def store_cpu(reason: str, ratios: dict[str, float]) -> None:
+    """Raises SystemExit unless the changelog has the reason."""
+    if " ".join(reason.split()) not in " ".join(CHANGELOG.read_text().split()):
+        raise SystemExit(f"CHANGELOG.md doesn't have the reason: {reason}")
+    rounded = {name: round(ratio, 3) for name, ratio in ratios.items()}
+    CPU_FILE.write_text(json.dumps({"reason": reason, "ratios": rounded}, indent=2) + "\n")

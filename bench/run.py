@@ -1,7 +1,10 @@
 """The speed of the service: each load beside /health, memory, start, flips, waiting signals,
 many flags against few.
 
-usage: python bench/run.py [--rounds 5] [--store] [word …]
+usage: python bench/run.py [--rounds 5] [--store | --cpu [--store-cpu REASON]] [word …]
+--cpu measures only the CPU of each load, as a ratio to that of a bare waitress application in the
+same rounds. A load may have 20% more than in cpu.json, to which --store-cpu writes the ratios;
+REASON must be a part of CHANGELOG.md.
 With words, only the loads and parts (start, flip, queue, growth) whose names contain one of them.
 --store writes the ratios of all loads to baseline.json, which later runs are compared with. The
 exit status is 1 if a target is missed or a load has errors.
@@ -18,8 +21,9 @@ from generator import NAME
 from growth import COUNTS, measure_growth, report_growth
 from loads import build_loads, check_loads
 from processes import read_resident_mb
-from report import Report, store_baseline
-from rounds import CONNECTIONS, Figures, Server, measure_rounds
+from reference import run_reference
+from report import Report, store_baseline, store_cpu
+from rounds import CONNECTIONS, Figures, Server, find_median_ratio, measure_rounds
 from seed import seed_flags
 from service import ROOT, run_service
 from startup import measure_starts
@@ -48,6 +52,24 @@ def report_loads(report: Report, words: list[str], rounds: int) -> dict[str, Fig
             resident = read_resident_mb(service.pid)
             report.check("memory after the loads", resident, "MB", MAX_LOADED_MB)
         return figures
+
+
+def report_cpu(report: Report, words: list[str], rounds: int) -> dict[str, float]:
+    """Measures the CPU of the selected loads; returns the ratios."""
+    with run_service() as service, run_reference() as reference:
+        seed_flags(service)
+        _, signal_token = service.create_signal_token()
+        loads = build_loads(service, signal_token)
+        check_loads(service, loads)
+        loads = [load for load in loads if is_selected(load.name, words)]
+        server = Server(service.port, [service.pid], loads)
+        figures, references = measure_rounds([server, reference], rounds)
+        rounds_of_references = zip(*(row.cpu_us for row in references.values()), strict=True)
+        base = [statistics.median(cpu) for cpu in rounds_of_references]
+        ratios = {name: find_median_ratio(row.cpu_us, base) for name, row in figures.items()}
+        errors = [name for name, row in figures.items() if row.errors]
+        report.check_cpu(ratios, errors)
+        return ratios
 
 
 def report_start(report: Report) -> None:
@@ -81,10 +103,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--store", action="store_true")
+    parser.add_argument("--cpu", action="store_true")
+    parser.add_argument("--store-cpu", default="", metavar="REASON")
     parser.add_argument("words", nargs="*", metavar="word")
     arguments = parser.parse_args()
     report = Report()
     print(f"sigservice {__version__}; load of the machine {os.getloadavg()[0]:.1f}")
+    if arguments.cpu:
+        ratios = report_cpu(report, arguments.words, arguments.rounds)
+        if arguments.store_cpu and not arguments.words:
+            store_cpu(arguments.store_cpu, ratios)
+        return 1 if report.failures else 0
     figures = report_loads(report, arguments.words, arguments.rounds)
     parts = {
         "start": report_start,
