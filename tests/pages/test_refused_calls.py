@@ -36,7 +36,7 @@ def test_the_tab_counts_the_calls_of_its_endpoint(ada, web, make, service):
     ids = [make.endpoint(name)["id"] for name in ("deploys", "alerts")]
     for name in ("deploys", "alerts", "alerts"):
         web.post(f"{URL}{name}", status=401)
-    buffers.store_refused_calls(service.context)
+    buffers.store_counts(service.context)
     for id, calls in zip(ids, (1, 2), strict=True):
         tabs = ada.get(f"/admin/signals/{id}/refused").html.find(class_="tabs")
         assert tabs.find("a", string=f"Refused {calls}")
