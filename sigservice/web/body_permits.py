@@ -20,7 +20,6 @@ from sigservice.web.signal_credentials import make_signal_key, read_headers, rea
 from sigservice.web.wsgi import clean_path
 
 ANY_SIZE = 2**63
-MAX_LATE_BYTES = 10 * 1024 * 1024  # an import
 
 
 def build_body_decision(context: Context, root: Bottle, *, has_wrapper: bool) -> DecideBody:
@@ -41,8 +40,9 @@ def build_body_decision(context: Context, root: Bottle, *, has_wrapper: bool) ->
         try:
             clean_path(environ, context.base)
             environ["PATH_INFO"] = environ["PATH_INFO"].encode("latin-1").decode()
-            route, arguments = root.router.match_loaded(environ)
-            if route is not None and route.config.get("needs_credentials"):  # a signal
+            # Imports the module of a late route, once: until then its limit is unknown.
+            route, arguments = root.router.match(environ)
+            if route.config.get("needs_credentials"):  # a signal
                 name, secret = arguments["name"], read_signal_token(environ)
                 keys = [make_signal_key(name, secret, ip)]
                 has_credentials = bool(secret) or _has_signature(context, name, environ)
@@ -53,10 +53,7 @@ def build_body_decision(context: Context, root: Bottle, *, has_wrapper: bool) ->
                 has_credentials = bool(secret or environ.get("HTTP_COOKIE"))
         except (AppError, HTTPError):
             return BodyPermit(ANY_SIZE if has_wrapper else SMALL_BODY_BYTES, False, address)
-        if route is not None:
-            limit = _find_limit(route, has_credentials)
-        else:  # importing its module would hold up the other connections; the route checks again
-            limit = find_late_limit(context) if has_credentials else SMALL_BODY_BYTES
+        limit = _find_limit(route, has_credentials)
         for key in keys:
             if key in context.recent_credentials:
                 return BodyPermit(limit, True, key)
@@ -85,12 +82,6 @@ def _find_limit(route: Any, has_credentials: bool) -> int:
         return ANY_SIZE
     is_open = guard.is_open and not route.config.get("needs_credentials")
     return find_body_limit(route, guard) if is_open or has_credentials else SMALL_BODY_BYTES
-
-
-def find_late_limit(context: Context) -> int:
-    """The largest body in bytes that a late route may have."""
-    payload_limit: int = context.config["signals"]["payloadLimit"]
-    return max(MAX_LATE_BYTES, 4 * payload_limit + 1000)
 
 
 def find_body_limit(route: Any, guard: Any) -> int:

@@ -240,12 +240,6 @@ class _RootRouter(BottleRouter):  # type: ignore[misc]
             self._load(self._late.modules[rule])
         return self._routes[rule], arguments
 
-    def match_loaded(self, environ: dict[str, Any]) -> tuple[Route | None, dict[str, Any]]:
-        """Like `match`, but imports nothing: None instead of a route whose module isn't imported
-        yet."""
-        rule, arguments = self._find_rule(environ)
-        return (rule if isinstance(rule, Route) else self._routes.get(rule)), arguments
-
     def list_routes(self) -> list[Route]:
         """All routes of the service, for which it imports all modules."""
         for module in set(self._late.modules.values()):

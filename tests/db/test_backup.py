@@ -235,12 +235,13 @@ def test_damaged_file_is_refused(backup_of_filled, create, connect, damage):
 def test_changed_byte_is_noticed_where_it_changes_a_row(
     filled, backup_data, create, connect, tmp_path
 ):
-    """pg_restore verifies a checksum of the rows of each table."""
+    """pg_restore verifies a checksum of the rows of each table. The list of tables, which comes
+    first, has none."""
     file, target, rows = tmp_path / "x", create(), read_tables(connect(filled))
     choose = random.Random(1)
     for _ in range(CHANGED_BYTES):
         data = bytearray(backup_data)
-        data[choose.randrange(len(data))] ^= 1 << choose.randrange(8)
+        data[choose.randrange(len(data) * 3 // 4, len(data))] ^= 1 << choose.randrange(8)
         file.write_bytes(data)
         try:
             read(file, target)

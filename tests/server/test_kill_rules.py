@@ -35,7 +35,8 @@ EXECUTE FUNCTION record_change();
 # The limit of impact metrics is above and below the value in turn. All rules are due, as if the
 # leases of a process that was killed had ended.
 FLAP = """
-UPDATE alert_rules SET due_at = 'epoch', condition = CASE condition #>> '{source,kind}'
+UPDATE alert_rules
+SET due_at = 'epoch', leased_until = NULL, condition = CASE condition #>> '{source,kind}'
     WHEN 'prometheus' THEN condition
     ELSE jsonb_set(condition, '{above}', to_jsonb(110 - (condition ->> 'above')::float)) END
 """
