@@ -3,7 +3,7 @@ alerts resolves."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,6 +15,9 @@ from sigservice.services.actions.action_set_options import ResolvedCondition
 from sigservice.services.signals.payload_paths import find_scalars, find_text, to_text
 from sigservice.services.signals.payload_times import parse_time
 
+# After the end of an alert, as in sql/queries/actions/alerts.sql; an end may be as far ahead.
+LATE_TIME = timedelta(hours=1)
+_FIRST_END = datetime(1970, 1, 1, tzinfo=UTC)
 OTHER_ALERT_FIRES = "Another alert of this set still fires"
 
 
@@ -46,6 +49,12 @@ def hide_key(reason: str | None) -> str | None:
     if reason and reason.startswith(OTHER_ALERT_FIRES):
         return f"{OTHER_ALERT_FIRES}."
     return reason
+
+
+def is_possible_end(ended_at: datetime, now: datetime) -> bool:
+    """Whether an end that a sender names is stored: one far ahead would hide alerts to come, and
+    psycopg2 doesn't read all years that PostgreSQL stores."""
+    return _FIRST_END <= ended_at <= now + LATE_TIME
 
 
 def is_resolved(
@@ -101,7 +110,9 @@ class Alert:
     def fire(self, source: tuple[int, str], signal_id: int) -> None:
         self.is_firing, self.source, self.signal_id = True, source, signal_id
 
-    def resolve(self, source: tuple[int, str], resolved_at: datetime | None) -> None:
+    def resolve(self, source: tuple[int, str], resolved_at: datetime | None, now: datetime) -> None:
+        if resolved_at is not None and not is_possible_end(resolved_at, now):
+            resolved_at = None
         if self.is_firing or self.is_ignored or resolved_at:
             self.source = source
         self.is_firing = self.is_ignored = False

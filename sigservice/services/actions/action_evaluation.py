@@ -338,7 +338,8 @@ def _resolve_alert(
     if key is None or alert is None:
         return {"verdict": "nothing to restore", "because": NOTHING_TO_REVERT}
     was_firing, was_ignored = alert.is_firing, alert.is_ignored
-    alert.resolve(compiled_set.alert_source, evaluated.find_time(is_resolved=True))
+    resolved_at = evaluated.find_time(is_resolved=True)
+    alert.resolve(compiled_set.alert_source, resolved_at, signal["now"])
     if not was_firing:
         reason = "The alert was ignored until it resolved." if was_ignored else NOTHING_TO_REVERT
         return {"verdict": "nothing to restore", "because": reason}

@@ -6,7 +6,12 @@ from typing import Any
 import msgspec
 
 from sigservice.crypto.secrets import sha256
-from sigservice.services.actions.action_alerts import find_key, is_resolved
+from sigservice.services.actions.action_alerts import (
+    LATE_TIME,
+    find_key,
+    is_possible_end,
+    is_resolved,
+)
 from sigservice.services.actions.action_filters import Matcher
 from sigservice.services.releases.decision import GuardResult
 from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard
@@ -16,7 +21,6 @@ REPORT_INTERVAL = timedelta(seconds=60)  # of impact metrics
 MAX_DELAY = timedelta(seconds=60)  # of the evaluation of a rule
 MAX_KEYS = 1000  # alerts that fire a guard at the same time
 MAX_ENDED = 100
-LATE_TIME = timedelta(hours=1)  # after the end of an alert, as in sql/queries/actions/alerts.sql
 MAX_KEY_LENGTH = 200  # of an alert; its hash stands for a longer one
 
 
@@ -170,7 +174,7 @@ def apply_alert(record: GuardRecord, change: AlertChange, now: datetime) -> None
     ended_at, stored_at = record.ended.get(change.key, (None, now))
     if change.sentence is None:
         record.keys.pop(change.key, None)
-        if change.at is not None:
+        if change.at is not None and is_possible_end(change.at, now):
             others = [(key, ends) for key, ends in record.ended.items() if key != change.key]
             newest = (change.key, (max(change.at, ended_at or change.at), now))
             record.ended = dict([*others, newest][-MAX_ENDED:])

@@ -94,3 +94,16 @@ def test_the_end_of_an_alert_is_known_for_an_hour(alerts):
         alerts.rows(past, minutes)
         retention.run_once(alerts.service.context)
         assert alerts.rows("SELECT count(*) FROM alerts") == [(count,)]
+
+
+@pytest.mark.parametrize(
+    "end", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00", "9999-12-31T23:59:59Z"]
+)
+def test_an_impossible_end_of_an_alert_blocks_no_later_signal(alerts, end):
+    one, firing, resolved, _ = use(alerts, "pagerduty")
+    resolved = {"event": resolved["event"] | {"occurred_at": end}}
+    for payload in (resolved, firing, resolved, firing):
+        alerts.send(payload)
+        alerts.work()
+    assert not alerts.is_on()
+    assert alerts.runs(one["id"])[0]["state"] == "success"
