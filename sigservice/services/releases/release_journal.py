@@ -54,10 +54,6 @@ class Journal:
         self._audit += batch
 
     @property
-    def count(self) -> int:
-        return len(self._rows)
-
-    @property
     def last_text(self) -> str:
         """The sentence of the last event."""
         return str(self._rows[-1]["text"])

@@ -41,17 +41,14 @@ def has_work(release: Release) -> bool:
     return needs_content or _decide(release).action != "stay"
 
 
-def progress_safely(conn: Connection, releases: Sequence[Release], logger: Logger) -> int:
+def progress_safely(conn: Connection, releases: Sequence[Release], logger: Logger) -> None:
     """Progresses releases that `lock_active` found. A release that fails stays as it is until the
-    next run of the job, and doesn't stop the others. Returns the number of events."""
-    count = 0
+    next run of the job, and doesn't stop the others."""
     for release in releases:
         with isolate(conn, release, logger):
             journal = Journal()
             progress(conn, release, journal)
             journal.write(conn)
-            count += journal.count
-    return count
 
 
 @contextmanager

@@ -50,9 +50,9 @@ def decide_for_rules(
 
 def catch_up(
     conn: Connection, logger: Logger, clock: Clock, release_id: int, find_times: FindTimes
-) -> int:
+) -> None:
     """Brings a release up to date, with the alerts that arrived while its guards were stored:
-    nothing queued them before the commit. Returns how many events this caused."""
+    nothing queued them before the commit."""
     revisions.lock(conn)
     releases = lock_active(conn, [release_id], clock, logger)
     for release in releases:
@@ -72,7 +72,7 @@ def catch_up(
         if new:
             release_progress.save_guards(conn, release)
     busy = [release for release in releases if release_progress.has_work(release)]
-    return release_progress.progress_safely(conn, busy, logger)
+    release_progress.progress_safely(conn, busy, logger)
 
 
 def _match_all(

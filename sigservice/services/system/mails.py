@@ -18,7 +18,6 @@ from sigservice.render import Renderer
 from sigservice.repository.system import mails
 from sigservice.wording import plural
 
-KINDS = ("reset", "welcome")  # in the outbox
 PAGES = {"reset": "reset-password", "welcome": "new-user"}
 SUBJECTS = {"reset": "sigservice - Reset your password", "welcome": "Welcome to sigservice"}
 MIN_INTERVAL = timedelta(minutes=1)  # between two mails of a kind to a user
