@@ -21,7 +21,7 @@ SET events = i.events || added.types
 FROM (
     SELECT r.channel ->> 'name' AS name, array_agg(DISTINCT t.type) AS types
     FROM recipients r
-    CROSS JOIN jsonb_array_elements_text(r.channel -> 'on') state
+    CROSS JOIN jsonb_array_elements_text(r.channel -> 'on') AS state
     JOIN (VALUES
         ('success', 'action-run-succeeded'), ('success', 'action-run-reverted'),
         ('failed', 'action-run-failed'), ('suppressed', 'action-run-skipped'),
@@ -32,7 +32,7 @@ FROM (
         ('resumed', 'release-resumed'), ('rolledBack', 'release-rolled-back'),
         ('finished', 'release-finished'), ('stopped', 'release-stopped'),
         ('wouldAct', 'release-would-hold'), ('wouldAct', 'release-would-roll-back')
-    ) AS t (state, type) ON t.state = state
+    ) AS t (state, type) ON t.state = state.value
     GROUP BY 1
 ) added
 WHERE i.name = added.name AND NOT i.events @> '{*}';

@@ -57,9 +57,9 @@ def create(temporary_database):
     return lambda: temporary_database.create_database(f"backup_{next(numbers)}")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def connect(temporary_database):
-    """`connect(options)`: a connection to that database."""
+    """`connect(options)`: a connection to that database, until the test ends."""
     with contextlib.ExitStack() as stack:
         yield lambda options: stack.enter_context(
             closing(temporary_database.connect(options["database"]))
@@ -67,11 +67,14 @@ def connect(temporary_database):
 
 
 @pytest.fixture(scope="module")
-def filled(create, connect):
+def filled(create, temporary_database):
     """The `db` option of a database with a row in each table, which tests don't change."""
     options = create()
-    with open_existing(options, prepare=migrate.migrate):
-        fill_tables(connect(options))
+    with (
+        open_existing(options, prepare=migrate.migrate),
+        closing(temporary_database.connect(options["database"])) as conn,
+    ):
+        fill_tables(conn)
     return options
 
 

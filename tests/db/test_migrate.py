@@ -192,16 +192,56 @@ VALUES (1, 3, 'a', 'ada', now()), (2, 9, 'd', 'bob', now());
 """
 
 
-def test_alerts_and_holds_are_those_of_the_runs(open_pool, monkeypatch):
+def migrate_with_rows(pool, monkeypatch, first, rows):
+    """Migrates up to the migration before number `first`, inserts `rows` and migrates the rest;
+    returns what the rest warns of."""
     every = read_migrations()
-    older = [migration for migration in every if migration.name < "0062"]
-    pool = open_pool()
+    older = [migration for migration in every if migration.name < first]
     monkeypatch.setattr(module, "read_migrations", lambda: older)
     migrate(pool, "public")
     with pool.transaction() as conn, conn.cursor() as cursor:
-        cursor.execute(BEFORE_ALERTS)
+        cursor.execute(rows)
     monkeypatch.setattr(module, "read_migrations", lambda: every)
-    migrate(pool, "public")
+    return [warning for applied in migrate(pool, "public") for warning in applied.warnings]
+
+
+NAMED = '{"type": "integration", "name": "ops", "on": %s}'
+IN_PLACE = '{"type": "webhook", "url": "https://example.com", "on": ["success"]}'
+BEFORE_EVENTS = f"""
+INSERT INTO projects (id, name) VALUES ('p', 'p');
+INSERT INTO signal_endpoints (name, created_by_user_id, options)
+VALUES ('e', 1, '{{"silence": {{"notifications": [{IN_PLACE}]}}}}');
+INSERT INTO action_sets (project, name, actor_id, source_id, settings, created_by_user_id)
+VALUES ('p', 'set', 1, 1, '{{"notifications": [{NAMED % '["failed"]'}, {IN_PLACE}]}}', 1);
+INSERT INTO alert_rules (name, endpoint_id, enabled, condition, notifications)
+VALUES ('rule', 1, true, '{{}}', '[{NAMED % '["firing"]'}]');
+INSERT INTO integrations (provider, enabled, name, events)
+VALUES ('webhook', true, 'ops', '{{}}'), ('webhook', true, 'unused', '{{}}'),
+       ('webhook', true, 'siem', '{{*}}');
+"""
+
+
+def test_chosen_integrations_subscribe_and_owners_of_other_recipients_are_logged(
+    open_pool, monkeypatch
+):
+    pool = open_pool()
+    warnings = migrate_with_rows(pool, monkeypatch, "0061", BEFORE_EVENTS)
+    assert [warning.split(":")[0] for warning in warnings] == [
+        "The recipients of the action set set of p are gone",
+        "The recipients of the signal endpoint e are gone",
+    ]
+    with pool.transaction() as conn, conn.cursor() as cursor:
+        cursor.execute("SELECT name, enabled, events FROM integrations ORDER BY 1")
+        assert [(name, on, sorted(events)) for name, on, events in cursor.fetchall()] == [
+            ("ops", True, ["action-run-failed", "alert-rule-firing"]),
+            ("siem", True, ["*"]),
+            ("unused", False, []),
+        ]
+
+
+def test_alerts_and_holds_are_those_of_the_runs(open_pool, monkeypatch):
+    pool = open_pool()
+    migrate_with_rows(pool, monkeypatch, "0062", BEFORE_ALERTS)
     with pool.transaction() as conn, conn.cursor() as cursor:
         cursor.execute(
             "SELECT action_set_id, left(key, 4), is_firing, run_id, ignored_by FROM alerts"

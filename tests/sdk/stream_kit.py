@@ -108,9 +108,10 @@ def fetch_full(client: Client, secret: str) -> dict[str, Any]:
 
 
 def normalize(state: dict[str, Any]) -> dict[str, Any]:
+    """The Python SDK has no member `segments` before its first answer."""
     return {
         "features": {flag["name"]: flag for flag in state["features"]},
-        "segments": {segment["id"]: segment for segment in state["segments"]},
+        "segments": {segment["id"]: segment for segment in state.get("segments", [])},
     }
 
 
