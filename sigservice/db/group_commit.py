@@ -1,6 +1,6 @@
 """Group commit: concurrent requests share one statement, one commit and one connection.
 
-There is no thread of its own and no timer: see docs/decisions/0017-group-commit.md.
+There is no thread of its own and no timer: see docs/decisions/0017-threads-and-group-commits.md.
 """
 
 import threading
