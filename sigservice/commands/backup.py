@@ -25,7 +25,7 @@ def add_parsers(commands: Any) -> None:
             "backup",
             "write the database to a new file, also while the service runs",
             "Uses the variables of the service, such as SERVICE_DATA_DIR or DATABASE_URL. The "
-            "encryption key is not included. docs/backup.md describes backups each night.",
+            "encryption key is not included. docs/run.md describes backups each night.",
             "the file to create; an existing one is never replaced",
         ),
         (

@@ -43,7 +43,7 @@ The service has no command-line options: environment variables configure it. The
 
 Example: HTTP_PORT=4242 SERVICE_DATA_DIR=/var/lib/sigservice/data sigservice
 `sigservice check-config --all` prints all variables. The guide is docs/quickstart.md,
-docs/production.md for servers, and /docs/guide of the running service."""
+docs/run.md for servers, and /docs/guide of the running service."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -117,7 +117,7 @@ def _add_parsers(commands: Any) -> None:
         "migrate",
         "migrate the database and exit",
         "Creates the tables in an empty database of your own, and changes the tables of an "
-        "older version. `run` does it too. docs/upgrading.md describes upgrades.",
+        "older version. `run` does it too. docs/run.md describes upgrades.",
         "DATABASE_URL=postgres://flags:secret@db/flags sigservice migrate",
     )
     checking = add_parser(

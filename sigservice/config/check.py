@@ -29,7 +29,7 @@ _FILES = {
 
 
 def list_options(loaded: Loaded) -> list[dict[str, Any]]:
-    """A row for each option, as in docs/operations.md, with masked secrets."""
+    """A row for each option, as in docs/run.md, with masked secrets."""
     return [_describe_option(loaded, option) for option in OPTIONS if option.in_code]
 
 

@@ -21,20 +21,20 @@ it.
 * Variables are read once, at the start. Lists are separated by commas. Booleans are `true` or
   `false` (also `1`, `t`, `yes`, `on` and `0`, `f`, `no`, `off`).
 * `sigservice check-config` prints the values that are set, with `--all` each value:
-  [operations.md](operations.md#check-the-configuration).
+  [Check the configuration](run.md#check-the-configuration).
 
 ## Database
 
 Without a `db` option and without `DATABASE_*` variables, the service uses an embedded PostgreSQL
 in `SERVICE_DATA_DIR`. Otherwise it connects to PostgreSQL 14 or newer with the settings below:
 in-code `db` > `DATABASE_URL_FILE` > `DATABASE_URL` > the other variables. How it finds the server
-that accepts writes, and what ends a start: [operations.md](operations.md#your-own).
+that accepts writes, and what ends a start: [Your own PostgreSQL](run.md#your-own-postgresql).
 
 `sslmode` in a URL may be `disable`, `no-verify`, `require`, `verify-ca` or `verify-full`.
 `prefer` and `allow` are rejected because they don't require TLS. `DATABASE_SSL` overrides
 `DATABASE_SSL_CA_CONFIG`, which overrides the file variables; the `sslmode` of a URL overrides all
 of them, and an in-code `db.ssl` overrides the URL. Examples:
-[TLS to the database](operations.md#tls-to-the-database).
+[TLS to the database](run.md#your-own-postgresql).
 
 ## In-code options
 

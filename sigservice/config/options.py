@@ -237,7 +237,7 @@ OPTIONS: tuple[Option, ...] = tuple(
         ("secureHeaders", "SECURE_HEADERS", parse.BOOLEAN, False,
          "Strict-Transport-Security and upgrade-insecure-requests, for a service behind HTTPS. "
          "The other security headers are always sent. See "
-         "[operations.md](operations.md#how-long-https-is-enforced)."),
+         "[run.md](run.md#behind-another-proxy)."),
         ("strictTransportSecurity", "SERVICE_STRICT_TRANSPORT_SECURITY", parse.HSTS,
          "max-age=63072000",
          "The header that SECURE_HEADERS sends. `includeSubDomains` binds all subdomains of the "

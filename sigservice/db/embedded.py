@@ -193,7 +193,7 @@ class EmbeddedPostgres:
         if version != expected:
             raise StartError(
                 f"{self.directory.cluster} was created by PostgreSQL {version}, "
-                f"but the embedded one is {expected}: see docs/upgrading.md."
+                f"but the embedded one is {expected}: see docs/run.md."
             )
 
     def _write_access_rules(self) -> None:

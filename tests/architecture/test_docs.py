@@ -37,7 +37,7 @@ def test_links_between_pages_lead_somewhere():
 
 
 def test_bounds_name_the_number_of_requests_in_progress():
-    page = (ROOT / "docs" / "operations.md").read_text()
+    page = (ROOT / "docs" / "limits.md").read_text()
     (number,) = re.findall(r"^\| requests in progress \|.* at least (\d+);", page, re.M)
     (pool_size,) = (option.default for option in OPTIONS if option.path == "db.pool.max")
     assert int(number) == count_workers(pool_size)

@@ -18,15 +18,13 @@ ELSEWHERE = {
     "authentication": "tests/routes/test_custom_authentication.py",
     "send": "tests/server/test_docs_send.py",
 }
-# Pages whose commands no test runs in order yet.
-REMAINING = {"backup", "production"}
 OTHER_SPELLINGS = re.compile(r"\brun\.py\b|-m sigservice\b|\.venv/bin/(python|sigservice)\b")
 CURL_WITH_PROGRESS = re.compile(r"^(?=.*[|>]|.*\$\().*\bcurl (?!.*(-sS|--silent)\b)", re.MULTILINE)
 
 
 def test_each_page_with_commands_is_run():
     pages = {page for page in PAGES if any(not block.mark for block in list_commands(page))}
-    assert pages == {*RUN, *ELSEWHERE, *REMAINING}
+    assert pages == {*RUN, *ELSEWHERE}
 
 
 @each("page", RUN)
