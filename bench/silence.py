@@ -1,8 +1,8 @@
-"""What endpoints that expect signals cost: the CPU time of an idle service with and without rules.
+"""What rules on silence cost: the CPU time of an idle service with and without them.
 
 usage: python bench/silence.py [seconds]
-One service, measured without endpoints, then with 100 endpoints that have a rule, half of them with
-cron, and a signal each. The CPU times of the process and of its PostgreSQL are separate.
+One service, measured without endpoints, then with 100 endpoints that a rule watches, half of them
+with cron, and a signal each. The CPU times of the process and of its PostgreSQL are separate.
 """
 
 import json
@@ -25,7 +25,9 @@ ROWS = ("process", "PostgreSQL")
 
 def main(seconds: float) -> bool:
     """Whether the target is met."""
-    with run_service(SERVICE_SIGNAL_ENDPOINTS_LIMIT=str(ENDPOINTS)) as service:
+    with run_service(
+        SERVICE_SIGNAL_ENDPOINTS_LIMIT=str(ENDPOINTS), SERVICE_ALERT_RULES_LIMIT=str(ENDPOINTS)
+    ) as service:
         time.sleep(10)  # the work of the start
         before = measure_idle(service, seconds)
         create_endpoints(service)
@@ -65,8 +67,9 @@ def create_endpoints(service: Service) -> None:
     """Each with a rule, a token and one signal."""
     for number in range(ENDPOINTS):
         name = f"silent-{number}"
-        body = {"name": name, "options": {"silence": RULES[number % len(RULES)]}}
-        id = service.send("/api/admin/signal-endpoints", body)["id"]
+        id = service.send("/api/admin/signal-endpoints", {"name": name})["id"]
+        source = {"kind": "silence", "endpointId": id, **RULES[number % len(RULES)]}
+        service.send("/api/admin/alert-rules", {"name": name, "source": source})
         path = f"/api/admin/signal-endpoints/{id}/tokens"
         token = service.send(path, {"name": "t"})["token"]
         request = urllib.request.Request(
@@ -78,9 +81,10 @@ def create_endpoints(service: Service) -> None:
 
 
 def count_checked(service: Service) -> int:
-    """How many endpoints are up, which the job has checked."""
-    endpoints = service.send("/api/admin/signal-endpoints")["signalEndpoints"]
-    return sum(endpoint["silence"]["state"] == "up" for endpoint in endpoints)
+    """How many rules are ok, which the job has evaluated."""
+    return sum(
+        rule["state"] == "ok" for rule in service.send("/api/admin/alert-rules")["alertRules"]
+    )
 
 
 if __name__ == "__main__":

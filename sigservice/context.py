@@ -43,11 +43,11 @@ from sigservice.services.access.oidc.provider import Provider
 from sigservice.services.actions.action_evaluation import Evaluator
 from sigservice.services.releases.release_watch import ReleaseWatch
 from sigservice.services.rules.query_order import QueryOrder
+from sigservice.services.rules.silence import Observer
 from sigservice.services.rules.source_locks import SourceLocks
 from sigservice.services.signals.endpoint_cache import EndpointCache
 from sigservice.services.signals.refused_calls import RefusedCallBuffer
 from sigservice.services.signals.signal_storage import NotStored
-from sigservice.services.signals.silence_clock import SilenceClock
 from sigservice.services.signals.sns import SnsVerifier
 from sigservice.services.signals.token_uses import TokenUses
 from sigservice.services.system.capped_log import CappedLog
@@ -113,7 +113,7 @@ class Context:
     integration_senders: set[int] = field(default_factory=set)  # IDs that a thread sends for
     process_id: str = field(default_factory=lambda: uuid.uuid4().hex)  # of claims and leases
     release_watch: ReleaseWatch = field(default_factory=ReleaseWatch)
-    silence_clock: SilenceClock = field(default_factory=SilenceClock)
+    silence_observer: Observer = field(default_factory=Observer)
     version_status: VersionStatus = field(default_factory=VersionStatus)
     api_documents: dict[str, SharedBody] = field(default_factory=dict)  # by own URL
 

@@ -125,6 +125,14 @@ CREATE TABLE public.alert_rules (
     last_error text,
     guard_id bigint,
     leased_until timestamp with time zone,
+    silent_endpoint_id integer GENERATED ALWAYS AS (
+CASE
+    WHEN ((condition #>> '{source,kind}'::text[]) = 'silence'::text) THEN ((condition #>> '{source,endpointId}'::text[]))::integer
+    ELSE NULL::integer
+END) STORED,
+    last_signal_id bigint,
+    last_signal_at timestamp with time zone,
+    alert_key text,
     CONSTRAINT alert_rules_check CHECK (((num_nulls(guard_id, name) = 1) AND (num_nulls(guard_id, endpoint_id) = 1))),
     CONSTRAINT alert_rules_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'firing'::text, 'unknown'::text])))
 );
@@ -907,29 +915,6 @@ ALTER TABLE public.signals ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
-CREATE TABLE public.silence_checks (
-    endpoint_id integer NOT NULL,
-    state text NOT NULL,
-    since timestamp with time zone NOT NULL,
-    alert_key text,
-    last_signal_id bigint,
-    last_signal_at timestamp with time zone,
-    last_signal_seconds double precision,
-    started_seconds double precision NOT NULL,
-    waits_from_seconds double precision NOT NULL,
-    next_at timestamp with time zone,
-    late_seconds double precision,
-    must_restart boolean DEFAULT false NOT NULL,
-    CONSTRAINT silence_checks_state_check CHECK ((state = ANY (ARRAY['new'::text, 'up'::text, 'late'::text, 'down'::text])))
-);
-
-CREATE TABLE public.silence_clock (
-    is_only boolean DEFAULT true NOT NULL,
-    seconds double precision NOT NULL,
-    ticked_at timestamp with time zone NOT NULL,
-    CONSTRAINT silence_clock_is_only_check CHECK (is_only)
-);
-
 CREATE TABLE public.strategy_segments (
     strategy_id text NOT NULL,
     segment_id integer NOT NULL
@@ -1228,12 +1213,6 @@ ALTER TABLE ONLY public.signal_verdicts
 ALTER TABLE ONLY public.signals
     ADD CONSTRAINT signals_pkey PRIMARY KEY (id);
 
-ALTER TABLE ONLY public.silence_checks
-    ADD CONSTRAINT silence_checks_pkey PRIMARY KEY (endpoint_id);
-
-ALTER TABLE ONLY public.silence_clock
-    ADD CONSTRAINT silence_clock_pkey PRIMARY KEY (is_only);
-
 ALTER TABLE ONLY public.strategy_segments
     ADD CONSTRAINT strategy_segments_pkey PRIMARY KEY (strategy_id, segment_id);
 
@@ -1281,6 +1260,8 @@ CREATE INDEX actions_action_set_id_idx ON public.actions USING btree (action_set
 CREATE INDEX alert_rules_due_at_idx ON public.alert_rules USING btree (due_at) WHERE enabled;
 
 CREATE INDEX alert_rules_endpoint_id_idx ON public.alert_rules USING btree (endpoint_id);
+
+CREATE INDEX alert_rules_silent_endpoint_idx ON public.alert_rules USING btree (silent_endpoint_id) WHERE (silent_endpoint_id IS NOT NULL);
 
 CREATE INDEX alerts_firing_idx ON public.alerts USING btree (action_set_id, key_hash) WHERE (is_firing AND (ignored_by IS NULL));
 
@@ -1424,6 +1405,9 @@ ALTER TABLE ONLY public.alert_rules
 ALTER TABLE ONLY public.alert_rules
     ADD CONSTRAINT alert_rules_guard_id_fkey FOREIGN KEY (guard_id) REFERENCES public.release_guards(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.alert_rules
+    ADD CONSTRAINT alert_rules_silent_endpoint_id_fkey FOREIGN KEY (silent_endpoint_id) REFERENCES public.signal_endpoints(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.alerts
     ADD CONSTRAINT alerts_action_set_id_fkey FOREIGN KEY (action_set_id) REFERENCES public.action_sets(id) ON DELETE CASCADE;
 
@@ -1522,9 +1506,6 @@ ALTER TABLE ONLY public.signal_endpoint_tokens
 
 ALTER TABLE ONLY public.signal_token_uses
     ADD CONSTRAINT signal_token_uses_token_id_fkey FOREIGN KEY (token_id) REFERENCES public.signal_endpoint_tokens(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.silence_checks
-    ADD CONSTRAINT silence_checks_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.signal_endpoints(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.strategy_segments
     ADD CONSTRAINT strategy_segments_segment_id_fkey FOREIGN KEY (segment_id) REFERENCES public.segments(id);

@@ -12,7 +12,7 @@ from sigservice.config.oidc import is_enabled
 from sigservice.context import Context, public_prefix
 from sigservice.crypto.encryption import KEY_FILE, Encryption, KeyFile, parse_keys
 from sigservice.crypto.secrets import Passwords
-from sigservice.db import Connection, Database, Row
+from sigservice.db import Connection, Database, Row, single_transaction
 from sigservice.db.group_commit import GroupCommit, Item, Result
 from sigservice.delivery.client_documents import ClientDocuments
 from sigservice.delivery.compiled_flags import CompiledFlagsCache
@@ -29,6 +29,8 @@ from sigservice.outgoing.post import get
 from sigservice.outgoing.provider import ProviderClient
 from sigservice.outgoing.proxies import Proxies
 from sigservice.render import Renderer
+from sigservice.repository.releases.releases import read_time
+from sigservice.repository.signals.signals import NewSignal
 from sigservice.repository.usage import impact_metrics, statistics
 from sigservice.services.access.authentication_scheme import AuthenticationScheme
 from sigservice.services.access.failed_sign_ins import FailedSignIns
@@ -37,8 +39,10 @@ from sigservice.services.actions.action_kinds.table import add_kinds
 from sigservice.services.projects.resource_limits import list_resource_limits
 from sigservice.services.releases import release_actions
 from sigservice.services.releases.release_journal import ReleaseEventNote
+from sigservice.services.rules.rule_evaluation import end_silence
 from sigservice.services.signals import signal_storage
 from sigservice.services.signals.endpoint_cache import EndpointCache
+from sigservice.services.signals.signal_storage import NotStored
 from sigservice.services.signals.sns import FETCH_SECONDS, SnsVerifier
 from sigservice.services.system.capped_log import CappedLog
 from sigservice.services.system.events import FlagEventNote
@@ -159,7 +163,7 @@ def build_context(
         unavailable=CappedLog(get_logger("errors"), clock.monotonic),
         signal_endpoints=EndpointCache(database, encryption),
         signal_commits=_build_group_commit(
-            "signals", database, signal_storage.store_all, telemetry, SIGNAL_WAIT_SECONDS
+            "signals", database, partial(_store_signals, clock), telemetry, SIGNAL_WAIT_SECONDS
         ),
         report_commits=_build_report_commits(config, database, clock, telemetry),
         impact_exposition=CachedExposition(
@@ -212,6 +216,27 @@ def build_limiter(config: dict[str, Any], clock: Clock) -> Limiter:
     limiter.add("edge_validate", amount=EDGE_VALIDATIONS_PER_MINUTE, window=60)
     limiter.add("signal", amount=signals["maxPerSecond"], window=1, burst=signals["burst"])
     return limiter
+
+
+def _store_signals(
+    clock: Clock, conn: Connection, signals: Sequence[NewSignal]
+) -> list[Row | NotStored]:
+    """In one transaction with the end of silence, where a rule waits for one of the signals."""
+    endpoint_ids = sorted({signal.endpoint_id for signal in signals if signal.is_awaited})
+    if not endpoint_ids:
+        return signal_storage.store_all(conn, signals)
+    with single_transaction(conn):
+        results = signal_storage.store_all(conn, signals)
+        now = clock.choose_now(read_time(conn))
+        has_ended = bool(end_silence(conn, now, endpoint_ids, clock.choose_now).changes)
+    return (
+        [
+            result if isinstance(result, NotStored) else result | {"queued": True}
+            for result in results
+        ]
+        if has_ended
+        else results
+    )
 
 
 def _build_group_commit(

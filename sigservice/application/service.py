@@ -41,7 +41,6 @@ from sigservice.jobs import (
     metric_sources,
     releases,
     retention,
-    silence,
     upkeep,
     version_check,
 )
@@ -58,7 +57,6 @@ JOBS = (
     Job("audit log", audit_log.run_once, every_seconds=1, first_seconds=1, logs=False),
     Job("integrations", integrations.run_once, every_seconds=0.5, first_seconds=0.5),
     Job("releases", releases.run_once, every_seconds=1, first_seconds=1),
-    Job("silence", silence.run_once, every_seconds=5, first_seconds=1),
     Job("alert rules", alert_rules.run_once, every_seconds=5, first_seconds=1),
     Job("metric sources", metric_sources.run_once, every_seconds=5, first_seconds=1),
     Job("retention", retention.run_once, every_seconds=600, first_seconds=60),

@@ -1,5 +1,5 @@
-"""Evaluates the rules on impact metrics that are due, alert rules and those of guards. Each process
-runs it; the one that gets the lock does the work."""
+"""Evaluates the rules on impact metrics and on silence that are due, alert rules and those of
+guards. Each process runs it; the one that gets the lock does the work."""
 
 import time
 
@@ -36,7 +36,14 @@ def _evaluate(context: Context, *, is_alone: bool = False) -> bool:
     start = time.monotonic()
     with context.database.transaction() as conn:
         now, decide = context.clock.choose_now(read_time(conn)), make_decide(context)
-        evaluation = rule_evaluation.evaluate_metrics(conn, now, decide, is_alone=is_alone)
+        evaluation = rule_evaluation.evaluate_due(
+            conn,
+            now,
+            decide,
+            context.silence_observer,
+            context.clock.choose_now,
+            is_alone=is_alone,
+        )
     if evaluation.readings:
         announce(context, "impactMetric", evaluation, start)
     if evaluation.error is not None:

@@ -70,7 +70,7 @@ HOT = {
     ("events", "lock_old_events"): ["events_pkey"],
     ("events", "delete_events"): ["events_pkey"],
     ("signals", "delete_signals"): ["signals_pkey"],
-    ("silence_checks", "list_silence_work"): ["signals_token_id_idx"],
+    ("silent_endpoints", "find_newest_signals"): ["signals_token_id_idx"],
     ("refused_calls", "add_refused_calls"): ["refused_calls_endpoint_name_idx"],
     ("action_sets", "list_of_endpoint"): ["action_sets_source_idx"],
     ("events", "list_event_types"): ["events_type_id_idx"],

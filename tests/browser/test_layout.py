@@ -156,7 +156,6 @@ def fill(make, flags, call):
             f"{here}/setup",
             f"{here}/setup?done=created",
             f"{here}/tokens",
-            f"{here}/silence",
             f"{here}/refused",
             f"{here}/settings",
             f"{here}/delete",

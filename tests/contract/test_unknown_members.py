@@ -100,7 +100,11 @@ def test_responses_can_be_sent_back(kit):
     guards = [
         kit.guard(endpoint),
         RULE,
-        {"kind": "silence", "endpointId": silent["id"], "effect": "hold"},
+        {
+            "kind": "rule",
+            "rule": {"source": {"kind": "silence", "endpointId": silent["id"], "everySeconds": 60}},
+            "effect": "hold",
+        },
     ]
     release = kit.create(guards=guards, window=WINDOW)
     kit.put(f"{kit.place}/releases/{release['id']}/guards", {"guards": release["guards"]})

@@ -41,7 +41,6 @@ CHOICES = {
     ("releases", "held_by"): "'guard'",
     ("releases", "state"): "'held'",
     ("signal_endpoint_tokens", "type"): "'bearer'",
-    ("silence_checks", "state"): "'up'",
     ("users", "account_type"): "'user'",
     ("users", "email"): "'x@example.com'",
 }

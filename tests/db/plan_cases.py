@@ -145,8 +145,7 @@ def _list_signals() -> Iterator[CaseTuple]:
     yield path, "insert_results", {"signal_ids": SETS, "results": ["[]"] * 100}
     yield path, "delete_queued_signals", {"ids": newest}
     yield path, "delete_orphaned_results", {"chunk": 1000}
-    yield "signals/silence_checks", "has_silence_work", {}
-    yield "signals/silence_checks", "list_silence_work", {}
+    yield "rules/silent_endpoints", "find_newest_signals", {"endpoint_ids": [1, 2]}
     yield "signals/signal_endpoints", "find_signal_endpoints_state", {}
     yield "signals/signal_endpoints", "list_signal_endpoint_settings", {}
 

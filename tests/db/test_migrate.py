@@ -151,6 +151,7 @@ UNRELEASED = {
     "0062_alerts",
     "0063_rules_of_guards",
     "0064_holds",
+    "0067_silence_is_a_rule",
 }
 
 
@@ -210,7 +211,10 @@ IN_PLACE = '{"type": "webhook", "url": "https://example.com", "on": ["success"]}
 BEFORE_EVENTS = f"""
 INSERT INTO projects (id, name) VALUES ('p', 'p');
 INSERT INTO signal_endpoints (name, created_by_user_id, options)
-VALUES ('e', 1, '{{"silence": {{"notifications": [{IN_PLACE}]}}}}');
+VALUES ('e', 1, '{{"silence": {{"everySeconds": 60, "notifications": [{IN_PLACE}]}}}}');
+INSERT INTO silence_checks (endpoint_id, state, since, alert_key, last_signal_id, last_signal_at,
+                            started_seconds, waits_from_seconds)
+VALUES (1, 'down', now(), 'silence/e', 7, now(), 0, 0);
 INSERT INTO action_sets (project, name, actor_id, source_id, settings, created_by_user_id)
 VALUES ('p', 'set', 1, 1, '{{"notifications": [{NAMED % '["failed"]'}, {IN_PLACE}]}}', 1);
 INSERT INTO alert_rules (name, endpoint_id, enabled, condition, notifications)
@@ -237,6 +241,19 @@ def test_chosen_integrations_subscribe_and_owners_of_other_recipients_are_logged
             ("siem", True, ["*"]),
             ("unused", False, []),
         ]
+
+
+def test_an_endpoint_that_expected_signals_gets_a_rule_on_silence(open_pool, monkeypatch):
+    pool = open_pool()
+    migrate_with_rows(pool, monkeypatch, "0061", BEFORE_EVENTS)
+    with pool.transaction() as conn, conn.cursor() as cursor:
+        cursor.execute(
+            "SELECT name, endpoint_id, condition #>> '{source,everySeconds}', state, has_fired, last_signal_id, alert_key"
+            " FROM alert_rules WHERE silent_endpoint_id = 1"
+        )
+        assert cursor.fetchall() == [("e-silence-1", 1, "60", "firing", True, 7, "silence/e")]
+        cursor.execute("SELECT options FROM signal_endpoints")
+        assert cursor.fetchall() == [({},)]
 
 
 def test_alerts_and_holds_are_those_of_the_runs(open_pool, monkeypatch):

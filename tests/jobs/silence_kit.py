@@ -1,4 +1,4 @@
-"""Endpoints that expect signals, and the job that a test calls instead of waiting."""
+"""Rules on the silence of an endpoint, and the job that a test calls instead of waiting."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import Any
 
 import webtest
 
-from sigservice.jobs import silence
+from sigservice.jobs import alert_rules
 from tests.conftest import ADMIN, Make
 
 ENDPOINTS = "/api/admin/signal-endpoints"
+RULES = "/api/admin/alert-rules"
 
 
 class Silence:
@@ -21,23 +22,32 @@ class Silence:
         self.make = Make(self.web)
         self.tokens: dict[str, str] = {}
 
-    def endpoint(self, name: str = "backup", **rule: Any) -> dict[str, Any]:
-        """An endpoint with a token that expects signals, after the first look."""
-        endpoint = self.make.endpoint(name, options={"silence": rule or {"everySeconds": 60}})
+    def endpoint(self, name: str = "backup") -> dict[str, Any]:
+        """An endpoint with a token."""
+        endpoint = self.make.endpoint(name)
         self.tokens[name] = self.make.token(endpoint)["token"]
-        self.look()
         return endpoint
 
-    def send(self, name: str = "backup", status: int = 200) -> None:
-        """A sender's signal, and the look that sees it."""
+    def rule(self, name: str = "backup", **source: Any) -> dict[str, Any]:
+        """A rule on the silence of a new endpoint, after the first evaluation."""
+        rule = self.add(self.endpoint(name), **source)
+        self.look()
+        return rule
+
+    def add(self, endpoint: dict[str, Any], **source: Any) -> dict[str, Any]:
+        source = {"kind": "silence", "endpointId": endpoint["id"], **source}
+        body = {"name": f"{endpoint['name']}-silence", "source": source}
+        return self.web.post_json(RULES, body, headers=ADMIN, status=201).json
+
+    def send(self, name: str = "backup") -> None:
+        """A sender's signal."""
         self.clock.advance(2)  # past the limit of one a second
         headers = {"Authorization": f"Bearer {self.tokens[name]}"}
-        self.web.post_json(f"/api/signal-endpoint/{name}", {}, headers=headers, status=status)
-        self.look()
+        self.web.post_json(f"/api/signal-endpoint/{name}", {}, headers=headers, status=200)
 
     def look(self) -> None:
         for service in self.services:
-            silence.run_once(service.context)
+            alert_rules.run_once(service.context)
 
     def wait(self, seconds: float) -> None:
         """Looks every five seconds."""
@@ -46,25 +56,24 @@ class Silence:
             self.clock.advance(min(5, end - self.clock.monotonic()))
             self.look()
 
-    def put(self, endpoint: dict[str, Any], status: int = 200, **changes: Any) -> Any:
-        body = {"name": endpoint["name"], **changes}
-        path = f"{ENDPOINTS}/{endpoint['id']}"
-        return self.web.put_json(path, body, headers=ADMIN, status=status).json
+    def put(self, rule: dict[str, Any], **changes: Any) -> dict[str, Any]:
+        path = f"{RULES}/{rule['id']}"
+        return self.web.put_json(path, rule | changes, headers=ADMIN, status=200).json
 
-    def switch(self, endpoint: dict[str, Any], state: str) -> None:
-        self.web.post(f"{ENDPOINTS}/{endpoint['id']}/{state}", headers=ADMIN)
+    def switch(self, path: str, state: str) -> None:
+        self.web.post(f"{path}/{state}", headers=ADMIN)
 
-    def read(self, endpoint: dict[str, Any]) -> dict[str, Any]:
-        return self.web.get(f"{ENDPOINTS}/{endpoint['id']}", headers=ADMIN).json["silence"]
+    def read(self, rule: dict[str, Any]) -> dict[str, Any]:
+        return self.web.get(f"{RULES}/{rule['id']}", headers=ADMIN).json
 
-    def state(self, endpoint: dict[str, Any]) -> str:
-        return self.read(endpoint)["state"]
+    def state(self, rule: dict[str, Any]) -> str:
+        return self.read(rule)["state"]
 
-    def own_signals(self, endpoint: dict[str, Any]) -> list[dict[str, Any]]:
+    def own_signals(self, rule: dict[str, Any]) -> list[dict[str, Any]]:
         """Oldest first."""
-        path = f"{ENDPOINTS}/{endpoint['id']}/signals"
+        path = f"{ENDPOINTS}/{rule['endpointId']}/signals"
         rows = self.web.get(path, headers=ADMIN).json["signalEndpointSignals"]
-        return [row for row in rows[::-1] if row["sentBy"] == "sigservice"]
+        return [row["payload"] for row in rows[::-1] if row["sentBy"] == "sigservice"]
 
-    def statuses(self, endpoint: dict[str, Any]) -> list[str]:
-        return [signal["payload"]["status"] for signal in self.own_signals(endpoint)]
+    def statuses(self, rule: dict[str, Any]) -> list[str]:
+        return [payload["status"] for payload in self.own_signals(rule)]

@@ -344,7 +344,7 @@ def test_an_error_stores_neither_state_nor_signal(rules, monkeypatch):
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(rule_evaluation.state_signals, "store", fail)
+        patch.setattr(rule_evaluation, "store_change", fail)
         with pytest.raises(RuntimeError):
             rules.look()
     assert (rules.state(rule), rules.signals()) == ("unknown", [])

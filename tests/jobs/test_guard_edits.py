@@ -36,8 +36,8 @@ def edit(kit, release, guards, status=200, **more):
 
 def test_a_limit_changes_with_one_sentence_in_the_log_and_the_audit_log(kit, rules):
     rules.report(errors=1, requests=100)
-    silent = kit.endpoint("heartbeat", options={"silence": {"everySeconds": 60}})
-    silence = {"kind": "silence", "endpointId": silent["id"], "effect": "hold", "dryRun": True}
+    source = {"kind": "silence", "endpointId": kit.endpoint("heartbeat")["id"], "everySeconds": 60}
+    silence = {"kind": "rule", "rule": {"source": source}, "effect": "hold", "dryRun": True}
     release = kit.create(steps=STEPS, guards=[rule(), kit.guard(kit.endpoint()), silence])
     before = release["guards"]
     after = edit(
@@ -189,7 +189,7 @@ def test_the_guards_of_an_ended_release_stay(kit):
 
 def test_wrong_guards_are_refused(kit):
     release = kit.create(steps=STEPS)
-    guard = {"kind": "silence", "endpointId": 999, "effect": "hold"}
+    guard = {"kind": "signal", "endpointId": 999, "effect": "hold"}
     assert edit(kit, release, [guard], 400)["details"][0]["path"] == "guards[0].endpointId"
     invalid = rule("rollBack") | {"autoResume": True}
     assert edit(kit, release, [invalid], 400)["details"][0]["path"] == "guards[0].autoResume"

@@ -375,15 +375,16 @@ def test_two_processes_take_each_step_once(kit, make_service):
     assert kit.event_types(release).count("rolledBack") == 1
 
 
-def test_an_endpoint_that_is_down_fires_its_silence_guard(kit):
+def test_silence_of_an_endpoint_fires_its_guard(kit):
     from tests.jobs.silence_kit import Silence
 
     silence = Silence.__new__(Silence)
     silence.services, silence.clock, silence.web = kit.services, kit.clock, kit.web
     silence.make, silence.tokens = kit.make, {}
-    endpoint = silence.endpoint(everySeconds=300, graceSeconds=60)
+    endpoint = silence.endpoint()
     silence.send()
-    guard = {"kind": "silence", "endpointId": endpoint["id"], "effect": "rollBack"}
+    source = {"kind": "silence", "endpointId": endpoint["id"], "everySeconds": 300}
+    guard = {"kind": "rule", "rule": {"source": source}, "effect": "rollBack"}
     release = kit.create(guards=[guard])
     silence.wait(240)
     kit.progress()

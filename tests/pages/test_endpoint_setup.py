@@ -16,7 +16,6 @@ TABS = {
     "Signals": "log",
     "Setup": "setup",
     "Tokens": "tokens",
-    "Silence": "silence",
     "Refused": "refused",
     "Settings": "settings",
 }

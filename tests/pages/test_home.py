@@ -288,12 +288,12 @@ def test_a_stale_flag_is_listed(ada, web, flags):
 
 def test_a_silent_endpoint_is_listed(ada, database, endpoint):
     with contextlib.closing(database.connect()) as conn, conn, conn.cursor() as cursor:
-        statement = """INSERT INTO silence_checks
-            (endpoint_id, state, since, started_seconds, waits_from_seconds)
-            VALUES (%s, 'down', now(), 0, 0)"""
-        cursor.execute(statement, (endpoint["id"],))
+        condition = f'{{"source": {{"kind": "silence", "endpointId": {endpoint["id"]}}}}}'
+        statement = """INSERT INTO alert_rules (name, endpoint_id, enabled, condition, state)
+            VALUES ('silent', %s, true, %s, 'firing')"""
+        cursor.execute(statement, (endpoint["id"], condition))
     page = ada.get("/")
     assert page.html.find(id="silent").find_parent(id="needs-you")
-    assert texts(page, "silent") == ["⚠ silent deploys down for 0 s Open deploys"]
+    assert texts(page, "silent") == ["✕ silent deploys for 0 s Open deploys"]
     link = list_rows(page, "silent")[0].find("a")
     assert link["href"] == f"/admin/signals/{endpoint['id']}/log"

@@ -334,7 +334,8 @@ def test_the_form_creates_what_the_api_would(kit, ed):
         "guards.1.rule.above": "0.05",
         "guards.1.effect": "hold",
         "guards.1.autoResume": True,
-        "guards.2.endpointId": str(endpoint["id"]),
+        "guards.2.rule.source.endpointId": str(endpoint["id"]),
+        "guards.2.rule.source.everySeconds": "60",
         "guards.2.dryRun": True,
         "noDataMinutes": "10",
         "watchMinutes": "5",
@@ -380,7 +381,7 @@ def test_the_form_creates_what_the_api_would(kit, ed):
     numbers = ("above", "below", "windowMinutes", "minSamples", "breaches", "everySeconds")
     assert [metric["rule"][name] for name in numbers] == [0.05, None, 5, 50, 2, 30]
     assert (metric["effect"], metric["autoResume"]) == ("hold", True)
-    assert (silence["kind"], silence["dryRun"]) == ("silence", True)
+    assert (silence["rule"]["source"]["kind"], silence["dryRun"]) == ("silence", True)
 
 
 def test_a_template_fills_in_the_steps(kit, ed):
@@ -482,7 +483,8 @@ def test_guards_are_edited_from_the_page_of_the_flag(kit, ed):
     release = kit.create(guards=[kit.guard(endpoint)])
     page = ed.get("/admin/features/checkout").click("Edit guards")
     form = add_guard(page.forms["editor"], "silence")
-    form["guards.1.endpointId"], form["guards.1.dryRun"] = str(endpoint["id"]), True
+    form["guards.1.rule.source.endpointId"] = str(endpoint["id"])
+    form["guards.1.rule.source.everySeconds"], form["guards.1.dryRun"] = "60", True
     form["guards.0.effect"], form["reason"] = "hold", "SHOP-1501"
     page = form.submit().follow()
     assert page.request.path == "/admin/features/checkout"
@@ -495,7 +497,7 @@ def test_guards_are_edited_from_the_page_of_the_flag(kit, ed):
     form = ed.get(f"{PLACE}/{release['id']}").click("Edit guards").forms["editor"]
     form.submit("do", value="remove-guards.0").forms["editor"].submit().follow()
     (guard,) = kit.read(release)["guards"]
-    assert guard["kind"] == "silence"
+    assert guard["rule"]["source"]["everySeconds"] == 60
 
 
 def test_a_form_of_guards_that_changes_nothing_keeps_all_they_have(kit, ed):

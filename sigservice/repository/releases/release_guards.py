@@ -62,6 +62,5 @@ def list_recent_signals(
 
 
 def find_endpoint(conn: Connection, id: int) -> Row | None:
-    """{id, name, enabled, template, options, silence}; silence is the state of one that expects
-    signals."""
+    """{id, name, enabled, template, options, now}"""
     return fetch_one(conn, _SQL["find_endpoint"], id=id)

@@ -81,7 +81,7 @@ def delete(conn: Connection, id: int) -> None:
 
 
 def lock_evaluation(conn: Connection) -> bool:
-    """False while another process evaluates rules on impact metrics. Lasts until the end of the
+    """False while another process evaluates rules. Lasts until the end of the
     transaction."""
     return bool(fetch_value(conn, _SQL["lock_evaluation"]))
 
@@ -89,10 +89,16 @@ def lock_evaluation(conn: Connection) -> bool:
 def list_due(
     conn: Connection, now: datetime, *, too_slow: str, limit: int | None = None
 ) -> list[Row]:
-    """The rules on impact metrics to evaluate, those of guards first and those with the error
-    `too_slow` last."""
+    """The rules on impact metrics and silence to evaluate, those of guards first and those with the
+    error `too_slow` last."""
     sql = _SQL["list_due_alert_rules"]
     return fetch_all(conn, sql, now=now, too_slow=too_slow, limit=limit)
+
+
+def list_silent(conn: Connection, endpoint_ids: Sequence[int]) -> list[Row]:
+    """The enabled rules on the silence of these endpoints that are not `ok`, without those of
+    guards."""
+    return fetch_all(conn, _SQL["list_silent_alert_rules"], endpoint_ids=list(endpoint_ids))
 
 
 def lease_due(conn: Connection, now: datetime, until: datetime) -> list[Row]:

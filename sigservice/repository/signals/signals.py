@@ -50,7 +50,8 @@ class LogPart:
 
 class NewSignal(NamedTuple):
     """`version` is the version of the endpoint's settings, `size` the number of bytes that the
-    sender sent as the payload, `key` identifies repeated deliveries."""
+    sender sent as the payload, `key` identifies repeated deliveries. An `is_awaited` signal may end
+    the alert of a rule on silence."""
 
     endpoint_id: int
     version: int
@@ -58,6 +59,7 @@ class NewSignal(NamedTuple):
     payload: str
     size: int
     key: uuid.UUID | None = None
+    is_awaited: bool = False
 
 
 def insert_all(conn: Connection, signals: Sequence[NewSignal]) -> list[Row | None]:

@@ -39,7 +39,7 @@ def _describe_guard(
         "word": word,
         "style": style,
         "name": name_guard(guard, endpoint),
-        "now": now if value is None else format_number(value),
+        "now": now if value is None or limit is None else format_number(value),
         "limit": limit_text,
         "effect": f"dry run: {effect}" if guard.get("dryRun") else effect,
         "reason": (guard["reason"] or "") if guard["state"] != "ok" else "",
@@ -56,9 +56,9 @@ def _describe_value(guard: Mapping[str, Any]) -> tuple[str, str]:
     is_broken, is_ok = guard["state"] == "firing", guard["state"] == "ok"
     if guard["kind"] == "signal":
         return "firing" if is_broken else "none" if is_ok else "–", "none firing"
-    if guard["kind"] == "silence":
-        return "down" if is_broken else "up" if is_ok else "–", "not down"
     rule = guard["rule"]
+    if rule["source"]["kind"] == "silence":
+        return "none" if is_broken else "arrive" if is_ok else "–", "signals"
     if rule.get("above") is not None:
         return "–", f"at most {format_number(rule['above'])}"
     return "–", f"at least {format_number(rule.get('below') or 0)}"

@@ -209,7 +209,15 @@ def _store(
         key = idempotency.find_key(
             endpoint.options.idempotency, caller.headers, value, find_id_header(token.signature)
         )
-        signal = NewSignal(endpoint.id, endpoint.version, token.id, text, len(data), key)
+        signal = NewSignal(
+            endpoint.id,
+            endpoint.version,
+            token.id,
+            text,
+            len(data),
+            key,
+            endpoint.awaits_signals,
+        )
         result = context.signal_commits.store(signal)
         if result is NotStored.ENDPOINT_CHANGED:
             endpoint, token = _authenticate_again(context, endpoint.name, caller)

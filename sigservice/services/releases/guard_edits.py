@@ -24,7 +24,7 @@ from sigservice.services.releases.release_commands import describe_state, lock_c
 from sigservice.services.releases.release_guards import PreparedGuard
 from sigservice.services.releases.release_state import Release, find_propagation_seconds, lock_all
 from sigservice.services.releases.releases import Surroundings
-from sigservice.services.rules.rule_conditions import ImpactMetric
+from sigservice.services.rules.rule_conditions import ImpactMetric, Silence
 
 
 class GuardChanges(msgspec.Struct):
@@ -119,6 +119,8 @@ def _find_subject(guard: Guard) -> Hashable:
     if not isinstance(guard, RuleGuard):
         return guard.__struct_config__.tag, guard.endpointId
     source = guard.rule.source
+    if isinstance(source, Silence):
+        return "silence", source.endpointId
     if isinstance(source, ImpactMetric):
         return source.metric, source.per, source.environment
     return source.source, source.query

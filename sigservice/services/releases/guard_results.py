@@ -27,7 +27,7 @@ MAX_KEY_LENGTH = 200  # of an alert; its hash stands for a longer one
 class GuardRecord(msgspec.Struct, kw_only=True):
     """A row of release_guards, with the result of its alert rule. `keys` are the alerts that fire,
     with the sentence of each, `signal_ids` their signals. `ended` says when the last MAX_ENDED
-    ended, by the sender's time and ours. `endpoint`, its `template`, its state and its `silence`
+    ended, by the sender's time and ours. `endpoint`, its `template` and its state
     are None where the guard has none. If `is_behind`, its signals have waited for their evaluation
     for some seconds."""
 
@@ -51,7 +51,6 @@ class GuardRecord(msgspec.Struct, kw_only=True):
     endpoint: str | None = None
     template: str | None = None
     endpoint_enabled: bool = False
-    silence: str | None = None
     is_behind: bool = False
     rule_state: str | None = None
     rule_reason: str | None = None
@@ -69,6 +68,7 @@ class GuardRecord(msgspec.Struct, kw_only=True):
         """The result, as `decide` takes it."""
         definition = self.definition
         is_rule = isinstance(definition, RuleGuard)
+        has_value = isinstance(definition, RuleGuard) and definition.endpoint_id is None
         return GuardResult(
             id=self.id,
             effect=definition.effect,
@@ -77,8 +77,8 @@ class GuardRecord(msgspec.Struct, kw_only=True):
             reason=self.reason or "",
             is_dry_run=definition.dryRun,
             auto_resume=definition.autoResume,
-            has_value=is_rule,
-            covers_from=self.covers_from if is_rule else None,
+            has_value=has_value,
+            covers_from=self.covers_from if has_value else None,
             delay=find_delay(definition),
             is_current=not (self.is_behind or (is_rule and self._is_overdue(now))),
         )
@@ -93,7 +93,7 @@ class GuardRecord(msgspec.Struct, kw_only=True):
 def find_delay(definition: Guard) -> timedelta:
     """The time from an error until a value that covers it has decided the state: for the reports of
     programs, which Prometheus doesn't wait for, and the evaluations that a breach needs."""
-    if not isinstance(definition, RuleGuard):
+    if not isinstance(definition, RuleGuard) or definition.endpoint_id is not None:
         return timedelta(0)
     rule = definition.rule
     evaluations = timedelta(seconds=rule.breaches * rule.everySeconds)
@@ -119,13 +119,7 @@ def compute_result(record: GuardRecord) -> tuple[str, str | None]:
         if not record.endpoint_enabled:
             return "unknown", f"The signal endpoint {record.endpoint} is disabled."
         return "ok", None
-    if record.endpoint is None:
-        return "unknown", "The signal endpoint of a guard was deleted."
-    if record.silence == "down":
-        return "firing", f"The signal endpoint {record.endpoint} is down: its signals are missing."
-    if record.silence in ("up", "late"):
-        return "ok", None
-    return "unknown", f"The signal endpoint {record.endpoint} has no signals to expect yet."
+    return "unknown", "The signal endpoint of a guard was deleted."
 
 
 def refresh(record: GuardRecord, now: datetime) -> bool:

@@ -29,11 +29,11 @@ def name_guard(guard: Mapping[str, Any], endpoint: str | None) -> str:
         source = guard["rule"]["source"]
         if source["kind"] == "prometheus":
             return f"Query of {source['source']}: {source['query']}"
+        if source["kind"] == "silence":
+            return f"Silence of {endpoint or 'a deleted endpoint'}"
         per = f" per {source['per']}" if source.get("per") else f" ({source['measure']})"
         return f"{source['metric']}{per}"
     place = endpoint or "a deleted endpoint"
-    if guard["kind"] == "silence":
-        return f"Silence of {place}"
     filters = [msgspec.convert(item, Filter) for item in guard.get("filters") or []]
     texts = ", ".join(describe_filter(one) for one in filters if one.path)
     return f"Alerts of {place}: {texts}" if texts else f"Alerts of {place}"
@@ -69,7 +69,9 @@ def _list_values(guard: Guard) -> dict[str, Any]:
         values[label] = "on" if is_on else "off"
     if isinstance(guard, SignalGuard):
         values |= {"filters": guard.filters or [], "condition that resolves alerts": guard.resolved}
-    if isinstance(guard, RuleGuard):
+    if isinstance(guard, RuleGuard) and guard.endpoint_id is not None:
+        values["expected signals"] = guard.rule.source
+    elif isinstance(guard, RuleGuard):
         rule = guard.rule
         values |= {
             "limit": f"{rule.limit:.10g}",

@@ -13,7 +13,7 @@ from sigservice.services.actions.action_set_options import (
 from sigservice.services.problems import Problems
 from sigservice.services.releases.windows import Window, check_window
 from sigservice.services.rules import rule_conditions
-from sigservice.services.rules.rule_conditions import Condition
+from sigservice.services.rules.rule_conditions import Condition, Silence
 
 MAX_STEPS, MAX_GUARDS = 20, 5
 MAX_MINUTES = 60 * 24 * 366
@@ -48,19 +48,19 @@ class SignalGuard(_Guard, kw_only=True, tag_field="kind", tag="signal"):
     resolved: ResolvedCondition | None = None
 
 
-class SilenceGuard(_Guard, kw_only=True, tag_field="kind", tag="silence"):
-    """Fires while an endpoint that expects signals is down."""
-
-    endpointId: int
-
-
 class RuleGuard(_Guard, kw_only=True, tag_field="kind", tag="rule"):
-    """Fires while a number is beyond its limit, as an alert rule does."""
+    """Fires while a number is beyond its limit, or no signal comes, as an alert rule does."""
 
     rule: Condition
 
+    @property
+    def endpoint_id(self) -> int | None:
+        """Of the endpoint whose silence it watches."""
+        source = self.rule.source
+        return source.endpointId if isinstance(source, Silence) else None
 
-Guard = SignalGuard | SilenceGuard | RuleGuard
+
+Guard = SignalGuard | RuleGuard
 
 
 class Plan(msgspec.Struct):

@@ -26,13 +26,13 @@ from sigservice.services.releases.guard_signals import (
     fill_defaults,
     list_changes,
 )
-from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard, SilenceGuard, Step
+from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard, Step
 from sigservice.services.rules import rule_conditions
 from sigservice.services.rules.alert_rules import build_state_item
 from sigservice.services.rules.prometheus import Answer
-from sigservice.services.rules.rule_conditions import PrometheusQuery
 from sigservice.services.rules.rule_readings import Reading, read_answer
 from sigservice.services.rules.rule_states import RuleState, advance
+from sigservice.services.rules.silence import NO_SIGNAL
 
 MAX_SHOWN = 100
 NOT_READ = "The metric was not read yet."
@@ -104,6 +104,9 @@ def prepare(
                 if answer.is_wrong:
                     problems.add(f"{path}.rule.source.query", str(answer.reason))
             item = _evaluate_rule(guard, reading, now)
+            if guard.endpoint_id is not None:
+                endpoint = release_guards.find_endpoint(conn, guard.endpoint_id)
+                item = item._replace(endpoint=endpoint)
         else:
             id = guard.endpointId
             endpoint = release_guards.find_endpoint(conn, id) if 0 < id < 2**31 else None
@@ -112,7 +115,7 @@ def prepare(
                 continue
             if index in readings.refusals:
                 raise readings.refusals[index]
-            if isinstance(guard, SignalGuard) and endpoint["template"]:
+            if endpoint["template"]:
                 guard = fill_defaults(guard, find_defaults(endpoint["template"]))
             item = _evaluate(guard, endpoint, readings.matches.get(index, ()))
         prepared.append(item._replace(position=index, preview=readings.previews.get(index)))
@@ -185,9 +188,7 @@ def _preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str,
     return kind | {"state": guard.state, **numbers, "reason": guard.reason, "series": series}
 
 
-def _evaluate(
-    guard: SignalGuard | SilenceGuard, endpoint: Row, matches: Sequence[Match]
-) -> PreparedGuard:
+def _evaluate(guard: SignalGuard, endpoint: Row, matches: Sequence[Match]) -> PreparedGuard:
     record = GuardRecord(
         id=0,
         position=0,
@@ -197,7 +198,6 @@ def _evaluate(
         since=endpoint["now"],
         endpoint=endpoint["name"],
         endpoint_enabled=endpoint["enabled"],
-        silence=endpoint["silence"],
     )
     for change in list_changes(matches, since=endpoint["now"] - FIRING_TIME):
         apply_alert(record, change, endpoint["now"])
@@ -210,8 +210,8 @@ def _evaluate_rule(guard: RuleGuard, reading: Reading | None, now: datetime) -> 
     is evaluated soon."""
     rule, is_read = guard.rule, reading is not None
     if reading is None:
-        is_query = isinstance(rule.source, PrometheusQuery)
-        reason = NOT_SENT if is_query else NOT_READ
+        reasons = {"prometheus": NOT_SENT, "silence": NO_SIGNAL}
+        reason = reasons.get(str(rule.source.__struct_config__.tag), NOT_READ)
         reading = Reading(None, 0, now - rule.covered_time, now, reason)
     state = advance(RuleState("unknown", now), rule, reading, now).state
     item = build_state_item({"id": None}, state, reading)

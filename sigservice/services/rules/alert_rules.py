@@ -4,7 +4,6 @@ An alert ends when its rule is disabled, deleted or becomes another one (its nam
 source changes), so that action sets revert what they changed.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,26 +18,33 @@ from sigservice.repository.signals import signal_endpoints
 from sigservice.services.identity import SYSTEM, Identity
 from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
 from sigservice.services.rules import rule_conditions
-from sigservice.services.rules.rule_conditions import Condition
+from sigservice.services.rules.rule_conditions import LIMIT_MEMBERS, Condition, Silence
 from sigservice.services.rules.rule_readings import Reading
 from sigservice.services.rules.rule_states import RuleState, Status
 from sigservice.services.signals import state_signals
 from sigservice.services.signals.state_signals import StateSignal
 from sigservice.services.system import events
-from sigservice.services.system.events import Event
 
-TYPE = "alert-rule"  # of signals
+TYPE = "alert-rule"  # of signals and events
+SILENCE_STATES = {"firing": "down", "resolved": "up"}
 _NOT_FOUND = "Alert rule not found."
 NOT_EVALUATED = "The rule was not evaluated yet."
 
 
 class AlertRule(Condition, kw_only=True):
     """The body of the admin API. Without `enabled`, a stored rule stays as it is, and a new one is
-    enabled."""
+    enabled. Without `endpointId`, the signals of silence are stored at the silent endpoint."""
 
     name: str
-    endpointId: int
+    endpointId: int | None = None
     enabled: bool | None = None
+
+    @property
+    def endpoint_id(self) -> int:
+        """0 if it is missing."""
+        source = self.source
+        own = source.endpointId if isinstance(source, Silence) else 0
+        return own if self.endpointId is None else self.endpointId
 
 
 def read_condition(row: Row) -> Condition:
@@ -68,6 +74,7 @@ def create(conn: Connection, new: AlertRule, by: Identity, *, limit: int, now: d
     if id is None:
         raise build_limit_error(limit, "alert rule", "alertRules")
     row = get(conn, id)
+    _bump_endpoints(conn, row)
     events.record(conn, "alert-rule-created", by, data=describe_settings(row))
     return row
 
@@ -97,18 +104,22 @@ def delete(conn: Connection, id: int, by: Identity, *, now: datetime) -> bool:
     before = _lock(conn, id)
     is_alert = _end_alert(conn, before, "The rule was deleted.", now)
     alert_rules.delete(conn, id)
+    _bump_endpoints(conn, before)
     events.record(conn, "alert-rule-deleted", by, pre_data=describe_settings(before))
     return is_alert
 
 
 def describe_settings(row: Row) -> dict[str, Any]:
     """The JSON of a rule without its state."""
+    condition = msgspec.to_builtins(read_condition(row))
+    if condition["source"]["kind"] == "silence":
+        condition = {k: value for k, value in condition.items() if k not in LIMIT_MEMBERS}
     return {
         "id": row["id"],
         "name": row["name"],
         "endpointId": row["endpoint_id"],
         "enabled": row["enabled"],
-        **msgspec.to_builtins(read_condition(row)),
+        **condition,
         "createdAt": format_iso(row["created_at"]),
         "createdByUserId": row["created_by_user_id"],
     }
@@ -119,7 +130,7 @@ def to_json(row: Row) -> dict[str, Any]:
     return describe_settings(row) | {
         "state": row["state"],
         "value": row["value"],
-        "limit": read_condition(row).limit,
+        "limit": _find_limit(row),
         "samples": round(row["samples"]),
         "reason": row["reason"],
         "since": format_optional(row["since"]),
@@ -132,11 +143,13 @@ def to_json(row: Row) -> dict[str, Any]:
 
 def build_signal(row: Row, status: Status, state: str, reading: Reading) -> StateSignal:
     """The signal of a change of the state of the rule `row`."""
+    if row["silent_endpoint"] is not None:
+        return _build_silence_signal(row, status, reading)
     data = {
         "key": f"{TYPE}/{row['name']}",
         "rule": row["name"],
         "value": reading.value,
-        "limit": read_condition(row).limit,
+        "limit": _find_limit(row),
         "samples": reading.samples,
         "from": format_iso(reading.start),
         "to": format_iso(reading.stop),
@@ -145,29 +158,51 @@ def build_signal(row: Row, status: Status, state: str, reading: Reading) -> Stat
     return StateSignal(row["endpoint_id"], TYPE, status, state, data)
 
 
-def record_changes(conn: Connection, changes: Sequence[tuple[Row, StateSignal]]) -> None:
-    """Records the events of the signals of rules."""
-    batch = []
-    for row, signal in changes:
-        source = read_condition(row).source
-        data = {
-            "ruleId": row["id"],
-            "ruleName": row["name"],
-            "source": source.__struct_config__.tag,
-            **{
-                name: signal.data[name]
-                for name in ("value", "limit", "samples", "from", "to", "reason")
-            },
-            "url": f"/admin/alert-rules/{row['id']}",
-        }
-        item = {"data": data, "environment": getattr(source, "environment", None)}
-        batch.append(Event(f"{TYPE}-{signal.status}", SYSTEM, item))
-    events.record_all(conn, batch)
+def find_alert_key(row: Row) -> str:
+    """The key of the alert of a rule on silence, the same until it is resolved."""
+    return row["alert_key"] or f"silence/{row['silent_endpoint']}"
+
+
+def _build_silence_signal(row: Row, status: Status, reading: Reading) -> StateSignal:
+    source = read_condition(row).source
+    assert isinstance(source, Silence)
+    before = row["last_signal_at"] or reading.start
+    data = {
+        "key": find_alert_key(row),
+        "rule": row["name"],
+        "endpoint": row["silent_endpoint"],
+        "lastSignalAt": format_optional(reading.last_signal_at or row["last_signal_at"]),
+        "expectedAt": format_iso(source.find_expected(reading.start)),
+        "silentSeconds": round((reading.stop - before).total_seconds()),
+        "reason": reading.reason,
+    }
+    return StateSignal(row["endpoint_id"], "silence", status, SILENCE_STATES[status], data)
+
+
+def store_change(conn: Connection, row: Row, status: Status, state: str, reading: Reading) -> None:
+    """Stores the signal of a change of the state of the rule `row`, and records its event."""
+    state_signals.store(conn, [build_signal(row, status, state, reading)])
+    source = read_condition(row).source
+    data = {
+        "ruleId": row["id"],
+        "ruleName": row["name"],
+        "source": source.__struct_config__.tag,
+        "value": reading.value,
+        "limit": _find_limit(row),
+        "samples": reading.samples,
+        "from": format_iso(reading.start),
+        "to": format_iso(reading.stop),
+        "reason": reading.reason,
+        "url": f"/admin/alert-rules/{row['id']}",
+    }
+    environment = getattr(source, "environment", None)
+    events.record(conn, f"{TYPE}-{status}", SYSTEM, data=data, environment=environment)
 
 
 def build_state_item(row: Row, state: RuleState, reading: Reading | None) -> dict[str, Any]:
     """The columns of a state. Without a reading, the rule has not been evaluated since its
     change."""
+    key = find_alert_key(row) if state.has_fired and row.get("silent_endpoint") else None
     return {
         "id": row["id"],
         **msgspec.structs.asdict(state),
@@ -178,6 +213,9 @@ def build_state_item(row: Row, state: RuleState, reading: Reading | None) -> dic
         "reason": reading.reason if reading else NOT_EVALUATED,
         "evaluated_at": reading.stop if reading else None,
         "last_error": reading.error if reading else None,
+        "last_signal_id": reading.last_signal_id if reading else None,
+        "last_signal_at": reading.last_signal_at if reading else None,
+        "alert_key": key,
     }
 
 
@@ -186,9 +224,8 @@ def check(conn: Connection, new: AlertRule) -> None:
     problems = Problems().check_name(new.name)
     rule_conditions.check(new, problems)
     rule_conditions.check_references(conn, new, problems)
-    is_known = 0 < new.endpointId < 2**31 and signal_endpoints.find(conn, new.endpointId)
-    if not is_known:
-        problems.add("endpointId", f"The signal endpoint {new.endpointId} doesn't exist.")
+    if new.endpointId is not None or not isinstance(new.source, Silence):
+        rule_conditions.check_endpoint(conn, new.endpoint_id, problems, "endpointId")
     problems.raise_if_any()
 
 
@@ -197,7 +234,7 @@ def _change(conn: Connection, before: Row, new: AlertRule, by: Identity, now: da
     enabled = before["enabled"] if new.enabled is None else new.enabled
     is_other = (before["name"], before["endpoint_id"], before["enabled"]) != (
         new.name,
-        new.endpointId,
+        new.endpoint_id,
         enabled,
     ) or read_condition(before).source != new.source
     if is_other:
@@ -211,6 +248,7 @@ def _change(conn: Connection, before: Row, new: AlertRule, by: Identity, now: da
         state = RuleState("unknown", now)
         alert_rules.save_states(conn, [build_state_item(before, state, None)])
     row = get(conn, before["id"])
+    _bump_endpoints(conn, before, row)
     data, pre_data = describe_settings(row), describe_settings(before)
     if data != pre_data:
         events.record(conn, "alert-rule-updated", by, data=data, pre_data=pre_data)
@@ -222,16 +260,26 @@ def _end_alert(conn: Connection, row: Row, reason: str, now: datetime) -> bool:
         return False
     start = row["window_from"] or now
     reading = Reading(None, round(row["samples"]), start, row["window_to"] or now, reason)
-    signal = build_signal(row, "resolved", "unknown", reading)
-    state_signals.store(conn, [signal])
-    record_changes(conn, [(row, signal)])
+    store_change(conn, row, "resolved", "unknown", reading)
     return True
+
+
+def _find_limit(row: Row) -> float | None:
+    """None for silence, whose value is the time over it."""
+    return None if row["silent_endpoint"] is not None else read_condition(row).limit
+
+
+def _bump_endpoints(conn: Connection, *rows: Row) -> None:
+    """Those whose signals end silence: `awaits_signals` of their settings has changed."""
+    for id in sorted({row["silent_endpoint_id"] for row in rows} - {None}):
+        signal_endpoints.lock(conn, id)
+        signal_endpoints.bump_version(conn, id)
 
 
 def _to_columns(rule: AlertRule) -> dict[str, Any]:
     return {
         "name": rule.name,
-        "endpoint_id": rule.endpointId,
+        "endpoint_id": rule.endpoint_id,
         "condition": msgspec.json.encode(rule.get_condition()).decode(),
     }
 

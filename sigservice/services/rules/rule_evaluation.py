@@ -11,10 +11,9 @@ from sigservice.errors import UnavailableError
 from sigservice.repository.rules import alert_rules
 from sigservice.services import revisions
 from sigservice.services.rules.alert_rules import (
-    build_signal,
     build_state_item,
     read_condition,
-    record_changes,
+    store_change,
 )
 from sigservice.services.rules.prometheus import Answer
 from sigservice.services.rules.rule_conditions import Condition, fill_query
@@ -27,7 +26,7 @@ from sigservice.services.rules.rule_readings import (
     read_each,
 )
 from sigservice.services.rules.rule_states import RuleState, Status, Step, advance
-from sigservice.services.signals import state_signals
+from sigservice.services.rules.silence import ChooseTime, Observer, read_silence
 
 LEASE = timedelta(minutes=2)  # after a kill, rules on the same source are evaluated that late
 
@@ -66,24 +65,44 @@ class Lease(NamedTuple):
     is_guard: bool
 
 
-def evaluate_metrics(
-    conn: Connection, now: datetime, decide: Decide, *, is_alone: bool = False
+def evaluate_due(
+    conn: Connection,
+    now: datetime,
+    decide: Decide,
+    observer: Observer,
+    choose_time: ChooseTime,
+    *,
+    is_alone: bool = False,
 ) -> Evaluation:
-    """Evaluates the rules on impact metrics that are due, except those that took too long the last
-    time. Raises DatabaseUnavailable if one of them takes too long now. With `is_alone`, evaluates
-    one rule, whose cost is its own."""
+    """Evaluates the rules on impact metrics and on silence that are due, except those that took too
+    long the last time. Raises DatabaseUnavailable if one of them takes too long now. With
+    `is_alone`, evaluates one rule, whose cost is its own."""
     if not alert_rules.lock_evaluation(conn):
         return Evaluation()
     due = alert_rules.list_due(conn, now, too_slow=TOO_SLOW, limit=1 if is_alone else None)
     rows = [row for row in due if is_alone or row["last_error"] != TOO_SLOW]
     if not rows:
         return Evaluation(has_more=bool(due))
-    conditions = [read_condition(row) for row in rows]
+    silent = read_silence(conn, rows, now, choose_time, observer.note(now))
+    conditions = [read_condition(row) for row in rows if row["id"] not in silent]
     slices = (read_each if is_alone else read_all)(conn, conditions, None, now)
-    readings = [measure(c, s, now) for c, s in zip(conditions, slices, strict=True)]
+    values = iter([measure(c, s, now) for c, s in zip(conditions, slices, strict=True)])
+    readings = [silent.get(row["id"]) or next(values) for row in rows]
     evaluation = _store(conn, rows, readings, now, decide)
     has_more = evaluation.error is None if is_alone else len(rows) < len(due)
     return evaluation._replace(has_more=has_more)
+
+
+def end_silence(
+    conn: Connection, now: datetime, endpoint_ids: Sequence[int], choose_time: ChooseTime
+) -> Evaluation:
+    """Evaluates the rules on the silence of these endpoints that are not `ok`, in the transaction
+    that stores signals. Those of guards wait for the job."""
+    rows = alert_rules.list_silent(conn, endpoint_ids)
+    if not rows:
+        return Evaluation()
+    readings = read_silence(conn, rows, now, choose_time, None)
+    return _store(conn, rows, [readings[row["id"]] for row in rows], now, _decide_nothing)
 
 
 def lease_queries(conn: Connection, now: datetime) -> list[Lease]:
@@ -138,17 +157,17 @@ def _store(
         if row is None or any(row[name] != before[name] for name in ("condition", "due_at")):
             continue  # changed meanwhile
         step = _advance(row, reading)
-        due_at = read_condition(row).find_due_at(now)
+        due_at = read_condition(row).find_due_at(now, reading.start)
         item = build_state_item(row, step.state, reading) | {"due_at": due_at}
-        if step.status is None or row["guard_id"] is not None:
+        # Silence is unknown after each start of the service, which is no news.
+        is_news = step.status != "unknown" or row["silent_endpoint"] is None
+        if step.status is None or row["guard_id"] is not None or not is_news:
             items.append(item)
             continue
-        signal = build_signal(row, step.status, step.state.state, reading)
         try:
             with savepoint(conn):
                 alert_rules.save_states(conn, [item])
-                state_signals.store(conn, [signal])
-                record_changes(conn, [(row, signal)])
+                store_change(conn, row, step.status, step.state.state, reading)
             changes.append(Change(row["name"], step.status, reading.reason))
         except UnavailableError:
             raise
@@ -163,6 +182,10 @@ def _store(
 
 def _advance(row: Row, reading: Reading) -> Step:
     return advance(read_state(row), read_condition(row), reading, reading.stop)
+
+
+def _decide_nothing(conn: Connection, rule_ids: Sequence[int]) -> None:
+    """For rules without those of guards."""
 
 
 def read_state(row: Row) -> RuleState:

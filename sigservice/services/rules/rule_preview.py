@@ -8,12 +8,19 @@ from typing import Any
 import msgspec
 
 from sigservice.clock import format_iso
-from sigservice.db import Connection, Row
+from sigservice.db import Connection, Row, limit_time
+from sigservice.repository.rules import silent_endpoints
 from sigservice.services.problems import Problems
 from sigservice.services.rules import rule_conditions
 from sigservice.services.rules.prometheus import Answer, PrometheusClient
-from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
-from sigservice.services.rules.rule_readings import Reading, measure, read_answer, read_each
+from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery, Silence
+from sigservice.services.rules.rule_readings import (
+    READ_SECONDS,
+    Reading,
+    measure,
+    read_answer,
+    read_each,
+)
 from sigservice.services.rules.rule_states import RuleState, advance
 from sigservice.services.usage.impact_windows import HOUR, MINUTE, MINUTES_KEPT, truncate_time
 
@@ -22,6 +29,7 @@ QUERY_STEP = 600  # seconds
 RECENT_HOURS = 2
 RECENT_STEP = 300  # seconds
 NO_SAMPLE = "The query has no result."
+MAX_WAIT = timedelta(days=8)  # of a preview, for a signal before its first hour
 
 
 def check_condition(conn: Connection, condition: Condition) -> None:
@@ -32,9 +40,11 @@ def check_condition(conn: Connection, condition: Condition) -> None:
     problems.raise_if_any()
 
 
-def preview_metric(conn: Connection, condition: Condition, now: datetime) -> dict[str, Any]:
+def preview_stored(conn: Connection, condition: Condition, now: datetime) -> dict[str, Any]:
     """{state, value, limit, samples, reason, series: [{at, value, samples, firing}]} of an impact
-    metric."""
+    metric or of silence."""
+    if isinstance(condition.source, Silence):
+        return _preview_silence(conn, condition, condition.source, now)
     # What is stored by hour says nothing about a part of the hour.
     hour = msgspec.structs.replace(condition, windowMinutes=max(60, condition.windowMinutes))
     start = now - timedelta(hours=HOURS, minutes=hour.windowMinutes)
@@ -51,7 +61,7 @@ def preview_metric(conn: Connection, condition: Condition, now: datetime) -> dic
 def preview_query(
     client: PrometheusClient, source: Row, condition: Condition, now: datetime
 ) -> dict[str, Any]:
-    """Like `preview_metric`, for a query of a metric source."""
+    """Like `preview_stored`, for a query of a metric source."""
     assert isinstance(condition.source, PrometheusQuery)
     text, start = condition.source.query, now - timedelta(hours=HOURS)
     values, answer = client.query_range(source, text, start, now, QUERY_STEP)
@@ -63,6 +73,24 @@ def preview_query(
         at = start + timedelta(seconds=number * QUERY_STEP)
         point = Answer(value, None if value is not None else answer.reason or NO_SAMPLE)
         readings.append((read_answer(condition, point, at), QUERY_STEP))
+    return _simulate(condition, readings)
+
+
+def _preview_silence(
+    conn: Connection, condition: Condition, source: Silence, now: datetime
+) -> dict[str, Any]:
+    start = now - timedelta(hours=HOURS)
+    with limit_time(conn, READ_SECONDS):
+        times = silent_endpoints.list_times(conn, source.endpointId, start - MAX_WAIT)
+    readings = []
+    for number in range(HOURS * HOUR // QUERY_STEP + 1):
+        at = start + timedelta(seconds=number * QUERY_STEP)
+        last = max((time for time in times if time <= at), default=None)
+        reading = Reading(None, 0, at, at, "No signal had come.")
+        if last is not None:
+            overdue = (at - source.find_deadline(last)).total_seconds()
+            reading = Reading(overdue, 1, last, at, f"The last signal came at {format_iso(last)}.")
+        readings.append((reading, QUERY_STEP))
     return _simulate(condition, readings)
 
 
@@ -104,7 +132,7 @@ def _simulate(condition: Condition, readings: Sequence[tuple[Reading, int]]) -> 
     return {
         "state": state.state,
         "value": last.value,
-        "limit": condition.limit,
+        "limit": None if isinstance(condition.source, Silence) else condition.limit,
         "samples": last.samples,
         "reason": last.reason,
         "series": series,

@@ -30,6 +30,8 @@ class Reading(NamedTuple):
     stop: datetime
     reason: str
     error: str | None = None  # of a metric source, or its warnings
+    last_signal_id: int | None = None  # of rules on silence
+    last_signal_at: datetime | None = None
 
 
 class Slices(NamedTuple):

@@ -57,6 +57,7 @@ class EndpointSettings:
     enabled: bool
     version: int
     options: EndpointOptions
+    awaits_signals: bool
     tokens: tuple[TokenSettings, ...]
     encryption: Encryption
     _signing_secrets: dict[int, list[SigningSecret]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The options of a signal endpoint: limit, idempotency, query token, summary, silence."""
+"""The options of a signal endpoint: limit, idempotency, query token, summary."""
 
 from typing import Literal
 
@@ -6,7 +6,6 @@ import msgspec
 
 from sigservice.services.problems import Problems
 from sigservice.services.signals.payload_paths import parse_path
-from sigservice.services.signals.silence_rules import SilenceRule, check_rule
 
 MAX_RATE = 100_000
 MAX_KEY_PATHS = 5
@@ -59,7 +58,6 @@ class EndpointOptions(msgspec.Struct, omit_defaults=True):
     summary: list[SummaryField] = []
     statusPath: str = ""
     severityPath: str = ""
-    silence: SilenceRule | None = None
     guardPaths: list[str] = []
 
 
@@ -78,8 +76,6 @@ def check_options(options: EndpointOptions, problems: Problems) -> None:
         problems.add("options.rateLimit.burst", f"The burst must be 1 to {MAX_RATE}.")
     _check_idempotency(options.idempotency, problems)
     _check_summary(options, problems)
-    if options.silence is not None:
-        check_rule(options.silence, problems)
     if len(options.guardPaths) > MAX_GUARD_PATHS:
         problems.add("options.guardPaths", f"At most {MAX_GUARD_PATHS} paths are allowed.")
     for index, path in enumerate(options.guardPaths[:MAX_GUARD_PATHS]):

@@ -13,17 +13,15 @@ from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.db.errors import UniqueViolation
 from sigservice.errors import require_found
-from sigservice.repository.signals import signal_endpoints, silence_checks
+from sigservice.repository.signals import signal_endpoints
 from sigservice.services.definitions import clean_text
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems, build_duplicate_error, build_limit_error
-from sigservice.services.signals import silence_states
 from sigservice.services.signals.endpoint_options import (
     EndpointOptions,
     check_options,
     parse_options,
 )
-from sigservice.services.signals.silence_rules import SilenceRule, check_rule
 from sigservice.services.system import events
 
 NOT_FOUND = "Signal endpoint not found."
@@ -112,18 +110,6 @@ def set_enabled(conn: Connection, id: int, enabled: bool, by: Identity) -> Row:
     return _change(conn, before, {"enabled": enabled}, by)
 
 
-def set_silence(conn: Connection, id: int, rule: SilenceRule | None, by: Identity) -> Row:
-    """Replaces the rule of an endpoint that expects signals, None removes it. Like `update`."""
-    before = lock(conn, id)
-    options = parse_options(before["options"])
-    new = msgspec.structs.replace(options, silence=rule)
-    problems = Problems()
-    if rule is not None:
-        check_rule(rule, problems)
-    problems.raise_if_any()
-    return _change(conn, before, {"options": _encode(new)}, by)
-
-
 def delete(conn: Connection, id: int, by: Identity) -> None:
     """Deletes its tokens and hides its signals; the retention job deletes the signals.
 
@@ -148,12 +134,6 @@ def to_json(row: Row) -> dict[str, Any]:
     }
 
 
-def describe_silence(row: Row, check: Row | None) -> dict[str, Any] | None:
-    """`silence` in the JSON of an endpoint: its state, None if it expects no signals."""
-    rule = parse_options(row["options"]).silence
-    return silence_states.to_json(check, rule, enabled=row["enabled"])
-
-
 def check_token_name(name: str, problems: Problems, path: str = "name") -> None:
     if not 1 <= len(name.strip()) <= 100:
         problems.add(path, "The token name must have 1 to 100 characters.")
@@ -171,18 +151,9 @@ def _change(conn: Connection, before: Row, new: dict[str, Any], by: Identity) ->
         row = require_found(signal_endpoints.update(conn, before["id"], **columns), NOT_FOUND)
     except UniqueViolation as error:
         raise build_duplicate_error(columns["name"]) from error
-    old_options, options = parse_options(before["options"]), parse_options(row["options"])
-    if to_json(row) != to_json(before) or options != old_options:
-        if row["enabled"] != before["enabled"] or _has_new_schedule(old_options, options):
-            silence_checks.restart(conn, row["id"])
+    if to_json(row) != to_json(before):
         signal_endpoints.bump_version(conn, row["id"])
         events.record(
             conn, "signal-endpoint-updated", by, data=to_json(row), pre_data=to_json(before)
         )
     return row
-
-
-def _has_new_schedule(old: EndpointOptions, new: EndpointOptions) -> bool:
-    if new.silence is None:
-        return False
-    return old.silence is None or old.silence.schedule != new.silence.schedule

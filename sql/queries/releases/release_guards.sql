@@ -101,8 +101,6 @@ WHERE bytes <= %(max_bytes)s
 ORDER BY id DESC;
 
 -- name: find_endpoint
-SELECT e.id, e.name, e.enabled, e.template, e.options, now() AS now,
-       CASE WHEN e.options ? 'silence' THEN c.state END AS silence
+SELECT e.id, e.name, e.enabled, e.template, e.options, now() AS now
 FROM signal_endpoints e
-LEFT JOIN silence_checks c ON c.endpoint_id = e.id
 WHERE e.id = %(id)s;

@@ -77,8 +77,8 @@ ORDER BY id
 FOR UPDATE;
 
 -- name: list_active_releases
--- The releases that have not ended, all or with these IDs, as decisions need them: the row, its guards with
--- the silence of their endpoints, and the present content of the flag.
+-- The releases that have not ended, all or with these IDs, as decisions need them: the row, its guards, and the present
+-- content of the flag.
 {{columns}}, r.content,
        guards.items AS guards,
        f.archived_at IS NOT NULL AS is_archived,
@@ -104,14 +104,12 @@ CROSS JOIN LATERAL (
     SELECT coalesce(json_agg(to_jsonb(g) || {{rule}} || jsonb_build_object(
                'endpoint', e.name, 'template', e.template,
                'endpoint_enabled', coalesce(e.enabled, false),
-               'silence', CASE WHEN e.options ? 'silence' THEN c.state END,
                'is_behind', EXISTS (SELECT FROM signal_queue q
                                     WHERE q.endpoint_id = g.endpoint_id
                                       AND q.queued_at < now() - interval '5 seconds'))
                ORDER BY g.position), '[]') AS items
     FROM release_guards g
     LEFT JOIN signal_endpoints e ON e.id = g.endpoint_id
-    LEFT JOIN silence_checks c ON c.endpoint_id = g.endpoint_id
     LEFT JOIN alert_rules a ON a.guard_id = g.id
     WHERE g.release_id = r.id
 ) guards

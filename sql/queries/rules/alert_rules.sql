@@ -13,13 +13,18 @@ SELECT %(name)s, %(endpoint_id)s, %(enabled)s, %(condition)s::jsonb, %(created_b
 WHERE (SELECT count(*) FROM alert_rules WHERE guard_id IS NULL) < %(limit)s
 RETURNING id;
 
+-- part: silence
+r.silent_endpoint_id, silent.name AS silent_endpoint, r.last_signal_id, r.last_signal_at, r.alert_key
+
 -- name: list_alert_rules
 -- All rules by name, or the one with this ID, without those of guards.
-SELECT id, name, endpoint_id, enabled, condition, created_at, created_by_user_id, state, since,
-       streak, has_fired, unknown_since, value, samples, window_from, window_to, reason, evaluated_at, last_error
-FROM alert_rules
-WHERE guard_id IS NULL AND (%(id)s::bigint IS NULL OR id = %(id)s)
-ORDER BY name;
+SELECT r.id, r.name, r.endpoint_id, r.enabled, r.condition, r.created_at, r.created_by_user_id, r.state, r.since,
+       r.streak, r.has_fired, r.unknown_since, r.value, r.samples, r.window_from, r.window_to, r.reason, r.evaluated_at,
+       r.last_error, {{silence}}
+FROM alert_rules r
+LEFT JOIN signal_endpoints silent ON silent.id = r.silent_endpoint_id
+WHERE r.guard_id IS NULL AND (%(id)s::bigint IS NULL OR r.id = %(id)s)
+ORDER BY r.name;
 
 -- name: lock_alert_rule
 -- Waits for its evaluation.
@@ -41,27 +46,36 @@ DELETE FROM alert_rules WHERE id = %(id)s;
 -- part: columns
 SELECT r.id, r.name, r.endpoint_id, r.guard_id, r.enabled, r.condition, r.due_at, r.state, r.since,
        r.streak, r.has_fired, r.unknown_since, r.value, r.samples, r.window_from, r.window_to, r.reason, r.evaluated_at,
-       r.last_error
+       r.last_error, {{silence}}
 FROM alert_rules r
+LEFT JOIN signal_endpoints silent ON silent.id = r.silent_endpoint_id
 
 -- part: due_and_enabled
 -- A rule that is due later than after its interval is due after a step of the clock.
 r.enabled
-  AND (r.due_at <= %(now)s OR r.due_at > %(now)s + make_interval(secs => (r.condition ->> 'everySeconds')::integer))
+  AND (r.due_at <= %(now)s
+       OR r.due_at > %(now)s + make_interval(secs => coalesce((r.condition ->> 'everySeconds')::integer, 30)))
   AND coalesce((SELECT e.enabled FROM signal_endpoints e WHERE e.id = r.endpoint_id), true)
 
 -- name: lock_evaluation
--- Only one process at a time evaluates rules on impact metrics; the others skip them.
+-- Only one process at a time evaluates rules on impact metrics and silence; the others skip them.
 SELECT pg_try_advisory_xact_lock(hashtext('alert_rule_evaluation'));
 
 -- name: list_due_alert_rules
--- The enabled rules on impact metrics, of enabled endpoints and of guards, that are due. Rules with the error
+-- The enabled rules on impact metrics and silence, of enabled endpoints and of guards, that are due. Rules with the error
 -- `too_slow` come last, and of the others those of guards first.
 {{columns}}
-WHERE r.condition -> 'source' ->> 'kind' = 'impactMetric'
+WHERE r.condition -> 'source' ->> 'kind' <> 'prometheus'
+  AND coalesce(silent.enabled, true)
   AND {{due_and_enabled}}
 ORDER BY r.last_error IS NOT DISTINCT FROM %(too_slow)s, r.guard_id IS NULL, r.due_at, r.id
 LIMIT %(limit)s;
+
+-- name: list_silent_alert_rules
+{{columns}}
+WHERE r.silent_endpoint_id = ANY(%(endpoint_ids)s)
+  AND r.guard_id IS NULL AND r.enabled AND r.state <> 'ok'
+ORDER BY r.id;
 
 -- name: lease_due_alert_rules
 -- The rules on metric sources that are due, unless another rule on their source is leased. Call it under
@@ -111,9 +125,11 @@ FOR NO KEY UPDATE OF r;
 UPDATE alert_rules r
 SET state = n.state, since = n.since, streak = n.streak, has_fired = n.has_fired, unknown_since = n.unknown_since,
     value = n.value, samples = n.samples, window_from = n.window_from, window_to = n.window_to, reason = n.reason,
-    evaluated_at = n.evaluated_at, last_error = n.last_error, due_at = coalesce(n.due_at, r.due_at), leased_until = NULL
+    evaluated_at = n.evaluated_at, last_error = n.last_error, due_at = coalesce(n.due_at, r.due_at),
+    last_signal_id = n.last_signal_id, last_signal_at = n.last_signal_at, alert_key = n.alert_key, leased_until = NULL
 FROM json_to_recordset(%(items)s)
      AS n (id integer, state text, since timestamptz, streak integer, has_fired boolean, unknown_since timestamptz,
            value double precision, samples double precision, window_from timestamptz, window_to timestamptz,
-           reason text, evaluated_at timestamptz, last_error text, due_at timestamptz)
+           reason text, evaluated_at timestamptz, last_error text, due_at timestamptz, last_signal_id bigint,
+           last_signal_at timestamptz, alert_key text)
 WHERE r.id = n.id;

@@ -45,8 +45,11 @@ SELECT (SELECT sum(hashtextextended(e::text, 0)) FROM signal_endpoints e) AS end
 FROM signal_endpoint_tokens;
 
 -- name: list_signal_endpoint_settings
--- The settings that the authentication of senders needs; hashes are hexadecimal.
+-- The settings that senders need; hashes are hexadecimal. `awaits_signals`: a signal may end the alert of a rule on
+-- silence.
 SELECT e.id, e.name, e.enabled, e.version, e.options,
+       EXISTS (SELECT 1 FROM alert_rules r
+               WHERE r.silent_endpoint_id = e.id AND r.enabled AND r.guard_id IS NULL) AS awaits_signals,
        coalesce((SELECT json_agg(json_build_object(
                      'id', t.id,
                      'secretHash', encode(t.secret_hash, 'hex'),

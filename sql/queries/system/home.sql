@@ -48,8 +48,9 @@ ORDER BY r.id DESC
 LIMIT %(limit)s;
 
 -- name: list_silent_endpoints
-SELECT e.id, e.name, c.state, c.since, c.last_signal_at
-FROM silence_checks c
-JOIN signal_endpoints e ON e.id = c.endpoint_id
-WHERE c.state IN ('late', 'down') AND e.enabled
-ORDER BY c.since, e.name;
+-- Those whose rule on silence fires.
+SELECT e.id, e.name, r.since, r.last_signal_at
+FROM alert_rules r
+JOIN signal_endpoints e ON e.id = r.silent_endpoint_id
+WHERE r.state = 'firing' AND r.enabled AND r.guard_id IS NULL AND e.enabled
+ORDER BY r.since, e.name;

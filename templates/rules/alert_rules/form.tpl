@@ -27,7 +27,7 @@
 <p class="problem">No signal endpoint yet. <a href="{{url('/admin/signals/new')}}">Create signal endpoint</a></p>
 % end
 <fieldset id="source">
-<legend>Number</legend>
+<legend>Source</legend>
 <div class="actions">
 % include("partials/form_field.tpl", field=kind)
 <button class="quiet without-script" id="change-source" name="do" value="source" formaction="{{action}}#source" formnovalidate data-swap="editor">Change</button>
@@ -44,12 +44,14 @@
 % end
 </datalist>
 </fieldset>
+% if limits:
 <fieldset>
 <legend>Limit</legend>
 <div class="fields">
 % include("partials/form_fields.tpl", fields=limits)
 </div>
 </fieldset>
+% end
 <p class="actions save">
 <button>Save alert rule</button>
 <button class="quiet" name="do" value="preview" formaction="{{action}}#preview" formnovalidate data-swap="editor preview">Preview</button>

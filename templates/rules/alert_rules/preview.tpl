@@ -6,7 +6,7 @@
 <p><strong><span aria-hidden="true">{{preview["icon"]}}</span> {{preview["state"]}}</strong> now: <bdi>{{preview["reason"]}}</bdi></p>
 % if preview["has_values"]:
 % include("partials/line_chart.tpl", chart=preview["chart"])
-<p class="axis"><span>48 h ago</span><span>limit {{preview["limit"]}} dashed</span><span>now</span></p>
+<p class="axis"><span>48 h ago</span><span>limit {{preview["limit"] or 0}} dashed</span><span>now</span></p>
 % end
 % if preview["periods"]:
 <p>Fires {{plural(preview["period_count"], "time")}}{{", the last:" if preview["period_count"] > len(preview["periods"]) else ":"}}</p>

@@ -2,6 +2,6 @@
 % if not endpoint["enabled"]:
  <span class="badge">disabled</span>\\
 % end
-% include("signals/silence/badge.tpl", silence=endpoint["silence"])
 </h1>
+<p class="actions"><a href="{{url('/admin/alert-rules/new')}}?silence={{endpoint['id']}}">New rule for silence</a></p>
 % include("partials/tabs.tpl", name="Signal endpoint")

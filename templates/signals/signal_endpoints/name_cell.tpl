@@ -1,5 +1,3 @@
-% if row["tokens"]:
-% include("signals/silence/badge.tpl", silence=row["silence"])
-% else:
+% if not row["tokens"]:
 <a href="{{url('/admin/signals', row['id'], 'tokens')}}">Create a token<span class="hidden"> for {{row["name"]}}</span></a>
 % end

@@ -66,9 +66,9 @@ Last alert <time datetime="{{format_iso(last_alert_at)}}" title="{{readable(last
 <ul class="rows" id="silent">
 % for row in silent:
 <li>
-<span class="state {{'rolled-back' if row['state'] == 'down' else 'held'}}"><span aria-hidden="true">⚠</span> silent</span>
+<span class="state rolled-back"><span aria-hidden="true">✕</span> silent</span>
 <bdi>{{row["name"]}}</bdi>
-<span>{{row["state"]}} for {{row["duration"]}}</span>
+<span>for {{row["duration"]}}</span>
 % if row["last_signal_at"]:
 <span class="muted">last signal
 % include("partials/time.tpl", at=row["last_signal_at"])

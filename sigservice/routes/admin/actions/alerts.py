@@ -35,7 +35,6 @@ def list_signal_states(context: Context, identity: Identity) -> Json:
             {
                 "id": row["id"],
                 "name": row["name"],
-                "state": row["state"],
                 "since": format_iso(row["since"]),
                 "lastSignalAt": format_optional(row["last_signal_at"]),
             }

@@ -23,8 +23,8 @@ from sigservice.services.releases.plans import Guard
 from sigservice.services.releases.release_commands import CommandBody
 from sigservice.services.releases.release_guards import Readings
 from sigservice.services.releases.releases import NewRelease, Surroundings
-from sigservice.services.rules.rule_conditions import PrometheusQuery, fill_query
-from sigservice.services.rules.rule_preview import preview_metric
+from sigservice.services.rules.rule_conditions import ImpactMetric, PrometheusQuery, fill_query
+from sigservice.services.rules.rule_preview import preview_stored
 from sigservice.services.rules.rule_readings import measure, read_each
 from sigservice.web import AdminGuard, Context, Json, Router, read_query, request, respond
 from sigservice.web.links import make_own_url
@@ -88,7 +88,8 @@ def read_for_guards(
         for index, condition in conditions.items()
         if isinstance(condition.source, PrometheusQuery)
     }
-    metrics = {index: conditions[index] for index in conditions if index not in queries}
+    own_sources = {index: conditions[index] for index in conditions if index not in queries}
+    metrics = {i: rule for i, rule in own_sources.items() if isinstance(rule.source, ImpactMetric)}
     with context.database.transaction() as conn:
         is_admin = by.has_permission(ADMIN)  # and may use any filter
         existing = [] if is_admin else releases.list_guards_of_flag(conn, target)
@@ -99,7 +100,9 @@ def read_for_guards(
         sources = {row["name"]: row for row in metric_sources.list_all(conn)} if queries else {}
         now = context.clock.choose_now(read_time(conn))
         if is_preview:
-            previews = {index: preview_metric(conn, metrics[index], now) for index in metrics}
+            previews = {
+                index: preview_stored(conn, own_sources[index], now) for index in own_sources
+            }
         elif metrics:
             slices = read_each(conn, [*metrics.values()], None, now)
             values = [measure(*pair, now) for pair in zip(metrics.values(), slices, strict=True)]

@@ -10,7 +10,7 @@ from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.rules import alert_rules, metric_sources
 from sigservice.services.rules.alert_rules import AlertRule
 from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
-from sigservice.services.rules.rule_preview import check_condition, preview_metric, preview_query
+from sigservice.services.rules.rule_preview import check_condition, preview_query, preview_stored
 from sigservice.web import AdminGuard, Connection, Context, Json, Router, Row, respond
 
 PATH = "/api/admin/alert-rules"
@@ -28,7 +28,7 @@ def list_alert_rules(conn: Connection, identity: Identity) -> Json:
 def _find_source(
     context: Context, condition: Checkable, check: Callable[[Connection, Checkable], None]
 ) -> Row | None:
-    """The metric source of the condition, None for impact metrics. Raises BadDataError."""
+    """The metric source of the condition, None for other sources. Raises BadDataError."""
     with context.database.autocommit() as conn:
         check(conn, condition)
         if isinstance(condition.source, PrometheusQuery):
@@ -52,7 +52,7 @@ def preview_condition(context: Context, condition: Condition) -> dict[str, Any]:
     if source is not None:
         return preview_query(make_client(context), source, condition, now)
     with context.database.transaction(snapshot=True) as conn:
-        return preview_metric(conn, condition, now)
+        return preview_stored(conn, condition, now)
 
 
 @router.post(PATH, needs=ADMIN, takes=AlertRule)

@@ -4,7 +4,7 @@ from typing import Any
 
 from sigservice.db import Connection, Row
 from sigservice.repository.signals import refused_calls as refused_call_rows
-from sigservice.repository.signals import signal_endpoint_tokens, silence_checks
+from sigservice.repository.signals import signal_endpoint_tokens
 from sigservice.repository.signals import signal_endpoints as signal_endpoint_rows
 from sigservice.senders import check_name, find_external
 from sigservice.services.identity import ADMIN, Identity
@@ -32,11 +32,9 @@ router = Router(AdminGuard)
 
 def _describe(context: Context, conn: Connection, row: Row) -> dict[str, Any]:
     tokens = signal_endpoint_tokens.list_for_endpoint(conn, row["id"])
-    check = silence_checks.find_all(conn, row["id"]).get(row["id"])
     return signal_endpoints.to_json(row) | {
         "tokens": [token_service.to_json(token) for token in tokens],
         "url": make_signal_url(context, request.environ, row["name"]),
-        "silence": signal_endpoints.describe_silence(row, check),
     }
 
 
@@ -44,19 +42,13 @@ def _describe(context: Context, conn: Connection, row: Row) -> dict[str, Any]:
 def list_signal_endpoints(conn: Connection, identity: Identity) -> Json:
     rows = signal_endpoint_rows.list_all(conn)
     tokens = signal_endpoint_tokens.list_all(conn)
-    checks = silence_checks.find_all(conn)
     tokens_by_endpoint: dict[int, list[dict[str, Any]]] = {row["id"]: [] for row in rows}
     for token in tokens:
         tokens_by_endpoint.setdefault(token["signal_endpoint_id"], []).append(
             token_service.to_json(token)
         )
     endpoints = [
-        signal_endpoints.to_json(row)
-        | {
-            "tokens": tokens_by_endpoint[row["id"]],
-            "silence": signal_endpoints.describe_silence(row, checks.get(row["id"])),
-        }
-        for row in rows
+        signal_endpoints.to_json(row) | {"tokens": tokens_by_endpoint[row["id"]]} for row in rows
     ]
     return {"signalEndpoints": endpoints}
 

@@ -11,7 +11,12 @@ from sigservice.routes.pages.actions.action_form_fields import (
 )
 from sigservice.routes.pages.flags.constraint_fields import VALUES_HINT, make_operator_field
 from sigservice.routes.pages.releases.release_form_values import KINDS, UNITS, find_kind, read_units
-from sigservice.routes.pages.rules.rule_fields import LIMIT_FIELDS, METRIC_FIELDS, QUERY_FIELD
+from sigservice.routes.pages.rules.rule_fields import (
+    LIMIT_FIELDS,
+    METRIC_FIELDS,
+    QUERY_FIELD,
+    SILENCE_FIELDS,
+)
 from sigservice.services.actions.action_summaries import OPERATORS
 from sigservice.services.releases.plans import MAX_GUARDS, MAX_STEPS
 from sigservice.services.releases.windows import DAYS
@@ -155,11 +160,15 @@ def _list_kind_fields(
 ) -> tuple[list[Field], list[GrowingSection]]:
     hidden = [Field("kind", "", type="hidden")]
     if kind in ("signal", "silence"):
-        options = choices.endpoints or [("0", "No signal endpoint yet")]
-        options = _keep_deleted(options, form.get(f"{at}.endpointId", ""))
+        name = "endpointId" if kind == "signal" else "rule.source.endpointId"
         label = "No alert fires at" if kind == "signal" else "Signals arrive at"
-        fields = [*hidden, Field("endpointId", label, type="select", choices=options)]
-        return fields, _make_signal_sections(form, at) if kind == "signal" else []
+        options = choices.endpoints or [("0", "No signal endpoint yet")]
+        options = _keep_deleted(options, form.get(f"{at}.{name}", ""))
+        fields = [*hidden, Field(name, label, type="select", choices=options)]
+        if kind == "signal":
+            return fields, _make_signal_sections(form, at)
+        source = Field("rule.source.kind", "", type="hidden")
+        return [*fields, source, *_prefix(SILENCE_FIELDS, "rule.")], []
     if kind == "prometheus":
         options = choices.sources or [("", "No metric source yet")]
         options = _keep_deleted(options, form.get(f"{at}.rule.source.source", ""))

@@ -49,7 +49,16 @@ KINDS: Mapping[str, tuple[str, Form]] = {
         "Prometheus query",
         _RULE | {"rule.source.kind": "prometheus", "rule.windowMinutes": "5"},
     ),
-    "silence": ("Silence of an endpoint", {"kind": "silence", "effect": "hold"}),
+    "silence": (
+        "Silence of an endpoint",
+        {
+            "kind": "rule",
+            "rule.source.kind": "silence",
+            "rule.source.timezone": "UTC",
+            "rule.source.graceSeconds": "0",
+            "effect": "hold",
+        },
+    ),
 }
 UNITS = {"minutes": 1, "hours": 60, "days": 1440}  # of the time of a step, which is in minutes
 _MEMBERS = ("kind", "endpointId", "effect", "filters", "resolved", "rule", "dryRun", "autoResume")
@@ -61,10 +70,10 @@ ADD, USE = "add-guard:", "use-steps:"
 
 def find_kind(row: Form) -> str:
     """Of KINDS."""
-    kind = row.get("kind", "")
-    if kind == "rule":
-        return "prometheus" if row.get("rule.source.kind") == "prometheus" else "metric"
-    return kind if kind in KINDS else "signal"
+    if row.get("kind") != "rule":
+        return "signal"
+    source = row.get("rule.source.kind", "")
+    return source if source in KINDS else "metric"
 
 
 def make_new_form(steps: Sequence[Step], rollout: int) -> Form:

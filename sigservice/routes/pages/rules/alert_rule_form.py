@@ -20,12 +20,18 @@ from sigservice.routes.pages.rules.alert_rules import (
     PATH,
     describe_state,
 )
-from sigservice.routes.pages.rules.rule_fields import LIMIT_FIELDS, METRIC_FIELDS, QUERY_FIELD
+from sigservice.routes.pages.rules.rule_fields import (
+    LIMIT_FIELDS,
+    METRIC_FIELDS,
+    QUERY_FIELD,
+    SILENCE_FIELDS,
+)
+from sigservice.routes.pages.signals.cron_field import add_next_times
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.rules import alert_rules
 from sigservice.services.rules.alert_rules import AlertRule
-from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
-from sigservice.services.rules.rule_preview import HOURS, preview_metric
+from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
+from sigservice.services.rules.rule_preview import HOURS, preview_stored
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import (
@@ -43,7 +49,11 @@ from sigservice.web.forms import (
 from sigservice.web.sparkline import Point, build_line
 
 KIND, SHOWN_KIND = "source.kind", "shown_kind"
-KINDS = [("impactMetric", "An impact metric"), ("prometheus", "A query of a metric source")]
+KINDS = {
+    "impactMetric": "An impact metric",
+    "prometheus": "A query of a metric source",
+    "silence": "Silence of an endpoint",
+}
 MAX_NAMES, MAX_PERIODS = 500, 10
 CHART_LABEL = "Values of the last 48 hours, and the limit"
 CHART_WIDTH, CHART_HEIGHT = 320, 96
@@ -55,6 +65,8 @@ BLANK = {
     "minSamples": "50",
     "breaches": "2",
     "everySeconds": "30",
+    "source.timezone": "UTC",
+    "source.graceSeconds": "0",
 }
 
 router = Router(PageGuard, notices=NOTICES)
@@ -76,8 +88,8 @@ def show_alert_rule(
         names = impact_metrics.list_names(conn, limit=MAX_NAMES)
         if row and not entry.form:
             condition = alert_rules.read_condition(row)
-            is_metric = isinstance(condition.source, ImpactMetric)
-            preview = preview_metric(conn, condition, now) if is_metric else None
+            is_query = isinstance(condition.source, PrometheusQuery)
+            preview = None if is_query else preview_stored(conn, condition, now)
     form = entry.form or (_to_form(row) if row else _make_new_form(choices))
     heading = f"Alert rule {row['name']}" if row else "New alert rule"
     return Page(
@@ -86,13 +98,13 @@ def show_alert_rule(
         breadcrumbs=BREADCRUMBS,
         row=row,
         badge=describe_state(row) if row else None,
-        general=fill(_make_general_fields(choices["endpoints"]), form),
+        general=fill(_make_general_fields(choices["endpoints"], _find_kind(form)), form),
         has_endpoints=bool(choices["endpoints"]),
         kind=_make_kind_field(form),
         source=fill(_make_source_fields(form, choices), form),
         has_sources=bool(choices["sources"]),
         is_query=_is_query(form),
-        limits=fill(LIMIT_FIELDS, form),
+        limits=[] if _find_kind(form) == "silence" else fill(LIMIT_FIELDS, form),
         names=names,
         preview=_describe_preview(preview, now) if preview else None,
     )
@@ -106,11 +118,11 @@ def save_alert_rule(
 ) -> Page | str:
     if form.get("do") == "source" or form.get(SHOWN_KIND) != form.get(KIND):
         return show_alert_rule(context, identity, rule_id, Entry(form))
-    source = _read_source(form)
+    source: dict[str, Any] = {} if _find_kind(form) == "silence" else {"source": _read_source(form)}
     if form.get("do") == "preview":
-        preview = preview_condition(context, read(form, Condition, source=source))
+        preview = preview_condition(context, read(form, Condition, **source))
         return show_alert_rule(context, identity, rule_id, Entry(form), preview)
-    body, now = read(form, AlertRule, source=source), context.clock.now()
+    body, now = read(form, AlertRule, **source), context.clock.now()
     check_query(context, body)
     with context.database.transaction() as conn:
         if rule_id is None:
@@ -132,7 +144,11 @@ def _list_choices(conn: Connection) -> dict[str, Any]:
 
 
 def _make_new_form(choices: Mapping[str, Any]) -> Form:
-    """The query may name an endpoint."""
+    """The query may name an endpoint, or one whose silence fires the rule."""
+    silent = read_query(request.environ).get("silence", "")
+    if silent in dict(choices["endpoints"]):
+        name = f"{dict(choices['endpoints'])[silent]}-silence"
+        return BLANK | {KIND: "silence", "source.endpointId": silent, "name": name}
     return BLANK | {
         "endpointId": read_query(request.environ).get("endpoint", "")
         or (choices["endpoints"][0][0] if len(choices["endpoints"]) == 1 else "")
@@ -146,7 +162,8 @@ def _to_form(row: Row) -> Form:
 
 
 def _find_kind(form: Form) -> str:
-    return "prometheus" if form.get(KIND) == "prometheus" else "impactMetric"
+    kind = form.get(KIND, "")
+    return kind if kind in KINDS else "impactMetric"
 
 
 def _is_query(form: Form) -> bool:
@@ -155,10 +172,15 @@ def _is_query(form: Form) -> bool:
 
 def _make_kind_field(form: Form) -> Field:
     attributes = {"data-press": "change-source"}
-    return Field(KIND, "Compares", _find_kind(form), "select", choices=KINDS, attributes=attributes)
+    choices = list(KINDS.items())
+    return Field(
+        KIND, "Measures", _find_kind(form), "select", choices=choices, attributes=attributes
+    )
 
 
-def _make_general_fields(endpoints: Sequence[tuple[str, str]]) -> list[Field]:
+def _make_general_fields(endpoints: Sequence[tuple[str, str]], kind: str) -> list[Field]:
+    is_silence = kind == "silence"
+    hint = "Stores the signals of the rule; action sets match them there."
     return [
         Field("name", "Name", is_required=True, hint="Letters, digits, and - . _ ~"),
         Field(
@@ -166,22 +188,27 @@ def _make_general_fields(endpoints: Sequence[tuple[str, str]]) -> list[Field]:
             "Signal endpoint",
             type="select",
             choices=[("", "–"), *endpoints],
-            hint="Stores the signals of the rule; action sets match them there.",
-            is_required=True,
+            hint="Empty: the silent one. It stores the signals of the rule."
+            if is_silence
+            else hint,
+            is_required=not is_silence,
         ),
         Field("enabled", "Enabled", type="checkbox"),
     ]
 
 
 def _make_source_fields(form: Form, choices: Mapping[str, Any]) -> list[Field]:
-    if _is_query(form):
+    if _find_kind(form) == "silence":
+        name, label, values = "source.endpointId", "Endpoint", choices["endpoints"]
+        others = add_next_times(SILENCE_FIELDS, form, "source.")
+    elif _is_query(form):
         name, label, others = "source.source", "Metric source", [QUERY_FIELD]
         values = choices["sources"]
     else:
         name, label, others = "source.environment", "Environment", METRIC_FIELDS
         values = choices["environments"]
     current = form.get(name, "")
-    if current and (current, current) not in values:  # it was deleted
+    if current and current not in dict(values):  # it was deleted
         values = [(current, current), *values]
     return [Field(name, label, type="select", choices=values), *others]
 

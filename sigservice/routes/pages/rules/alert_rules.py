@@ -10,7 +10,7 @@ from sigservice.repository.signals import signal_endpoints
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.rules import alert_rules
 from sigservice.services.rules.alert_rules import read_condition
-from sigservice.services.rules.rule_conditions import Condition, ImpactMetric
+from sigservice.services.rules.rule_conditions import Condition, ImpactMetric, Silence
 from sigservice.services.rules.rule_preview import list_recent_values
 from sigservice.services.rules.rule_readings import TOO_SLOW, describe_source
 from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
@@ -126,18 +126,32 @@ def _describe(row: Row, charts: dict[int, Any], *, can_edit: bool) -> dict[str, 
         "path": f"{PATH}/{row['id']}" if can_edit else "",
         "source_text": _describe_source(condition),
         "badge": describe_state(row),
-        "value_text": "no value" if value is None else format_number(value),
-        "limit_text": f"fires {'above' if condition.above is not None else 'below'} "
-        + format_number(condition.limit),
+        "value_text": _describe_value(row, value),
+        "limit_text": _describe_limit(condition),
         "chart": charts.get(row["id"]),
         "can_edit": can_edit,
     }
+
+
+def _describe_value(row: Row, value: float | None) -> str:
+    if row["silent_endpoint"] is not None:
+        return f"signals of {row['silent_endpoint']}"
+    return "no value" if value is None else format_number(value)
+
+
+def _describe_limit(condition: Condition) -> str:
+    if isinstance(condition.source, Silence):
+        return "fires when a signal is overdue"
+    side = "above" if condition.above is not None else "below"
+    return f"fires {side} {format_number(condition.limit)}"
 
 
 def _describe_source(condition: Condition) -> str:
     source = condition.source
     if isinstance(source, ImpactMetric):
         return f"{describe_source(source)} in {source.environment}"
+    if isinstance(source, Silence):
+        return "Silence of an endpoint"
     return f"{source.query[:100]} ({source.source})"
 
 

@@ -1,5 +1,6 @@
 """The fields of the condition of an alert rule, also those of a guard."""
 
+from sigservice.routes.pages.signals.cron_field import CRON_HINT
 from sigservice.web.forms import Field
 
 MEASURES = [
@@ -34,6 +35,22 @@ QUERY_FIELD = Field(
     hint="An instant query with one series as its result, such as sum(rate(errors[5m])).",
     is_required=True,
 )
+SILENCE_FIELDS = [
+    Field(
+        "source.everySeconds",
+        "Interval (seconds)",
+        hint="A little longer than that of the sender. Or enter times.",
+        attributes={"inputmode": "numeric"},
+    ),
+    Field("source.cron", "Times (cron expression)", hint=CRON_HINT),
+    Field("source.timezone", "Time zone of the times", hint="e.g. UTC or Europe/Berlin"),
+    Field(
+        "source.graceSeconds",
+        "Grace (seconds)",
+        hint="The rule fires so long after the time.",
+        attributes={"inputmode": "numeric"},
+    ),
+]
 LIMIT_FIELDS = [
     Field(
         "above", "Fires above", hint="One of the two limits.", attributes={"inputmode": "decimal"}

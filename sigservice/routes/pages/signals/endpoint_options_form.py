@@ -25,14 +25,13 @@ class FieldGroup:
     fields: Sequence[Field]
 
 
-def read_options(form: Form, existing: EndpointOptions) -> EndpointOptions | None:
-    """None if the form has no fields of options. The rule of silence stays as in `existing`. Raises
-    BadDataError."""
+def read_options(form: Form) -> EndpointOptions | None:
+    """None if the form has no fields of options. Raises BadDataError."""
     if f"{AT}summary" not in form:
         return None
     summary = [_read_summary_line(line) for line in split_lines(form[f"{AT}summary"])]
     options = read(form, EndpointOptions, AT, summary=summary)
-    options.silence, default = existing.silence, EndpointOptions()
+    default = EndpointOptions()
     for name in ("rateLimit", "idempotency"):  # msgspec omits only the same object
         if getattr(options, name) == getattr(default, name):
             setattr(options, name, getattr(default, name))
@@ -42,7 +41,7 @@ def read_options(form: Form, existing: EndpointOptions) -> EndpointOptions | Non
 def make_form(options: EndpointOptions) -> Form:
     """The texts of the fields; `read_options` returns the same options."""
     lines = [f"{field.label}{_BETWEEN}{field.path}" for field in options.summary]
-    plain = msgspec.structs.replace(options, summary=[], silence=None)
+    plain = msgspec.structs.replace(options, summary=[])
     return to_form({"options": plain}) | {f"{AT}summary": "\n".join(lines)}
 
 

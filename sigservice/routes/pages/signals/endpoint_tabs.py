@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from sigservice.repository.signals import refused_calls, silence_checks
+from sigservice.repository.signals import refused_calls
 from sigservice.services.signals import signal_endpoints
 from sigservice.web import Connection, Page, Row
 
@@ -12,7 +12,6 @@ TABS = {
     "log": "Signals",
     "setup": "Setup",
     "tokens": "Tokens",
-    "silence": "Silence",
     "refused": "Refused",
     "settings": "Settings",
 }
@@ -30,12 +29,8 @@ class Tab(NamedTuple):
 def find_endpoint(conn: Connection, id: int) -> Row:
     """The endpoint with what its heading shows. Raises NotFoundError."""
     endpoint = signal_endpoints.get(conn, id)
-    check = silence_checks.find_all(conn, id).get(id)
     refused = refused_calls.count(conn, id)
-    return endpoint | {
-        "silence": signal_endpoints.describe_silence(endpoint, check),
-        "refused": refused[0]["calls"] if refused else 0,
-    }
+    return endpoint | {"refused": refused[0]["calls"] if refused else 0}
 
 
 def make_tab_page(

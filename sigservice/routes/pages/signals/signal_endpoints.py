@@ -10,7 +10,6 @@ from sigservice.repository.signals import (
     refused_calls,
     signal_endpoint_tokens,
     signals,
-    silence_checks,
 )
 from sigservice.repository.signals import signal_endpoints as signal_endpoint_rows
 from sigservice.routes.admin.signals.signal_endpoint_tokens import create_token_of
@@ -101,7 +100,6 @@ def list_signal_endpoints(context: Context, identity: Identity) -> Page:
         hours = signals.count_by_hour(conn)
         run_hours = action_runs.count_by_hour(conn)
         refused = {row["endpoint_id"]: row for row in refused_calls.count(conn)}
-        checks = silence_checks.find_all(conn)
     tokens_by_endpoint: dict[int, list[Row]] = defaultdict(list)
     counts_by_endpoint: dict[int, dict[int, int]] = defaultdict(dict)
     runs_by_endpoint: dict[int, dict[int, int]] = defaultdict(dict)
@@ -122,7 +120,6 @@ def list_signal_endpoints(context: Context, identity: Identity) -> Page:
                 "tokens": tokens_by_endpoint[row["id"]],
                 "last_received": last_received.get((row["id"], None)),
                 "refused": refused.get(row["id"]),
-                "silence": signal_endpoints.describe_silence(row, checks.get(row["id"])),
                 "bars": build_bars(counts),
                 "marks": build_marks(runs),
                 "chart_label": f"{plural(total, 'signal')}{run_text} in the last 24 hours",
@@ -223,8 +220,7 @@ def update_settings(context: Context, identity: Identity, id: int, form: Form) -
     body = read(own, signal_endpoints.Endpoint)
     senders.check_name(body.template)
     with context.database.transaction() as conn:
-        existing = parse_options(signal_endpoints.lock(conn, id)["options"])
-        body.options = endpoint_options_form.read_options(form, existing)
+        body.options = endpoint_options_form.read_options(form)
         signal_endpoints.update(conn, id, signal_endpoints.check_fields(body), identity)
     return f"{PATH}/{id}/settings?done=saved"
 

@@ -23,10 +23,10 @@ def kit(service, clock):
         ({"steps": [{"rollout": 5, "minutes": 1}]}, "steps[0].minutes"),
         ({"startAt": "2020-01-01T00:00:00Z"}, "startAt"),
         ({"template": "nope"}, "template"),
-        ({"guards": [{"kind": "silence", "endpointId": 9, "effect": "hold"}]}, "guards[0]"),
+        ({"guards": [{"kind": "signal", "endpointId": 9, "effect": "hold"}]}, "guards[0]"),
         ({"strategyId": "nope"}, "strategyId"),
         ({"steps": [*({"rollout": n, "minutes": 1} for n in range(20)), {"rollout": 99}]}, "steps"),
-        ({"guards": [{"kind": "silence", "endpointId": 9, "effect": "hold"}] * 6}, "guards"),
+        ({"guards": [{"kind": "signal", "endpointId": 9, "effect": "hold"}] * 6}, "guards"),
         ({"noDataMinutes": 1441}, "noDataMinutes"),
         (
             {"window": {"timezone": "Mars", "days": [], "from": "9", "to": "10:00"}},
