@@ -50,15 +50,20 @@ from sigservice.services import database_risks, startup
 from sigservice.version import VERSION_WITH_COMMIT
 from sigservice.web.wsgi import Wsgi
 
-STOP_POLL_SECONDS = 0.5
+STOP_POLL_SECONDS = 3.0
 JOBS = (
-    Job("actions", actions.run_once, 0.5, 0.1, lambda context: context.signals_waiting, logs=False),
-    Job("mails", mails.run_once, 5, 1, lambda context: context.mails_waiting, logs=False),
-    Job("audit log", audit_log.run_once, every_seconds=1, first_seconds=1, logs=False),
-    Job("integrations", integrations.run_once, every_seconds=0.5, first_seconds=0.5),
-    Job("releases", releases.run_once, every_seconds=1, first_seconds=1),
-    Job("alert rules", alert_rules.run_once, every_seconds=5, first_seconds=1),
-    Job("metric sources", metric_sources.run_once, every_seconds=5, first_seconds=1),
+    Job(
+        "actions", actions.run_once, 0.5, 0.1,
+        lambda context: context.signals_waiting, logs=False, work="actions",
+    ),
+    Job(
+        "mails", mails.run_once, 5, 1,
+        lambda context: context.mails_waiting, logs=False, work="mails",
+    ),
+    Job("integrations", integrations.run_once, 0.5, 0.5, work="deliveries"),
+    Job("releases", releases.run_once, 1, 1, work="releases"),
+    Job("alert rules", alert_rules.run_once, 5, 1, work="rules"),
+    Job("metric sources", metric_sources.run_once, 5, 1, work="rules"),
     Job("retention", retention.run_once, every_seconds=600, first_seconds=60),
     Job("sessions", upkeep.delete_sessions, every_seconds=3600, first_seconds=60, is_short=True),
     Job(
@@ -72,10 +77,10 @@ JOBS = (
     Job("lifecycle", upkeep.store_stages, every_seconds=60, first_seconds=60, is_short=True),
     Job("counts", buffers.store_counts, every_seconds=5, first_seconds=5, is_short=True),
     Job("flag states", flag_states.verify_quiet, every_seconds=300, first_seconds=300),
-    Job("frozen connections", upkeep.cut_stuck, every_seconds=0.5, first_seconds=0.5),
-    Job("released connections", upkeep.release_stuck, every_seconds=0.5, first_seconds=0.5),
-    Job("connections", upkeep.evict_connections, every_seconds=0.5, first_seconds=0.5),
-)
+    Job("frozen connections", upkeep.cut_stuck, every_seconds=2, first_seconds=2),
+    Job("connections", upkeep.renew_connections, every_seconds=2, first_seconds=2),
+)  # fmt: skip
+AUDIT_LOG = Job("audit log", audit_log.run_once, every_seconds=1, first_seconds=1, logs=False)
 CREATED_BY = (
     Job(
         "created-by of events",
@@ -341,6 +346,8 @@ class Service:
 
 def _list_jobs(config: dict[str, Any]) -> tuple[Job, ...]:
     jobs: tuple[Job, ...] = JOBS
+    if config["audit"]["log"]:
+        jobs += (AUDIT_LOG,)
     if config["server"]["enableScheduledCreatedByMigration"]:
         jobs += CREATED_BY
     if config["versionCheck"]["url"] and config["versionCheck"]["enable"]:

@@ -40,6 +40,7 @@ MAX_UNSENT_BYTES = 1_000_000
 SPILL_BYTES = 131_072  # larger bodies are buffered in a file
 _OWN_FILES = 64
 _WARN_SECONDS = 60
+_IDLE_SECONDS = 60.0  # nothing has to be cut
 
 
 class Callbacks(NamedTuple):
@@ -139,7 +140,8 @@ class Listener:
         """Serves until a stop is requested; returns how many busy connections it closed."""
         checked_at = time.monotonic()
         while self._stopping is None:
-            self._loop.run_once(STALL_SECONDS if self._workers.is_busy else 1.0)
+            pause = 1.0 if self._channels() else _IDLE_SECONDS
+            self._loop.run_once(STALL_SECONDS if self._workers.is_busy else pause)
             self._workers.wait(STALL_SECONDS)
             now = time.monotonic()
             self._workers.release_stalled(now)

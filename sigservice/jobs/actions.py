@@ -1,8 +1,8 @@
 """Evaluates queued signals and performs their runs, in the order of the signals.
 
-The request that stores a signal wakes this job. It also looks twice a second for signals of other
-processes, interrupted runs, due auto-reverts and due schedules. One process evaluates at a time
-(`action_runs.lock`), because each begins with the oldest signal.
+The request that stores a signal wakes this job. It also runs for signals of other processes,
+interrupted runs, due auto-reverts and due schedules (`find_due_work`). One process evaluates at a
+time (`action_runs.lock`), because each begins with the oldest signal.
 
 No signal and no action stops the queue: a failed batch is repeated signal by signal, and one that
 fails again is stored as failed, with the ID of the logged error. Errors of the database that have

@@ -4,6 +4,7 @@ Errors are logged and never fatal. A repeated error, such as an unavailable data
 a minute.
 """
 
+import math
 import random
 import threading
 import time
@@ -13,15 +14,19 @@ from dataclasses import dataclass
 from sigservice.context import Context
 from sigservice.errors import UnavailableError
 from sigservice.log import Logger, format_trace
+from sigservice.repository.system import due_work
 
 QUIET_SECONDS = 60
+LOOK_SECONDS, REST_SECONDS = 1.0, 60.0  # between looks for due work, between runs without any
 
 
 @dataclass(frozen=True)
 class Job:
     """`run_once` may return how much it did, which is logged if `logs`. The first run starts after
     a random delay of 1/15 to 1 times `first_seconds`. A job with `woken_by` runs at once when that
-    event is set. One that `is_short` executes only short statements and can wait for others."""
+    event is set. One that `is_short` executes only short statements and can wait for others. One
+    with `work`, a column of `find_due_work`, runs after `every_seconds` while there is some, once
+    more after that, and every REST_SECONDS."""
 
     name: str
     run_once: Callable[[Context], int | None]
@@ -30,6 +35,7 @@ class Job:
     woken_by: Callable[[Context], threading.Event] | None = None
     logs: bool = True
     is_short: bool = False
+    work: str = ""
 
 
 class Runner:
@@ -38,7 +44,14 @@ class Runner:
     def __init__(self, context: Context, jobs: tuple[Job, ...]) -> None:
         self._context = context
         self._logger, self._stop = context.get_logger("jobs"), threading.Event()
-        self._wakers = [job.woken_by(context) for job in jobs if job.woken_by]
+        self._working = tuple(job for job in jobs if job.work)
+        if self._working:
+            jobs += (Job("due work", self._wake_due, LOOK_SECONDS, LOOK_SECONDS),)
+        self._wakers = {
+            job.name: job.woken_by(context) if job.woken_by else threading.Event() for job in jobs
+        }
+        self._had_work: dict[str, bool] = {}
+        self._ended_at: dict[str, float] = {}
         threads = [(job.name, [job]) for job in jobs if not job.is_short]
         if short := [job for job in jobs if job.is_short]:
             threads.append(("short", short))
@@ -54,7 +67,7 @@ class Runner:
     def request_stop(self) -> None:
         """Returns at once; no job starts after this."""
         self._stop.set()
-        for waker in self._wakers:
+        for waker in self._wakers.values():
             waker.set()
 
     def join(self, seconds: float) -> None:
@@ -66,18 +79,33 @@ class Runner:
     def _loop(self, jobs: Sequence[Job]) -> None:
         error_logs = {job.name: _ErrorLog(job.name) for job in jobs}
         due = {job.name: time.monotonic() + _draw_delay(job.first_seconds) for job in jobs}
-        waker = jobs[0].woken_by
-        waiting = waker(self._context) if waker else self._stop
+        waker = self._wakers[jobs[0].name]
         # Checked before and after the wait: a run clears the event that woke it, and may have
         # cleared it after `request_stop` had set it.
         while not self._stop.is_set():
-            is_woken = waiting.wait(max(0.0, min(due.values()) - time.monotonic()))
+            is_woken = waker.wait(max(0.0, min(due.values()) - time.monotonic()))
+            if not jobs[0].woken_by:
+                waker.clear()
             for job in jobs:
                 if self._stop.is_set():
                     return
                 if is_woken or due[job.name] <= time.monotonic():
                     self._run(job, error_logs[job.name])
-                    due[job.name] = time.monotonic() + job.every_seconds
+                    self._ended_at[job.name] = time.monotonic()
+                    seconds = (
+                        max(REST_SECONDS, job.every_seconds) if job.work else job.every_seconds
+                    )
+                    due[job.name] = self._ended_at[job.name] + seconds
+
+    def _wake_due(self, context: Context) -> None:
+        """Wakes the jobs that have something to do."""
+        with context.database.autocommit() as conn:
+            work = due_work.find(conn, context.clock.now())
+        for job in self._working:
+            rested = time.monotonic() - self._ended_at.get(job.name, -math.inf)
+            if (work[job.work] or self._had_work.get(job.name)) and rested >= job.every_seconds:
+                self._had_work[job.name] = work[job.work]
+                self._wakers[job.name].set()
 
     def _run(self, job: Job, error_log: "_ErrorLog") -> None:
         logger, started_at = self._logger, time.monotonic()

@@ -24,20 +24,18 @@ def delete_reset_tokens(context: Context) -> int:
         return reset_tokens.delete_expired(conn, context.clock.now())
 
 
-def evict_connections(context: Context) -> None:
-    """Closes idle connections and opens missing ones."""
-    context.database.evict_idle()
-    context.database.fill()
-
-
 def cut_stuck(context: Context) -> int:
     """Closes stuck connections; returns their number."""
     return context.database.cut_stuck()
 
 
-def release_stuck(context: Context) -> int:
-    """Replaces stuck connections that the server has let go; returns their number."""
-    return context.database.release_stuck()
+def renew_connections(context: Context) -> int:
+    """Replaces stuck connections that the server has let go, closes idle ones and opens missing
+    ones. Returns the number of those that were stuck."""
+    count = context.database.release_stuck()
+    context.database.evict_idle()
+    context.database.fill()
+    return count
 
 
 def fill_events(context: Context) -> int:

@@ -26,6 +26,13 @@ HOT = {
         "action_runs_due_idx",
         "action_sets_due_at_idx",
     ],
+    ("due_work", "find_due_work"): [
+        "signal_queue_pkey",
+        "action_runs_due_idx",
+        "action_sets_due_at_idx",
+        "outbox_due_message_idx",
+        "alert_rules_due_at_idx",
+    ],
     ("signal_queue", "list_queued_signals"): ["signal_queue_pkey", "signals_pkey"],
     ("signals", "insert_signals"): ["signal_endpoint_tokens_pkey", "signals_idempotency_key_idx"],
     ("signals", "find_signal_by_key"): ["signals_idempotency_key_idx"],

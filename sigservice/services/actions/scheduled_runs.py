@@ -24,7 +24,7 @@ from sigservice.services.actions.schedules import find_due_time, read_schedule
 from sigservice.wording import spell_duration
 
 MAX_SETS = 100
-PUNCTUAL = timedelta(seconds=2)  # the job looks twice a second
+PUNCTUAL = timedelta(seconds=2)  # the job looks once a second
 
 
 def start_due_runs(conn: Connection, evaluator: Evaluator, logger: Logger, now: datetime) -> int:

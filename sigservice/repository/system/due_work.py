@@ -1,0 +1,14 @@
+"""What the jobs have to do."""
+
+from datetime import datetime
+
+from sigservice.db import Connection, Row, fetch_one_prepared, queries
+
+_SQL = queries.load("system/due_work")
+
+
+def find(conn: Connection, now: datetime) -> Row:
+    """{kind of work: whether there is some}."""
+    row = fetch_one_prepared(conn, _SQL["find_due_work"], now=now)
+    assert row is not None
+    return row
