@@ -31,15 +31,13 @@ class State(enum.Enum):
     RUNNING = enum.auto()  # a worker runs the request
     PAUSED = enum.auto()  # as RUNNING, but the loop no longer reads: the worker wakes it at the end
     ENDING = enum.auto()  # sends the rest of the last response
-    REJECTING = enum.auto()  # as ENDING, while the client may still send the request
-    LINGERING = enum.auto()  # has shut down its side and drops what the client still sends
+    REJECTING = enum.auto()  # as ENDING, and drops what the client still sends of the request
     LEAVING = enum.auto()  # sends the beginning of a stream; then the socket is handed over
     CLOSED = enum.auto()
 
 
 # The names of this module are found faster than the attributes of an Enum.
-READING, RUNNING, PAUSED, ENDING, REJECTING, LINGERING, LEAVING, CLOSED = State
-_FINAL_STATES = (ENDING, REJECTING, LEAVING)
+READING, RUNNING, PAUSED, ENDING, REJECTING, LEAVING, CLOSED = State
 
 
 class UnsentBody(ReadOnlyFileBasedBuffer):  # type: ignore[misc]
@@ -78,7 +76,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     RUNNING, PAUSED  | ENDING    | the same, and the response closes the connection
     RUNNING, PAUSED  | REJECTING | the same, of a request with an error or a body that is not read
     RUNNING, PAUSED  | LEAVING   | the worker has made the beginning of a stream
-    REJECTING        | LINGERING | the response is sent
     ENDING, LEAVING  | CLOSED    | the response is sent; the socket of a stream remains open
     all              | CLOSED    | the client has closed, an error, a limit of time or bytes, a stop
     """
@@ -138,6 +135,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             must_wake = self._state is PAUSED or bool(self._rest)
             if self._state is not CLOSED:
                 self._state = next_state
+            if self._state is REJECTING:
+                self._begin_dropping()
+                must_wake = True
             is_leaving = self._state is LEAVING
             self._stream = task if is_leaving else None
             must_wake = must_wake or self.writable()
@@ -262,7 +262,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
                 self._state = PAUSED
         if self._state is READING:
             return not (self._rest or self.will_close or self.total_outbufs_len)
-        return self._state is LINGERING
+        return self._state is REJECTING
 
     def is_read_too_slowly(self, now: float) -> bool:
         """Whether a response waits for a client that is too slow, see ReadingPace. `now` is
@@ -276,10 +276,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def writable(self) -> bool:
         if self._state is READING and self._rest:
             return True
-        return bool(super().writable() or self._state in _FINAL_STATES)
+        return bool(super().writable() or self._state in (ENDING, LEAVING))
 
     def handle_read(self) -> None:
-        if self._state is not LINGERING:
+        if self._state is not REJECTING:
             super().handle_read()
             return
         try:
@@ -300,7 +300,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if self._state is ENDING:
             self.handle_close()
         elif self._state is REJECTING:
-            self._linger()
+            self._shut_down()
         elif self._state is LEAVING:
             self._leave()
         elif self._state is READING and self._rest:
@@ -316,13 +316,17 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.handle_close()
         stream.take_over(sock, stream.chunked_response)
 
-    def _linger(self) -> None:
-        """Reads and drops bytes for a moment. If the connection closed while the client still
-        sends, the client would see a reset instead of the response."""
-        self._state = LINGERING
+    def _begin_dropping(self) -> None:
+        """If the connection closed while the client still sends, the client would see a reset
+        instead of the response."""
         self._rest = b""  # the body of a rejected request must not run as a request
         now = time.monotonic()
         self.must_end_at, self._linger_end = now + LINGER_SECONDS, now + MAX_LINGER_SECONDS
+        if not self.total_outbufs_len:
+            self._shut_down()
+
+    def _shut_down(self) -> None:
+        """Tells the client that the response has ended."""
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_WR)
 

@@ -141,14 +141,33 @@ def test_rejected_request_is_followed_by_bytes_that_are_dropped(connection: Conn
     connection.channel.received(b"nonsense\r\n\r\n" + HEALTH)
     connection.channel.service()
     assert connection.state is State.REJECTING
+    assert connection.channel.readable()
     connection.channel.handle_write()
-    assert connection.state is State.LINGERING
+    assert not connection.channel.writable()
+    received = b"".join(iter(lambda: connection.client.recv(10_000), b""))
+    assert received.startswith(b"HTTP/1.0 400")
     connection.client.sendall(HEALTH)
     connection.channel.handle_read()
     assert not connection.channel.requests
     connection.client.close()
     connection.channel.handle_read()
     assert connection.state is State.CLOSED
+
+
+def test_response_of_a_rejected_request_is_sent_while_bytes_are_dropped(connection: Connection):
+    connection.fill_buffers()
+    connection.channel.received(b"nonsense\r\n\r\n")
+    connection.channel.service()
+    assert connection.channel.readable()
+    assert connection.channel.writable()
+    connection.client.sendall(HEALTH)
+    connection.channel.handle_read()
+    received = b""
+    while connection.channel.total_outbufs_len:
+        received += connection.client.recv(2**20)
+        connection.channel.handle_write()
+    received += b"".join(iter(lambda: connection.client.recv(2**20), b""))
+    assert received.lstrip(b" ").startswith(b"HTTP/1.0 400")
 
 
 def test_fault_of_the_application_ends_the_connection(connection: Connection):
