@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from bottle import HTTPError, HTTPResponse, request
+from bottle import Bottle, HTTPError, HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import StartError
@@ -14,10 +14,10 @@ from sigservice.routes import find_early_routers, load_routers, map_late_routes
 from sigservice.services.access.authentication_scheme import Custom
 from sigservice.web.body_permits import build_body_decision
 from sigservice.web.client_ip import make_connection_key
-from sigservice.web.cors import allow_origins, answer_preflights, make_rejection_headers
+from sigservice.web.cors import make_rejection_headers
+from sigservice.web.dispatcher import Dispatcher, LateRoutes
 from sigservice.web.errors import ErrorPlugin, handle_router_error
 from sigservice.web.request_log import build_refusal_log
-from sigservice.web.router import LateRoutes, create_root
 from sigservice.web.wsgi import Wsgi, compress, wrap_app
 
 
@@ -26,13 +26,16 @@ def make_app(context: Context) -> Callable[[], tuple[Wsgi, Callbacks]]:
     what the listener asks it. Binding the routes takes most of the time, so a reset service only
     wraps them again."""
     config = context.config
-    root = create_root(context)
-    root.install(ErrorPlugin(context))  # for routes that a hook adds
+    root = Bottle()
+    root.uninstall(True)
+    root.install(ErrorPlugin(context))
     outer = _call_hook(config["preHook"], "preHook", root)
     _set_up_custom_authentication(context, root)
     inner = _call_hook(config["preRouterHook"], "preRouterHook", root)
+    compresses = not config["disableCompression"]
+    dispatcher = Dispatcher(context, root, compresses=compresses and inner is None)
     routes = [route for router in find_early_routers() for route in router.bind(context)]
-    root.router.complete(routes, LateRoutes(map_late_routes(), load_routers))
+    dispatcher.complete(routes, LateRoutes(map_late_routes(), load_routers))
 
     def on_error(error: HTTPError) -> HTTPResponse:
         return handle_router_error(context, error, request.environ)
@@ -40,15 +43,14 @@ def make_app(context: Context) -> Callable[[], tuple[Wsgi, Callbacks]]:
     root.default_error_handler = on_error
 
     def wrap() -> tuple[Wsgi, Callbacks]:
-        app: Wsgi = inner(root) if inner else root
-        if not config["disableCompression"]:
-            app = compress(app)
-        app = wrap_app(context, answer_preflights(context, app))
-        app = allow_origins(context, app)
+        app: Wsgi = dispatcher
+        if inner is not None:
+            app = compress(inner(app)) if compresses else inner(app)
+        app = wrap_app(context, app)
         callbacks = Callbacks(
             make_rejection_headers(context),
             build_refusal_log(context),
-            build_body_decision(context, root, has_wrapper=bool(outer or inner)),
+            build_body_decision(context, dispatcher, has_wrapper=bool(outer or inner)),
             partial(make_connection_key, trusted=context.trusted_proxies),
         )
         return (outer(app) if outer else app), callbacks

@@ -4,7 +4,7 @@ thread, so it does no I/O and doesn't use the database.
 
 from typing import Any
 
-from bottle import Bottle, HTTPError
+from bottle import HTTPError
 
 from sigservice.context import Context
 from sigservice.crypto import secrets
@@ -15,6 +15,7 @@ from sigservice.services.signals.signatures import has_signature
 from sigservice.web import session
 from sigservice.web.body import FORM_LIMIT, JSON_LIMIT
 from sigservice.web.client_ip import find_client_ip, make_limit_key
+from sigservice.web.dispatcher import Dispatcher
 from sigservice.web.guards import SAFE_METHODS, PageGuard, read_ofrep_token
 from sigservice.web.signal_credentials import make_signal_key, read_headers, read_signal_token
 from sigservice.web.wsgi import clean_path
@@ -22,7 +23,9 @@ from sigservice.web.wsgi import clean_path
 ANY_SIZE = 2**63
 
 
-def build_body_decision(context: Context, root: Bottle, *, has_wrapper: bool) -> DecideBody:
+def build_body_decision(
+    context: Context, dispatcher: Dispatcher, *, has_wrapper: bool
+) -> DecideBody:
     """`decide(method, path, query, headers, peer)` for `http_parsing.BodyLimits`.
 
     Routes of hooks have no limit. With `has_wrapper`, a WSGI application of a hook around the
@@ -41,7 +44,7 @@ def build_body_decision(context: Context, root: Bottle, *, has_wrapper: bool) ->
             clean_path(environ, context.base)
             environ["PATH_INFO"] = environ["PATH_INFO"].encode("latin-1").decode()
             # Imports the module of a late route, once: until then its limit is unknown.
-            route, arguments = root.router.match(environ)
+            route, arguments = dispatcher.match(environ)
             if route.config.get("needs_credentials"):  # a signal
                 name, secret = arguments["name"], read_signal_token(environ)
                 keys = [make_signal_key(name, secret, ip)]
@@ -77,7 +80,7 @@ def _has_signature(context: Context, endpoint_name: str, environ: dict[str, Any]
 
 
 def _find_limit(route: Any, has_credentials: bool) -> int:
-    guard = next((p for p in route.app.plugins if getattr(p, "name", "") == "guard"), None)
+    guard = getattr(route, "guard", None)
     if guard is None:
         return ANY_SIZE
     is_open = guard.is_open and not route.config.get("needs_credentials")

@@ -1,12 +1,12 @@
 """CORS for the frontend API and OFREP: pages of other sites may call them, with a token.
 
-There are two wrappers. A preflight has no token, so it is answered before the guards. The headers
-are added to every answer, including errors of the outermost layer, because without them a browser
-hides even the status.
+A preflight has no token, so it is answered before the guards. The headers are added to every
+answer, including errors of the outermost layer, because without them a browser hides even the
+status.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from sigservice.context import Context
@@ -15,49 +15,25 @@ from sigservice.services.system.settings import ANY_ORIGIN
 from sigservice.web.guards import REVISIONS
 from sigservice.web.headers import Headers, build_header_sets, is_api
 from sigservice.web.ofrep_errors import is_ofrep
-from sigservice.web.wsgi import Environ, StartResponse, Wsgi
 
+Environ = dict[str, Any]
 PATHS = ("/api/frontend", "/api/proxy")
 _BEGINNINGS = tuple(f"{path}/" for path in PATHS)
 METHODS = "GET,HEAD,PUT,PATCH,POST,DELETE"  # as Unleash answers
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
 
-def allow_origins(context: Context, app: Wsgi) -> Wsgi:
-    """The outermost wrapper: allows pages of the configured origins to read the answer."""
-
-    def respond(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        def start(status: str, headers: Headers, exc_info: Any = None) -> Any:
-            # By now the path is normalized, and the guard may have set the revisions.
-            if _is_cors_path(environ):
-                headers = headers + _make_headers(context, environ, status)
-            return start_response(status, headers, exc_info)
-
-        return app(environ, start)
-
-    return respond
-
-
-def answer_preflights(context: Context, app: Wsgi) -> Wsgi:
-    """Wraps the routes, before the guards."""
-    max_age = str(context.config["accessControlMaxAge"])
-
-    def respond(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        if environ["REQUEST_METHOD"] != "OPTIONS" or not _is_cors_path(environ):
-            return app(environ, start_response)
-        headers = [
-            ("Access-Control-Allow-Methods", METHODS),
-            ("Access-Control-Max-Age", max_age),
-            ("Vary", "Access-Control-Request-Headers"),
-        ]
-        requested = environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "").split(",")
-        names = [name.strip() for name in requested if _TOKEN.fullmatch(name.strip())]
-        if names:
-            headers.append(("Access-Control-Allow-Headers", ",".join(names)))
-        start_response("204 No Content", headers)
-        return []
-
-    return respond
+def make_preflight_headers(environ: Environ, max_age: str) -> Headers:
+    headers = [
+        ("Access-Control-Allow-Methods", METHODS),
+        ("Access-Control-Max-Age", max_age),
+        ("Vary", "Access-Control-Request-Headers"),
+    ]
+    requested = environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "").split(",")
+    names = [name.strip() for name in requested if _TOKEN.fullmatch(name.strip())]
+    if names:
+        headers.append(("Access-Control-Allow-Headers", ",".join(names)))
+    return headers
 
 
 def make_rejection_headers(context: Context) -> Callable[[str, str], Headers]:
@@ -70,20 +46,19 @@ def make_rejection_headers(context: Context) -> Callable[[str, str], Headers]:
         if not is_api(below):
             return page_headers
         environ = {"PATH_INFO": below, "HTTP_ORIGIN": origin}
-        if not _is_cors_path(environ):
+        if not is_cors_path(below):
             return api_headers
-        return api_headers + _make_headers(context, environ, "503")
+        return api_headers + make_headers(context, environ, "503")
 
     return headers
 
 
-def _is_cors_path(environ: Environ) -> bool:
-    path = environ.get("PATH_INFO", "")
+def is_cors_path(path: str) -> bool:
     is_frontend = path in PATHS or path.startswith(_BEGINNINGS)
     return is_frontend or is_ofrep(path)
 
 
-def _make_headers(context: Context, environ: Environ, status: str) -> Headers:
+def make_headers(context: Context, environ: Environ, status: str) -> Headers:
     """The headers of an answer. With `*` they don't include Allow-Credentials, which browsers would
     reject; tokens are sent in a header."""
     origins = _find_origins(context, environ, status)

@@ -266,8 +266,8 @@ class PageGuard:
             if isinstance(answer, str):
                 answer = respond.redirect(context, answer)
             elif isinstance(answer, respond.Page):
-                if route.app.notices and environ["REQUEST_METHOD"] in SAFE_METHODS:
-                    answer.values.setdefault("notice", respond.find_notice(route.app.notices))
+                if route.notices and environ["REQUEST_METHOD"] in SAFE_METHODS:
+                    answer.values.setdefault("notice", respond.find_notice(route.notices))
                 answer = respond.page(context, answer.template, identity, **answer.values)
             if nonce:
                 session.set_form_nonce(context, answer, nonce)
@@ -363,9 +363,9 @@ def _make_next_query(environ: dict[str, Any]) -> str:
     path, query = environ["PATH_INFO"], environ.get("QUERY_STRING", "")
     if path == "/logout":  # of another tab; not to the provider, which would sign in again
         return "?done=signed-out"
-    router, route = environ["bottle.app"].router, environ["bottle.route"]
+    route = environ["bottle.route"]
     try:
-        page, _ = router.match(environ | {"REQUEST_METHOD": "GET"})
+        page, _ = environ["sigservice.dispatcher"].match(environ | {"REQUEST_METHOD": "GET"})
     except HTTPError:
         return ""
     if page.rule != route.rule or path == "/":

@@ -69,8 +69,8 @@ def build_document(routes: Iterable[Any], cookie_name: str) -> dict[str, Any]:
 
 
 def _describe_operation(route: Any, body: dict[str, Any] | None) -> dict[str, Any]:
-    guards = [type(p).__name__ for p in route.app.plugins if getattr(p, "name", "") == "guard"]
-    is_ofrep = guards == ["OfrepGuard"]
+    guard = type(route.guard).__name__
+    is_ofrep = guard == "OfrepGuard"
     error = {"schema": {"$ref": _REF.format(name="OfrepError" if is_ofrep else "Error")}}
     name, last = route.callback.__name__, route.rule.rpartition("/")[2]
     module = route.callback.__module__.rpartition(".")[2]
@@ -92,7 +92,7 @@ def _describe_operation(route: Any, body: dict[str, Any] | None) -> dict[str, An
     if body is not None:
         content = {"application/json": {"schema": body}}
         operation["requestBody"] = {"required": True, "content": content}
-    if security := _SECURITY.get(guards[0] if guards else ""):
+    if security := _SECURITY.get(guard):
         operation["security"] = security
     if needs := route.config.get("needs"):
         operation["description"] = f"Requires the role {_ROLES[needs]}."

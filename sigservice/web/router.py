@@ -1,27 +1,25 @@
 """Routers: the routes of one module, declared by decorators on named functions.
 
-`bind` makes bottle's routes of them for one service, and `route_tree.py` finds them. The guard,
-limits and body checks of a route are plugins.
+`bind` makes the routes of one service of them, and `dispatcher.py` calls them. The guard, limits
+and body checks of a route are plugins.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial, update_wrapper
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
 
-from bottle import Bottle, HTTPError, HTTPResponse, Route, request, response
-from bottle import Router as BottleRouter
+from bottle import HTTPResponse
 
 from sigservice.context import Context
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.web import respond
 from sigservice.web.body import BodyPlugin
-from sigservice.web.errors import ErrorPlugin
 from sigservice.web.limits import LimitPlugin
-from sigservice.web.route_tree import RouteTree, Rule
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-_ANSWER = "sigservice.answer"  # the answer of a handler, which bottle still has to convert
 Size = int | Callable[[dict[str, Any]], int]
 SIZES = ("body_limit", "form_limit")
 
@@ -50,6 +48,14 @@ class RouteDeclaration(NamedTuple):
     path: str
     handler: Callable[..., Any]
     options: RouteOptions
+
+
+class BoundRouter(NamedTuple):
+    """What the routes of a module share in one service."""
+
+    context: Context
+    guard: Any
+    notices: Mapping[str, str]
 
 
 class Router:
@@ -116,17 +122,16 @@ class Router:
         return declare
 
     def bind(self, context: Context) -> list[Route]:
-        """The routes as bottle's, whose handlers get `context` first. A handler whose first
-        parameter is `conn` gets a connection instead, which is in a transaction.
+        """The routes, whose handlers get `context` first. A handler whose first parameter is `conn`
+        gets a connection instead, which is in a transaction.
 
-        The order of the plugins: errors, guard, limits, body. So an unauthenticated caller uses up
-        no limit, except where the guard is public.
+        The order of the plugins: guard, limits, body. So an unauthenticated caller uses up no
+        limit, except where the guard is public.
         """
         if not self.is_enabled(context.config):
             return []
-        guard = self._guard(context, *self._tokens)
-        app = _BoundRouter(context, guard, self._notices)
-        return [_BoundRoute(app, declaration) for declaration in self.routes]
+        router = BoundRouter(context, self._guard(context, *self._tokens), self._notices)
+        return [Route(declaration, router) for declaration in self.routes]
 
 
 def _list_parameters(handler: Any) -> tuple[str, ...]:
@@ -175,147 +180,31 @@ def _call_for_json(
     return respond.empty() if answer is None else respond.json(answer)
 
 
-class LateRoutes(NamedTuple):
-    """Routes whose modules are imported at the first request of one: the module of each route, and
-    a function that imports a module and returns its routers."""
+class Route:
+    """A route of one service. It binds its handler at its first request, because most are never
+    called. The errors of a handler are the dispatcher's."""
 
-    modules: Mapping[Rule, str]
-    load: Callable[[str], Iterable[Router]]
-
-
-class _BoundRouter(Bottle):  # type: ignore[misc]
-    """The app of bound routes. It never handles a request, so it has only the attributes that they
-    need: creating a whole Bottle takes most of the start."""
-
-    def __init__(self, context: Context, guard: Any, notices: Mapping[str, str]) -> None:
-        self.context, self.guard, self.notices = context, guard, notices
-        self.plugins = [ErrorPlugin(context), guard, LimitPlugin(context), BodyPlugin()]
-
-
-class _BoundRoute(Route):  # type: ignore[misc]
-    """A route that binds its handler at its first request, because most are never called."""
-
-    def __init__(self, app: _BoundRouter, declaration: RouteDeclaration) -> None:
-        self.app, self._handler = app, declaration.handler
-        self.method, self.rule = declaration.method, declaration.path
-        self.name, self.plugins, self.skiplist = None, list[Any](), list[Any]()
+    def __init__(self, declaration: RouteDeclaration, router: BoundRouter) -> None:
+        self.method, self.rule, self._handler = declaration[:3]
+        self.guard, self.notices, self._router = router.guard, router.notices, router
         options: dict[str, Any] = {**declaration.options}
+        config = router.context.config
         sizes = {name: options[name] for name in SIZES if callable(options.get(name))}
-        self.config = options | {name: size(app.context.config) for name, size in sizes.items()}
+        self.config = options | {name: size(config) for name, size in sizes.items()}
 
     @cached_property
     def callback(self) -> Callable[..., Any]:
-        context = self.app.context
+        """The handler with its first argument."""
+        context = self._router.context
         callback = bind_handler(self._handler, context, self.config.get("autocommit", False))
-        if getattr(self.app.guard, "returns_json", False):
+        if getattr(self.guard, "returns_json", False):
             callback = partial(_call_for_json, callback, context.prefix)
         return update_wrapper(callback, self._handler)
 
-
-class _RootRouter(BottleRouter):  # type: ignore[misc]
-    """Finds the routes of the service in a tree; bottle's router has only those of hooks."""
-
-    def __init__(self, context: Context) -> None:
-        super().__init__()
-        self._context = context
-        self._tree = RouteTree()
-        self._routes: dict[Rule, Route] = {}
-        self._late: LateRoutes = LateRoutes({}, lambda _module: ())
-
-    def complete(self, routes: Iterable[Route], late: LateRoutes) -> None:
-        """Adds the routes of the service. Those of hooks are there already, and replace routes with
-        the same method and path."""
-        hook_rules = {(method, path) for method in self.static for path in self.static[method]}
-        hook_rules |= {(m, path) for m, rules in self.dyna_routes.items() for path, *_ in rules}
-        self._late = late
-        self._add_routes(routes)
-        for method, path in {**self._routes, **late.modules}.keys() - hook_rules:
-            self._tree.add(method, path)
-
-    def match(self, environ: dict[str, Any]) -> tuple[Route, dict[str, Any]]:
-        rule, arguments = self._find_rule(environ)
-        if isinstance(rule, Route):
-            return rule, arguments
-        if rule not in self._routes:
-            self._load(self._late.modules[rule])
-        return self._routes[rule], arguments
-
-    def list_routes(self) -> list[Route]:
-        """All routes of the service, for which it imports all modules."""
-        for module in set(self._late.modules.values()):
-            self._load(module)
-        return list(self._routes.values())
-
-    def _find_rule(self, environ: dict[str, Any]) -> tuple[Rule | Route, dict[str, Any]]:
-        method, path = environ["REQUEST_METHOD"].upper(), environ["PATH_INFO"] or "/"
-        methods = ("HEAD", "GET") if method == "HEAD" else (method,)
-        is_fixed_hook = any(path in self.static.get(name, ()) for name in (*methods, "ANY"))
-        if not is_fixed_hook and (match := self._tree.find(methods, path)) is not None:
-            return match
-        try:
-            return super().match(environ)
-        except HTTPError as error:
-            allowed = self._tree.list_methods(path)
-            if not allowed:
-                raise
-            if hook_methods := error.get_header("Allow"):
-                allowed |= set(hook_methods.split(","))
-            raise HTTPError(405, "Method not allowed.", Allow=",".join(sorted(allowed))) from None
-
-    def _load(self, module: str) -> None:
-        """Two requests may do it at the same time: each of the routes works."""
-        routers = self._late.load(module)
-        self._add_routes(route for router in routers for route in router.bind(self._context))
-
-    def _add_routes(self, routes: Iterable[Route]) -> None:
-        self._routes |= {(route.method, route.rule): route for route in routes}
-
-
-class _Root(Bottle):  # type: ignore[misc]
-    """Answers with the HTTPResponse of a handler as it is. bottle copies it into an object of the
-    thread first, which takes longer than most handlers. Routes of hooks are bottle's."""
-
-    def wsgi(self, environ: dict[str, Any], start_response: Any) -> Any:
-        if not environ["PATH_INFO"].isascii():  # bottle decodes it
-            return super().wsgi(environ, start_response)
-        try:
-            route, arguments = self.router.match(environ)
-        except HTTPError:
-            return super().wsgi(environ, start_response)
-        if not isinstance(route.app, _BoundRouter) or any(self._hooks.values()):
-            return super().wsgi(environ, start_response)
-        if request.environ is not environ:  # a wrapper of the user has copied it
-            request.bind(environ)
-        environ["bottle.app"], environ["bottle.route"] = self, route
-        try:
-            answer = route.call(**arguments)
-        except HTTPResponse as raised:
-            answer = raised
-        if not isinstance(answer, HTTPResponse) or not isinstance(answer.body, bytes):
-            environ[_ANSWER] = answer
-            return super().wsgi(environ, start_response)
-        headers = answer.headerlist
-        if "Content-Length" not in answer:
-            headers.append(("Content-Length", str(len(answer.body))))
-        start_response(answer.status_line, headers)
-        is_empty = environ["REQUEST_METHOD"] == "HEAD" or answer.status_code in (204, 304)
-        return [] if is_empty or not answer.body else [answer.body]
-
-    def _handle(self, environ: dict[str, Any]) -> Any:
-        answer = environ.pop(_ANSWER, None)
-        if answer is None:
-            return super()._handle(environ)
-        response.bind()
-        if isinstance(answer, HTTPResponse):
-            answer.apply(response)
-        return answer
-
-
-def create_root(context: Context) -> Bottle:
-    """A Bottle without plugins. The caller calls `complete` of its router when hooks have added
-    their routes."""
-    root = _Root()
-    root.uninstall(True)
-    del root.router  # bottle does not allow it to be replaced
-    root.router = _RootRouter(context)
-    return root
+    @cached_property
+    def call(self) -> Callable[..., Any]:
+        """The handler behind guard, limits and body."""
+        callback = self.callback
+        for plugin in (BodyPlugin(), LimitPlugin(self._router.context), self.guard):
+            callback = plugin.apply(callback, self)
+        return callback

@@ -86,23 +86,23 @@ def send_file(
         place.callback(context.streamed_files.release, user)
         with context.database.transaction(is_slow=True) as conn:
             first = read(conn, None)
-        parts = _Parts(_generate(context, head, first, read, encode), place.pop_all())
+        start = head + encode(first.rows)
+        rest = _generate(context, start, first.next_before, read, encode)
+        parts = _Parts(rest, place.pop_all())
         return respond.file(parts, content_type, name)
 
 
 def _generate(
-    context: Context, head: bytes, first: Page, read: ReadPage, encode: Encode
+    context: Context, start: bytes, before: int | None, read: ReadPage, encode: Encode
 ) -> Iterator[bytes]:
     """The parts of the file. No transaction is open between two parts, because the client may be
     slow."""
-    page = first
-    yield head
-    while True:
+    yield start
+    while before is not None:
+        page = _read_part(context, read, before)
         if data := encode(page.rows):
             yield data
-        if page.next_before is None:
-            return
-        page = _read_part(context, read, page.next_before)
+        before = page.next_before
 
 
 def _read_part(context: Context, read: ReadPage, before: int) -> Page:

@@ -1,4 +1,4 @@
-"""WSGI wrappers around the routes: base path, normal paths, headers, log and metrics, gzip.
+"""What all responses share: base path, normal paths, headers, CORS, log and metrics, gzip.
 
 Headers are set here and not in bottle hooks, because bottle drops headers of hooks when a handler
 raises or returns an HTTPResponse.
@@ -14,8 +14,9 @@ from sigservice.concurrency import wait_budget
 from sigservice.concurrency.shared_body import SharedBody, compress_gzip
 from sigservice.context import Context
 from sigservice.errors import AppError, BadDataError, NotFoundError, build_busy_error
+from sigservice.web import cors
 from sigservice.web.errors import respond_to_error, respond_to_fault
-from sigservice.web.headers import build_header_sets, is_api
+from sigservice.web.headers import Headers, build_header_sets, is_api
 from sigservice.web.request_log import build_observer
 
 Environ = dict[str, Any]
@@ -33,29 +34,37 @@ def wrap_app(context: Context, app: Wsgi) -> Wsgi:
     responses."""
     api_headers, page_headers = build_header_sets(context.config)
     observe, base, seconds = build_observer(context), context.base, context.clock.monotonic
+    max_age = str(context.config["accessControlMaxAge"])
 
     def wrapped(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         started_at = seconds() if observe is not None else 0.0
         environ["sigservice.context"] = context
-        request.bind(environ)  # for errors before bottle binds the request
+        request.bind(environ)  # for errors before a route
         path = environ.get("PATH_INFO", "")
         status_line = "500"
 
-        def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+        def start(status: str, headers: Headers, exc_info: Any = None) -> Any:
             nonlocal status_line
-            status_line = status
-            extra = api_headers if is_api(environ["PATH_INFO"]) else page_headers
+            status_line, path = status, environ["PATH_INFO"]
             if not any(name.lower() == "cache-control" for name, _ in headers):
                 headers = [*headers, ("Cache-Control", "no-store")]
-            return start_response(status, headers + extra, exc_info)
+            headers = headers + (api_headers if is_api(path) else page_headers)
+            # By now the path is normalized, and the guard may have set the revisions.
+            if cors.is_cors_path(path):
+                headers += cors.make_headers(context, environ, status)
+            return start_response(status, headers, exc_info)
 
         try:
             clean_path(environ, base)
             waited = environ.get("sigservice.waited", 0.0)
             if waited > MAX_QUEUE_SECONDS and environ["PATH_INFO"] != "/health":
                 raise build_busy_error()
-            with wait_budget.measure_request(waited):
-                answer = app(environ, start)
+            if environ["REQUEST_METHOD"] == "OPTIONS" and cors.is_cors_path(environ["PATH_INFO"]):
+                start("204 No Content", cors.make_preflight_headers(environ, max_age))
+                answer: Iterable[bytes] = []
+            else:
+                with wait_budget.measure_request(waited):
+                    answer = app(environ, start)
         except AppError as error:
             answer = _send(respond_to_error(context, error, environ["PATH_INFO"]), environ, start)
         except Exception as error:  # noqa: BLE001  no internal detail may reach the client
@@ -68,35 +77,44 @@ def wrap_app(context: Context, app: Wsgi) -> Wsgi:
 
 
 def compress(app: Wsgi) -> Wsgi:
-    """Compresses text of at least 1 kB with gzip if the client accepts it. A strong ETag doesn't
-    change: SDKs send it back, and it identifies the revision."""
+    """Compresses the responses of an application, see `compress_body`."""
 
     def with_gzip(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         response: list[Any] = []
 
-        def capture(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+        def capture(status: str, headers: Headers, exc_info: Any = None) -> None:
             response[:] = [status, headers, exc_info]
 
         body = app(environ, capture)
         if not response:  # a generator of a hook calls `capture` when it is read
             body = [b"".join(body)]
         status, headers, exc_info = response
-        if isinstance(body, list) and sum(map(len, body)) >= MIN_COMPRESSED_BYTES:
-            names = {name.lower(): text for name, text in headers}
-            is_text = _COMPRESSIBLE.match(names.get("content-type", ""))
-            if is_text and "content-encoding" not in names:
-                data = body[0] if len(body) == 1 else b"".join(body)
-                if "vary" not in names:
-                    headers = [*headers, ("Vary", "Accept-Encoding")]
-                if accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", "")):
-                    data = data.gzipped if isinstance(data, SharedBody) else compress_gzip(data)
-                    headers = [pair for pair in headers if pair[0].lower() != "content-length"]
-                    headers += [("Content-Encoding", "gzip"), ("Content-Length", str(len(data)))]
-                body = [data]
+        if isinstance(body, list) and body:
+            headers = list(headers)
+            body = [compress_body(environ, headers, b"".join(body))]
         start_response(status, headers, exc_info)
         return body
 
     return with_gzip
+
+
+def compress_body(environ: Environ, headers: Headers, data: bytes) -> bytes:
+    """Compresses text of at least 1 kB with gzip if the client accepts it, and changes `headers`. A
+    strong ETag doesn't change: SDKs send it back, and it identifies the revision."""
+    if len(data) < MIN_COMPRESSED_BYTES:
+        return data
+    names = {name.lower(): text for name, text in headers}
+    is_text = _COMPRESSIBLE.match(names.get("content-type", ""))
+    if not is_text or "content-encoding" in names:
+        return data
+    if "vary" not in names:
+        headers.append(("Vary", "Accept-Encoding"))
+    if not accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", "")):
+        return data
+    data = data.gzipped if isinstance(data, SharedBody) else compress_gzip(data)
+    headers[:] = [pair for pair in headers if pair[0].lower() != "content-length"]
+    headers += [("Content-Encoding", "gzip"), ("Content-Length", str(len(data)))]
+    return data
 
 
 def accepts_gzip(accepted: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import webtest
+from bottle import request, response
 
 from sigservice.errors import StartError
 from tests.conftest import ADMIN
@@ -274,3 +275,32 @@ def test_start_lines_need_no_database(make_service):
     service = make_service()
     service.context.database.close()
     assert service.describe()[0].startswith("sigservice ")
+
+
+def test_hooks_of_bottle_see_the_requests_of_the_service(make_service):
+    calls = []
+
+    def hook(app):
+        app.add_hook("before_request", lambda: calls.append(request.path))
+        app.add_hook("after_request", lambda: response.headers.update({"X-Own": "yes"}))
+
+    web = webtest.TestApp(make_service({"preHook": hook}).app)
+    assert web.get("/health").headers["X-Own"] == "yes"
+    assert calls == ["/health"]
+
+
+def test_answers_are_compressed_around_the_wrapper_of_a_hook(make_service):
+    def hook(app):
+        def wrap(inner):
+            def outer(environ, start_response):
+                body = b"".join(inner(environ, lambda *_: None))
+                start_response("200 OK", [("Content-Type", "text/plain")])
+                return [body * 100]
+
+            return outer
+
+        return wrap
+
+    web = webtest.TestApp(make_service({"preRouterHook": hook}).app)
+    answer = web.get("/health", headers={"Accept-Encoding": "gzip"})
+    assert answer.headers["Vary"] == "Accept-Encoding"  # webtest has decompressed the body

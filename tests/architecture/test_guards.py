@@ -75,31 +75,20 @@ WHILE_DEFAULT_PASSWORD = {
 }
 
 
-class Routes(list):
-    """pytest would be at bottle's own repr for minutes when a test fails."""
-
-    __repr__ = object.__repr__
-
-
 @pytest.fixture
 def routes(service):
-    return Routes(route for router in find_routers() for route in router.bind(service.context))
-
-
-def guard(route):
-    (result,) = [p for p in route.app.plugins if getattr(p, "name", "") == "guard"]
-    return result
+    return [route for router in find_routers() for route in router.bind(service.context)]
 
 
 def test_every_route_has_a_guard(routes):
-    opened = {(r.method, r.rule) for r in routes if isinstance(guard(r), Public)}
+    opened = {(r.method, r.rule) for r in routes if isinstance(r.guard, Public)}
     assert opened == OPEN
-    assert all(isinstance(guard(r), Public | AdminGuard | ClientGuard | PageGuard) for r in routes)
+    assert all(isinstance(r.guard, Public | AdminGuard | ClientGuard | PageGuard) for r in routes)
 
 
 def test_every_guarded_route_says_what_it_needs(routes):
     for route in routes:
-        if not isinstance(guard(route), Public | ClientGuard):
+        if not isinstance(route.guard, Public | ClientGuard):
             assert route.config["needs"] in ("ADMIN", "EDIT", "VIEW"), route.rule
 
 
@@ -115,8 +104,8 @@ def test_little_is_open_while_the_built_in_password_works(routes):
 
 def test_api_routes_have_the_admin_guard_and_pages_the_page_guard(routes):
     for route in routes:
-        if not isinstance(guard(route), Public):
+        if not isinstance(route.guard, Public):
             expected = PageGuard
             if route.rule.startswith(("/api/", "/ofrep/")):
                 expected = AdminGuard if route.rule.startswith("/api/admin/") else ClientGuard
-            assert isinstance(guard(route), expected), route.rule
+            assert isinstance(route.guard, expected), route.rule

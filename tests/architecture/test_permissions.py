@@ -30,9 +30,10 @@ def reading(service):
     """{path or `METHOD path`: permission} of what only reads, and of whatever needs VIEW."""
     needed = {}
     for route in (r for router in find_routers() for r in router.bind(service.context)):
-        (guard,) = [p for p in route.app.plugins if getattr(p, "name", "") == "guard"]
         needs = route.config.get("needs")
-        if isinstance(guard, AdminGuard | PageGuard) and (route.method == "GET" or needs == "VIEW"):
+        if isinstance(route.guard, AdminGuard | PageGuard) and (
+            route.method == "GET" or needs == "VIEW"
+        ):
             path = PART.sub(r"{\1}", route.rule)
             needed[path if route.method == "GET" else f"{route.method} {path}"] = needs
     return needed

@@ -112,11 +112,11 @@ def test_a_job_without_work_doesnt_run_and_one_with_work_does(service, run_jobs,
 def test_a_job_runs_once_more_after_its_last_work(service, run_jobs, alerts):
     alerts.set()
     alerts.send()
-    seen, was_empty = [], threading.Event()
+    looks, was_empty = [], threading.Event()
 
     def note(context):
-        seen.append(find_work(service))
-        if not seen[-1]:
+        looks.append(find_work(service))
+        if not looks[-1]:
             was_empty.set()
         actions.run_once(context)
 

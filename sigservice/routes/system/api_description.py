@@ -67,7 +67,7 @@ def _read_document(context: Context, url: str) -> SharedBody:
     if url not in documents and len(documents) >= MAX_URLS:  # clients can send any Host header
         url = context.prefix or "/"
     if url not in documents:
-        routes = request.environ["bottle.app"].router.list_routes()
+        routes = request.environ["sigservice.dispatcher"].list_routes()
         document = openapi.build_document(routes, context.cookie_name)
         document["servers"] = [{"url": url}]
         documents[url] = SharedBody(msgspec.json.encode(document))
