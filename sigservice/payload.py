@@ -80,6 +80,11 @@ def parse(data: bytes, source: str = "body") -> Any:
     return value
 
 
+def is_harmless(data: bytes) -> bool:
+    """Whether JSON can have neither NUL characters nor too many levels."""
+    return b"\\u0000" not in data and data.count(b"[") + data.count(b"{") <= MAX_DEPTH
+
+
 def _build_depth_error() -> BadDataError:
     return BadDataError(f"The JSON is nested deeper than {MAX_DEPTH} levels.")
 

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import psycopg2
@@ -26,6 +26,7 @@ from sigservice.errors import UnavailableError, build_busy_error
 
 READ_ONLY = "25006"
 PROBE_SECONDS = 1.0
+_NO_LIMIT = nullcontext()
 _IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
 
 
@@ -84,7 +85,8 @@ class Database:
             self._stuck.refuse_if_confirmed()
         release_turn()
         slot = self._limit_concurrency(self._transactions)
-        with self._limit_slow(is_slow), slot, self._check_out() as conn:
+        slow = self._limit_slow() if is_slow else _NO_LIMIT
+        with slow, slot, self._check_out() as conn:
             conn.prepares, conn.notes = prepared, []
             try:
                 if snapshot:
@@ -115,7 +117,7 @@ class Database:
             self._stuck.refuse_if_confirmed()
         if not is_brief:
             release_turn()
-        with self._limit_slow(is_slow), self._check_out() as conn:
+        with self._limit_slow() if is_slow else _NO_LIMIT, self._check_out() as conn:
             conn.autocommit = True
             conn.notices.clear()
             try:
@@ -287,12 +289,9 @@ class Database:
             raise
 
     @contextmanager
-    def _limit_slow(self, is_slow: bool) -> Iterator[None]:
+    def _limit_slow(self) -> Iterator[None]:
         """Runs the block when a slow read may. Raises UnavailableError: at once if too many callers
         wait, otherwise after the wait."""
-        if not is_slow:
-            yield
-            return
         if not self._slow_callers.acquire(blocking=False):
             raise build_busy_error()
         try:

@@ -203,12 +203,13 @@ def evaluate(steps: Iterable[Step], fields: Fields) -> bytes:
 
 def join_results(steps: Iterable[Step], fields: Fields) -> bytes:
     """Returns what the steps find for the context, with commas between."""
-    results = []
-    for step in steps:
-        result = step if isinstance(step, bytes) else step(fields)
-        if result is not None:
-            results.append(result)
-    return b",".join(results)
+    return b",".join(
+        [
+            result
+            for step in steps
+            if (result := step if type(step) is bytes else step(fields)) is not None
+        ]
+    )
 
 
 def evaluate_repeatable(steps: Iterable[Step], fields: Fields) -> list[Step]:

@@ -2,6 +2,7 @@
 
 import io
 import re
+from contextlib import suppress
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
@@ -16,6 +17,7 @@ JSON_LIMIT = 102_400
 FORM_LIMIT = 65_536
 FORM_FIELDS = 200
 MISSING = msgspec.UNSET
+_QUERY = "sigservice.query"  # in the environ: the query string and its pairs
 Struct = TypeVar("Struct")
 _MISSING_FIELD = re.compile(r"missing required field `(\w+)`")
 
@@ -115,9 +117,15 @@ def read_struct(
     ContentTypeError, and what `read_bytes` raises."""
     if not any_content_type and not environ.get("CONTENT_TYPE"):
         raise ContentTypeError("The body must be application/json.")
-    value, _ = read_json(environ, limit, any_content_type=any_content_type)
-    if value is MISSING:
+    data = read_bytes(environ, limit)
+    if not data.strip():
         raise BadDataError("A JSON body is required.")
+    if not any_content_type and not is_json(environ.get("CONTENT_TYPE", "")):
+        raise ContentTypeError("The body must be application/json.")
+    if not hasattr(struct, "read_only") and payload.is_harmless(data):
+        with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return msgspec.json.decode(data, type=struct)
+    value = payload.parse(data)  # also for the reason
     result = to_struct(value, struct)
     refuse_unknown(value, struct)
     return result
@@ -156,8 +164,12 @@ def read_query(environ: dict[str, Any]) -> dict[str, str]:
 
 
 def read_query_pairs(environ: dict[str, Any]) -> list[tuple[str, str]]:
-    """The query parameters with repeated names; raises like `read_query`."""
-    return _parse_pairs(environ.get("QUERY_STRING", ""), "query string")
+    """The query parameters with repeated names, which must not be changed; raises like
+    `read_query`. A request parses its query once."""
+    text, cached = environ.get("QUERY_STRING", ""), environ.get(_QUERY)
+    if cached is None or cached[0] != text:
+        cached = environ[_QUERY] = text, _parse_pairs(text, "query string")
+    return cached[1]  # type: ignore[no-any-return]
 
 
 def _parse_pairs(text: str, source: str, fields: int = FORM_FIELDS) -> list[tuple[str, str]]:

@@ -19,6 +19,7 @@ SLOW = {
     "outgoing/test_smtp.py",
     "sdk/cutting_proxy.py",
     "sdk/test_streaming.py",
+    "server/test_idle.py",
     "server/test_embedded.py",
     "server/test_costly_input.py",
     "server/test_kill_releases.py",

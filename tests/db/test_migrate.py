@@ -248,12 +248,12 @@ def test_an_endpoint_that_expected_signals_gets_a_rule_on_silence(open_pool, mon
     migrate_with_rows(pool, monkeypatch, "0061", BEFORE_EVENTS)
     with pool.transaction() as conn, conn.cursor() as cursor:
         cursor.execute(
-            "SELECT name, endpoint_id, condition #>> '{source,everySeconds}', state, has_fired, last_signal_id, alert_key"
-            " FROM alert_rules WHERE silent_endpoint_id = 1"
+            "SELECT name, endpoint_id, condition #>> '{source,everySeconds}', state, has_fired,"
+            " last_signal_id, alert_key FROM alert_rules WHERE silent_endpoint_id = 1"
         )
         assert cursor.fetchall() == [("e-silence-1", 1, "60", "firing", True, 7, "silence/e")]
         cursor.execute("SELECT options FROM signal_endpoints")
-        assert cursor.fetchall() == [({},)]
+        assert cursor.fetchall() == [("{}",)]
 
 
 def test_alerts_and_holds_are_those_of_the_runs(open_pool, monkeypatch):

@@ -13,7 +13,6 @@ from sigservice.repository.system import due_work
 from tests.integrations_kit import ENVIRON, Integrations
 from tests.jobs.release_kit import STEPS, Releases
 from tests.jobs.rules_kit import Rules
-from tests.jobs.silence_kit import Silence
 from tests.routes.sdk import Sdk
 from tests.waiting import DEADLINE_SECONDS
 
@@ -60,11 +59,6 @@ def test_a_release_is_work_until_it_ends(service, clock):
     assert "releases" in find_work(service)
     releases.command(release, "stop")
     assert "releases" not in find_work(service)
-
-
-def test_an_expected_signal_is_work(service, clock):
-    Silence(service, clock).endpoint()
-    assert "silence" in find_work(service)
 
 
 def test_an_alert_rule_is_work(make_service, database, clock):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import msgspec
 
@@ -10,7 +10,13 @@ from sigservice.delivery.revision_cache import Access
 from sigservice.errors import NotFoundError
 from sigservice.routes.flags.frontend import has_proxy_paths
 from sigservice.services.usage.client_applications import DEFAULT_INSTANCE, Instance
-from sigservice.services.usage.client_metrics import Usage, find_hour, parse_count, parse_time
+from sigservice.services.usage.client_metrics import (
+    MAX_COUNT,
+    Usage,
+    find_hour,
+    parse_count,
+    parse_time,
+)
 from sigservice.services.usage.impact_samples import (
     BACKEND_LIMITS,
     FRONTEND_LIMITS,
@@ -42,20 +48,24 @@ class Counts(msgspec.Struct, rename="camel"):
     variants: dict[str, Count] | None = None
 
     def __post_init__(self) -> None:
-        self.yes, self.no = parse_count(self.yes), parse_count(self.no)
-        if self.variants:
-            if any(len(name) > MAX_LENGTH for name in self.variants):
-                raise ValueError(f"A variant name must have at most {MAX_LENGTH} characters.")
-            counts = {name: parse_count(count) for name, count in self.variants.items()}
+        """A report has many: usual counts are checked without a call for each."""
+        yes, no, variants = self.yes, self.no, self.variants
+        if not (type(yes) is int is type(no) and yes >= 0 and no >= 0 and yes + no <= MAX_COUNT):
+            self.yes, self.no = parse_count(yes), parse_count(no)
+        if not variants:
+            return
+        if max(map(len, variants)) > MAX_LENGTH:
+            raise ValueError(f"A variant name must have at most {MAX_LENGTH} characters.")
+        values = variants.values()
+        if {*map(type, values)} != {int} or min(values) <= 0 or max(values) > MAX_COUNT:
+            counts = {name: parse_count(count) for name, count in variants.items()}
             self.variants = {name: count for name, count in counts.items() if count}
 
-    @property
-    def is_empty(self) -> bool:
-        return not (self.yes or self.no or self.variants)
-
     def to_usage(self, feature: str, app_name: str, environment: str, hour: datetime) -> Usage:
-        yes, no, variants = cast(int, self.yes), cast(int, self.no), self.variants or {}
-        return Usage(feature, app_name, environment, hour, yes, no, cast(dict[str, int], variants))
+        counts: Any = self
+        return Usage(
+            feature, app_name, environment, hour, counts.yes, counts.no, counts.variants or {}
+        )
 
 
 class Bucket(msgspec.Struct):
@@ -164,7 +174,7 @@ def _store_metrics(context: Context, access: Access, body: MetricsBody, sdk_type
         usages = [
             counts.to_usage(feature, body.app_name, access.environment, hour)
             for feature, counts in body.bucket.toggles.items()
-            if not counts.is_empty
+            if counts.yes or counts.no or counts.variants
         ]
     impact, bucket = NO_METRICS, None
     if body.impact_metrics:
