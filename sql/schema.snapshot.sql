@@ -640,28 +640,6 @@ ALTER TABLE public.refused_calls ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTIT
     CACHE 1
 );
 
-CREATE TABLE public.release_events (
-    id bigint NOT NULL,
-    release_id bigint NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    type text NOT NULL,
-    step integer NOT NULL,
-    rollout integer NOT NULL,
-    actor text NOT NULL,
-    reason text,
-    text text NOT NULL,
-    guard jsonb
-);
-
-ALTER TABLE public.release_events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME public.release_events_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
-
 CREATE TABLE public.release_guards (
     id bigint NOT NULL,
     release_id bigint NOT NULL,
@@ -1144,9 +1122,6 @@ ALTER TABLE ONLY public.projects
 ALTER TABLE ONLY public.refused_calls
     ADD CONSTRAINT refused_calls_pkey PRIMARY KEY (id);
 
-ALTER TABLE ONLY public.release_events
-    ADD CONSTRAINT release_events_pkey PRIMARY KEY (id);
-
 ALTER TABLE ONLY public.release_guards
     ADD CONSTRAINT release_guards_pkey PRIMARY KEY (id);
 
@@ -1293,6 +1268,8 @@ CREATE INDEX events_no_user_idx ON public.events USING btree (id DESC) WHERE (cr
 
 CREATE INDEX events_project_id_idx ON public.events USING btree (project, id DESC);
 
+CREATE INDEX events_release_idx ON public.events USING btree (((data -> 'releaseId'::text)), id) WHERE (type ~~ 'release-%'::text);
+
 CREATE INDEX events_type_id_idx ON public.events USING btree (type, id DESC);
 
 CREATE INDEX favorite_features_account_id_idx ON public.favorite_features USING btree (account_id);
@@ -1350,8 +1327,6 @@ CREATE INDEX project_environments_environment_idx ON public.project_environments
 CREATE INDEX refused_calls_endpoint_id_idx ON public.refused_calls USING btree (endpoint_id);
 
 CREATE INDEX refused_calls_endpoint_name_idx ON public.refused_calls USING btree (endpoint_name);
-
-CREATE INDEX release_events_release_id_idx ON public.release_events USING btree (release_id, id);
 
 CREATE INDEX release_guards_endpoint_id_idx ON public.release_guards USING btree (endpoint_id) WHERE is_watching;
 
@@ -1476,9 +1451,6 @@ ALTER TABLE ONLY public.project_environments
 
 ALTER TABLE ONLY public.refused_calls
     ADD CONSTRAINT refused_calls_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.signal_endpoints(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.release_events
-    ADD CONSTRAINT release_events_release_id_fkey FOREIGN KEY (release_id) REFERENCES public.releases(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.release_guards
     ADD CONSTRAINT release_guards_release_id_fkey FOREIGN KEY (release_id) REFERENCES public.releases(id) ON DELETE CASCADE;

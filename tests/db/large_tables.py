@@ -161,6 +161,11 @@ SELECT (ARRAY['feature-created', 'feature-strategy-add', 'feature-environment-en
        '{{"name": "x"}}', now() - ({events} - n) * interval '10 seconds'
 FROM generate_series(1, {events}) n
 ORDER BY n;
+
+INSERT INTO events (type, created_by, data)
+SELECT 'release-guard-fired', 'system',
+       jsonb_build_object('releaseId', n % 1000, 'guard', '{{"id": 1}}'::jsonb)
+FROM generate_series(1, {events} / 10) n;
 """
 
 

@@ -245,6 +245,9 @@ def _list_events() -> Iterator[CaseTuple]:
     yield path, "fill_created_by", {"system_id": -1, "token_id": -2}
     yield path, "lock_old_events", {"chunk": 1000, "days": 1}
     yield path, "delete_events", {"ids": list(range(1000, 2000))}
+    path = "releases/releases"
+    yield path, "list_release_events", {"release_id": 7}
+    yield path, "list_guard_events", {"release_ids": [7, 8], "since": NOW - timedelta(hours=1)}
 
 
 def _list_access() -> Iterator[CaseTuple]:

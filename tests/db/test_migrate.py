@@ -152,6 +152,7 @@ UNRELEASED = {
     "0063_rules_of_guards",
     "0064_holds",
     "0067_silence_is_a_rule",
+    "0069_log_of_releases",
 }
 
 
@@ -163,6 +164,34 @@ def test_no_migration_takes_away_what_the_version_before_it_uses():
         for column in NEW_COLUMN.findall(text):
             has_default = "DEFAULT" in column.upper()
             assert has_default or "NOT NULL" not in column.upper(), (migration.name, column)
+
+
+BEFORE_LOG = """
+INSERT INTO projects (id, name) VALUES ('p', 'p');
+INSERT INTO features (name, project, type, created_by, created_by_user_id)
+VALUES ('f', 'p', 'release', 'ada', 1);
+INSERT INTO environments (name, type, sort_order) VALUES ('e', 'test', 1);
+INSERT INTO releases (feature, environment, strategy_id, plan, state, rollout, start_rollout,
+                      content, created_at, created_by, created_by_user_id)
+VALUES ('f', 'e', 's', '{}', 'stopped', 1, 0, '{}', now(), 'ada', 1);
+INSERT INTO release_events (release_id, created_at, type, step, rollout, actor, text)
+SELECT 1, date '2026-01-01' + n, type, 0, 1, 'ada', type
+FROM (VALUES (1, 'created'), (2, 'guardFired'), (3, 'stopped')) AS x (n, type);
+INSERT INTO events (id, created_at, type, created_by, data) OVERRIDING SYSTEM VALUE
+VALUES (7, '2026-01-04', 'release-stopped', 'ada', '{"releaseId": 1, "text": "stopped"}');
+"""
+
+
+def test_the_log_of_a_release_has_what_the_audit_log_lost(open_pool, monkeypatch):
+    pool = open_pool()
+    migrate_with_rows(pool, monkeypatch, "0069", BEFORE_LOG)
+    with pool.transaction() as conn, conn.cursor() as cursor:
+        cursor.execute("SELECT id, type, data ->> 'text', feature_name FROM events ORDER BY 1")
+        assert cursor.fetchall() == [
+            (5, "release-created", "created", "f"),
+            (6, "release-guard-fired", "guardFired", "f"),
+            (7, "release-stopped", "stopped", None),
+        ]
 
 
 SETTINGS = '{"restoreWhenResolved": {"path": "status", "values": ["ok"], "key": "key"}}'

@@ -767,3 +767,4 @@ def test_the_log_has_each_event_newest_first(kit, ed):
     texts = [event["text"] for event in kit.events(release)]
     assert len(rows) == len(texts)
     assert all(text in row for text, row in zip(reversed(texts), rows, strict=True))
+    assert all("by API token admin" in row for row in rows)

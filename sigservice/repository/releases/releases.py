@@ -1,4 +1,4 @@
-"""Releases and their events: one function for each SQL statement."""
+"""Releases: one function for each SQL statement."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -82,11 +82,8 @@ def update(conn: Connection, item: Any) -> None:
     execute(conn, _SQL["update_release"], item=msgspec.json.encode(item).decode())
 
 
-def insert_events(conn: Connection, items: Sequence[dict[str, Any]]) -> None:
-    execute(conn, _SQL["insert_release_events"], items=msgspec.json.encode(items).decode())
-
-
 def list_events(conn: Connection, release_id: int) -> list[Row]:
+    """Those of the audit log, oldest first."""
     return fetch_all(conn, _SQL["list_release_events"], release_id=release_id)
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from sigservice.clock import parse_iso
 from sigservice.db import Row
+from sigservice.services.identity import name_actor
 from sigservice.services.releases.windows import Window, is_open
 from sigservice.wording import spell_duration
 
@@ -22,7 +23,11 @@ def make_headline(release: Mapping[str, Any], row: Row, now: datetime) -> str:
         return f"running at {rollout} · step {release['step'] + 1} of {len(release['steps'])}"
     if state == "held":
         is_person = release["heldBy"] == "person" and row["last_actor"]
-        how = f"held at {rollout} by {row['last_actor']}" if is_person else f"on hold at {rollout}"
+        how = (
+            f"held at {rollout} by {_name_last_actor(row)}"
+            if is_person
+            else f"on hold at {rollout}"
+        )
         return f"{how} · for {since}"
     if state == "finished":
         return f"finished · {rollout} for {since}"
@@ -47,9 +52,13 @@ def explain_state(release: Mapping[str, Any], row: Row, now: datetime) -> list[s
         return [f"The strategy is at {release['rollout']}% in {release['environment']}.", text]
     if state == "stopped":
         return [reason, f"{where} stays at {release['rollout']}%. Nothing watches it."]
-    cause = f"Guard broken: {reason}" if row["last_by_guard"] else f"By {row['last_actor']}."
+    cause = f"Guard broken: {reason}" if row["last_by_guard"] else f"By {_name_last_actor(row)}."
     texts = [cause if row["last_by_guard"] or not reason else f"{cause} {reason}"]
     return [*texts, f"{row['rolled_back_from']}% → {release['rollout']}% of users."]
+
+
+def _name_last_actor(row: Row) -> str:
+    return name_actor(row["last_actor"], row["last_actor_id"])
 
 
 def is_blocked(release: Mapping[str, Any]) -> bool:

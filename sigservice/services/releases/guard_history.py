@@ -15,7 +15,11 @@ from sigservice.services.rules.rule_readings import TOO_SLOW, measure, read_each
 
 SLOTS = 24
 SLOT = timedelta(seconds=150)
-_STATES = {"guardFired": "firing", "guardUnknown": "unknown", "guardOk": "ok"}
+_STATES = {
+    "release-guard-fired": "firing",
+    "release-guard-unknown": "unknown",
+    "release-guard-ok": "ok",
+}
 
 
 class GuardPoint(NamedTuple):

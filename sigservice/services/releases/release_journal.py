@@ -1,5 +1,4 @@
-"""Events of releases and their entries in the audit log. Both are collected during a transaction
-and stored in one statement each."""
+"""Events of releases: collected during a transaction, stored in the audit log in one statement."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +7,6 @@ from typing import Any, NamedTuple
 
 from sigservice.clock import format_optional
 from sigservice.db import Connection
-from sigservice.repository.releases import releases as release_rows
 from sigservice.services.identity import SYSTEM, Cause, Identity
 from sigservice.services.releases.guard_results import GuardRecord
 from sigservice.services.releases.release_state import Release
@@ -34,16 +32,16 @@ class Journal:
     """The events of a transaction, in order."""
 
     def __init__(self) -> None:
-        self._rows: list[dict[str, Any]] = []
-        self._audit: list[Event] = []
+        self._events: list[Event] = []
+        self._notes: list[ReleaseEventNote] = []
         self._ids: dict[str, int] = {}
 
     def make_cause(self, conn: Connection, type: str, by: Identity) -> Identity:
         """The actor of changes that the next event of the type causes. Events before it get IDs
         too, so that the audit log has their order."""
-        ids = events.reserve_ids(conn, 1 + sum(event.id is None for event in self._audit))
-        self._audit = [
-            event._replace(id=ids.pop(0)) if event.id is None else event for event in self._audit
+        ids = events.reserve_ids(conn, 1 + sum(event.id is None for event in self._events))
+        self._events = [
+            event._replace(id=ids.pop(0)) if event.id is None else event for event in self._events
         ]
         (self._ids[type],) = ids
         cause = Cause(self._ids[type], (name_audit_event(type),), by.cause)
@@ -51,12 +49,12 @@ class Journal:
 
     def collect(self, _conn: Connection, batch: Sequence[Event]) -> None:
         """Keeps events of changes, to record them in the statement of the others."""
-        self._audit += batch
+        self._events += batch
 
     @property
     def last_text(self) -> str:
         """The sentence of the last event."""
-        return str(self._rows[-1]["text"])
+        return str(self._events[-1].item["data"]["text"])
 
     def add(
         self,
@@ -71,51 +69,44 @@ class Journal:
     ) -> None:
         """`before` is the percentage before the event, `editor` the user who changed the flag."""
         text = make_text(release, type, before=before, editor=editor, reason=reason)
-        item = {
-            "release_id": release.id,
-            "created_at": release.now,
-            "type": type,
-            "step": release.step,
-            "rollout": release.rollout,
-            "actor": by.username,
-            "reason": reason or None,
-            "text": text,
-            "guard": describe_guard(guard) if guard else None,
-        }
-        self._rows.append(item)
         data = {
             "releaseId": release.id,
             "text": text,
-            **{name: item[name] for name in ("step", "rollout", "reason", "guard")},
+            "step": release.step,
+            "rollout": release.rollout,
+            "reason": reason or None,
+            "guard": describe_guard(guard) if guard else None,
             "url": make_path(release),
         }
-        scope = release.target.event_scope
-        name, item_of_event = name_audit_event(type), scope | {"data": data}
-        self._audit.append(Event(name, by, item_of_event, self._ids.pop(type, None)))
+        item = release.target.event_scope | {"created_at": release.now, "data": data}
+        name = name_audit_event(type)
+        self._events.append(Event(name, by, item, self._ids.pop(type, None)))
+        self._notes.append(ReleaseEventNote(type))
         if type in ("held", "rolledBack") and guard is not None and guard.state == "firing":
-            self._audit.append(
-                Event("safeguard-triggered", by, item_of_event, covered_by=[(name,)])
-            )
+            self._events.append(Event("safeguard-triggered", by, item, covered_by=[(name,)]))
 
     def write(self, conn: Connection) -> None:
         """Stores all of it."""
-        if not self._rows:
-            return
-        release_rows.insert_events(conn, self._rows)
-        conn.notes += [ReleaseEventNote(row["type"]) for row in self._rows]
-        types = {event.type for event in self._audit}
+        conn.notes += self._notes
+        types = {event.type for event in self._events}
         decisions = [(type,) for type in _DECISIONS if type in types]
         events.record_all(
             conn,
             [
                 event._replace(covered_by=decisions) if event.type in _CIRCUMSTANCES else event
-                for event in self._audit
+                for event in self._events
             ],
         )
 
 
 def name_audit_event(type: str) -> str:
+    """Such as `release-rolled-back` for `rolledBack`."""
     return "release-" + re.sub("([A-Z])", lambda match: f"-{match[1].lower()}", type)
+
+
+def name_release_event(type: str) -> str:
+    """The reverse of `name_audit_event`."""
+    return re.sub("-(.)", lambda match: match[1].upper(), type.removeprefix("release-"))
 
 
 def describe_guard(guard: GuardRecord) -> dict[str, Any]:

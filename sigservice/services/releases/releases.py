@@ -28,7 +28,7 @@ from sigservice.services.releases.plans import (
     check_plan,
 )
 from sigservice.services.releases.release_guards import PreparedGuard, Readings
-from sigservice.services.releases.release_journal import Journal
+from sigservice.services.releases.release_journal import Journal, name_release_event
 from sigservice.services.releases.release_state import find_propagation_seconds, load
 from sigservice.services.releases.windows import Window
 
@@ -179,20 +179,19 @@ def list_all(conn: Connection, *, state: str | None, project: str | None) -> lis
 def list_events(conn: Connection, target: FeatureEnvironment, id: int) -> list[dict[str, Any]]:
     """The JSON of its events, oldest first. Raises NotFoundError."""
     get(conn, target, id)
-    return [
-        {
-            "id": row["id"],
-            "createdAt": format_iso(row["created_at"]),
-            "type": row["type"],
-            "step": row["step"],
-            "rollout": row["rollout"],
-            "actor": row["actor"],
-            "reason": row["reason"],
-            "text": row["text"],
-            "guard": msgspec.json.decode(row["guard"]) if row["guard"] else None,
-        }
-        for row in release_rows.list_events(conn, id)
-    ]
+    return [event_to_json(row) for row in release_rows.list_events(conn, id)]
+
+
+def event_to_json(row: Row) -> dict[str, Any]:
+    """An entry of the log of a release, from the audit log."""
+    data = msgspec.json.decode(row["data"])
+    return {
+        "id": row["id"],
+        "createdAt": format_iso(row["created_at"]),
+        "type": name_release_event(row["type"]),
+        "actor": row["created_by"],
+        **{name: data[name] for name in ("step", "rollout", "reason", "text", "guard")},
+    }
 
 
 def to_json(row: Row) -> dict[str, Any]:

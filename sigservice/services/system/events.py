@@ -13,7 +13,7 @@ from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
 from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
-from sigservice.services.identity import ADMIN, ADMIN_TOKEN_ID, Cause, Identity
+from sigservice.services.identity import ADMIN, Cause, Identity
 
 # Families of event types (their first words) that all users may read: flags and their parts. Only
 # admins read the others (tokens, users, action sets, signals) and families that aren't listed yet.
@@ -27,8 +27,6 @@ OPEN_FAMILIES = (
 RELEASE_EVENTS = ("release-", "safeguard-")
 RUN_EVENTS = ("action-run-",)
 RULE_EVENTS = ("alert-rule-firing", "alert-rule-resolved", "alert-rule-unknown")
-
-MAX_TOKEN_EVENTS = 1000
 
 
 class FlagEventNote(NamedTuple):
@@ -138,14 +136,6 @@ def list_readable_types(conn: Connection, identity: Identity) -> list[str]:
     families = restrict_to_readable(identity, EventFilter()).families
     types = events.list_types(conn)
     return [type for type in types if families is None or type.partition("-")[0] in families]
-
-
-def list_data_of_tokens(conn: Connection, event_filter: EventFilter) -> list[dict[str, Any]]:
-    """The data of the newest events that admin tokens caused, for tables that store the name of an
-    actor without an ID."""
-    event_filter = replace(event_filter, authors=[str(ADMIN_TOKEN_ID)])
-    rows = events.list_newest(conn, event_filter, limit=MAX_TOKEN_EVENTS)
-    return [msgspec.json.decode(row["data"] or "{}") for row in rows]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
--- Releases and their events. Written by commands and the job under the lock of revisions, deleted with
--- their flag or environment.
+-- Releases. Written by commands and the job under the lock of revisions, deleted with their flag or
+-- environment. Their events are in the audit log.
 
 -- name: insert_release
 INSERT INTO releases (feature, environment, strategy_id, plan, warnings, state, rollout,
@@ -30,9 +30,9 @@ jsonb_build_object('value', a.value, 'samples', a.samples, 'covers_from', a.wind
 -- state, if there is one.
 {{columns}},
        NOT f.stale AND f.archived_at IS NULL AS can_be_stale, guards.items AS guards,
-       last.created_at AS last_at, last.actor AS last_actor, last.reason AS last_reason, last.text AS last_text,
-       last.guard IS NOT NULL AS last_by_guard,
-       (last.guard ->> 'signalId')::bigint AS last_signal_id
+       last.created_at AS last_at, last.created_by AS last_actor, last.created_by_user_id AS last_actor_id,
+       last.data ->> 'reason' AS last_reason, last.data ->> 'guard' IS NOT NULL AS last_by_guard,
+       (last.data #>> '{guard,signalId}')::bigint AS last_signal_id
 FROM releases r
 JOIN features f ON f.name = r.feature
 CROSS JOIN LATERAL (
@@ -44,10 +44,11 @@ CROSS JOIN LATERAL (
     WHERE g.release_id = r.id
 ) guards
 LEFT JOIN LATERAL (
-    SELECT v.created_at, v.actor, v.reason, v.text, v.guard
-    FROM release_events v
-    WHERE v.release_id = r.id
-      AND v.type = r.state
+    SELECT v.created_at, v.created_by, v.created_by_user_id, v.data
+    FROM events v
+    WHERE v.type LIKE 'release-%%'
+      AND v.data -> 'releaseId' = to_jsonb(r.id)
+      AND v.type = 'release-' || CASE r.state WHEN 'rolledBack' THEN 'rolled-back' ELSE r.state END
     ORDER BY v.id DESC
     LIMIT 1
 ) last ON true
@@ -133,31 +134,23 @@ FROM jsonb_to_record(%(item)s::jsonb)
            finished_at timestamptz, start_rollout integer)
 WHERE r.id = x.id;
 
--- name: insert_release_events
-INSERT INTO release_events (release_id, created_at, type, step, rollout, actor, reason, text,
-                            guard)
-SELECT release_id, created_at, type, step, rollout, actor, reason, text, guard
-FROM ROWS FROM (jsonb_to_recordset(%(items)s::jsonb)
-     AS (release_id bigint, created_at timestamptz, type text, step integer, rollout integer,
-         actor text, reason text, text text, guard jsonb)) WITH ORDINALITY
-     AS x (release_id, created_at, type, step, rollout, actor, reason, text, guard, position)
-ORDER BY position;
-
 -- name: list_release_events
 -- Oldest first.
-SELECT id, created_at, type, step, rollout, actor, reason, text, guard
-FROM release_events
-WHERE release_id = %(release_id)s
+SELECT id, created_at, type, created_by, created_by_user_id, data
+FROM events
+WHERE type LIKE 'release-%%' AND data -> 'releaseId' = to_jsonb(%(release_id)s::bigint)
 ORDER BY id;
 
 -- name: list_guard_events
 -- Changes of the states of guards, oldest first, with the last one before `since` of each guard.
 SELECT guard_id, type, created_at
 FROM (
-    SELECT id, (guard->>'id')::bigint AS guard_id, type, created_at,
-           lead(created_at) OVER (PARTITION BY guard->>'id' ORDER BY id) AS next_at
-    FROM release_events
-    WHERE release_id = ANY(%(release_ids)s) AND type IN ('guardFired', 'guardUnknown', 'guardOk')
+    SELECT id, (data #>> '{guard,id}')::bigint AS guard_id, type, created_at,
+           lead(created_at) OVER (PARTITION BY data #>> '{guard,id}' ORDER BY id) AS next_at
+    FROM events
+    WHERE type LIKE 'release-%%'
+      AND data -> 'releaseId' = ANY(ARRAY(SELECT to_jsonb(x) FROM unnest(%(release_ids)s::bigint[]) AS x))
+      AND type IN ('release-guard-fired', 'release-guard-unknown', 'release-guard-ok')
 ) changes
 WHERE coalesce(next_at, created_at) > %(since)s
 ORDER BY id;
@@ -179,7 +172,7 @@ ON CONFLICT (environment, seconds) DO UPDATE SET seen_at = now();
 DELETE FROM poll_intervals WHERE seen_at < now() - interval '1 day';
 
 -- name: delete_old_releases
--- Deletes releases that have ended, with their guards and events.
+-- Deletes releases that have ended, with their guards.
 DELETE FROM releases
 WHERE id IN (
     SELECT id FROM releases

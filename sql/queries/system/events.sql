@@ -12,16 +12,17 @@ SELECT nextval('events_id_seq') AS id FROM generate_series(1, %(count)s);
 -- events before it, and events wait for a change and then see it. An integration that gets the event of the
 -- cause doesn't get what it caused: `covered_by` has alternatives, each an array of types.
 WITH items AS MATERIALIZED (
-    SELECT coalesce(x.id, nextval('events_id_seq')) AS id, x.type, x.created_by, x.created_by_user_id,
-           x.ip, x.project, x.environment, x.feature_name, x.data, x.pre_data, x.covered_by
+    SELECT coalesce(x.id, nextval('events_id_seq')) AS id, coalesce(x.created_at, now()) AS created_at, x.type,
+           x.created_by, x.created_by_user_id, x.ip, x.project, x.environment, x.feature_name, x.data,
+           x.pre_data, x.covered_by
     FROM jsonb_to_recordset(%(items)s::jsonb)
-         AS x (id bigint, type text, created_by text, created_by_user_id int, ip text, project text,
+         AS x (id bigint, created_at timestamptz, type text, created_by text, created_by_user_id int, ip text, project text,
                environment text, feature_name text, data jsonb, pre_data jsonb, covered_by jsonb)
 ), added AS (
-    INSERT INTO events (id, type, created_by, created_by_user_id, ip, project, environment, feature_name,
-                        data, pre_data, data_bytes, tags)
+    INSERT INTO events (id, created_at, type, created_by, created_by_user_id, ip, project, environment,
+                        feature_name, data, pre_data, data_bytes, tags)
     OVERRIDING SYSTEM VALUE
-    SELECT x.id, x.type, x.created_by, x.created_by_user_id, x.ip, x.project, x.environment,
+    SELECT x.id, x.created_at, x.type, x.created_by, x.created_by_user_id, x.ip, x.project, x.environment,
            x.feature_name, x.data, x.pre_data,
            coalesce(octet_length(x.data::text), 0) + coalesce(octet_length(x.pre_data::text), 0),
            coalesce((SELECT jsonb_agg(jsonb_build_object('type', t.type, 'value', t.value)
@@ -194,10 +195,18 @@ WHERE e.id = c.id;
 -- name: lock_old_events
 -- One chunk of the events that are older than the retention time. IDs grow with time, so the scan from
 -- the oldest ID ends at the first recent event. An array, because a join could read the whole table.
--- Keeps the events that wait to be sent or, for a week, to be written to the audit log's file.
+-- Keeps the log of each stored release, and the events that wait to be sent or, for a week, to be written
+-- to the audit log's file.
 SELECT e.id
 FROM events e
-WHERE e.id = ANY(ARRAY(SELECT id FROM events ORDER BY id LIMIT %(chunk)s))
+WHERE e.id = ANY(ARRAY(
+          SELECT o.id
+          FROM events o
+          WHERE NOT (o.type LIKE 'release-%%'
+                     AND EXISTS (SELECT FROM releases r WHERE r.id = (o.data ->> 'releaseId')::bigint))
+          ORDER BY o.id
+          LIMIT %(chunk)s
+      ))
   AND e.created_at < now() - make_interval(days => %(days)s)
   AND NOT EXISTS (
       SELECT FROM outbox o

@@ -23,7 +23,6 @@ from sigservice.services.flags import dependencies, feature_view, features
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.services.releases import freeze, guard_history
-from sigservice.services.releases.release_actors import Actors
 from sigservice.services.system import events as event_service
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
 from sigservice.web.body import read_number
@@ -172,7 +171,6 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
         types = feature_rows.list_types(conn)
         alerts = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS, features=[name])
         release_rows = _list_releases(conn, name, now)
-        actors = Actors(conn, [name] if release_rows else [])
         history = guard_history.read_last_hour(conn, release_rows, now)
         release_alerts = find_alerts(conn, release_rows, identity)
         frozen = freeze.read_freeze(conn)
@@ -211,7 +209,7 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
             defaults=defaults,
             newest_releases={
                 row["environment"]: make_release_view(
-                    actors.name_last(row),
+                    row,
                     now,
                     can_edit=identity.has_permission(EDIT),
                     back="flag",

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sigservice.repository.releases import releases as release_rows
 from sigservice.routes.pages.flags.feature_page import find_target
 from sigservice.routes.pages.release_alerts import find_alerts
 from sigservice.routes.pages.release_views import NOTICES, find_end, make_release_view
@@ -9,24 +10,14 @@ from sigservice.routes.pages.releases.release_chart import MARKS, make_chart
 from sigservice.routes.pages.releases.releases import RELEASE, make_breadcrumbs, name_strategy
 from sigservice.routes.pages.signals.endpoint_tabs import Tab
 from sigservice.services.flags import strategies
-from sigservice.services.flags.feature_states import FeatureEnvironment
-from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.identity import EDIT, VIEW, Identity, name_actor
 from sigservice.services.releases import freeze, guard_history, releases
-from sigservice.services.releases.release_actors import Actors
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
+from sigservice.services.releases.release_journal import name_release_event
+from sigservice.web import Context, Page, PageGuard, Router, Row
 
 TABS = {"": "Overview", "guards": "Guards", "log": "Log"}
 
 router = Router(PageGuard, notices=NOTICES)
-
-
-def _find(
-    conn: Connection, name: str, environment: str, release_id: int
-) -> tuple[FeatureEnvironment, Row, Actors]:
-    """Raises NotFoundError."""
-    target = find_target(conn, name, environment)
-    row, actors = releases.get(conn, target, release_id), Actors(conn, [name])
-    return target, actors.name_last(row), actors
 
 
 def _render_tab(
@@ -67,8 +58,9 @@ def show_release(
 ) -> Page:
     now = context.clock.now()
     with context.database.transaction() as conn:
-        target, row, _ = _find(conn, name, environment, release_id)
-        events = releases.list_events(conn, target, release_id)
+        target = find_target(conn, name, environment)
+        row = releases.get(conn, target, release_id)
+        event_rows = release_rows.list_events(conn, release_id)
         frozen = freeze.read_freeze(conn)
         existing = strategies.list_strategies(conn, target)
         history = guard_history.read_last_hour(conn, [row], now)
@@ -86,7 +78,7 @@ def show_release(
         release=release,
         strategy=name_strategy(strategy) if strategy else "removed",
         ends_at=find_end(release, now),
-        chart=make_chart(release, events, now),
+        chart=make_chart(release, [releases.event_to_json(event) for event in event_rows], now),
     )
 
 
@@ -96,7 +88,7 @@ def show_guards(
 ) -> Page:
     now = context.clock.now()
     with context.database.transaction() as conn:
-        _, row, _ = _find(conn, name, environment, release_id)
+        row = releases.get(conn, find_target(conn, name, environment), release_id)
         frozen = freeze.read_freeze(conn)
         history = guard_history.read_last_hour(conn, [row], now)
     can_edit = identity.has_permission(EDIT)
@@ -109,15 +101,15 @@ def show_log(
     context: Context, identity: Identity, name: str, environment: str, release_id: int
 ) -> Page:
     with context.database.transaction() as conn:
-        target, row, actors = _find(conn, name, environment, release_id)
-        events = releases.list_events(conn, target, release_id)
+        row = releases.get(conn, find_target(conn, name, environment), release_id)
+        event_rows = release_rows.list_events(conn, release_id)
         frozen = freeze.read_freeze(conn)
     items = [
-        event
+        releases.event_to_json(event)
         | {
-            "icon": MARKS.get(event["type"], ""),
-            "actor": actors.name(event["actor"], release_id, event["text"]),
+            "icon": MARKS.get(name_release_event(event["type"]), ""),
+            "actor": name_actor(event["created_by"], event["created_by_user_id"]),
         }
-        for event in events[::-1]
+        for event in event_rows[::-1]
     ]
     return _render_tab(context, identity, "log", row, frozen, events=items)
