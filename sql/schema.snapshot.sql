@@ -28,10 +28,10 @@ CREATE TABLE public.action_runs (
     project text NOT NULL,
     cause text NOT NULL,
     signal_id bigint,
-    restores_run_id bigint,
-    restored_by_run_id bigint,
-    restore_due_at timestamp with time zone,
-    correlation text,
+    reverts_run_id bigint,
+    reverted_by_run_id bigint,
+    revert_due_at timestamp with time zone,
+    alert_key text,
     actor_id integer NOT NULL,
     state text NOT NULL,
     reason text,
@@ -60,9 +60,9 @@ CREATE TABLE public.action_sets (
     name text NOT NULL,
     description text,
     enabled boolean DEFAULT true NOT NULL,
-    armed boolean DEFAULT true NOT NULL,
+    has_run_once boolean DEFAULT false CONSTRAINT action_sets_armed_not_null NOT NULL,
     actor_id integer NOT NULL,
-    source_id integer NOT NULL,
+    endpoint_id integer CONSTRAINT action_sets_source_id_not_null NOT NULL,
     filters jsonb DEFAULT '[]'::jsonb NOT NULL,
     settings jsonb DEFAULT '{}'::jsonb NOT NULL,
     version integer DEFAULT 1 NOT NULL,
@@ -150,7 +150,7 @@ CREATE TABLE public.alerts (
     action_set_id integer NOT NULL,
     key_hash bytea NOT NULL,
     key text NOT NULL,
-    source_id integer NOT NULL,
+    endpoint_id integer CONSTRAINT alerts_source_id_not_null NOT NULL,
     key_path text NOT NULL,
     is_firing boolean NOT NULL,
     run_id bigint,
@@ -485,13 +485,13 @@ CREATE TABLE public.impact_windows (
     buckets double precision[]
 );
 
-CREATE TABLE public.integration_claims (
-    integration_id integer NOT NULL,
-    claimed_by text NOT NULL,
-    claimed_until timestamp with time zone NOT NULL
+CREATE TABLE public.integration_leases (
+    integration_id integer CONSTRAINT integration_claims_integration_id_not_null NOT NULL,
+    leased_by text CONSTRAINT integration_claims_claimed_by_not_null NOT NULL,
+    leased_until timestamp with time zone CONSTRAINT integration_claims_claimed_until_not_null NOT NULL
 );
 
-COMMENT ON TABLE public.integration_claims IS 'The process that sends from the queue of an integration.';
+COMMENT ON TABLE public.integration_leases IS 'The process that sends from the queue of an integration.';
 
 CREATE TABLE public.integrations (
     id integer NOT NULL,
@@ -859,17 +859,17 @@ CREATE TABLE public.signal_queue (
     queued_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.signal_results (
+    signal_id bigint CONSTRAINT signal_verdicts_signal_id_not_null NOT NULL,
+    judged_at timestamp with time zone DEFAULT now() CONSTRAINT signal_verdicts_judged_at_not_null NOT NULL,
+    results jsonb CONSTRAINT signal_verdicts_verdicts_not_null NOT NULL
+);
+
 CREATE TABLE public.signal_token_uses (
     token_id integer NOT NULL,
     used_at timestamp with time zone NOT NULL,
     used_from text NOT NULL,
     uses bigint NOT NULL
-);
-
-CREATE TABLE public.signal_verdicts (
-    signal_id bigint NOT NULL,
-    judged_at timestamp with time zone DEFAULT now() NOT NULL,
-    verdicts jsonb NOT NULL
 );
 
 CREATE TABLE public.signals (
@@ -1080,8 +1080,8 @@ ALTER TABLE ONLY public.impact_series
 ALTER TABLE ONLY public.impact_windows
     ADD CONSTRAINT impact_windows_pkey PRIMARY KEY (series, seconds, starts_at);
 
-ALTER TABLE ONLY public.integration_claims
-    ADD CONSTRAINT integration_claims_pkey PRIMARY KEY (integration_id);
+ALTER TABLE ONLY public.integration_leases
+    ADD CONSTRAINT integration_leases_pkey PRIMARY KEY (integration_id);
 
 ALTER TABLE ONLY public.integrations
     ADD CONSTRAINT integrations_name_key UNIQUE (name);
@@ -1179,11 +1179,11 @@ ALTER TABLE ONLY public.signal_endpoints
 ALTER TABLE ONLY public.signal_queue
     ADD CONSTRAINT signal_queue_pkey PRIMARY KEY (signal_id);
 
+ALTER TABLE ONLY public.signal_results
+    ADD CONSTRAINT signal_results_pkey PRIMARY KEY (signal_id);
+
 ALTER TABLE ONLY public.signal_token_uses
     ADD CONSTRAINT signal_token_uses_pkey PRIMARY KEY (token_id);
-
-ALTER TABLE ONLY public.signal_verdicts
-    ADD CONSTRAINT signal_verdicts_pkey PRIMARY KEY (signal_id);
 
 ALTER TABLE ONLY public.signals
     ADD CONSTRAINT signals_pkey PRIMARY KEY (id);
@@ -1216,7 +1216,7 @@ CREATE INDEX action_runs_counted_idx ON public.action_runs USING btree (action_s
 
 CREATE INDEX action_runs_created_at_idx ON public.action_runs USING brin (created_at);
 
-CREATE INDEX action_runs_due_idx ON public.action_runs USING btree (restore_due_at) WHERE (restore_due_at IS NOT NULL);
+CREATE INDEX action_runs_due_idx ON public.action_runs USING btree (revert_due_at) WHERE (revert_due_at IS NOT NULL);
 
 CREATE INDEX action_runs_open_idx ON public.action_runs USING btree (id) WHERE (state = 'started'::text);
 
@@ -1226,9 +1226,9 @@ CREATE INDEX action_runs_signal_id_idx ON public.action_runs USING btree (signal
 
 CREATE INDEX action_runs_skipped_idx ON public.action_runs USING btree (action_set_id, created_at) WHERE (state = 'suppressed'::text);
 
-CREATE INDEX action_sets_due_at_idx ON public.action_sets USING btree (due_at) WHERE ((source_id = 0) AND enabled AND (due_at IS NOT NULL));
+CREATE INDEX action_sets_due_at_idx ON public.action_sets USING btree (due_at) WHERE ((endpoint_id = 0) AND enabled AND (due_at IS NOT NULL));
 
-CREATE INDEX action_sets_source_idx ON public.action_sets USING btree (source_id);
+CREATE INDEX action_sets_endpoint_idx ON public.action_sets USING btree (endpoint_id);
 
 CREATE INDEX actions_action_set_id_idx ON public.actions USING btree (action_set_id, sort_order);
 

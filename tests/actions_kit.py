@@ -104,9 +104,7 @@ class Alerts:
             return run(conn, statement, *values)
 
     def list_results(self, signal):
-        ((results,),) = self.rows(
-            "SELECT verdicts FROM signal_verdicts WHERE signal_id = %s", signal
-        )
+        ((results,),) = self.rows("SELECT results FROM signal_results WHERE signal_id = %s", signal)
         return json.loads(results) if isinstance(results, str) else results
 
     def queued(self):

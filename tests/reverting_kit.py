@@ -34,7 +34,7 @@ class Both(Alerts):
 
     def find_result(self, signal):
         with self.service.context.database.transaction() as conn:
-            query = "SELECT verdicts -> 0 ->> 'verdict' FROM signal_verdicts WHERE signal_id = %s"
+            query = "SELECT results -> 0 ->> 'state' FROM signal_results WHERE signal_id = %s"
             return sql(conn, query, signal)[0][0]
 
     def undo(self, run):

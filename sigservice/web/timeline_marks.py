@@ -73,8 +73,8 @@ def _name_alerts(conn: Connection, runs: list[Row], by: Identity) -> dict[int, s
     summarizers = make_summarizers(signal_endpoints.list_all(conn), names_only=names_only)
     names = {}
     for row in runs:
-        if row["payload"] and row["source_id"] in summarizers:
-            fields = summarize_row(summarizers[row["source_id"]], row).fields
+        if row["payload"] and row["endpoint_id"] in summarizers:
+            fields = summarize_row(summarizers[row["endpoint_id"]], row).fields
             names[row["id"]] = fields[0].text if fields else ""
     return names
 

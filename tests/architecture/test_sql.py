@@ -79,7 +79,7 @@ HOT = {
     ("signals", "delete_signals"): ["signals_pkey"],
     ("silent_endpoints", "find_newest_signals"): ["signals_token_id_idx"],
     ("refused_calls", "add_refused_calls"): ["refused_calls_endpoint_name_idx"],
-    ("action_sets", "list_of_endpoint"): ["action_sets_source_idx"],
+    ("action_sets", "list_of_endpoint"): ["action_sets_endpoint_idx"],
     ("events", "list_event_types"): ["events_type_id_idx"],
 }
 

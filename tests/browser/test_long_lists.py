@@ -116,7 +116,7 @@ def full_lists(web, database, flags, names):
                SELECT 'alertmanager-' || n, '', 1 FROM generate_series(10, 29) AS n"""
         )
         cursor.execute(
-            """INSERT INTO action_sets (project, name, description, enabled, actor_id, source_id,
+            """INSERT INTO action_sets (project, name, description, enabled, actor_id, endpoint_id,
                                         filters, settings, created_by_user_id)
                SELECT 'default', 'Checkout off while it fails ' || n, '', true, %s, e.id,
                       '[{"path": "status", "operator": "IN", "values": ["firing"]}]', '{}', 1

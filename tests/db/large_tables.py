@@ -110,13 +110,13 @@ JOIN (SELECT id, signal_endpoint_id, row_number() OVER () - 1 AS number
       FROM signal_endpoint_tokens) t ON t.number = n % 20
 ORDER BY n;
 
-INSERT INTO signal_verdicts (signal_id, verdicts)
+INSERT INTO signal_results (signal_id, results)
 SELECT id, '[]' FROM (SELECT id FROM signals ORDER BY id DESC LIMIT 25000) s;
 
 INSERT INTO signal_queue (signal_id, endpoint_id)
 SELECT id, endpoint_id FROM (SELECT id, endpoint_id FROM signals ORDER BY id DESC LIMIT 2000) s;
 
-INSERT INTO action_sets (project, name, actor_id, source_id, settings, created_by_user_id)
+INSERT INTO action_sets (project, name, actor_id, endpoint_id, settings, created_by_user_id)
 SELECT 'project-0', 'set-' || n || '-' || e.name, 1, e.id,
        '{{"restoreWhenResolved": {{"key": "key"}}}}', 1
 FROM signal_endpoints e CROSS JOIN generate_series(1, 5) n;
@@ -125,7 +125,7 @@ INSERT INTO actions (action_set_id, sort_order, kind, created_by_user_id)
 SELECT id, 1, 'TOGGLE_FEATURE', 1 FROM action_sets;
 
 INSERT INTO action_runs (action_set_id, project, cause, signal_id, actor_id, state, action_set,
-                         correlation, signal, created_at, finished_at)
+                         alert_key, signal, created_at, finished_at)
 SELECT s.id, s.project, 'signal', n, 1, 'success',
        jsonb_build_object('name', s.name, 'actions', jsonb_build_array(jsonb_build_object('changes',
            jsonb_build_array(jsonb_build_object('what', 'state', 'feature', 'flag-' || n % {flags},
@@ -137,9 +137,9 @@ JOIN (SELECT id, name, project, row_number() OVER () - 1 AS number
       FROM action_sets) s ON s.number = n % 100
 ORDER BY n;
 
-INSERT INTO alerts (action_set_id, key_hash, key, source_id, key_path, is_firing, run_id,
+INSERT INTO alerts (action_set_id, key_hash, key, endpoint_id, key_path, is_firing, run_id,
                     reported_at)
-SELECT s.id, sha256(convert_to('alert-' || n, 'UTF8')), 'alert-' || n, s.source_id, 'key', true,
+SELECT s.id, sha256(convert_to('alert-' || n, 'UTF8')), 'alert-' || n, s.endpoint_id, 'key', true,
        r.id, r.created_at
 FROM action_sets s
 CROSS JOIN generate_series(1, 500) n

@@ -174,7 +174,7 @@ def _list_actions() -> Iterator[CaseTuple]:
     yield path, "list_runs_by_id", {"ids": RUNS, "payloads": True}
     keys = [f"alert-{n}" for n in SETS]
     yield "actions/alerts", "list_alerts", {"sets": SETS, "keys": keys}
-    alert = {"is_firing": True, "source_id": 1, "key_path": "key"}
+    alert = {"is_firing": True, "endpoint_id": 1, "key_path": "key"}
     alerts = [alert | {"action_set_id": id, "key": key} for id, key in zip(SETS, keys, strict=True)]
     yield "actions/alerts", "store_alerts", {"alerts": json.dumps(alerts), "reverting": SETS[:9]}
     yield "actions/alerts", "delete_ended_alerts", {"chunk": 1000, "days": 90}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import threading
 
@@ -152,7 +153,8 @@ UNRELEASED = {
     "0063_rules_of_guards",
     "0064_holds",
     "0067_silence_is_a_rule",
-    "0069_log_of_releases",
+    "0068_log_of_releases",
+    "0069_words",
 }
 
 
@@ -184,7 +186,7 @@ VALUES (7, '2026-01-04', 'release-stopped', 'ada', '{"releaseId": 1, "text": "st
 
 def test_the_log_of_a_release_has_what_the_audit_log_lost(open_pool, monkeypatch):
     pool = open_pool()
-    migrate_with_rows(pool, monkeypatch, "0069", BEFORE_LOG)
+    migrate_with_rows(pool, monkeypatch, "0068", BEFORE_LOG)
     with pool.transaction() as conn, conn.cursor() as cursor:
         cursor.execute("SELECT id, type, data ->> 'text', feature_name FROM events ORDER BY 1")
         assert cursor.fetchall() == [
@@ -192,6 +194,37 @@ def test_the_log_of_a_release_has_what_the_audit_log_lost(open_pool, monkeypatch
             (6, "release-guard-fired", "guardFired", "f"),
             (7, "release-stopped", "stopped", None),
         ]
+
+
+BEFORE_WORDS = """
+INSERT INTO signal_verdicts (signal_id, verdicts)
+VALUES (1, '[]'),
+       (2, '[{"actionSetId": 1, "name": "a", "verdict": "restores"},
+             {"actionSetId": 2, "name": "b", "verdict": "nothing to restore", "because": "no"}]');
+INSERT INTO projects (id, name) VALUES ('p', 'p');
+INSERT INTO action_sets (project, name, actor_id, source_id, armed, created_by_user_id)
+VALUES ('p', 'a', 1, 7, false, 1);
+INSERT INTO action_runs (action_set_id, project, cause, actor_id, state, dry_run, action_set)
+VALUES (1, 'p', 'undo', 1, 'success', false, '{"actions": [{"action": "RESTORE"}]}');
+"""
+
+
+def test_what_is_stored_has_the_present_words(open_pool, monkeypatch):
+    pool = open_pool()
+    migrate_with_rows(pool, monkeypatch, "0069", BEFORE_WORDS)
+    with pool.transaction() as conn, conn.cursor() as cursor:
+        cursor.execute("SELECT results FROM signal_results ORDER BY signal_id")
+        assert [json.loads(results) for (results,) in cursor.fetchall()] == [
+            [],
+            [
+                {"actionSetId": 1, "name": "a", "state": "reverts"},
+                {"actionSetId": 2, "name": "b", "state": "nothing to revert", "reason": "no"},
+            ],
+        ]
+        cursor.execute("SELECT endpoint_id, has_run_once FROM action_sets")
+        assert cursor.fetchall() == [(7, True)]
+        cursor.execute("SELECT action_set #>> '{actions,0,action}' FROM action_runs")
+        assert cursor.fetchall() == [("REVERT",)]
 
 
 SETTINGS = '{"restoreWhenResolved": {"path": "status", "values": ["ok"], "key": "key"}}'

@@ -39,7 +39,7 @@ INSERT INTO integrations (provider, enabled, events)
 SELECT 'webhook', true, '{*}' FROM generate_series(1, 10);
 INSERT INTO events (type, created_by, created_at)
 SELECT 'feature-created', 'ada', now() - interval '1 minute' FROM generate_series(1, %s) n;
-INSERT INTO integration_claims SELECT id, 'one', 'epoch' FROM integrations
+INSERT INTO integration_leases SELECT id, 'one', 'epoch' FROM integrations
 """
 
 

@@ -64,8 +64,8 @@ def test_a_set_that_cant_be_judged_costs_itself_only(alerts, rows, filters):
     assert run["state"] == "failed"
     assert OUR_FAULT.fullmatch(run["reason"])
     assert states(alerts, well) == ["success"]
-    (results,) = rows("SELECT verdicts FROM signal_verdicts WHERE signal_id = %s", signal)[0]
-    assert {v["name"]: v["verdict"] for v in results} == {"broken": "failed", "well": "runs"}
+    (results,) = rows("SELECT results FROM signal_results WHERE signal_id = %s", signal)[0]
+    assert {v["name"]: v["state"] for v in results} == {"broken": "failed", "well": "runs"}
     assert waiting(rows) == 0
 
 
@@ -75,8 +75,8 @@ def test_a_signal_that_stops_everything_is_a_dead_letter(alerts, rows):
     rows("UPDATE signals SET payload = '1e99999' WHERE id = %s", poison)
     alerts.work()
     assert [run["signalId"] for run in alerts.runs(one["id"])] == [after, before]
-    (results,) = rows("SELECT verdicts FROM signal_verdicts WHERE signal_id = %s", poison)[0]
-    assert [v["verdict"] for v in results] == ["failed"]
+    (results,) = rows("SELECT results FROM signal_results WHERE signal_id = %s", poison)[0]
+    assert [v["state"] for v in results] == ["failed"]
     assert waiting(rows) == 0
 
 

@@ -39,10 +39,10 @@ def test_what_does_not_match_has_a_verdict_and_no_run(alerts):
         {
             "actionSetId": one["id"],
             "name": "kill checkout",
-            "verdict": "not matched",
-            "because": {"path": "status", "operator": "IN"},
+            "state": "not matched",
+            "reason": {"path": "status", "operator": "IN"},
         },
-        {"actionSetId": two["id"], "name": "other", "verdict": "runs"},
+        {"actionSetId": two["id"], "name": "other", "state": "runs"},
     ]
     assert alerts.queued() == 0
     assert alerts.work() == 0
@@ -161,7 +161,7 @@ def test_rollouts(alerts, web):
     assert alerts.details(one["id"]) == [
         ("success", "No rollout of checkout in production needed a change.")
     ]
-    alerts.rows("UPDATE action_runs SET restore_due_at = now() WHERE restore_due_at IS NOT NULL")
+    alerts.rows("UPDATE action_runs SET revert_due_at = now() WHERE revert_due_at IS NOT NULL")
     alerts.work()
     assert web.get(path, headers=ADMIN).json == before
     for strategy in before:
@@ -198,7 +198,7 @@ def test_what_is_switched_off_does_not_run(alerts, web):
     alerts.post(f"{SETS}/{one['id']}/off")
     assert alerts.work() == 0
     signal = alerts.send()
-    assert alerts.rows("SELECT 1 FROM signal_verdicts WHERE signal_id = %s", signal) == []
+    assert alerts.rows("SELECT 1 FROM signal_results WHERE signal_id = %s", signal) == []
     alerts.post(f"{SETS}/{one['id']}/on")
     alerts.send()  # waits while the endpoint is switched off
     web.post(f"/api/admin/signal-endpoints/{alerts.endpoint['id']}/off", headers=ADMIN)
@@ -269,7 +269,7 @@ def test_suppressed_runs_are_recorded_with_their_reason(alerts, options, reason,
     newest = alerts.runs(one["id"])[0]
     assert (newest["reason"], newest["signalId"]) == (reason, signal)
     assert newest["finishedAt"]
-    assert alerts.list_results(signal)[0]["verdict"] == "suppressed"
+    assert alerts.list_results(signal)[0]["state"] == "suppressed"
     if "latch" in options:
         path = f"{SETS}/{one['id']}"
         assert alerts.web.get(path, headers=ADMIN).json["armed"] is False

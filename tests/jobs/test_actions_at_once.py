@@ -47,7 +47,7 @@ def test_two_workers_share_the_queue(make_service):
         assert not thread.is_alive()
     assert sum(done) == SIGNALS + 7
     assert alerts.queued() == 0
-    assert alerts.rows("SELECT count(*) FROM signal_verdicts") == [(SIGNALS,)]
+    assert alerts.rows("SELECT count(*) FROM signal_results") == [(SIGNALS,)]
     rows = alerts.rows(
         "SELECT signal_id, state, finished_at, next_action FROM action_runs "
         "WHERE action_set_id = %s ORDER BY id",

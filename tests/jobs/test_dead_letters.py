@@ -38,7 +38,7 @@ def poison(rows, signal):
 def dead_letters(rows):
     """Ids of the signals that became dead letters."""
     results = rows(
-        "SELECT signal_id FROM signal_verdicts WHERE verdicts @> '[{\"actionSetId\": null}]'"
+        "SELECT signal_id FROM signal_results WHERE results @> '[{\"actionSetId\": null}]'"
     )
     return [id for (id,) in results]
 

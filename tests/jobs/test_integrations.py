@@ -304,7 +304,7 @@ def claim(kit, owner, limit=job.MAX_CLAIMED):
 
 def end_claims(rows, end="-1 s"):
     assert rows(
-        f"UPDATE integration_claims SET claimed_until = now() + interval '{end}' RETURNING 1"
+        f"UPDATE integration_leases SET leased_until = now() + interval '{end}' RETURNING 1"
     )
 
 

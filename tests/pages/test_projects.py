@@ -87,7 +87,7 @@ def test_the_deletion_of_a_project_names_and_records_its_action_sets(ada, servic
     new(ada, "/admin/projects/new", name="Shop")
     with service.context.database.transaction() as conn, conn.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO action_sets (project, name, actor_id, source_id, created_by_user_id) "
+            "INSERT INTO action_sets (project, name, actor_id, endpoint_id, created_by_user_id) "
             "VALUES ('shop', 'kill', 1, 1, 1) RETURNING id"
         )
         id = cursor.fetchone()[0]

@@ -38,8 +38,8 @@ RESOLVED = {"path": "s", "values": ["resolved"], "key": "k"}
 DEFAULTS = (*[None] * 4, {"name": "flexibleRollout", "disabled": True}, {"name": "unknown"})
 CONTENT = {
     "runs": (
-        "SELECT id, action_set_id, project, cause, signal_id, restores_run_id, restored_by_run_id, "
-        "restore_due_at IS NULL, correlation, actor_id, state, reason, dry_run, signal, "
+        "SELECT id, action_set_id, project, cause, signal_id, reverts_run_id, reverted_by_run_id, "
+        "revert_due_at IS NULL, alert_key, actor_id, state, reason, dry_run, signal, "
         "action_set, next_action, finished_at IS NULL FROM action_runs ORDER BY id"
     ),
     "events": (
@@ -51,8 +51,8 @@ CONTENT = {
         "SELECT feature, environment, name, disabled, sort_order, parameters "
         "FROM feature_strategies ORDER BY 1, 2, 5, 3"
     ),
-    "results": "SELECT signal_id, verdicts FROM signal_verdicts ORDER BY 1",
-    "sets": "SELECT id, armed FROM action_sets ORDER BY 1",
+    "results": "SELECT signal_id, results FROM signal_results ORDER BY 1",
+    "sets": "SELECT id, has_run_once FROM action_sets ORDER BY 1",
     "topics": "SELECT topic FROM revisions WHERE id > 1 ORDER BY 1",
 }
 
@@ -136,7 +136,7 @@ class Dice(random.Random):
                 conn,
                 f"set {number}",
                 actor_id=self.choice([actors[0]] * 20 + [actors[1], 99_999]),
-                source_id=self.endpoint_id,
+                endpoint_id=self.endpoint_id,
                 filters=json.dumps(filters),
                 settings=json.dumps(self.options()),
             )
@@ -190,8 +190,8 @@ def play(context, conn, dice, signal_ids, perform):
                 continue
         run(
             conn,
-            "UPDATE action_runs SET restore_due_at = 'epoch'::timestamptz + id * interval '1 s' "
-            "WHERE restore_due_at IS NOT NULL",
+            "UPDATE action_runs SET revert_due_at = 'epoch'::timestamptz + id * interval '1 s' "
+            "WHERE revert_due_at IS NOT NULL",
         )
         run_service.start_due_reverts(conn)
         if dice.random() < 0.2:

@@ -201,7 +201,7 @@ def add_segment(conn: Connection, name: str = "beta", **more: Any) -> int:
 
 
 def add_set(conn: Connection, name: str = "kill", project: str = "default", **more: Any) -> int:
-    values: dict[str, Any] = {"description": None, "enabled": True, "actor_id": 7, "source_id": 1}
+    values: dict[str, Any] = {"description": None, "enabled": True, "actor_id": 7, "endpoint_id": 1}
     values |= {"schedule": None, "filters": "[]", "settings": "{}", "created_by_user_id": 1}
     return action_sets.insert(conn, project=project, name=name, **values | more)
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ENCRYPTION_KEY
+from tests.db.test_migrate import UNRELEASED
 from tests.server.process import (
     OPEN_LIMITS,
     ROOT,
@@ -44,6 +45,8 @@ def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the last commit without the newest migration."""
     folder = tmp_path_factory.mktemp("previous")
     newest = max((ROOT / "sql" / "migrations").glob("*.sql")).relative_to(ROOT)
+    if newest.stem in UNRELEASED:
+        pytest.skip("No version was released with what the newest migration renames or drops.")
     try:
         log = git("log", "--diff-filter=A", "--format=%H", "-1", "--", str(newest))
         files = git("archive", f"{log.decode().strip()}^" if log else "HEAD", *FILES)

@@ -16,7 +16,7 @@ class ActionSetValues(TypedDict):
     description: str | None
     enabled: bool
     actor_id: int
-    source_id: int
+    endpoint_id: int
     schedule: str | None
     filters: str
     settings: str
@@ -50,9 +50,9 @@ def list_all(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_action_sets"], project=None, ids=None, sources=None)
 
 
-def list_of_endpoint(conn: Connection, source_id: int) -> list[Row]:
+def list_of_endpoint(conn: Connection, endpoint_id: int) -> list[Row]:
     """{id, project, name, enabled} of enabled and disabled sets."""
-    return fetch_all(conn, _SQL["list_of_endpoint"], source_id=source_id)
+    return fetch_all(conn, _SQL["list_of_endpoint"], endpoint_id=endpoint_id)
 
 
 def list_limited_triggers(conn: Connection, *, default_burst: float, min_burst: int) -> list[str]:
@@ -117,8 +117,8 @@ def set_enabled(conn: Connection, id: int, enabled: bool) -> None:
     execute(conn, _SQL["set_enabled"], id=id, enabled=enabled)
 
 
-def set_armed(conn: Connection, ids: list[int], armed: bool) -> None:
-    execute(conn, _SQL["set_armed"], ids=ids, armed=armed)
+def set_has_run_once(conn: Connection, ids: list[int], has_run_once: bool) -> None:
+    execute(conn, _SQL["set_has_run_once"], ids=ids, has_run_once=has_run_once)
 
 
 def delete(conn: Connection, id: int) -> None:

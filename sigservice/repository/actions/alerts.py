@@ -16,7 +16,7 @@ def list_by_keys(conn: Connection, keys: Collection[tuple[int, str]]) -> list[Ro
 
 
 def store(conn: Connection, alerts: str, *, reverting: Collection[int]) -> None:
-    """`alerts` is a JSON array of {action_set_id, key, source_id, key_path, is_firing, run_id,
+    """`alerts` is a JSON array of {action_set_id, key, endpoint_id, key_path, is_firing, run_id,
     resolved_at}; no other alert of the sets `reverting` fires now."""
     execute(conn, _SQL["store_alerts"], alerts=alerts, reverting=[*reverting])
 
@@ -28,13 +28,13 @@ def list_ignored(conn: Connection) -> list[Row]:
 
 def ignore(conn: Connection, run: Row, *, by: str, by_id: int) -> None:
     """Ignores the alert of the run."""
-    columns = {"action_set_id": run["action_set_id"], "key": run["correlation"]}
+    columns = {"action_set_id": run["action_set_id"], "key": run["alert_key"]}
     execute(conn, _SQL["ignore_alert"], ignored_by=by, ignored_by_id=by_id, **columns)
 
 
 def stop_ignoring(conn: Connection, run: Row) -> bool:
     """False if the alert of the run isn't ignored."""
-    columns = {"action_set_id": run["action_set_id"], "key": run["correlation"]}
+    columns = {"action_set_id": run["action_set_id"], "key": run["alert_key"]}
     return execute(conn, _SQL["stop_ignoring_alert"], **columns) > 0
 
 

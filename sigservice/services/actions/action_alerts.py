@@ -159,7 +159,7 @@ class Alerts:
             {
                 "action_set_id": id,
                 "key": key,
-                "source_id": alert.source[0],
+                "endpoint_id": alert.source[0],
                 "key_path": alert.source[1],
                 "is_firing": alert.is_firing,
                 "run_id": run_ids.get((id, alert.signal_id)),

@@ -52,13 +52,13 @@ IS_DISABLED = "The alert resolved while the action set was disabled."
 @dataclass
 class CompiledSet:
     """A set prepared for evaluation. `matcher` is None and `fault` the reason if its definition is
-    not readable. `last_at`, `in_last_hour` and `armed` include the decisions of the batch."""
+    not readable. `last_at`, `in_last_hour` and `has_run_once` include what the batch decided."""
 
     row: Row
     matcher: Matcher | None
     options: ActionSetOptions
     action_set_json: dict[str, Any]
-    armed: bool
+    has_run_once: bool
     last_at: datetime | None = None
     in_last_hour: int = 0
     fault: str = ""
@@ -67,7 +67,7 @@ class CompiledSet:
     def alert_source(self) -> tuple[int, str]:
         """The endpoint and the path of the key."""
         condition = self.options.restoreWhenResolved
-        return self.row["source_id"], condition.key if condition else ""
+        return self.row["endpoint_id"], condition.key if condition else ""
 
     def find_key(self, payload: Any) -> str | None:
         """The key of the alert, None also if the set doesn't revert with alerts."""
@@ -133,7 +133,7 @@ class Evaluator:
         rows = action_sets.list_of_endpoints(conn, endpoint_ids)
         sets: dict[int, list[CompiledSet]] = {}
         for compiled_set in self.compile_sets(conn, rows, logger):
-            sets.setdefault(compiled_set.row["source_id"], []).append(compiled_set)
+            sets.setdefault(compiled_set.row["endpoint_id"], []).append(compiled_set)
         payloads = {
             row["signal_id"]: msgspec.json.decode(row["payload"])
             for row in signals
@@ -174,7 +174,7 @@ class Evaluator:
                 break
         runs = insert_runs(conn, decisions.runs)
         if decisions.run_once_ids:
-            action_sets.set_armed(conn, decisions.run_once_ids, False)
+            action_sets.set_has_run_once(conn, decisions.run_once_ids, True)
         decisions.alerts.store(runs)  # locks sets first, as the deletion of a set does
         if results:
             signal_queue.insert_results(
@@ -191,7 +191,7 @@ class Evaluator:
         if not signal_queue.delete(conn, [signal_id]):
             return False
         reason = describe_fault(error_id)
-        result = {"actionSetId": None, "name": "", "verdict": "failed", "because": reason}
+        result = {"actionSetId": None, "name": "", "state": "failed", "reason": reason}
         signal_queue.insert_results(conn, [signal_id], [msgspec.json.encode([result]).decode()])
         return True
 
@@ -200,12 +200,14 @@ class Evaluator:
         by_id: dict[int, CompiledSet] = {}
         for row in rows:
             try:
-                compiled_set = CompiledSet(row, *self._compile(row), armed=row["armed"])
+                compiled_set = CompiledSet(row, *self._compile(row), row["has_run_once"])
             except Exception as error:  # noqa: BLE001  affects this set only
                 fault = _report(logger, row["id"], error)
                 fields: dict[str, Any] = {"id": row["id"], "name": row["name"], "actions": []}
                 options = ActionSetOptions()
-                compiled_set = CompiledSet(row, None, options, fields, row["armed"], fault=fault)
+                compiled_set = CompiledSet(
+                    row, None, options, fields, row["has_run_once"], fault=fault
+                )
             by_id[row["id"]] = compiled_set
         max_runs_per_set = {
             id: compiled_set.options.maxRunsPerHour or 0
@@ -282,7 +284,7 @@ def _evaluate_set(
             fault = _report(decisions.logger, compiled_set.row["id"], error)
     run = make_run(compiled_set, signal, cause="signal") | {"state": "failed", "reason": fault}
     decisions.runs.append(run)
-    return result | {"verdict": "failed", "because": fault}
+    return result | {"state": "failed", "reason": fault}
 
 
 def _report(logger: Logger, set_id: int, error: Exception) -> str:
@@ -303,7 +305,7 @@ def _decide(
     if not matcher.matches(payload):
         failed = next((result for result in matcher.explain(payload) if not result.matched), None)
         reason = {"path": failed.path, "operator": failed.operator} if failed else {}
-        return {"verdict": "not matched", "because": reason}
+        return {"state": "not matched", "reason": reason}
     run = make_run(compiled_set, signal, cause="signal")
     suppression = ""
     key = compiled_set.find_key(payload)
@@ -314,19 +316,19 @@ def _decide(
         elif alert.is_late(evaluated.find_time(is_resolved=False)):
             suppression = IS_LATE
         else:  # otherwise the run gets no key: it must not count as a report that the alert fires
-            run["correlation"] = key
+            run["alert_key"] = key
             if not options.dryRun:  # also when suppressed: it prevents an auto-revert
                 alert.fire(compiled_set.alert_source, evaluated.id)
     suppression = suppression or find_suppression(compiled_set, signal["now"])
     if suppression:
         decisions.runs.append(run | {"state": "suppressed", "reason": suppression})
-        return {"verdict": "suppressed", "because": suppression}
+        return {"state": "suppressed", "reason": suppression}
     compiled_set.last_at, compiled_set.in_last_hour = signal["now"], compiled_set.in_last_hour + 1
     if options.latch and not options.dryRun:
-        compiled_set.armed = False
+        compiled_set.has_run_once = True
         decisions.run_once_ids.append(compiled_set.row["id"])
     decisions.runs.append(run)
-    return {"verdict": "runs"}
+    return {"state": "runs"}
 
 
 def _resolve_alert(
@@ -336,28 +338,28 @@ def _resolve_alert(
     id, key = compiled_set.row["id"], compiled_set.find_key(evaluated.payload)
     alert = decisions.alerts.find(id, key) if key is not None else None
     if key is None or alert is None:
-        return {"verdict": "nothing to restore", "because": NOTHING_TO_REVERT}
+        return {"state": "nothing to revert", "reason": NOTHING_TO_REVERT}
     was_firing, was_ignored = alert.is_firing, alert.is_ignored
     resolved_at = evaluated.find_time(is_resolved=True)
     alert.resolve(compiled_set.alert_source, resolved_at, signal["now"])
     if not was_firing:
         reason = "The alert was ignored until it resolved." if was_ignored else NOTHING_TO_REVERT
-        return {"verdict": "nothing to restore", "because": reason}
-    run = make_run(compiled_set, signal, cause="resolved") | {"correlation": key}
+        return {"state": "nothing to revert", "reason": reason}
+    run = make_run(compiled_set, signal, cause="resolved") | {"alert_key": key}
     other = decisions.alerts.find_other(id, key)
     if other is not None or not compiled_set.row["enabled"]:
         reason = f"{OTHER_ALERT_FIRES}: {other[:200]}" if other is not None else IS_DISABLED
         decisions.runs.append(run | {"state": "suppressed", "reason": reason})
-        return {"verdict": "suppressed", "because": reason}
+        return {"state": "suppressed", "reason": reason}
     if not compiled_set.options.dryRun:
         decisions.alerts.revert(id)
     decisions.runs.append(run)
-    return {"verdict": "restores"}
+    return {"state": "reverts"}
 
 
 def find_suppression(compiled_set: CompiledSet, now: datetime) -> str:
     """The reason why a matching set doesn't run, "" if it does."""
-    if not compiled_set.armed:
+    if compiled_set.has_run_once:
         return "It runs once and has run. Re-enable it to let it run again."
     cooldown, last_at = compiled_set.options.cooldownSeconds, compiled_set.last_at
     if cooldown and last_at and now - last_at < timedelta(seconds=cooldown):
@@ -376,8 +378,8 @@ def make_run(compiled_set: CompiledSet, signal: Row | None, *, cause: str) -> di
         "project": compiled_set.row["project"],
         "cause": cause,
         "signal_id": signal and signal["signal_id"],
-        "restores_run_id": None,
-        "correlation": None,
+        "reverts_run_id": None,
+        "alert_key": None,
         "actor_id": compiled_set.row["actor_id"],
         "state": "started",
         "reason": None,
@@ -391,8 +393,8 @@ def make_run(compiled_set: CompiledSet, signal: Row | None, *, cause: str) -> di
             "createdAt": format_iso(signal["created_at"]),
             "payload": msgspec.Raw(signal["payload"].encode()),
         },
-        # The cached copy of the set doesn't contain the current value of `armed`.
+        # The cached copy of the set doesn't contain the current value of `has_run_once`.
         "action_set": add_states(
-            compiled_set.action_set_json | {"armed": compiled_set.armed}, cause
+            compiled_set.action_set_json | {"armed": not compiled_set.has_run_once}, cause
         ),
     }

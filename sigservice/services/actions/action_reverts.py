@@ -24,7 +24,7 @@ from sigservice.services.flags.strategies import remove as remove_strategy
 from sigservice.services.identity import Identity
 from sigservice.wording import plural
 
-REVERT = "RESTORE"  # the stored name of the action of an undo or auto-revert
+REVERT = "REVERT"  # the action of an undo or auto-revert
 
 
 def add_states(action_set: dict[str, Any], cause: str) -> dict[str, Any]:
@@ -53,10 +53,10 @@ def revert_targets(conn: Connection, run: Row, by: Identity) -> ActionResult:
             for row in rows
         ]
     else:
-        target = action_runs.find(conn, run["action_set_id"], run["restores_run_id"])
+        target = action_runs.find(conn, run["action_set_id"], run["reverts_run_id"])
         if target is None:
             raise NotFoundError("The run to revert was deleted.")
-        if target["restored_by_run_id"]:  # by an undo or auto-revert that was inserted earlier
+        if target["reverted_by_run_id"]:  # by an undo or auto-revert that was inserted earlier
             return ActionResult("It was already reverted.")
         ids = [target["id"]]
         dated = [(target["created_at"], change) for change in reversed(list_changes(target))]

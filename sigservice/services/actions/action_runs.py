@@ -57,7 +57,7 @@ def undo(conn: Connection, project: str, set_id: int, run_id: int, by: Identity)
 
 def can_undo(run: Row) -> bool:
     is_revertible = run["cause"] == "signal" and run["state"] in ("success", "failed")
-    is_reverted = run["restored_by_run_id"] is not None
+    is_reverted = run["reverted_by_run_id"] is not None
     return is_revertible and not is_reverted and bool(action_reverts.list_changes(run))
 
 
@@ -84,7 +84,7 @@ def get(conn: Connection, project: str, set_id: int, run_id: int) -> Row:
 def can_repeat(conn: Connection, run: Row) -> bool:
     """Whether the alert of the run still fires; then the set runs again when the alert repeats."""
     action_set = action_sets.find(conn, run["project"], run["action_set_id"])
-    can_run = action_set is not None and action_set["enabled"] and action_set["armed"]
+    can_run = action_set is not None and action_set["enabled"] and not action_set["has_run_once"]
     return can_run and ignored_alerts.is_firing(conn, run)
 
 
@@ -114,9 +114,9 @@ def to_json(row: Row, by: Identity) -> dict[str, Any]:
         "dryRun": row["dry_run"],
         "finishedAt": format_optional(end),
         "durationMs": round(seconds * 1000, 1) if seconds is not None else None,
-        "restoresRunId": row["restores_run_id"],
-        "restoredByRunId": row["restored_by_run_id"],
-        "restoreDueAt": format_optional(row["restore_due_at"]),
+        "restoresRunId": row["reverts_run_id"],
+        "restoredByRunId": row["reverted_by_run_id"],
+        "restoreDueAt": format_optional(row["revert_due_at"]),
     }
 
 
@@ -135,7 +135,7 @@ def _insert_reverts(conn: Connection, runs: list[Row], *, cause: str) -> list[in
             "action_set_id": run["action_set_id"],
             "project": run["project"],
             "cause": cause,
-            "restores_run_id": run["id"],
+            "reverts_run_id": run["id"],
             "actor_id": run["actor_id"],
             "state": "started",
             "dry_run": False,

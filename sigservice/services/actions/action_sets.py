@@ -37,14 +37,14 @@ class ActionSetFields:
     description: str | None
     enabled: bool | None
     actor_id: int
-    source_id: int
+    endpoint_id: int
     filters: list[Filter]
     actions: list[Action]
     settings: ActionSetOptions
     filter_paths: list[str] | None = None
     """The path of each filter in the request body."""
     schedule: Schedule | None = None
-    """Instead of an endpoint, whose ID is NO_SOURCE then."""
+    """Instead of an endpoint, whose ID is NO_ENDPOINT then."""
 
 
 @dataclass(frozen=True)
@@ -177,9 +177,9 @@ def reenable(conn: Connection, project: str, id: int, by: Identity) -> Row:
     """Lets a set that runs once run again. Raises NotFoundError."""
     action_sets.lock(conn)
     before = get(conn, project, id)
-    if before["armed"]:
+    if not before["has_run_once"]:
         return before
-    action_sets.set_armed(conn, [id], True)
+    action_sets.set_has_run_once(conn, [id], False)
     return _record_update(conn, project, before, by)
 
 
@@ -200,14 +200,14 @@ def to_json(row: Row) -> dict[str, Any]:
     schedule = schedules.read_schedule(row)
     match = {
         "source": "signal-endpoint",
-        "sourceId": row["source_id"],
+        "sourceId": row["endpoint_id"],
         "payload": payload,
         "filters": rest,
     }
     return {
         "id": row["id"],
         "enabled": row["enabled"],
-        "armed": row["armed"],
+        "armed": not row["has_run_once"],
         "name": row["name"],
         "description": row["description"],
         "project": row["project"],
@@ -238,7 +238,7 @@ def _check(
         problems.add("actorId", "Service account not found.")
     if new.schedule is not None:
         schedules.check_schedule(new.schedule, problems, after=after)
-    elif not 0 < new.source_id < 2**31 or signal_endpoints.find(conn, new.source_id) is None:
+    elif not 0 < new.endpoint_id < 2**31 or signal_endpoints.find(conn, new.endpoint_id) is None:
         problems.add("match.sourceId", "Signal endpoint not found.")
     action_filters.check_filters(
         new.filters,
@@ -295,7 +295,7 @@ def _columns(new: ActionSetFields) -> dict[str, Any]:
         "name": new.name,
         "description": new.description,
         "actor_id": new.actor_id,
-        "source_id": new.source_id,
+        "endpoint_id": new.endpoint_id,
         "schedule": msgspec.json.encode(new.schedule).decode() if new.schedule else None,
         "filters": msgspec.json.encode([*mapped, *rest]).decode(),
         "settings": msgspec.json.encode(new.settings).decode(),

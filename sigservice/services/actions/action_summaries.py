@@ -113,8 +113,8 @@ def describe_undo(item: Mapping[str, Any]) -> str:
 
 def explain_result(result: Mapping[str, Any]) -> str:
     """Why a set did not run, "" if it did. `result` is the result of the evaluation."""
-    reason = result.get("because")
-    if result["verdict"] != "not matched":
+    reason = result.get("reason")
+    if result["state"] != "not matched":
         return str(reason or "")
     if not reason or not reason.get("path"):
         return "No filter of an OR group matched."

@@ -34,7 +34,7 @@ def perform_dry_run(conn: Connection, row: Row, payload: Any) -> dict[str, Any]:
         "matched": all(result.matched for result in results) and not ends_alert,
         "endsAlert": ends_alert,
         "enabled": row["enabled"],
-        "armed": row["armed"],
+        "armed": not row["has_run_once"],
         "filters": msgspec.to_builtins(results),
         "actions": _perform_all(conn, row, continues=options.continueOnFailure),
     }

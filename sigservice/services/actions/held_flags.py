@@ -40,7 +40,7 @@ def list_held_flags(
         summary = _summarize(row, summarizers)
         alert, text = name_alert(summary)
         more = {
-            "endpoint": names.get(row["source_id"]),
+            "endpoint": names.get(row["endpoint_id"]),
             "has_signal": _name_signal(row) in signals,
             "summary": summary,
             "alert": alert,
@@ -70,15 +70,15 @@ def to_json(row: Row) -> dict[str, Any]:
         "runId": row["id"],
         "actionSet": {"id": row["action_set_id"], "name": row["name"]},
         "signalId": row["signal_id"],
-        "signalEndpoint": {"id": row["source_id"], "name": row["endpoint"]},
+        "signalEndpoint": {"id": row["endpoint_id"], "name": row["endpoint"]},
         "summary": row["summary"].fields if row["summary"] else None,
     }
 
 
 def _name_signal(row: Row) -> link_targets.Target:
-    return "signal", f"{row['source_id']}/{row['signal_id']}"
+    return "signal", f"{row['endpoint_id']}/{row['signal_id']}"
 
 
 def _summarize(row: Row, summarizers: Mapping[int, Summarizer]) -> SignalSummary | None:
-    summarizer = summarizers.get(row["source_id"])
+    summarizer = summarizers.get(row["endpoint_id"])
     return summarize_row(summarizer, row) if summarizer and row["payload"] else None

@@ -31,7 +31,7 @@ def is_firing(conn: Connection, run: Row) -> bool:
 
 
 def _find(conn: Connection, run: Row) -> Row | None:
-    key = run["correlation"]
+    key = run["alert_key"]
     rows = alerts.list_by_keys(conn, [(run["action_set_id"], key)]) if key is not None else []
     return next((row for row in rows if row["key"] == key), None)
 

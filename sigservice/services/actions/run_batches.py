@@ -81,7 +81,7 @@ class _Run:
     def reverts_with_alert(self) -> bool:
         """Whether its changes are reverted when its alert resolves."""
         row = self.row
-        is_of_alert = row["cause"] == "signal" and row["correlation"] is not None
+        is_of_alert = row["cause"] == "signal" and row["alert_key"] is not None
         return is_of_alert and not row["dry_run"] and self.options.restoreWhenResolved is not None
 
     def advance(self) -> None:
@@ -326,8 +326,8 @@ def _find_actor(conn: Connection, run: _Run) -> Identity:
         "actionSet": run.action_set["name"],
     }
     if row["signal_id"] is not None:
-        source_id = run.action_set["match"]["sourceId"]
-        origin |= {"signalId": row["signal_id"], "signalEndpointId": source_id}
+        endpoint_id = run.action_set["match"]["sourceId"]
+        origin |= {"signalId": row["signal_id"], "signalEndpointId": endpoint_id}
     return replace(actor, action_run=origin, cause=run.cause)
 
 

@@ -129,7 +129,7 @@ def _build_item(row: Row, copy: _Copy) -> dict[str, Any]:
             }
             for change in copy.changes
         ],
-        "restoreDueAt": format_optional(row["restore_due_at"]),
+        "restoreDueAt": format_optional(row["revert_due_at"]),
         "url": make_path(row),
     }
     return {
@@ -153,7 +153,7 @@ def _describe_alert(row: Row) -> dict[str, Any] | None:
     summarizer = signal_summaries.make_summarizer({"options": row["endpoint_options"]})
     summary = signal_summaries.summarize_row(summarizer, row)
     return {
-        "key": row["correlation"],
+        "key": row["alert_key"],
         "summary": summary.text,
         "signalId": row["signal_id"],
         "endpoint": row["endpoint"],

@@ -40,9 +40,11 @@ def start_due_runs(conn: Connection, evaluator: Evaluator, logger: Logger, now: 
         # Later than the time that is due, in case the clock of another process was ahead.
         [_find_time(one, max(now, one.row["due_at"])) for one in sets],
     )
-    run_once_ids = [item.row["id"] for item in sets if item.row["armed"] and not item.armed]
+    run_once_ids = [
+        item.row["id"] for item in sets if item.has_run_once and not item.row["has_run_once"]
+    ]
     if run_once_ids:
-        action_sets.set_armed(conn, run_once_ids, False)
+        action_sets.set_has_run_once(conn, run_once_ids, True)
     return len(sets)
 
 
@@ -65,7 +67,7 @@ def _make_run(compiled_set: CompiledSet, now: datetime) -> dict[str, Any]:
     if suppression := find_suppression(compiled_set, now):
         return run | {"state": "suppressed", "reason": suppression}
     if options.latch and not options.dryRun:
-        compiled_set.armed = False
+        compiled_set.has_run_once = True
     return run | {"reason": reason}
 
 

@@ -11,7 +11,7 @@ from sigservice.db import Row
 from sigservice.services.cron_times import check_cron, check_timezone, find_next_time
 from sigservice.services.problems import Problems
 
-NO_SOURCE = 0  # `source_id` of sets with a schedule
+NO_ENDPOINT = 0  # `endpoint_id` of sets with a schedule
 
 
 class Schedule(msgspec.Struct, omit_defaults=True, tag_field="source", tag="schedule"):
@@ -29,7 +29,7 @@ class Schedule(msgspec.Struct, omit_defaults=True, tag_field="source", tag="sche
 
 def read_schedule(row: Row) -> Schedule | None:
     """The schedule of a stored set, None if an endpoint triggers it."""
-    if row["source_id"] != NO_SOURCE:
+    if row["endpoint_id"] != NO_ENDPOINT:
         return None
     return msgspec.json.decode(row["schedule"] or b"{}", type=Schedule, strict=False)
 

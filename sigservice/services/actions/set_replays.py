@@ -37,7 +37,9 @@ def replay(conn: Connection, fields: ActionSetFields, limits: ActionSetLimits) -
     an alert never matches."""
     problems = Problems()
     check_filters(fields.filters, problems, max_filters=limits.filters, max_values=limits.values)
-    endpoint = signal_endpoints.find(conn, fields.source_id) if fields.source_id < 2**31 else None
+    endpoint = (
+        signal_endpoints.find(conn, fields.endpoint_id) if fields.endpoint_id < 2**31 else None
+    )
     if problems.details or endpoint is None:
         return None
     matcher, resolved = Matcher(fields.filters), fields.settings.restoreWhenResolved

@@ -13,7 +13,6 @@ STATE_LABELS = {
     "started": "running",
     "success": "succeeded",
     "suppressed": "skipped",
-    "nothing to restore": "nothing to revert",
 }
 DEAD_LETTER = "Dead letter"
 
@@ -66,11 +65,11 @@ def list_evaluations(
 
 def _make_outcome(result: dict[str, object], run: Row | None, sets: dict[int, Row]) -> SetOutcome:
     if result["actionSetId"] is None:
-        reason = str(result["because"])
+        reason = str(result["reason"])
         return SetOutcome(None, DEAD_LETTER, "failed", "not evaluated", reason, None, None, False)
     set_id = int(str(result["actionSetId"]))
     action_set = sets.get(set_id)
-    state = run["state"] if run else str(result["verdict"])
+    state = run["state"] if run else str(result["state"])
     label = STATE_LABELS.get(state, state)
     if run and run["cause"] == "resolved":
         label = "reverted" if state == "success" else f"auto-revert {label}"

@@ -24,7 +24,7 @@ from sigservice.repository.signals import signal_endpoints as endpoint_rows
 from sigservice.services.access import service_accounts
 from sigservice.services.actions import action_sets, schedules
 from sigservice.services.actions.action_sets import ActionSetFields, read_limits
-from sigservice.services.actions.schedules import NO_SOURCE
+from sigservice.services.actions.schedules import NO_ENDPOINT
 from sigservice.services.deliveries import DeliverySettings
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
@@ -162,7 +162,7 @@ class AutomationImporter:
         for action in item.actions:
             if reason := self._find_missing_target(item.project, action.executionParams):
                 return reason
-        if before is not None and before["source_id"] != NO_SOURCE:
+        if before is not None and before["endpoint_id"] != NO_ENDPOINT:
             return "the action set of this name is triggered by an endpoint here"
         problems = Problems()
         schedules.check_schedule(item.match, problems, after=None)
@@ -193,7 +193,7 @@ class AutomationImporter:
             item.description,
             item.enabled,
             actor_id,
-            NO_SOURCE,
+            NO_ENDPOINT,
             [],
             item.actions,
             item.options,
@@ -224,7 +224,7 @@ class AutomationImporter:
 
 
 def _is_same(item: ScheduleDefinition, row: Row, actor: Row | None) -> bool:
-    if row["source_id"] != NO_SOURCE or actor is None:
+    if row["endpoint_id"] != NO_ENDPOINT or actor is None:
         return False
     current = describe_schedule(row, actor)
     return current.actor.username == item.actor.username and item == replace(

@@ -17,7 +17,7 @@ from sigservice.repository.signals import signal_endpoints
 from sigservice.services.actions import action_sets, schedules
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action
-from sigservice.services.actions.schedules import NO_SOURCE, Schedule
+from sigservice.services.actions.schedules import NO_ENDPOINT, Schedule
 from sigservice.services.rules import metric_sources
 from sigservice.services.rules.alert_rules import read_condition
 from sigservice.services.rules.rule_conditions import Condition
@@ -96,7 +96,7 @@ def read_export(conn: Connection) -> Export:
         schedules=[
             describe_schedule(row, accounts[row["actor_id"]])
             for row in set_rows.list_all(conn)
-            if row["source_id"] == NO_SOURCE
+            if row["endpoint_id"] == NO_ENDPOINT
             and row["actor_id"] in accounts
             and not schedules.is_done(row)
         ],

@@ -6,8 +6,8 @@ SELECT pg_advisory_xact_lock(hashtext('action_runs'));
 
 -- part: columns_of_event
 -- What the event of a run needs once the run `r` has ended.
-r.id, r.action_set_id, r.project, r.cause, r.signal_id, r.correlation, r.actor_id, r.state, r.reason,
-r.dry_run, r.restore_due_at, r.finished_at, r.action_set,
+r.id, r.action_set_id, r.project, r.cause, r.signal_id, r.alert_key, r.actor_id, r.state, r.reason,
+r.dry_run, r.revert_due_at, r.finished_at, r.action_set,
 CASE WHEN r.state <> 'started' THEN (r.signal -> 'payload')::text END AS payload,
 CASE WHEN r.state <> 'started' THEN (SELECT coalesce(u.username, u.email) FROM users u WHERE u.id = r.actor_id)
 END AS actor,
@@ -21,14 +21,14 @@ END AS endpoint_options
 -- name: insert_runs
 -- One run for each item of a JSON array, at most one for each set and signal. `is_first` is false for a set that
 -- did not run for the same reason in this hour; the part of a reason after a colon differs from run to run.
-INSERT INTO action_runs AS r (action_set_id, project, cause, signal_id, restores_run_id, correlation,
+INSERT INTO action_runs AS r (action_set_id, project, cause, signal_id, reverts_run_id, alert_key,
                          actor_id, state, reason, dry_run, signal, action_set, finished_at)
-SELECT x.action_set_id, x.project, x.cause, x.signal_id, x.restores_run_id, x.correlation,
+SELECT x.action_set_id, x.project, x.cause, x.signal_id, x.reverts_run_id, x.alert_key,
        x.actor_id, x.state, x.reason, x.dry_run, x.signal, x.action_set,
        CASE WHEN x.state <> 'started' THEN clock_timestamp() END
 FROM json_to_recordset(%(runs)s::json)
-     AS x (action_set_id int, project text, cause text, signal_id bigint, restores_run_id bigint,
-           correlation text, actor_id int, state text, reason text, dry_run boolean, signal json,
+     AS x (action_set_id int, project text, cause text, signal_id bigint, reverts_run_id bigint,
+           alert_key text, actor_id int, state text, reason text, dry_run boolean, signal json,
            action_set jsonb)
 ON CONFLICT (action_set_id, signal_id) DO NOTHING
 RETURNING {{columns_of_event}},
@@ -44,8 +44,8 @@ RETURNING {{columns_of_event}},
 -- reads the whole table when the planner expects an early match.
 SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,
        (SELECT min(id) FROM action_runs WHERE state = 'started') IS NOT NULL AS runs,
-       coalesce((SELECT min(restore_due_at) FROM action_runs) <= now(), false) AS reverts,
-       coalesce((SELECT min(due_at) FROM action_sets WHERE source_id = 0 AND enabled) <= %(now)s, false)
+       coalesce((SELECT min(revert_due_at) FROM action_runs) <= now(), false) AS reverts,
+       coalesce((SELECT min(due_at) FROM action_sets WHERE endpoint_id = 0 AND enabled) <= %(now)s, false)
            AS schedules;
 
 -- name: lock_unfinished_runs
@@ -54,8 +54,8 @@ SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,
 -- NULL if the service account was deleted. `event_id` is for the event of the run if it ends; the
 -- lock of a writer of events comes before it, as list_event_writers expects.
 WITH lock AS (DELETE FROM events WHERE false)
-SELECT nextval('events_id_seq') AS event_id, r.id, r.action_set_id, r.project, r.cause, r.signal_id, r.restores_run_id, r.actor_id,
-       r.dry_run, r.correlation, r.action_set, r.next_action, r.created_at, u.username AS actor_username,
+SELECT nextval('events_id_seq') AS event_id, r.id, r.action_set_id, r.project, r.cause, r.signal_id, r.reverts_run_id, r.actor_id,
+       r.dry_run, r.alert_key, r.action_set, r.next_action, r.created_at, u.username AS actor_username,
        (SELECT name FROM roles WHERE id = u.role_id) AS actor_role
 FROM action_runs r
 LEFT JOIN users u ON u.id = r.actor_id AND u.account_type = 'service'
@@ -85,7 +85,7 @@ WITH progress AS MATERIALIZED (
 UPDATE action_runs r
 SET state = p.state, action_set = p.action_set, next_action = p.next_action,
     finished_at = CASE WHEN p.state <> 'started' THEN p.at END,
-    restore_due_at = p.at + make_interval(mins => p.restore_minutes)
+    revert_due_at = p.at + make_interval(mins => p.restore_minutes)
 FROM progress p
 WHERE r.id = p.id AND r.id BETWEEN %(first)s AND %(last)s
 RETURNING {{columns_of_event}},
@@ -110,44 +110,44 @@ FROM unnest(%(sets)s::int[], %(max_runs)s::int[]) AS s (id, max_runs);
 -- name: mark_reverted
 -- Links the runs with the run that reverted them, which refers to the newest of them, the first ID.
 WITH reverting AS (
-    UPDATE action_runs SET restores_run_id = (%(ids)s::bigint[])[1] WHERE id = %(by)s
+    UPDATE action_runs SET reverts_run_id = (%(ids)s::bigint[])[1] WHERE id = %(by)s
 ), released AS (
     DELETE FROM holds WHERE run_id = ANY(%(ids)s)
 )
 UPDATE action_runs
-SET restored_by_run_id = %(by)s, restore_due_at = NULL
+SET reverted_by_run_id = %(by)s, revert_due_at = NULL
 WHERE id = ANY(%(ids)s);
 
 -- name: claim_due_reverts
 -- The runs that are due longest come first. Only one process gets each run.
 WITH due AS (
-    SELECT id, restore_due_at FROM action_runs
-    WHERE restore_due_at <= now() AND restored_by_run_id IS NULL
-    ORDER BY restore_due_at, id
+    SELECT id, revert_due_at FROM action_runs
+    WHERE revert_due_at <= now() AND reverted_by_run_id IS NULL
+    ORDER BY revert_due_at, id
     LIMIT 100
 ), claimed AS (
-    UPDATE action_runs r SET restore_due_at = NULL
+    UPDATE action_runs r SET revert_due_at = NULL
     FROM due WHERE r.id = due.id
     RETURNING r.id, r.action_set_id, r.project, r.actor_id, r.action_set,
-              due.restore_due_at AS due_at
+              due.revert_due_at AS due_at
 )
 SELECT id, action_set_id, project, actor_id, action_set FROM claimed ORDER BY due_at, id;
 
 -- name: cancel_auto_revert
-UPDATE action_runs SET restore_due_at = NULL
-WHERE id = %(id)s AND restore_due_at IS NOT NULL;
+UPDATE action_runs SET revert_due_at = NULL
+WHERE id = %(id)s AND revert_due_at IS NOT NULL;
 
 -- name: find_run
-SELECT id, action_set_id, project, cause, signal_id, restores_run_id, restored_by_run_id,
-       restore_due_at, correlation, actor_id, state, reason, dry_run, signal, action_set,
+SELECT id, action_set_id, project, cause, signal_id, reverts_run_id, reverted_by_run_id,
+       revert_due_at, alert_key, actor_id, state, reason, dry_run, signal, action_set,
        created_at, finished_at
 FROM action_runs
 WHERE id = %(id)s AND action_set_id = %(action_set_id)s;
 
 -- name: list_runs_of_set
 -- Newest first. A page ends early if its payloads exceed `page_bytes`.
-SELECT id, action_set_id, project, cause, signal_id, restores_run_id, restored_by_run_id,
-       restore_due_at, correlation, actor_id, state, reason, dry_run, signal, action_set,
+SELECT id, action_set_id, project, cause, signal_id, reverts_run_id, reverted_by_run_id,
+       revert_due_at, alert_key, actor_id, state, reason, dry_run, signal, action_set,
        created_at, finished_at
 FROM action_runs
 WHERE id IN (
@@ -179,7 +179,7 @@ ORDER BY id;
 -- name: list_runs_by_id
 -- For timelines: without the copies of signals and sets, but with the payload if `payloads`.
 SELECT id, action_set_id, project, cause, signal_id, created_at, finished_at,
-       action_set ->> 'name' AS name, (signal ->> 'sourceId')::int AS source_id,
+       action_set ->> 'name' AS name, (signal ->> 'sourceId')::int AS endpoint_id,
        CASE WHEN %(payloads)s THEN (signal -> 'payload')::text END AS payload
 FROM action_runs
 WHERE id = ANY(%(ids)s);
@@ -187,7 +187,7 @@ WHERE id = ANY(%(ids)s);
 -- name: count_runs_by_hour
 -- The runs that signals of each endpoint started; `hours_ago` 0 is the current hour. The BRIN index on
 -- created_at bounds the scan.
-SELECT s.source_id AS endpoint_id,
+SELECT s.endpoint_id AS endpoint_id,
        (extract(epoch FROM date_trunc('hour', now()) - date_trunc('hour', r.created_at)) / 3600)::int
            AS hours_ago,
        count(*) AS runs
@@ -195,7 +195,7 @@ FROM action_runs r
 JOIN action_sets s ON s.id = r.action_set_id
 WHERE r.created_at >= date_trunc('hour', now()) - interval '23 hours'
   AND r.cause = 'signal' AND r.state <> 'suppressed'
-GROUP BY s.source_id, hours_ago;
+GROUP BY s.endpoint_id, hours_ago;
 
 -- name: list_last_runs
 -- The newest run of each set: one index look-up for each.
@@ -217,7 +217,7 @@ WHERE id = ANY(ARRAY(
     SELECT r.id
     FROM action_runs r
     WHERE r.created_at < now() - make_interval(days => %(days)s) AND r.state <> 'started'
-      AND r.restore_due_at IS NULL
+      AND r.revert_due_at IS NULL
       AND (SELECT h.run_id FROM holds h WHERE h.run_id = r.id LIMIT 1) IS NULL
       AND (SELECT a.run_id FROM alerts a
            WHERE a.run_id = r.id AND (a.is_firing OR a.ignored_by IS NOT NULL) LIMIT 1) IS NULL

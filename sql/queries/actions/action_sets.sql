@@ -5,9 +5,9 @@
 SELECT pg_advisory_xact_lock(hashtext('action_sets'));
 
 -- name: insert_action_set
-INSERT INTO action_sets (project, name, description, enabled, actor_id, source_id, schedule,
+INSERT INTO action_sets (project, name, description, enabled, actor_id, endpoint_id, schedule,
                          filters, settings, created_by_user_id)
-VALUES (%(project)s, %(name)s, %(description)s, %(enabled)s, %(actor_id)s, %(source_id)s,
+VALUES (%(project)s, %(name)s, %(description)s, %(enabled)s, %(actor_id)s, %(endpoint_id)s,
         %(schedule)s::jsonb, %(filters)s::jsonb, %(settings)s::jsonb, %(created_by_user_id)s)
 RETURNING id;
 
@@ -25,7 +25,7 @@ DELETE FROM actions WHERE action_set_id = %(action_set_id)s;
 -- their alerts can resolve: a parameter that is NULL doesn't filter. One statement, so that the JSON of the
 -- actions is assembled in one place.
 -- A disabled endpoint triggers nothing, not even for signals that are already in the queue.
-SELECT s.id, s.project, s.name, s.description, s.enabled, s.armed, s.actor_id, s.source_id,
+SELECT s.id, s.project, s.name, s.description, s.enabled, s.has_run_once, s.actor_id, s.endpoint_id,
        s.schedule, s.due_at, s.filters, s.settings, s.version, s.created_at, s.created_by_user_id,
        coalesce((SELECT json_agg(json_build_object(
                      'id', a.id, 'sortOrder', a.sort_order, 'action', a.kind,
@@ -37,23 +37,23 @@ SELECT s.id, s.project, s.name, s.description, s.enabled, s.armed, s.actor_id, s
 FROM action_sets s
 WHERE (%(project)s::text IS NULL OR s.project = %(project)s)
   AND (%(ids)s::int[] IS NULL OR s.id = ANY(%(ids)s))
-  AND (%(sources)s::int[] IS NULL OR (s.source_id = ANY(%(sources)s)
+  AND (%(sources)s::int[] IS NULL OR (s.endpoint_id = ANY(%(sources)s)
        AND (s.enabled OR s.settings ? 'restoreWhenResolved')
-       AND EXISTS (SELECT 1 FROM signal_endpoints e WHERE e.id = s.source_id AND e.enabled)))
+       AND EXISTS (SELECT 1 FROM signal_endpoints e WHERE e.id = s.endpoint_id AND e.enabled)))
 ORDER BY s.project, s.name, s.id;
 
 -- name: list_of_endpoint
 -- The sets that an endpoint triggers, enabled or not, without their actions.
 SELECT id, project, name, enabled
 FROM action_sets
-WHERE source_id = %(source_id)s
+WHERE endpoint_id = %(endpoint_id)s
 ORDER BY project, name;
 
 -- name: lock_due_sets
 -- The sets whose schedule is due; after waiting for the claim of another process or a change by a user, it
 -- checks the set again.
 SELECT id FROM action_sets
-WHERE source_id = 0 AND enabled AND due_at <= %(now)s
+WHERE endpoint_id = 0 AND enabled AND due_at <= %(now)s
 ORDER BY due_at, id
 LIMIT %(limit)s
 FOR UPDATE;
@@ -66,13 +66,13 @@ WHERE s.id = d.id;
 
 -- name: list_scheduled
 -- The sets that will run, of a project or of all, without their options.
-SELECT s.id, s.project, s.name, s.schedule, s.source_id, s.due_at, s.created_by_user_id,
+SELECT s.id, s.project, s.name, s.schedule, s.endpoint_id, s.due_at, s.created_by_user_id,
        (SELECT u.username FROM users u WHERE u.id = s.created_by_user_id) AS created_by,
        (SELECT json_agg(json_build_object('action', a.kind, 'executionParams', a.params)
                         ORDER BY a.sort_order, a.id)
         FROM actions a WHERE a.action_set_id = s.id) AS actions
 FROM action_sets s
-WHERE s.source_id = 0 AND s.enabled AND s.due_at IS NOT NULL
+WHERE s.endpoint_id = 0 AND s.enabled AND s.due_at IS NOT NULL
   AND (%(project)s::text IS NULL OR s.project = %(project)s)
 ORDER BY s.due_at, s.id
 LIMIT %(limit)s;
@@ -82,7 +82,7 @@ LIMIT %(limit)s;
 DELETE FROM action_sets
 WHERE id IN (
     SELECT s.id FROM action_sets s
-    WHERE s.source_id = 0 AND s.due_at IS NULL AND s.schedule ? 'at'
+    WHERE s.endpoint_id = 0 AND s.due_at IS NULL AND s.schedule ? 'at'
       AND NOT EXISTS (SELECT 1 FROM action_runs r WHERE r.action_set_id = s.id)
     LIMIT %(chunk)s
 );
@@ -90,20 +90,20 @@ WHERE id IN (
 -- name: count_action_sets
 -- Excludes sets that have run at their only time.
 SELECT count(*) FROM action_sets
-WHERE project = %(project)s AND NOT (source_id = 0 AND due_at IS NULL AND schedule ? 'at');
+WHERE project = %(project)s AND NOT (endpoint_id = 0 AND due_at IS NULL AND schedule ? 'at');
 
 -- name: update_action_set
 UPDATE action_sets
 SET name = %(name)s, description = %(description)s, enabled = %(enabled)s,
-    actor_id = %(actor_id)s, source_id = %(source_id)s, schedule = %(schedule)s::jsonb,
+    actor_id = %(actor_id)s, endpoint_id = %(endpoint_id)s, schedule = %(schedule)s::jsonb,
     filters = %(filters)s::jsonb, settings = %(settings)s::jsonb, version = version + 1
 WHERE id = %(id)s;
 
 -- name: set_enabled
 UPDATE action_sets SET enabled = %(enabled)s, version = version + 1 WHERE id = %(id)s;
 
--- name: set_armed
-UPDATE action_sets SET armed = %(armed)s WHERE id = ANY(%(ids)s);
+-- name: set_has_run_once
+UPDATE action_sets SET has_run_once = %(has_run_once)s WHERE id = ANY(%(ids)s);
 
 -- name: delete_action_set
 DELETE FROM action_sets WHERE id = %(id)s;
@@ -113,7 +113,7 @@ DELETE FROM action_sets WHERE id = %(id)s;
 SELECT e.name
 FROM signal_endpoints e
 WHERE e.enabled
-  AND EXISTS (SELECT 1 FROM action_sets s WHERE s.source_id = e.id AND s.enabled)
+  AND EXISTS (SELECT 1 FROM action_sets s WHERE s.endpoint_id = e.id AND s.enabled)
   AND coalesce(e.options->'rateLimit'->>'status', '429') = '429'
   AND coalesce((e.options->'rateLimit'->>'burst')::float,
                CASE WHEN e.options->'rateLimit' ? 'perSecond'

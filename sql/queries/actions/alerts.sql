@@ -4,13 +4,13 @@
 -- part: can_resolve
 -- An alert doesn't fire if its set can't see it resolve: its endpoint was deleted, or the set got another endpoint
 -- or another path of the key since.
-JOIN action_sets s ON s.id = a.action_set_id AND s.source_id = a.source_id
+JOIN action_sets s ON s.id = a.action_set_id AND s.endpoint_id = a.endpoint_id
      AND s.settings #>> '{restoreWhenResolved,key}' = a.key_path
-JOIN signal_endpoints e ON e.id = s.source_id
+JOIN signal_endpoints e ON e.id = s.endpoint_id
 
 -- part: fires
 -- An undo of its newest run ends an alert too. Not EXISTS, for which the planner would read all runs.
-(a.is_firing AND (SELECT r.restored_by_run_id FROM action_runs r WHERE r.id = a.run_id) IS NULL)
+(a.is_firing AND (SELECT r.reverted_by_run_id FROM action_runs r WHERE r.id = a.run_id) IS NULL)
 
 -- part: known_end
 -- A signal that is an hour younger than the end isn't late: Alertmanager repeats an alert that it resolved
@@ -45,10 +45,10 @@ CROSS JOIN LATERAL (
 -- The alerts that a batch of signals reported: one for each item of a JSON array. No other alert of the sets
 -- `reverting` fires now, also none that is ignored. The lock keeps the sets; a set that was deleted is skipped.
 WITH items AS MATERIALIZED (
-    SELECT i.action_set_id, sha256(convert_to(i.key, 'UTF8')) AS key_hash, i.key, i.source_id, i.key_path,
+    SELECT i.action_set_id, sha256(convert_to(i.key, 'UTF8')) AS key_hash, i.key, i.endpoint_id, i.key_path,
            i.is_firing, i.run_id, i.resolved_at
     FROM json_to_recordset(%(alerts)s::json)
-         AS i (action_set_id int, key text, source_id int, key_path text, is_firing boolean, run_id bigint,
+         AS i (action_set_id int, key text, endpoint_id int, key_path text, is_firing boolean, run_id bigint,
                resolved_at timestamptz)
     JOIN action_sets s ON s.id = i.action_set_id
     ORDER BY s.id
@@ -58,13 +58,13 @@ WITH items AS MATERIALIZED (
     WHERE a.action_set_id = ANY(%(reverting)s::int[]) AND a.is_firing
       AND NOT EXISTS (SELECT FROM items i WHERE i.action_set_id = a.action_set_id AND i.key_hash = a.key_hash)
 )
-INSERT INTO alerts AS a (action_set_id, key_hash, key, source_id, key_path, is_firing, run_id, resolved_at,
+INSERT INTO alerts AS a (action_set_id, key_hash, key, endpoint_id, key_path, is_firing, run_id, resolved_at,
                          reported_at)
-SELECT i.action_set_id, i.key_hash, i.key, i.source_id, i.key_path, i.is_firing, i.run_id, i.resolved_at,
+SELECT i.action_set_id, i.key_hash, i.key, i.endpoint_id, i.key_path, i.is_firing, i.run_id, i.resolved_at,
        coalesce((SELECT r.created_at FROM action_runs r WHERE r.id = i.run_id), clock_timestamp())
 FROM items i
 ON CONFLICT (action_set_id, key_hash) DO UPDATE
-SET source_id = EXCLUDED.source_id, key_path = EXCLUDED.key_path, is_firing = EXCLUDED.is_firing,
+SET endpoint_id = EXCLUDED.endpoint_id, key_path = EXCLUDED.key_path, is_firing = EXCLUDED.is_firing,
     run_id = coalesce(EXCLUDED.run_id, a.run_id), resolved_at = EXCLUDED.resolved_at,
     reported_at = EXCLUDED.reported_at, ignored_by = NULL, ignored_by_id = NULL, ignored_at = NULL;
 
@@ -141,7 +141,7 @@ WHERE h.feature = ANY(%(features)s) AND coalesce(i.entered_at, f.created_at) <= 
 -- One row for each flag and run, newest first; of some flags if `features` isn't NULL. `payload`, with `payloads`,
 -- is the one of the signal.
 SELECT DISTINCT ON (h.run_id, h.feature, h.environment)
-       h.run_id AS id, h.action_set_id, r.project, r.signal_id, h.held_at AS created_at, s.name, s.source_id,
+       h.run_id AS id, h.action_set_id, r.project, r.signal_id, h.held_at AS created_at, s.name, s.endpoint_id,
        h.feature, h.environment, e.enabled, (r.signal ->> 'createdAt')::timestamptz AS signal_created_at,
        coalesce(alert.is_firing, false) AS is_firing, coalesce(alert.reported_at, h.held_at) AS reported_at,
        CASE WHEN %(payloads)s THEN (r.signal -> 'payload')::text END AS payload
@@ -153,7 +153,7 @@ LEFT JOIN LATERAL (
     SELECT {{fires}} AS is_firing, a.reported_at
     FROM alerts a
     {{can_resolve}}
-    WHERE a.action_set_id = h.action_set_id AND a.key_hash = sha256(convert_to(r.correlation, 'UTF8'))
+    WHERE a.action_set_id = h.action_set_id AND a.key_hash = sha256(convert_to(r.alert_key, 'UTF8'))
 ) AS alert ON true
 WHERE (%(features)s::text[] IS NULL OR h.feature = ANY(%(features)s))
   AND coalesce(i.entered_at, f.created_at) <= h.held_at

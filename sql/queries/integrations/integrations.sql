@@ -73,9 +73,9 @@ WHERE id IN (
 
 -- name: delete_claim
 -- Called when an integration is deleted.
-DELETE FROM integration_claims WHERE integration_id = %(id)s;
+DELETE FROM integration_leases WHERE integration_id = %(id)s;
 
--- part: end_of_claim
+-- part: end_of_lease
 -- Longer than any delivery. By the clock of the database, because those of processes may differ.
 now() + interval '35 s'
 
@@ -83,8 +83,8 @@ now() + interval '35 s'
 -- The queues whose first delivery is due, unless another process has claimed them. Excludes integrations that
 -- are `busy`. The claim ends, so that another process sends if the first was killed. Only the
 -- index of the queues is used to find the first delivery, whatever the statistics are.
-INSERT INTO integration_claims AS c (integration_id, claimed_by, claimed_until)
-SELECT i.id, %(owner)s, {{end_of_claim}}
+INSERT INTO integration_leases AS c (integration_id, leased_by, leased_until)
+SELECT i.id, %(owner)s, {{end_of_lease}}
 FROM integrations i
 CROSS JOIN LATERAL (
     SELECT o.id FROM outbox o
@@ -95,8 +95,8 @@ CROSS JOIN LATERAL (
 JOIN outbox o ON o.id = oldest.id AND o.due_at <= %(now)s
 WHERE i.enabled AND NOT i.id = ANY(%(busy)s)
 ON CONFLICT (integration_id) DO UPDATE
-SET claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
-WHERE c.claimed_until NOT BETWEEN now() AND {{end_of_claim}} OR c.claimed_by = excluded.claimed_by
+SET leased_by = excluded.leased_by, leased_until = excluded.leased_until
+WHERE c.leased_until NOT BETWEEN now() AND {{end_of_lease}} OR c.leased_by = excluded.leased_by
 RETURNING c.integration_id;
 
 -- name: list_next_deliveries
@@ -105,8 +105,8 @@ RETURNING c.integration_id;
 -- see deliveries that the previous process has sent. LATERAL and LIMIT 1, because a join could read all
 -- events.
 WITH claims AS (
-    UPDATE integration_claims SET claimed_until = {{end_of_claim}}
-    WHERE integration_id = %(id)s AND claimed_by = %(owner)s
+    UPDATE integration_leases SET leased_until = {{end_of_lease}}
+    WHERE integration_id = %(id)s AND leased_by = %(owner)s
     RETURNING integration_id
 )
 SELECT d.id, d.message_id, d.subject_id, d.payload, d.attempts + 1 AS attempts, d.due_at, d.expires_at,
@@ -138,8 +138,8 @@ WHERE d.is_next
 ORDER BY d.id;
 
 -- name: release_queue
-UPDATE integration_claims SET claimed_until = 'epoch'
-WHERE integration_id = %(id)s AND claimed_by = %(owner)s;
+UPDATE integration_leases SET leased_until = 'epoch'
+WHERE integration_id = %(id)s AND leased_by = %(owner)s;
 
 -- name: settle_delivery
 -- Stores the result of an attempt, unless a later one was stored or the delivery was deleted. Returns the version of

@@ -19,21 +19,21 @@ ORDER BY signal_id;
 DELETE FROM signal_queue WHERE signal_id = ANY(%(ids)s);
 
 -- name: insert_results
-INSERT INTO signal_verdicts (signal_id, verdicts)
+INSERT INTO signal_results (signal_id, results)
 SELECT signal_id, results::jsonb
 FROM unnest(%(signal_ids)s::bigint[], %(results)s::text[]) AS r (signal_id, results)
 ON CONFLICT DO NOTHING;
 
 -- name: list_results
 -- `results` is NULL for a queued signal. A signal that triggered no set has no row.
-SELECT signal_id, verdicts AS results FROM signal_verdicts WHERE signal_id = ANY(%(signal_ids)s)
+SELECT signal_id, results FROM signal_results WHERE signal_id = ANY(%(signal_ids)s)
 UNION ALL
 SELECT signal_id, NULL FROM signal_queue WHERE signal_id = ANY(%(signal_ids)s);
 
 -- name: delete_orphaned_results
-DELETE FROM signal_verdicts
+DELETE FROM signal_results
 WHERE signal_id IN (
-    SELECT v.signal_id FROM signal_verdicts v
+    SELECT v.signal_id FROM signal_results v
     WHERE NOT EXISTS (SELECT 1 FROM signals s WHERE s.id = v.signal_id)
     LIMIT %(chunk)s
 );

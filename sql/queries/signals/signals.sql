@@ -4,7 +4,7 @@
 -- Whether the endpoint of the signal `a` triggers an enabled action set, or a disabled one whose alerts can
 -- resolve, or a guard of a release watches it.
 EXISTS (SELECT 1 FROM action_sets x
-        WHERE x.source_id = a.endpoint_id AND (x.enabled OR x.settings ? 'restoreWhenResolved'))
+        WHERE x.endpoint_id = a.endpoint_id AND (x.enabled OR x.settings ? 'restoreWhenResolved'))
 OR EXISTS (SELECT 1 FROM release_guards g WHERE g.endpoint_id = a.endpoint_id AND g.is_watching)
 
 -- name: insert_signals

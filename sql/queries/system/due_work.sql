@@ -5,8 +5,8 @@
 -- when the planner expects an early match.
 SELECT EXISTS (SELECT 1 FROM signal_queue)
        OR (SELECT min(id) FROM action_runs WHERE state = 'started') IS NOT NULL
-       OR coalesce((SELECT min(restore_due_at) FROM action_runs) <= now(), false)
-       OR coalesce((SELECT min(due_at) FROM action_sets WHERE source_id = 0 AND enabled) <= %(now)s, false) AS actions,
+       OR coalesce((SELECT min(revert_due_at) FROM action_runs) <= now(), false)
+       OR coalesce((SELECT min(due_at) FROM action_sets WHERE endpoint_id = 0 AND enabled) <= %(now)s, false) AS actions,
        coalesce((SELECT min(due_at) FROM outbox
                  WHERE kind <> 'integration' AND sent_at IS NULL AND given_up_at IS NULL) <= %(now)s, false) AS mails,
        EXISTS (

@@ -11,9 +11,9 @@ SELECT EXISTS (SELECT 1 FROM features) AS flag,
 
 -- name: list_newest_runs
 -- Without the copies of signals and sets.
-SELECT id, action_set_id, project, cause, state, reason, dry_run, created_at, restored_by_run_id,
+SELECT id, action_set_id, project, cause, state, reason, dry_run, created_at, reverted_by_run_id,
        action_set ->> 'name' AS name,
-       cause = 'signal' AND state IN ('success', 'failed') AND restored_by_run_id IS NULL
+       cause = 'signal' AND state IN ('success', 'failed') AND reverted_by_run_id IS NULL
            AND jsonb_path_exists(action_set, '$.actions[*].changes[*]') AS can_undo
 FROM action_runs
 ORDER BY id DESC
@@ -43,7 +43,7 @@ CROSS JOIN LATERAL (
     ORDER BY id DESC
     LIMIT 1
 ) r
-WHERE s.source_id = 0 AND r.state = 'failed' AND r.created_at > now() - interval '7 days'
+WHERE s.endpoint_id = 0 AND r.state = 'failed' AND r.created_at > now() - interval '7 days'
 ORDER BY r.id DESC
 LIMIT %(limit)s;
 

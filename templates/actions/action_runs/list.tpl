@@ -20,10 +20,10 @@
 % if run["duration"]:
 <span class="muted">{{run["duration"]}}</span>
 % end
-% if run["restored_by_run_id"]:
+% if run["reverted_by_run_id"]:
 <span class="badge">reverted</span>
 % end
-% if run["restore_due_at"]:
+% if run["revert_due_at"]:
 <span class="badge">auto-revert scheduled</span>
 % end
 </summary>

@@ -6,13 +6,13 @@
 % if run["signal_id"] and not is_admin:
 <p class="muted">Signal {{run["signal_id"]}}</p>
 % elif run["has_signal"]:
-<p><a href="{{url('/admin/signals', run['source_id'], 'log', run['signal_id'])}}">Signal {{run["signal_id"]}}</a></p>
+<p><a href="{{url('/admin/signals', run['endpoint_id'], 'log', run['signal_id'])}}">Signal {{run["signal_id"]}}</a></p>
 % elif run["signal_id"]:
 <p class="muted">Signal {{run["signal_id"]}} has expired.</p>
 % end
-% if run["restores_run_id"]:
+% if run["reverts_run_id"]:
 <p>Reverts
-% include("actions/action_runs/run_link.tpl", id=run["restores_run_id"])
+% include("actions/action_runs/run_link.tpl", id=run["reverts_run_id"])
 </p>
 % end
 % if run["state"] != "suppressed":
@@ -36,20 +36,20 @@
 % end
 </ol>
 % end
-% if run["restored_by_run_id"]:
+% if run["reverted_by_run_id"]:
 <p>Reverted by
-% include("actions/action_runs/run_link.tpl", id=run["restored_by_run_id"])
+% include("actions/action_runs/run_link.tpl", id=run["reverted_by_run_id"])
 </p>
 % end
-% if run["restore_due_at"] and not can_edit:
+% if run["revert_due_at"] and not can_edit:
 <p>Auto-revert
-% include("partials/time.tpl", at=run["restore_due_at"])
+% include("partials/time.tpl", at=run["revert_due_at"])
 </p>
-% elif run["restore_due_at"]:
+% elif run["revert_due_at"]:
 <form method="post" action="{{url('/admin/projects', project, 'actions', run['action_set_id'], 'runs', run['id'], 'cancel-restore')}}" class="inline">
 % include("partials/csrf.tpl")
 Auto-revert
-% include("partials/time.tpl", at=run["restore_due_at"])
+% include("partials/time.tpl", at=run["revert_due_at"])
 <button class="quiet">Cancel auto-revert<span class="hidden"> of run {{run["id"]}}</span></button>
 </form>
 % end

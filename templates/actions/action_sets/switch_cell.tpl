@@ -1,5 +1,5 @@
 % include("partials/switch.tpl", place=("/admin/projects", row["project"], "actions", row["id"]), is_on=row["enabled"], name="Action set " + row["name"] + " in " + row["project"], words=("on", "off"))
-% if not row["armed"]:
+% if row["has_run_once"]:
 <form method="post" action="{{url('/admin/projects', row['project'], 'actions', row['id'], 'arm')}}">
 % include("partials/csrf.tpl")
 <span class="badge wrong">Has run once</span>

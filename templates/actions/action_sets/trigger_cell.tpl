@@ -8,7 +8,7 @@
 </span>
 % end
 % elif row["source"]:
-<a href="{{url('/admin/signals', row['source_id'], 'log')}}">{{row["source"]}}</a> receives {{"a signal where" if row["filter_texts"] else "any signal"}}
+<a href="{{url('/admin/signals', row['endpoint_id'], 'log')}}">{{row["source"]}}</a> receives {{"a signal where" if row["filter_texts"] else "any signal"}}
 % else:
 <span class="badge wrong">No signal endpoint</span> The endpoint was deleted.
 % end

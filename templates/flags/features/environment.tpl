@@ -36,7 +36,7 @@ an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 <p>
 <a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'])}}">run {{alert["id"]}} of <bdi>{{alert["name"]}}</bdi></a>
 % if identity.has_permission("ADMIN") and alert["has_signal"]:
-· <a href="{{url('/admin/signals', alert['source_id'], 'log', alert['signal_id'])}}">signal {{alert["signal_id"]}}</a>
+· <a href="{{url('/admin/signals', alert['endpoint_id'], 'log', alert['signal_id'])}}">signal {{alert["signal_id"]}}</a>
 % end
 % if identity.has_permission("EDIT"):
 · <a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'], 'undo')}}" data-dialog>Undo …</a>

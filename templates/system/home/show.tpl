@@ -53,7 +53,7 @@ Last alert <time datetime="{{format_iso(last_alert_at)}}" title="{{readable(last
 % include("signals/signals/summary.tpl", summary=row["summary"])
 % end
 % if is_admin and row["has_signal"]:
-<a href="{{url('/admin/signals', row['source_id'], 'log', row['signal_id'])}}">Signal {{row["signal_id"]}}</a>
+<a href="{{url('/admin/signals', row['endpoint_id'], 'log', row['signal_id'])}}">Signal {{row["signal_id"]}}</a>
 % end
 % if can_edit:
 <a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'], 'undo')}}" data-dialog>Undo …<span class="hidden"> run {{row["id"]}}</span></a>

@@ -42,7 +42,7 @@ def next_open(conn, since=0):
 
 
 def due(conn):
-    run(conn, "UPDATE action_runs SET restore_due_at = now() WHERE restore_due_at IS NOT NULL")
+    run(conn, "UPDATE action_runs SET revert_due_at = now() WHERE revert_due_at IS NOT NULL")
 
 
 def test_a_set_and_a_signal_have_one_run(conn):
@@ -125,7 +125,7 @@ def test_runs_that_are_due_longest_are_claimed_first(conn):
     first, second, third = add(conn, 1, 2, 3)
     for id, minutes in ((first, 2), (second, 3), (third, 1)):
         end(conn, id, minutes=minutes)
-    run(conn, "UPDATE action_runs SET restore_due_at = restore_due_at - interval '1 hour'")
+    run(conn, "UPDATE action_runs SET revert_due_at = revert_due_at - interval '1 hour'")
     assert ids(action_runs.claim_due_reverts(conn)) == [third, first, second]
 
 
@@ -136,7 +136,7 @@ def test_a_restored_run_is_not_due_any_more(conn):
     action_runs.mark_reverted(conn, [one], by=two)
     due(conn)
     assert ids(action_runs.claim_due_reverts(conn)) == [two]
-    assert action_runs.find(conn, 1, one)["restored_by_run_id"] == two
+    assert action_runs.find(conn, 1, one)["reverted_by_run_id"] == two
 
 
 def test_cancelling(conn):
@@ -183,7 +183,7 @@ def test_the_newest_run_of_each_set_that_there_is(conn):
         description=None,
         enabled=True,
         actor_id=7,
-        source_id=1,
+        endpoint_id=1,
         schedule=None,
         filters="[]",
         settings="{}",

@@ -35,7 +35,12 @@ def test_a_set_comes_back_with_its_actions_in_order(conn):
     ]
     action_sets.insert_actions(conn, id, json.dumps(actions), created_by_user_id=3)
     row = action_sets.find(conn, "default", id)
-    assert (row["name"], row["enabled"], row["armed"], row["version"]) == ("kill", True, True, 1)
+    assert (row["name"], row["enabled"], row["has_run_once"], row["version"]) == (
+        "kill",
+        True,
+        False,
+        1,
+    )
     assert json.loads(row["filters"]) == [{"path": "a"}]
     assert json.loads(row["settings"]) == {"latch": True}
     actions = json.loads(row["actions"])
@@ -67,21 +72,27 @@ def test_names_are_unique_in_a_project(conn):
     add_set(conn, "a", "other")
     with attempt(conn), pytest.raises(UniqueViolation):
         add_set(conn, "a")
-    values = {"description": None, "enabled": True, "actor_id": 7, "source_id": 1, "schedule": None}
+    values = {
+        "description": None,
+        "enabled": True,
+        "actor_id": 7,
+        "endpoint_id": 1,
+        "schedule": None,
+    }
     values |= {"filters": "[]", "settings": "{}"}
     with attempt(conn), pytest.raises(UniqueViolation):
         action_sets.update(conn, two, name="a", **values)
-    action_sets.update(conn, two, name="c", **values | {"source_id": 9})
+    action_sets.update(conn, two, name="c", **values | {"endpoint_id": 9})
     row = action_sets.find(conn, "default", two)
-    assert (row["name"], row["source_id"], row["version"]) == ("c", 9, 2)
+    assert (row["name"], row["endpoint_id"], row["version"]) == ("c", 9, 2)
 
 
 def test_only_what_is_on_listens(conn):
     on, off = add_endpoint(conn, "on"), add_endpoint(conn, "off", enabled=False)
-    one = add_set(conn, "one", source_id=on)
-    add_set(conn, "disabled", source_id=on, enabled=False)
-    add_set(conn, "deaf", source_id=off)
-    add_set(conn, "orphan", source_id=99)
+    one = add_set(conn, "one", endpoint_id=on)
+    add_set(conn, "disabled", endpoint_id=on, enabled=False)
+    add_set(conn, "deaf", endpoint_id=off)
+    add_set(conn, "orphan", endpoint_id=99)
     assert ids(action_sets.list_of_endpoints(conn, [on, off, 99])) == [one]
     assert action_sets.list_of_endpoints(conn, []) == []
     action_sets.set_enabled(conn, one, False)
@@ -89,14 +100,14 @@ def test_only_what_is_on_listens(conn):
     assert action_sets.find(conn, None, one)["version"] == 2
 
 
-def test_arming_is_no_new_version(conn):
+def test_a_set_that_has_run_once_is_no_new_version(conn):
     one, two = add_set(conn, "a"), add_set(conn, "b")
-    action_sets.set_armed(conn, [one], False)
+    action_sets.set_has_run_once(conn, [one], True)
     results = {
-        row["id"]: (row["armed"], row["version"])
+        row["id"]: (row["has_run_once"], row["version"])
         for row in action_sets.list_of_project(conn, "default")
     }
-    assert results == {one: (False, 1), two: (True, 1)}
+    assert results == {one: (True, 1), two: (False, 1)}
 
 
 def test_a_deleted_set_takes_its_actions(conn):

@@ -28,7 +28,7 @@ def listening(conn):
     add_built_ins(conn)
     endpoint = add_endpoint(conn)
     add_token(conn, endpoint)
-    add_set(conn, source_id=endpoint)
+    add_set(conn, endpoint_id=endpoint)
     return endpoint
 
 
@@ -78,9 +78,9 @@ def test_oldest_signals_come_first_within_the_limits(conn):
 def test_results_are_written_once_and_deleted_with_the_signal(conn):
     endpoint = listening(conn)
     signal = add_signal(conn, endpoint, endpoint="deploys")
-    signal_queue.insert_results(conn, [signal, 999], ['[{"verdict": "runs"}]', "[]"])
+    signal_queue.insert_results(conn, [signal, 999], ['[{"state": "runs"}]', "[]"])
     signal_queue.insert_results(conn, [signal], ["[]"])
     results = [row["results"] for row in signal_queue.list_results(conn, [signal])]
-    assert [json.loads(text) for text in results if text] == [[{"verdict": "runs"}]]
+    assert [json.loads(text) for text in results if text] == [[{"state": "runs"}]]
     assert signal_queue.delete_orphaned_results(conn, 10) == 1
     assert signal_queue.list_results(conn, [999]) == []

@@ -33,8 +33,8 @@ def test_it_comes_back_when_the_alert_is_over(alerts, pause):
     over, fired = alerts.runs(alerts.id)
     assert (over["cause"], over["state"], over["signalId"]) == ("resolved", "success", signal)
     assert (over["restoresRunId"], fired["restoredByRunId"]) == (fired["id"], over["id"])
-    assert [action["action"] for action in over["actionSet"]["actions"]] == ["RESTORE"]
-    assert alerts.find_result(signal) == "restores"
+    assert [action["action"] for action in over["actionSet"]["actions"]] == ["REVERT"]
+    assert alerts.find_result(signal) == "reverts"
 
 
 def test_repeated_notifications_change_nothing_and_do_not_hide_what_did(alerts, pause):
@@ -165,7 +165,7 @@ def test_over_before_it_fired_does_nothing(alerts, pause, filters):
     alerts.fire()
     alerts.work()
     assert not alerts.is_on()
-    assert alerts.find_result(early) == "nothing to restore"
+    assert alerts.find_result(early) == "nothing to revert"
     assert len(alerts.runs(alerts.id)) == 1
 
 
@@ -178,7 +178,7 @@ def test_over_twice_restores_once(alerts, pause):
     repeated = alerts.end()
     alerts.work()
     assert alerts.is_on()
-    assert alerts.find_result(repeated) == "nothing to restore"
+    assert alerts.find_result(repeated) == "nothing to revert"
     assert [cause for cause, _, _ in alerts.history()] == ["signal", "resolved"]
 
 
@@ -215,7 +215,7 @@ def test_other_keys_and_none_restore_nothing(alerts, fired, ended):
     signal = alerts.send({"status": "resolved"} | ended)
     alerts.work()
     assert not alerts.is_on()
-    assert alerts.find_result(signal) == "nothing to restore"
+    assert alerts.find_result(signal) == "nothing to revert"
 
 
 def test_keys_are_compared_as_text(alerts):
@@ -232,7 +232,7 @@ def test_a_dry_run_keeps_nothing_off_and_restores_nothing(alerts):
     signal = alerts.end()
     alerts.work()
     assert alerts.is_on()
-    assert alerts.find_result(signal) == "nothing to restore"
+    assert alerts.find_result(signal) == "nothing to revert"
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_after_an_undo_there_is_nothing_to_restore(alerts):
     signal = alerts.end()
     alerts.work()
     assert not alerts.is_on()
-    assert alerts.find_result(signal) == "nothing to restore"
+    assert alerts.find_result(signal) == "nothing to revert"
 
 
 def test_undone_and_over_at_once(alerts):
@@ -68,7 +68,7 @@ def test_undone_and_over_at_once(alerts):
 def due(alerts):
     """Lets the scheduled time come; the database has no fake clock."""
     with alerts.service.context.database.transaction() as conn:
-        query = "UPDATE action_runs SET restore_due_at = now() WHERE restore_due_at IS NOT NULL"
+        query = "UPDATE action_runs SET revert_due_at = now() WHERE revert_due_at IS NOT NULL"
         sql(conn, query)
 
 
@@ -82,7 +82,7 @@ def test_the_timer_comes_first(alerts):
     assert alerts.is_on()
     signal = alerts.end()
     alerts.work()
-    assert alerts.find_result(signal) == "nothing to restore"
+    assert alerts.find_result(signal) == "nothing to revert"
     assert [cause for cause, _, _ in alerts.history()] == ["signal", "timer"]
 
 

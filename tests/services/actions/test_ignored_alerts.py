@@ -66,7 +66,7 @@ def test_an_alert_that_resolved_runs_the_set_again(alerts):
     alerts.fire()
     signal = alerts.end()
     alerts.work()
-    assert alerts.find_result(signal) == "nothing to restore"
+    assert alerts.find_result(signal) == "nothing to revert"
     alerts.fire()
     alerts.work()
     assert not alerts.is_on()

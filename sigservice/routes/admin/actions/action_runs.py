@@ -95,7 +95,7 @@ def perform_dry_run(
     row = action_sets.get(conn, project, id)
     payload = body.payload
     if body.signalId is not None:
-        signal = signal_storage.get(conn, row["source_id"], body.signalId)
+        signal = signal_storage.get(conn, row["endpoint_id"], body.signalId)
         payload = msgspec.json.decode(signal["payload"])
     elif payload is msgspec.UNSET:
         payload = {}

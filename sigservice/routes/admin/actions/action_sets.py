@@ -8,7 +8,7 @@ from sigservice.services.actions.action_choices import describe_kinds
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action, ActionSetFields, read_limits
-from sigservice.services.actions.schedules import NO_SOURCE, Schedule
+from sigservice.services.actions.schedules import NO_ENDPOINT, Schedule
 from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.signals.payload_paths import MAX_PATH_LENGTH
 from sigservice.web import AdminGuard, Connection, Context, Json, Router, respond
@@ -46,7 +46,7 @@ class ActionSetBody(msgspec.Struct):
 
     def to_fields(self) -> ActionSetFields:
         schedule = self.match if isinstance(self.match, Schedule) else None
-        match = Match(NO_SOURCE) if isinstance(self.match, Schedule) else self.match
+        match = Match(NO_ENDPOINT) if isinstance(self.match, Schedule) else self.match
         filters = [
             Filter(path=path, **asdict(mapped) | {"values": mapped.values or None})
             for path, mapped in match.payload.items()

@@ -23,7 +23,7 @@ from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action, ActionSetFields
-from sigservice.services.actions.schedules import NO_SOURCE
+from sigservice.services.actions.schedules import NO_ENDPOINT
 from sigservice.services.signals.payload_paths import to_text
 from sigservice.web.forms import Form, locate_problems, read, read_id, split_lines, to_form
 from sigservice.web.growing_forms import list_rows, replace_rows
@@ -92,7 +92,7 @@ def make_form(row: Row) -> Form:
         for item in msgspec.json.decode(row["actions"])
     ]
     form = to_form({name: row[name] for name in ("name", "description", "enabled")})
-    form |= {"match.sourceId": str(row["source_id"]), "actorId": str(row["actor_id"])}
+    form |= {"match.sourceId": str(row["endpoint_id"]), "actorId": str(row["actor_id"])}
     form |= make_schedule_form(row)
     form |= to_form(actions, "actions")
     form |= _make_option_texts(msgspec.json.decode(row["settings"], type=ActionSetOptions))
@@ -108,7 +108,7 @@ def read_fields(form: Form, project: str) -> ActionSetFields:
     if schedule is None:
         members["skipIfLateMinutes"] = None
     else:
-        form = replace_rows(form, "filters", []) | {"match.sourceId": str(NO_SOURCE)}
+        form = replace_rows(form, "filters", []) | {"match.sourceId": str(NO_ENDPOINT)}
     groups = _group_filters(list_rows(form, "filters"))
     return ActionSetFields(
         form.get("name", "").strip(),

@@ -227,7 +227,7 @@ def _make_view(run: Row, by: Identity) -> dict[str, Any]:
         "cause": CAUSES[read_cause(run)],
         "reason": action_runs.find_reason(run, by),
         "duration": f"{seconds * 1000:.0f} ms" if seconds is not None else "",
-        "source_id": signal.get("sourceId"),
+        "endpoint_id": signal.get("sourceId"),
         "actions": actions,
         "reverts": [action_summaries.describe_undo(change) for change in changes[:MAX_CHANGES]],
         "targets": [(change["feature"], change["environment"]) for change in changes],
@@ -237,19 +237,19 @@ def _make_view(run: Row, by: Identity) -> dict[str, Any]:
 
 def _check_links(conn: Connection, views: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The views with `has_signal`, `existing_runs` and `existing_flags`: what they may link."""
-    runs = {view[name] for view in views for name in ("restores_run_id", "restored_by_run_id")}
+    runs = {view[name] for view in views for name in ("reverts_run_id", "reverted_by_run_id")}
     targets = [("run", str(id)) for id in runs if id]
     targets += [("flag", feature) for view in views for feature, _ in view["targets"][:1]]
     targets += [
-        ("signal", f"{view['source_id']}/{view['signal_id']}")
+        ("signal", f"{view['endpoint_id']}/{view['signal_id']}")
         for view in views
-        if view["source_id"]
+        if view["endpoint_id"]
     ]
     existing = link_targets.list_existing(conn, targets)
     return [
         view
         | {
-            "has_signal": ("signal", f"{view['source_id']}/{view['signal_id']}") in existing,
+            "has_signal": ("signal", f"{view['endpoint_id']}/{view['signal_id']}") in existing,
             "existing_runs": [id for id in runs if ("run", str(id)) in existing],
             "existing_flags": [key for kind, key in existing if kind == "flag"],
         }

@@ -29,7 +29,7 @@ NOTICES = {
     "cancelled": "Scheduled change cancelled.",
     "on": "Action set enabled.",
     "off": "Action set disabled.",
-    "armed": "Action set re-enabled.",
+    "enabled-again": "Action set re-enabled.",
     "doing": "The change runs now.",
 }
 TEMPLATES = "actions/action_sets"
@@ -118,7 +118,7 @@ def reenable_action_set(
     conn: Connection, identity: Identity, project: str, set_id: int, form: Form
 ) -> str:
     action_sets.reenable(conn, project, set_id, identity)
-    return _redirect_to_list(project, "armed")
+    return _redirect_to_list(project, "enabled-again")
 
 
 @confirms(router, f"{SET}/delete", needs=EDIT)
@@ -202,7 +202,7 @@ def _describe_sets(conn: Connection, rows: list[Row]) -> list[dict[str, Any]]:
     return [
         row
         | {
-            "source": endpoints.get(row["source_id"]),
+            "source": endpoints.get(row["endpoint_id"]),
             "schedule_text": action_summaries.describe_schedule(row),
             "is_done": schedules.is_done(row),
             "account": accounts.get(row["actor_id"]),

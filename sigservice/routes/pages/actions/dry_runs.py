@@ -42,8 +42,8 @@ def show_test(
 ) -> Page:
     with context.database.transaction() as conn:
         row = action_sets.get(conn, project, set_id)
-        endpoint = signal_endpoints.find(conn, row["source_id"])
-        newest = signals.list_for_endpoint(conn, row["source_id"], before=None, limit=MAX_SIGNALS)
+        endpoint = signal_endpoints.find(conn, row["endpoint_id"])
+        newest = signals.list_for_endpoint(conn, row["endpoint_id"], before=None, limit=MAX_SIGNALS)
     is_scheduled = schedules.read_schedule(row) is not None
     signal_field = _make_signal_field(endpoint, newest)
     texts = entry.form or {"signal": read_query(request.environ).get("signal", "")}
@@ -72,21 +72,21 @@ def test_action_set(
     with context.database.transaction() as conn:
         row = action_sets.get(conn, project, set_id)
         is_scheduled = schedules.read_schedule(row) is not None
-        value = {} if is_scheduled else _find_payload(conn, row["source_id"], form, limit)
+        value = {} if is_scheduled else _find_payload(conn, row["endpoint_id"], form, limit)
         result = dry_runs.perform_dry_run(conn, row, value)
     view = _describe_result(result, row)
     return show_test(context, identity, project, set_id, Entry(form), result=view)
 
 
-def _find_payload(conn: Connection, source_id: int, form: Form, limit: int) -> Any:
+def _find_payload(conn: Connection, endpoint_id: int, form: Form, limit: int) -> Any:
     """The payload of the selected signal, else of the form. Raises BadDataError, NotFoundError."""
     if text := form.get("signal", "").strip():
         id = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
-        return msgspec.json.decode(signal_storage.get(conn, source_id, id)["payload"])
+        return msgspec.json.decode(signal_storage.get(conn, endpoint_id, id)["payload"])
     text = form.get("payload", "").strip()
     data = text.encode()
     if not data:
-        rows = signals.list_for_endpoint(conn, source_id, before=None, limit=1)
+        rows = signals.list_for_endpoint(conn, endpoint_id, before=None, limit=1)
         if not rows:
             raise BadDataError("No signal received yet. Enter a payload.")
         return msgspec.json.decode(rows[0]["payload"])

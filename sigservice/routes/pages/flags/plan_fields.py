@@ -6,7 +6,7 @@ from sigservice.repository.access import service_accounts
 from sigservice.services.actions import action_sets
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action, ActionSetFields, read_limits
-from sigservice.services.actions.schedules import NO_SOURCE, Schedule
+from sigservice.services.actions.schedules import NO_ENDPOINT, Schedule
 from sigservice.services.identity import EDIT, PERMISSIONS, Identity
 from sigservice.web import Connection, Context
 from sigservice.web.forms import Field, Form, fill, read, read_id
@@ -61,7 +61,7 @@ def plan(
         description=form.get("why", "").strip()[:500] or None,
         enabled=True,
         actor_id=read_id(actor_id) if actor_id in dict(list_accounts(conn, identity)) else 0,
-        source_id=NO_SOURCE,
+        endpoint_id=NO_ENDPOINT,
         filters=[],
         actions=[action],
         settings=settings or ActionSetOptions(),

@@ -122,7 +122,7 @@ def test_on_off_and_arm(alerts):
     assert alerts.post(f"{path}/arm").json["armed"] is True
     assert alerts.read_state() == before
     assert alerts.post(f"{path}/on").json["enabled"] is True
-    alerts.rows("UPDATE action_sets SET armed = false")
+    alerts.rows("UPDATE action_sets SET has_run_once = true")
     assert alerts.post(f"{path}/arm").json["armed"] is True
 
 
