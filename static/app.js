@@ -3,16 +3,6 @@
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-// What a page needs once, and again for each part that is swapped in.
-function enhance(root) {
-  for (const time of $$("time[data-local]", root)) { // its title is in the zone of the plan
-    time.textContent = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
-  }
-  for (const time of $$("time[title]:not([data-local])", root)) {
-    time.title = new Date(time.dateTime).toLocaleString([], { dateStyle: "full", timeStyle: "long" });
-  }
-}
-
 function addDialogs() {
   document.body.insertAdjacentHTML("beforeend", `<div id="toast" aria-live="polite" aria-atomic="true"></div>
 <dialog id="confirm-dialog" aria-labelledby="confirm-question"><form method="dialog"><p id="confirm-question"></p>
@@ -23,14 +13,27 @@ aria-label="Search flags, endpoints and pages" placeholder="Search flags, endpoi
 <div id="palette-results"></div></dialog>`);
 }
 
-// The same text as format_age in sigservice/web/helpers.py, for pages that stay open.
-function updateAges() {
-  for (const time of $$("time[title]:not([data-local])")) {
-    const seconds = (Date.now() - new Date(time.dateTime)) / 1000, length = Math.abs(seconds);
-    const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
-    const [unit, size] = units.find(([, size]) => length >= Math.max(size, 10)) ?? [];
-    const count = `${Math.floor(length / size)} ${unit}`;
-    time.textContent = !unit ? "just now" : seconds > 0 ? `${count} ago` : `in ${count}`;
+// Times, in the zone of the reader. The same texts as format_time in sigservice/web/helpers.py.
+const formatTime = (at, options) => at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", ...options });
+const formatDate = (at) => `${at.getDate()} ${at.toLocaleString("en", { month: "short" })} ${at.getFullYear()}`;
+
+function describeTime(at, form) {
+  const seconds = (Date.now() - at) / 1000, length = Math.abs(seconds);
+  if (form === "clock") return formatTime(at);
+  if (!form && length >= 14 * 86400) return formatDate(at);
+  const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+  const [unit, size] = units.find(([, size]) => length >= Math.max(size, 10)) ?? [];
+  const text = `${Math.floor(length / size)} ${unit}`;
+  if (form) return unit ? `for ${text}` : "for a moment";
+  return !unit ? "just now" : seconds > 0 ? `${text} ago` : `in ${text}`;
+}
+
+// What a page needs once, every half minute, and again for each part that is swapped in.
+function enhance(root) {
+  for (const time of $$("time[title]", root)) {
+    const at = new Date(time.dateTime);
+    time.title = `${formatDate(at)}, ${formatTime(at, { second: "2-digit", timeZoneName: "short" })}`;
+    time.textContent = describeTime(at, time.dataset.form);
   }
 }
 
@@ -339,5 +342,5 @@ addDialogs();
 enhance(document);
 focusProblems();
 if ($("#notice")) forgetNotice();
-setInterval(updateAges, 30000);
+setInterval(() => enhance(document), 30000);
 if ($("[data-live]")) setInterval(() => refresh().catch(() => {}), REFRESH_MS);

@@ -2,7 +2,7 @@
 <header id="menu" tabindex="-1">
 <a class="brand" href="{{url('/')}}" {{"aria-current=page" if is_home else ""}}>sigservice</a>
 % if ui.get("environment"):
-<span class="badge">{{ui["environment"]}}</span>
+<span class="tag">{{ui["environment"]}}</span>
 % end
 % if identity:
 % include("partials/nav.tpl")
@@ -17,7 +17,6 @@
 <title>{{title}} – sigservice</title>
 <link rel="expect" href="#end" blocking="render">
 <link rel="stylesheet" href="{{static('app.css')}}">
-<link rel="stylesheet" href="{{static('pages.css')}}">
 <link rel="icon" href="{{static('favicon.svg')}}" type="image/svg+xml">
 <script type="module" src="{{static('app.js')}}"></script>
 % if live:

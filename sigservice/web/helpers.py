@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from sigservice.clock import Clock, format_iso
+from sigservice.clock import Clock, format_iso, parse_iso
 from sigservice.paths import resource_dir
 from sigservice.services.identity import name_actor
 from sigservice.version import VERSION_WITH_COMMIT
@@ -42,7 +42,8 @@ def template_helpers(prefix: str, clock: Clock) -> dict[str, Any]:
         "static": lambda name: f"{prefix}/static/{name}?v={hashes[name]}",
         "version": lambda: VERSION_WITH_COMMIT,
         "format_iso": format_iso,
-        "format_age": lambda moment: format_age(moment, clock.now()),
+        "parse_iso": parse_iso,
+        "format_time": lambda moment, form="": format_time(moment, clock.now(), form),
         "icons": ICONS,
         "number": number,
         "readable": readable,
@@ -58,17 +59,28 @@ def join_path(path: str, *parts: Any) -> str:
 
 
 def readable(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    """The exact time, which static/app.js shows in the zone of the reader."""
+    return f"{_format_date(moment)}, {moment.astimezone(UTC):%H:%M:%S} UTC"
 
 
-def format_age(moment: datetime, now: datetime) -> str:
-    """The age of a time, in its largest unit. static/app.js keeps the text up to date."""
+def format_time(moment: datetime, now: datetime, form: str = "") -> str:
+    """The text of a time: its age or what is left in the largest unit, its date from 14 days on; as
+    the `form` "for" how long it lasts, as "clock" the time of day. static/app.js keeps it up to
+    date."""
     seconds = (now - moment).total_seconds()
+    if form == "clock":
+        return f"{moment.astimezone(UTC):%H:%M}"
+    if form == "" and abs(seconds) >= 14 * 86400:
+        return _format_date(moment)
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
         if abs(seconds) >= max(length, 10):
-            count = int(abs(seconds) // length)
-            return f"{count} {unit} ago" if seconds > 0 else f"in {count} {unit}"
-    return "just now"
+            text = f"{int(abs(seconds) // length)} {unit}"
+            return f"for {text}" if form else f"{text} ago" if seconds > 0 else f"in {text}"
+    return "for a moment" if form else "just now"
+
+
+def _format_date(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%-d %b %Y}"
 
 
 def number(count: int) -> str:

@@ -1,8 +1,8 @@
 % if chips:
-<p class="chips">
+<p class="tags">
 % for chip in chips:
-<a class="chip" href="?{{chip['link']}}"><span class="hidden">Remove filter </span><bdi>{{chip["text"]}}</bdi> <span aria-hidden="true">×</span></a>
+<a href="?{{chip['link']}}"><span class="hidden">Remove filter </span><bdi>{{chip["text"]}}</bdi> <span aria-hidden="true">✕</span></a> ·
 % end
-<a href="?">Clear filters</a>
+<a href="?">Clear</a>
 </p>
 % end

@@ -10,7 +10,7 @@
 <details class="row" {{"open" if row.has_errors(problems) else ""}}>
 <summary><bdi>{{row.summary}}</bdi>
 % for chip in row.chips:
-<bdi class="chip">{{chip}}</bdi>
+<bdi class="tag">{{chip}}</bdi>
 % end
 </summary>
 % include("partials/growing_row.tpl", section=section, number=number, row=row)

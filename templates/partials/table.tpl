@@ -18,22 +18,22 @@
 % for index, (label, cell) in enumerate(zip(table.labels, item.cells)):
 <{{"td" if index else "th scope=row"}} data-label="{{label}}">
 % if cell.path:
-<a href="{{url(cell.path)}}"><bdi>{{cell.text}}</bdi>\\
+<a href="{{url(cell.path)}}" title="{{cell.text}}"><bdi>{{cell.text}}</bdi>\\
 % if index:
 <span class="hidden"> {{label.lower()}}: {{item.name}}</span>\\
 % end
 </a>
 % elif cell.text:
-<bdi>{{cell.text}}</bdi>
+<bdi title="{{cell.text}}">{{cell.text}}</bdi>
 % end
 % for badge in cell.badges:
-<span class="badge">{{badge}}</span>
+<span class="tag">{{badge}}</span>
 % end
 % if cell.at:
 % include("partials/time.tpl", at=cell.at)
 % end
 % if cell.hint:
-<span class="muted"><bdi>{{cell.hint}}</bdi></span>
+<span class="muted" title="{{cell.hint}}"><bdi>{{cell.hint}}</bdi></span>
 % end
 % if cell.template:
 % include(cell.template, row=item.row)

@@ -1,5 +1,5 @@
 % rebase("layout.tpl", title=title, live=False)
-<h1>{{heading}} <span class="badge">{{flag_environment.environment}}</span></h1>
+<h1>{{heading}} <span class="tag">{{flag_environment.environment}}</span></h1>
 % include("releases/freeze.tpl", freeze=freeze)
 <form method="post" action="{{action}}" id="editor">
 % include("partials/problems.tpl")
@@ -8,9 +8,9 @@
 % include("partials/form_field.tpl", field=strategy)
 <p class="hint">A user who got the feature keeps it in later steps.</p>
 <p class="hint" id="patterns">Start from:</p>
-<div class="tiles">
+<div class="tags">
 % for name, percentages, description in patterns:
-<button class="quiet tile" name="do" value="use-steps:{{name}}" formaction="{{action}}#steps" formnovalidate data-swap="editor" title="{{description}}"><bdi>{{name}}</bdi>: {{percentages}}</button>
+<button class="quiet" name="do" value="use-steps:{{name}}" formaction="{{action}}#steps" formnovalidate data-swap="editor" title="{{description}}"><bdi>{{name}}</bdi>: {{percentages}}</button>
 % end
 </div>
 <div class="step-rows">
@@ -28,7 +28,7 @@
 <fieldset id="window">
 <legend>Only steps on</legend>
 <p class="hint">Outside these hours it waits, and guards watch. Empty = at any time.</p>
-<div class="chips days">
+<div class="tags days">
 % include("partials/form_fields.tpl", fields=days)
 </div>
 <div class="fields">

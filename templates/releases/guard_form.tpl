@@ -1,5 +1,5 @@
 % rebase("layout.tpl", title=title, live=False)
-<h1>Edit guards <span class="badge">{{environment}}</span></h1>
+<h1>Edit guards <span class="tag">{{environment}}</span></h1>
 <p class="hint">A guard that you don't change keeps its result. A changed one begins again, and so does what it must watch of the step.</p>
 <form method="post" action="{{action}}" id="editor">
 % include("partials/problems.tpl")

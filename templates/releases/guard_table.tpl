@@ -4,7 +4,7 @@
 <tbody>
 % for guard in rows:
 <tr>
-<td class="state {{guard["style"]}}"><span aria-hidden="true">{{guard["icon"]}}</span> {{guard["word"]}}</td>
+<td class="tag {{guard["style"]}}"><span aria-hidden="true">{{guard["icon"]}}</span> {{guard["word"]}}</td>
 <th scope="row"><bdi>{{guard["name"]}}</bdi>
 % if guard["reason"]:
 <span class="hint"><bdi>{{guard["reason"]}}</bdi></span>

@@ -3,7 +3,9 @@
 % include("releases/heading.tpl")
 <ul class="rows">
 % for event in events:
-<li><time datetime="{{event['createdAt']}}">{{event["createdAt"][:19].replace("T", " ")}} UTC</time> <span aria-hidden="true">{{event["icon"]}}</span> <bdi>{{event["text"]}}</bdi> <span class="muted">by <bdi>{{event["actor"]}}</bdi></span></li>
+<li>
+% include("partials/time.tpl", at=parse_iso(event["createdAt"]))
+<span aria-hidden="true">{{event["icon"]}}</span> <bdi>{{event["text"]}}</bdi> <span class="muted">by <bdi>{{event["actor"]}}</bdi></span></li>
 % end
 </ul>
 </div>

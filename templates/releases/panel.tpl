@@ -1,13 +1,13 @@
 <section class="release {{release["style"]}}" id="release-{{release["id"]}}" {{"data-live" if release["is_active"] and release["back"] else ""}} aria-labelledby="release-{{release["id"]}}-name">
 <div class="heading">
-<h4 id="release-{{release["id"]}}-name" data-announce="Release {{release["id"]}}: {{release["word"]}} at {{release["rollout"]}}%"><span class="state {{release["style"]}}"><span aria-hidden="true">{{release["icon"]}}</span> Release {{release["id"]}}</span> · {{release["headline"]}}</h4>
+<h4 id="release-{{release["id"]}}-name" data-announce="Release {{release["id"]}}: {{release["word"]}} at {{release["rollout"]}}%"><span class="tag {{release["style"]}}"><span aria-hidden="true">{{release["icon"]}}</span> Release {{release["id"]}}</span> · {{release["headline"]}}</h4>
 <span class="muted">{{"created" if release["state"] == "scheduled" else "started"}}
 % include("partials/time.tpl", at=release["begin_at"])
 by <bdi>{{release["createdBy"]}}</bdi></span>
 </div>
 % for index, sentence in enumerate(release["sentences"]):
 % if sentence:
-<p {{"class=cause" if not index and release["style"] in ("held", "rolled-back") else ""}}><bdi>{{sentence}}</bdi></p>
+<p {{"class=cause" if not index and release["style"] in ("waits", "broken") else ""}}><bdi>{{sentence}}</bdi></p>
 % end
 % end
 % alert = release["alert"]

@@ -23,7 +23,10 @@
 <line class="mark" x1="{{mark["x"]}}" y1="-14" x2="{{mark["x"]}}" y2="100"><title>{{mark["icon"]}} {{mark["text"]}}</title></line>
 % end
 </svg>
-<div class="axis" aria-hidden="true"><span>{{readable(chart["start"])}}</span><span>{{readable(chart["stop"])}}</span></div>
+<div class="axis" aria-hidden="true">
+% include("partials/time.tpl", at=chart["start"], time_form="clock")
+% include("partials/time.tpl", at=chart["stop"], time_form="clock")
+</div>
 </div>
 </section>
 % end

@@ -1,1 +1,1 @@
-<span class="state {{release["style"]}}"><span aria-hidden="true">{{release["icon"]}}</span> {{release["word"]}}</span>\\
+<span class="tag {{release["style"]}}"><span aria-hidden="true">{{release["icon"]}}</span> {{release["word"]}}</span>\\

@@ -29,7 +29,7 @@ def test_strategy_is_added_by_keyboard_without_javascript(tab, flags):
     page.get_by_label("Rollout percentage").fill("50")
     page.get_by_label("Title").press("Enter")  # saves, and presses no button that removes
     page.get_by_role("status").wait_for()
-    chips = page.locator("#in-production .chip").all_inner_texts()
+    chips = page.locator("#in-production .tag").all_inner_texts()
     assert chips == [
         "50% of users",
         "sticky on userId or sessionId",

@@ -78,7 +78,7 @@ COVERED = """() => {
 NEEDED = {
     ".hint",
     ".muted",
-    ".badge",
+    ".tag",
     ".quiet",
     ".danger",
     ".button",

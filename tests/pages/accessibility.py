@@ -14,6 +14,8 @@ from bs4 import BeautifulSoup, Tag
 
 Rule = Callable[[BeautifulSoup], Iterator[str]]
 RULES: dict[str, Rule] = {}
+CLOCK_TEXT = re.compile(r"\d{4}-\d\d-\d\d|\bUTC\b|\b\d\d?:\d\d\b|\d [AP]M\b|\d (s|min|h|d) ago\b")
+MAY_HAVE_CLOCK_TEXTS = {"time", "bdi", "pre", "code", "textarea", "option", "title", "label"}
 
 
 def rule(check: Rule) -> Rule:
@@ -217,6 +219,16 @@ def times_can_be_read_by_machines(soup: BeautifulSoup) -> Iterator[str]:
     for tag in tags_of(soup, "time"):
         if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", tag.get("datetime", "")):
             yield str(tag)
+
+
+@rule
+def clock_texts_are_times(soup: BeautifulSoup) -> Iterator[str]:
+    """Except in what others wrote or read by programs."""
+    for text in soup.body.find_all(string=CLOCK_TEXT):
+        around = [*text.parents]
+        is_axis = any(parent.get("aria-hidden") == "true" for parent in around)
+        if not is_axis and not MAY_HAVE_CLOCK_TEXTS.intersection(p.name for p in around):
+            yield text.strip()
 
 
 @rule

@@ -240,7 +240,7 @@ def test_usage_of_one_kind_of_tokens(ada, add_usage, database):
 def test_usage_has_the_variants_of_the_period(ada, add_usage):
     add_usage((0, "a", 3, 1), (0, "b", 5, 0), (30, "c", 9, 9))
     card = ada.get("/admin/features/checkout").html.find(id="in-production")
-    chips = [chip.get_text() for chip in card.select(".chips .chip")]
+    chips = [chip.get_text() for chip in card.select(".tags .tag")]
     assert chips == ["v-b 5,000", "v-a 3,000"]
 
 
@@ -250,7 +250,7 @@ def test_evaluations_without_a_variant_are_none_of_its_chart(ada, add_usage, dat
         cursor.execute("UPDATE client_metrics_variants SET variant = 'disabled'")
     card = ada.get("/admin/features/checkout").html.find(id="in-production")
     assert [bar["class"] for bar in card.select(".chart rect")] == [["yes"], ["no"]]
-    assert not card.select(".chips .chip.v0")
+    assert not card.select(".tags .tag.v0")
     assert "disabled" not in card.select_one("table").get_text()
 
 

@@ -45,7 +45,7 @@ def read_flag(page, name):
 
 
 def state(page, name):
-    return page.html.find(id=f"flag-{name}").summary.find(class_="result").string
+    return page.html.find(id=f"flag-{name}").summary.find(class_="tag").string
 
 
 def test_result_has_the_form_and_its_url_has_the_input(ada, add):

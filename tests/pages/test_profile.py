@@ -155,7 +155,7 @@ def test_sessions_are_listed_with_a_button_for_each(ada, cast):
     cast.signed_in("ada")
     cast.signed_in("ed")
     cards = ada.get("/profile").html.select("#sessions tbody tr")
-    assert [bool(card.select_one(".badge")) for card in cards] == [True, False]
+    assert [bool(card.select_one(".tag")) for card in cards] == [True, False]
     assert cards[0].button.get_text() == "Sign out this session"
 
 

@@ -138,7 +138,7 @@ def test_a_type_that_is_the_name_of_its_environment_is_not_repeated(ada):
     types = {name: row["Type"].get_text(strip=True) for name, row in rows.items()}
     assert types == {"production": "–", "development": "–", "default": "production"}
     settings = ada.get("/admin/projects/default/edit").html
-    assert [badge.get_text() for badge in settings.select(".rows .badge")] == ["production"]
+    assert [badge.get_text() for badge in settings.select(".rows .tag")] == ["production"]
 
 
 def test_an_environment_is_created_moved_disabled_and_deleted(ada, web):

@@ -23,7 +23,7 @@ def read_line(tag):
 
 
 def read_badges(tag):
-    return [badge.get_text().strip() for badge in tag.find_all(class_=["badge", "chip"])]
+    return [badge.get_text().strip() for badge in tag.find_all(class_="tag")]
 
 
 @pytest.mark.parametrize("address", ["/", "/admin/signals/{id}/log"])

@@ -53,7 +53,7 @@ def read_row(page, name):
     """{column: text} of a token on the page of its endpoint, and its badges."""
     cells = read_table(page, "signal-tokens")[name]
     texts = {label: " ".join(cell.get_text().split()) for label, cell in cells.items()}
-    return texts | {"badges": [badge.get_text() for badge in cells["Name"](class_="badge")]}
+    return texts | {"badges": [badge.get_text() for badge in cells["Name"](class_="tag")]}
 
 
 def check_accessibility(page):
@@ -195,7 +195,7 @@ def test_expiry_and_addresses_are_on_the_page(ada, clock, base):
     card = read_row(page, "sender")
     assert "Bearer token" in card["Name"]
     assert card["Expires"] == "in 3 d"
-    assert at.strftime('title="%Y-%m-%d %H:%M:00 UTC"') in page.text
+    assert at.strftime('title="%-d %b %Y, %H:%M:00 UTC"') in page.text
     assert card["Addresses"] == "10.0.0.0/8, 2001:db8::1"
     assert card["badges"] == ["expires in 3 days"]
     clock.advance(3 * 86_400 - 3600)
@@ -256,17 +256,17 @@ def test_a_replaced_secret_is_shown_once_and_the_grace_period_on_the_page(
 ):
     page = rotate(ada, base, token, graceHours="2")
     assert notice(page) == "Secret of ci replaced."
-    assert "previous secret is valid until" in page.text
+    assert "previous secret ends" in page.text
     assert page.headers["Cache-Control"] == "no-store"
     secret = page.html.find(id="secret").get_text()
     assert secret != token["token"]
     page = ada.get(f"{base}/tokens")
     assert secret not in page.text
     path = f"{base}/tokens/{token['id']}/previous-secret/delete"
-    assert "The previous secret is valid until" in page.text
+    assert "The previous secret ends" in page.text
     page = form_to(page, path).submit(status=303).follow()
     assert "grace period has ended" in notice(page)
-    assert "The previous secret is valid until" not in page.text
+    assert "The previous secret ends" not in page.text
     url = "/api/signal-endpoint/deploys"
     web.post(url, headers={"Authorization": token["token"]}, status=401)
     web.post(url, headers={"Authorization": secret})

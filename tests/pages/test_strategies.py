@@ -466,9 +466,9 @@ def evaluate(ada, path=NEW, **fields):
 
 def test_a_draft_is_evaluated_and_not_saved(ada, flags):
     page = evaluate(ada, name="flexibleRollout", parameters__rollout="0")
-    assert page.html.find(id="result").find(class_="result").string == "off"
+    assert page.html.find(id="result").find(class_="tag").string == "off"
     page = evaluate(ada, parameters__rollout="100")
-    assert page.html.find(id="result").find(class_="result").string == "on"
+    assert page.html.find(id="result").find(class_="tag").string == "on"
     assert flags.list_strategies() == []
     assert not flags.is_on()
 
@@ -481,7 +481,7 @@ def test_a_draft_is_evaluated_for_a_context(ada, flags):
     for country, state in (("DE", "off"), ("FR", "on")):
         form = fill(form_to(page, action), properties=f"country={country}")
         page = form.submit(status=200)
-        assert page.html.find(id="result").find(class_="result").string == state
+        assert page.html.find(id="result").find(class_="tag").string == state
 
 
 def test_a_draft_of_an_archived_flag_is_refused(ada, flags):

@@ -12,9 +12,9 @@ from sigservice.wording import format_number
 
 # Icon, word and class of a result.
 RESULTS = {
-    "ok": ("✓", "ok", "finished"),
-    "firing": ("✕", "broken", "rolled-back"),
-    "unknown": ("–", "no data", "muted"),
+    "ok": ("✓", "ok", "gets"),
+    "firing": ("✕", "broken", "broken"),
+    "unknown": ("▲", "no data", "waits"),
 }
 
 

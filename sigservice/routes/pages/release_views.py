@@ -28,12 +28,12 @@ from sigservice.wording import spell_duration
 
 # Icon, word and class of a state.
 STATES = {
-    "scheduled": ("◷", "scheduled", "muted"),
-    "running": ("▶", "running", "running"),
-    "held": ("‖", "on hold", "held"),
-    "finished": ("✓", "finished", "finished"),
-    "rolledBack": ("⟲", "rolled back", "rolled-back"),
-    "stopped": ("■", "stopped", "muted"),
+    "scheduled": ("◷", "scheduled", "off"),
+    "running": ("▶", "running", "runs"),
+    "held": ("‖", "on hold", "waits"),
+    "finished": ("✓", "finished", "off"),
+    "rolledBack": ("⟲", "rolled back", "broken"),
+    "stopped": ("■", "stopped", "off"),
 }
 LABELS = {
     "start": "Start now",

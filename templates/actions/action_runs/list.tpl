@@ -21,10 +21,10 @@
 <span class="muted">{{run["duration"]}}</span>
 % end
 % if run["reverted_by_run_id"]:
-<span class="badge">reverted</span>
+<span class="tag">reverted</span>
 % end
 % if run["revert_due_at"]:
-<span class="badge">auto-revert scheduled</span>
+<span class="tag">auto-revert scheduled</span>
 % end
 </summary>
 % include("actions/action_runs/run.tpl", run=run)

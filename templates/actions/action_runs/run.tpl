@@ -18,7 +18,7 @@
 % if run["state"] != "suppressed":
 <ol class="strategies">
 % for action in run["actions"]:
-<li><bdi>{{action["text"]}}</bdi>: <strong class="result {{'yes' if action['state'] == 'success' else 'no' if action['state'] == 'failed' else ''}}">{{"succeeded" if action["state"] == "success" else action["state"]}}</strong>
+<li><bdi>{{action["text"]}}</bdi>: <strong class="tag {{'gets' if action['state'] == 'success' else 'broken' if action['state'] == 'failed' else ''}}">{{"succeeded" if action["state"] == "success" else action["state"]}}</strong>
 % if action["details"]:
 <bdi>{{action["details"]}}</bdi>
 % end

@@ -1,12 +1,12 @@
 % if run["state"] == "success":
-<strong class="result yes">✓ Succeeded</strong>
+<strong class="tag gets">✓ Succeeded</strong>
 % elif run["state"] == "failed":
-<strong class="result no">✗ Failed</strong>
+<strong class="tag broken">✗ Failed</strong>
 % elif run["state"] == "suppressed":
 <strong class="result">– Skipped</strong>
 % else:
 <strong class="result">… Running</strong>
 % end
 % if run["dry_run"]:
-<span class="badge">dry run</span>
+<span class="tag">dry run</span>
 % end

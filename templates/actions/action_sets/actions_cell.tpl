@@ -3,10 +3,10 @@
 <span class="muted">· <bdi>{{" · ".join(row["option_texts"])}}</bdi></span>
 % end
 % if not row["account"]:
-<span class="badge wrong">No service account</span> Runs fail until you choose one.
+<span class="tag broken">No service account</span> Runs fail until you choose one.
 % elif row["account"]["role"] == "Viewer":
 as <a href="{{url('/admin/service-accounts', row['actor_id'])}}"><bdi>{{row["account"]["username"]}}</bdi></a>
-<span class="badge wrong">Viewer</span> It can't change flags.
+<span class="tag broken">Viewer</span> It can't change flags.
 % else:
 as <a href="{{url('/admin/service-accounts', row['actor_id'])}}"><bdi>{{row["account"]["username"]}}</bdi></a>
 % end

@@ -18,9 +18,9 @@
 <fieldset id="templates">
 <legend>Template</legend>
 <p class="hint">Fills in the filters and options for alerts of a sender, or for an endpoint that has become silent.</p>
-<div class="tiles">
+<div class="tags">
 % for tile in tiles:
-<button class="quiet tile" name="do" value="template:{{tile['name']}}" formaction="{{action}}" formnovalidate data-swap="editor" aria-pressed="{{'true' if tile['is_selected'] else 'false'}}">{{tile["title"]}}</button>
+<button class="quiet" name="do" value="template:{{tile['name']}}" formaction="{{action}}" formnovalidate data-swap="editor" aria-pressed="{{'true' if tile['is_selected'] else 'false'}}">{{tile["title"]}}</button>
 % end
 </div>
 </fieldset>

@@ -2,7 +2,7 @@
 % if row["has_run_once"]:
 <form method="post" action="{{url('/admin/projects', row['project'], 'actions', row['id'], 'arm')}}">
 % include("partials/csrf.tpl")
-<span class="badge wrong">Has run once</span>
+<span class="tag broken">Has run once</span>
 <button class="quiet">Re-enable<span class="hidden"> {{row["name"]}} in {{row["project"]}}</span></button>
 </form>
 % end

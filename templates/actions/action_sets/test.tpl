@@ -28,13 +28,13 @@
 <h3>Filters</h3>
 <ul class="checks">
 % for item in result["filters"]:
-<li><bdi>{{item["text"]}}</bdi>: <strong class="result {{'yes' if item['matched'] else 'no'}}">{{"yes" if item["matched"] else "no"}}</strong>
+<li><bdi>{{item["text"]}}</bdi>: <strong class="tag {{'gets' if item['matched'] else 'broken'}}">{{"yes" if item["matched"] else "no"}}</strong>
 % if not item["inner"]:
 <span class="muted"><bdi>{{"field missing" if item["found"] is None else "found: " + item["found"]}}</bdi></span>
 % else:
 <ul>
 % for inner in item["inner"]:
-<li><bdi>{{inner["text"]}}</bdi>: <strong class="result {{'yes' if inner['matched'] else 'no'}}">{{"yes" if inner["matched"] else "no"}}</strong>
+<li><bdi>{{inner["text"]}}</bdi>: <strong class="tag {{'gets' if inner['matched'] else 'broken'}}">{{"yes" if inner["matched"] else "no"}}</strong>
 <span class="muted"><bdi>{{"field missing" if inner["found"] is None else "found: " + inner["found"]}}</bdi></span></li>
 % end
 </ul>
@@ -46,7 +46,7 @@
 <h3>{{"Actions" if result["matched"] else "Actions, if it matched"}}</h3>
 <ol class="strategies">
 % for item in result["actions"]:
-<li><bdi>{{item["text"]}}</bdi>: <strong class="result {{'yes' if item['wouldSucceed'] else 'no'}}">{{"would succeed" if item["wouldSucceed"] else "would fail"}}</strong>
+<li><bdi>{{item["text"]}}</bdi>: <strong class="tag {{'gets' if item['wouldSucceed'] else 'broken'}}">{{"would succeed" if item["wouldSucceed"] else "would fail"}}</strong>
 % if item["changes"]:
 <ul>
 % for text in item["changes"]:

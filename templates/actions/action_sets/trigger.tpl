@@ -18,7 +18,9 @@
 <details id="last">
 <summary>\\
 % if latest_at:
-Latest signal: {{readable(latest_at)}}\\
+Latest signal:
+% include("partials/time.tpl", at=latest_at)
+\\
 % else:
 Sample of the template: no signal received yet\\
 % end

@@ -3,7 +3,7 @@
 % for item in scheduled:
 <li>
 <span><span aria-hidden="true">◷</span> \\
-% include("partials/planned_time.tpl", at=item["due_at"], plan=item["plan_text"])
+% include("partials/time.tpl", at=item["due_at"])
 : <bdi>{{", ".join(item["action_texts"])}}</bdi>{{"" if item["is_once"] else " · " + item["schedule_text"]}}\\
 % if item["creator"]:
  · by <bdi>{{item["creator"]}}</bdi>\\
@@ -12,7 +12,8 @@
 % if item["conflict"]:
 <span class="problem">conflicts: release {{item["conflict"]["id"]}} moves it\\
 % if item["conflict"]["until"]:
- until <time datetime="{{format_iso(item["conflict"]["until"])}}" title="{{readable(item["conflict"]["until"])}}" data-local>{{readable(item["conflict"]["until"])}}</time>\\
+ until
+% include("partials/time.tpl", at=item["conflict"]["until"])
 % end
 </span>
 % end

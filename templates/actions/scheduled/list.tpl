@@ -4,7 +4,7 @@
 <ul class="rows">
 % for item in scheduled:
 <li>
-% include("partials/planned_time.tpl", at=item["due_at"], plan=item["plan_text"])
+% include("partials/time.tpl", at=item["due_at"])
  <bdi>{{", ".join(item["action_texts"])}}</bdi>
 % if identity.has_permission("ADMIN"):
 <a href="{{url('/admin/projects', item['project'], 'actions', item['id'])}}"><bdi>{{item["name"]}}</bdi></a>

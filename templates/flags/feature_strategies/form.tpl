@@ -1,5 +1,5 @@
 % rebase("layout.tpl", title=title, live=False)
-<h1>{{heading}} <span class="badge">{{flag_environment.environment}}</span></h1>
+<h1>{{heading}} <span class="tag">{{flag_environment.environment}}</span></h1>
 % if release:
 <p class="problem">Release {{release["id"]}} moves this percentage. <a href="{{url(path)}}">Hold the release</a> to edit it.</p>
 % end

@@ -3,7 +3,7 @@
 % if values["parts"]:
 <svg viewBox="0 0 1000 24" preserveAspectRatio="none" role="img" aria-label="Weights: {{values['label']}}">
 % for part in values["parts"]:
-<rect class="part-{{part['color']}}" x="{{part['x']}}" y="0" width="{{part['width']}}" height="24"></rect>
+<rect class="v{{part['color']}}" x="{{part['x']}}" y="0" width="{{part['width']}}" height="24"></rect>
 % end
 </svg>
 % end

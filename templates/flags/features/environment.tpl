@@ -3,7 +3,7 @@
 <div class="heading">
 <h3>{{name}}\\
 % if environment["type"] == "production" and name != "production":
- <span class="badge">production</span>\\
+ <span class="tag">production</span>\\
 % end
 </h3>
 % if can_edit:
@@ -27,7 +27,9 @@ alert <bdi>{{alert["alert"]}}</bdi>,\\
 % else:
 an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 % end
- <time datetime="{{format_iso(alert['created_at'])}}" title="{{readable(alert['created_at'])}}">{{format_age(alert["created_at"])}}</time>. {{"It is still firing." if alert["is_firing"] else "It is no longer firing."}}</p>
+
+% include("partials/time.tpl", at=alert['created_at'])
+. {{"It is still firing." if alert["is_firing"] else "It is no longer firing."}}</p>
 % if alert["is_firing"]:
 <p class="muted">No signal about it has arrived since
 % include("partials/time.tpl", at=alert["reported_at"])

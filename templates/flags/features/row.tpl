@@ -10,13 +10,13 @@
 <a href="{{url(feature['path'])}}">{{feature["name"]}}</a>
 </div>
 <div class="details">
-<span class="badge">{{feature["type"]}}</span>
+<span class="tag">{{feature["type"]}}</span>
 % if feature["stale"]:
-<span class="badge">stale</span>
+<span class="tag">stale</span>
 % end
 <a href="?{{feature['project_link']}}">{{feature["project"]}}</a>
 % for tag in feature["tags"]:
-<a class="chip" href="?{{tag['link']}}"><bdi>{{tag["text"]}}</bdi></a>
+<a class="tag" href="?{{tag['link']}}"><bdi>{{tag["text"]}}</bdi></a>
 % end
 % if feature["preview"]:
 <span class="preview">{{feature["preview"]}}</span>

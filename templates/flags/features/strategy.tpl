@@ -4,10 +4,10 @@
 <strong><bdi>{{strategy["title"]}}</bdi></strong>
 % end
 % if strategy["disabled"]:
-<span class="badge">Disabled</span>
+<span class="tag">Disabled</span>
 % end
 % for index, chip in enumerate(strategy["chips"]):
-<span class="hidden">{{"· " if index else ""}}</span><bdi class="chip">{{chip}}</bdi>
+<span class="hidden">{{"· " if index else ""}}</span><bdi class="tag">{{chip}}</bdi>
 % end
 </div>
 % if can_edit:

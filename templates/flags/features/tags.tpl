@@ -8,10 +8,10 @@
 <form method="post" action="{{url(path, 'tags', 'remove')}}" class="inline">
 % include("partials/csrf.tpl")
 <input type="hidden" name="tag" value="{{tag}}">
-<span class="badge"><bdi>{{tag}}</bdi></span> <button class="quiet" aria-label="Remove tag {{tag}}">Remove</button>
+<span class="tag"><bdi>{{tag}}</bdi></span> <button class="quiet" aria-label="Remove tag {{tag}}">Remove</button>
 </form>
 % else:
-<span class="badge"><bdi>{{tag}}</bdi></span>
+<span class="tag"><bdi>{{tag}}</bdi></span>
 % end
 </li>
 % end

@@ -18,9 +18,9 @@
 </figure>
 <p class="hint">{{chart["summary"]}}</p>
 % if chart["variants"]:
-<p class="chips"><span class="muted">Variants</span>
+<p class="tags"><span class="muted">Variants</span>
 % for kind, text in chart["variants"]:
-<bdi class="chip {{kind}}">{{text}}</bdi>
+<bdi class="tag {{kind}}">{{text}}</bdi>
 % end
 </p>
 % end

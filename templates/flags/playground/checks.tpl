@@ -1,6 +1,6 @@
 <ul class="checks">
 % for check in checks:
-<li><bdi>{{check.text}}</bdi>: <strong class="result {{check.result}}">{{check.result}}</strong>
+<li><bdi>{{check.text}}</bdi>: <strong class="tag {{"gets" if check.result == "yes" else "off"}}">{{check.result}}</strong>
 % if check.note:
 <span class="muted">{{check.note}}</span>
 % end

@@ -1,9 +1,9 @@
 % rebase("layout.tpl", title=title, live=False)
-<h1>Evaluate the draft <span class="badge">{{target.environment}}</span></h1>
+<h1>Evaluate the draft <span class="tag">{{target.environment}}</span></h1>
 <p class="hint">Not saved. The result is for an enabled flag with this strategy.</p>
-<p class="chips">
+<p class="tags">
 % for chip in chips:
-<bdi class="chip">{{chip}}</bdi>
+<bdi class="tag">{{chip}}</bdi>
 % end
 </p>
 % include("partials/problems.tpl")
@@ -19,9 +19,9 @@
 </form>
 % if flag:
 <section id="result" class="card">
-<h2><bdi>{{flag.name}}</bdi> <strong class="result {{flag.state}}">{{flag.state}}</strong>
+<h2><bdi>{{flag.name}}</bdi> <strong class="tag {{"gets" if flag.state == "on" else "off"}}">{{flag.state}}</strong>
 % if flag.variant:
-<span class="badge">variant <bdi>{{flag.variant}}</bdi></span>
+<span class="tag">variant <bdi>{{flag.variant}}</bdi></span>
 % end
 </h2>
 % include("flags/playground/reasons.tpl", flag=flag)

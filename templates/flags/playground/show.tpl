@@ -24,9 +24,9 @@
 <details id="flag-{{flag.name}}" {{"open" if total == 1 or flag.name == values["flag"] else ""}}>
 <summary>
 <strong><bdi>{{flag.name}}</bdi></strong>
-<strong class="result {{flag.state}}">{{flag.state}}</strong>
+<strong class="tag {{"gets" if flag.state == "on" else "off"}}">{{flag.state}}</strong>
 % if flag.variant:
-<span class="badge">variant <bdi>{{flag.variant}}</bdi></span>
+<span class="tag">variant <bdi>{{flag.variant}}</bdi></span>
 % end
 <span class="muted">{{flag.project}}</span>
 </summary>

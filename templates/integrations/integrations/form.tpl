@@ -64,7 +64,7 @@
 % for delivery in deliveries:
 <li>
 % include("partials/time.tpl", at=delivery["at"])
-<strong>{{delivery["label"]}}</strong> <span class="badge">{{delivery["state"]}}</span>
+<strong>{{delivery["label"]}}</strong> <span class="tag">{{delivery["state"]}}</span>
 <span class="muted">{{plural(delivery["attempts"], "attempt")}}</span>
 % if delivery["lastError"]:
 <bdi>{{delivery["lastError"]}}</bdi>

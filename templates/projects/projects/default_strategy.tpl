@@ -1,5 +1,5 @@
 % rebase("layout.tpl", title=title, live=False)
-<h1>Default strategy <span class="badge">{{environment}}</span></h1>
+<h1>Default strategy <span class="tag">{{environment}}</span></h1>
 <p class="hint">A flag of this project that has no strategy gets this one when it is enabled in {{environment}}.</p>
 <form method="post" action="{{action}}" id="editor">
 % include("partials/problems.tpl")

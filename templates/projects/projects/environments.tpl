@@ -6,7 +6,7 @@
 <li>
 <strong>{{link["name"]}}</strong>
 % if link["type"] != link["name"]:
-<span class="badge">{{link["type"]}}</span>
+<span class="tag">{{link["type"]}}</span>
 % end
 <span class="muted">{{plural(link["enabled_toggle_count"], "flag")}} enabled{{"" if link["enabled"] else ", environment disabled"}}</span>
 % include("partials/switch.tpl", place=("/admin/projects", project["id"], "environments", link["name"]), is_on=link["visible"], name="Use " + link["name"], words=("Enabled", "Disabled"))

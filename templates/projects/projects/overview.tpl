@@ -35,7 +35,7 @@
 <li>
 <a href="{{url('/admin/features')}}?project={{project['id']}}">{{environment["name"]}}</a>
 % if environment["type"] != environment["name"]:
-<span class="badge">{{environment["type"]}}</span>
+<span class="tag">{{environment["type"]}}</span>
 % end
 <span class="muted">{{plural(environment["enabled_toggle_count"], "flag")}} enabled</span>
 </li>
@@ -71,7 +71,7 @@
 % else:
 <ul class="rows">
 % for token in tokens:
-<li><bdi>{{token["token_name"]}}</bdi> <span class="badge">{{token["type"]}}</span> <span class="muted">{{token["environment"]}}</span></li>
+<li><bdi>{{token["token_name"]}}</bdi> <span class="tag">{{token["type"]}}</span> <span class="muted">{{token["environment"]}}</span></li>
 % end
 </ul>
 % end

@@ -6,9 +6,9 @@
 % end
 </div>
 % if row:
-<p><span class="badge {{badge['style']}}"><span aria-hidden="true">{{badge["icon"]}}</span> {{badge["word"]}}</span>
+<p><span class="tag {{badge['style']}}"><span aria-hidden="true">{{badge["icon"]}}</span> {{badge["word"]}}</span>
 % if row["enabled"]:
-<span>since <time datetime="{{format_iso(row['since'])}}">{{readable(row["since"])}}</time></span>
+% include("partials/time.tpl", at=row["since"], time_form="for")
 <bdi>{{row["reason"]}}</bdi>
 % end
 </p>

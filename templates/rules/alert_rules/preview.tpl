@@ -12,7 +12,13 @@
 <p>Fires {{plural(preview["period_count"], "time")}}{{", the last:" if preview["period_count"] > len(preview["periods"]) else ":"}}</p>
 <ul>
 % for period in preview["periods"]:
-<li>{{readable(period["start"])}} to {{"now" if period["is_present"] else readable(period["stop"])}}</li>
+<li>
+% include("partials/time.tpl", at=period["start"])
+% if not period["is_present"]:
+to
+% include("partials/time.tpl", at=period["stop"])
+% end
+</li>
 % end
 </ul>
 % else:
@@ -29,7 +35,9 @@
 <tbody>
 % for point in preview["points"]:
 % if point["value"] is not None:
-<tr><td>{{readable(point["time"])}}</td><td>{{point["value"]}}</td><td>{{point["samples"]}}</td><td>{{"yes" if point["firing"] else "no"}}</td></tr>
+<tr><td>
+% include("partials/time.tpl", at=point["time"])
+</td><td>{{point["value"]}}</td><td>{{point["samples"]}}</td><td>{{"yes" if point["firing"] else "no"}}</td></tr>
 % end
 % end
 </tbody>

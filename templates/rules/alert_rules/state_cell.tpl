@@ -1,6 +1,6 @@
-<span class="badge {{row['badge']['style']}}"><span aria-hidden="true">{{row["badge"]["icon"]}}</span> {{row["badge"]["word"]}}</span>
+<span class="tag {{row['badge']['style']}}"><span aria-hidden="true">{{row["badge"]["icon"]}}</span> {{row["badge"]["word"]}}</span>
 % if row["enabled"]:
-<span>since <time datetime="{{format_iso(row['since'])}}">{{readable(row["since"])}}</time></span>
+% include("partials/time.tpl", at=row["since"], time_form="for")
 % if row["state"] != "ok":
 <span class="muted"><bdi>{{row["reason"]}}</bdi></span>
 % end

@@ -1,7 +1,9 @@
 % rebase("layout.tpl", title=title, live=False)
 % include("signals/signal_endpoints/heading.tpl")
 % if grace_ends_at:
-<p>The previous secret is valid until {{readable(grace_ends_at)}}.</p>
+<p>The previous secret ends
+% include("partials/time.tpl", at=grace_ends_at)
+</p>
 % end
 % if secret:
 <div class="field">

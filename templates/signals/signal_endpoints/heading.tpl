@@ -1,6 +1,6 @@
 <h1><bdi>{{endpoint["name"]}}</bdi>\\
 % if not endpoint["enabled"]:
- <span class="badge">disabled</span>\\
+ <span class="tag">disabled</span>\\
 % end
 </h1>
 <p class="actions"><a href="{{url('/admin/alert-rules/new')}}?silence={{endpoint['id']}}">New rule for silence</a></p>

@@ -47,7 +47,7 @@
 % include("signals/signals/summary.tpl", summary=signal["summary"])
 % for outcome in signal["evaluation"].outcomes:
 % if outcome.state != "not matched":
-<span class="badge"><bdi>{{outcome.name}}</bdi>: {{outcome.label}}</span>
+<span class="tag"><bdi>{{outcome.name}}</bdi>: {{outcome.label}}</span>
 % end
 % end
 </summary>

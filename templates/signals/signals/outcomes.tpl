@@ -10,7 +10,7 @@
 % else:
 <bdi>{{outcome.name}}</bdi>:
 % end
-<strong class="result {{'yes' if outcome.state == 'success' else 'no' if outcome.state == 'failed' else ''}}">{{outcome.label}}</strong>
+<strong class="tag {{'gets' if outcome.state == 'success' else 'broken' if outcome.state == 'failed' else ''}}">{{outcome.label}}</strong>
 % if outcome.run_id:
 <a href="{{url('/admin/projects', outcome.project, 'actions', outcome.set_id, 'runs', outcome.run_id)}}">Run {{outcome.run_id}}</a>
 % end

@@ -1,5 +1,5 @@
 % if signal["sent_by"]:
-<span class="badge">sent by <bdi>{{signal["sent_by"]}}</bdi></span>
+<span class="tag">sent by <bdi>{{signal["sent_by"]}}</bdi></span>
 % else:
-<span class="badge"><bdi>{{signal["token_name"] or "(deleted token)"}}</bdi></span>
+<span class="tag"><bdi>{{signal["token_name"] or "(deleted token)"}}</bdi></span>
 % end

@@ -1,6 +1,6 @@
 % if status:
-<span class="chip {{'wrong' if status == 'firing' else ''}}">{{status}}</span>
+<span class="tag {{'broken' if status == 'firing' else ''}}">{{status}}</span>
 % end
 % if severity:
-<span class="chip">{{severity}}</span>
+<span class="tag">{{severity}}</span>
 % end

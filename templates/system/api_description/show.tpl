@@ -6,7 +6,7 @@
 <ul class="rows">
 % for operation in operations:
 <li>
-<span class="badge">{{operation["method"]}}</span>
+<span class="tag">{{operation["method"]}}</span>
 <code>{{operation["path"]}}</code>
 <span>{{operation["summary"]}}</span>
 % if operation["body"]:

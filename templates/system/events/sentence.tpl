@@ -1,6 +1,6 @@
 <span>\\
 % if event["is_by_token"] and not event["has_subject"]:
-<span class="badge">API token</span> \\
+<span class="tag">API token</span> \\
 % end
 % if not event["has_subject"]:
 <strong><bdi>{{event["created_by"]}}</bdi></strong> \\

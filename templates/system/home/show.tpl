@@ -11,9 +11,11 @@
 % is_admin = identity.has_permission("ADMIN")
 <div id="now" {{"data-live" if live else ""}} aria-live="off">
 % if is_quiet:
-<p id="quiet"><span class="state finished"><span aria-hidden="true">✓</span> Nothing needs you.</span>
+<p id="quiet"><span class="tag gets"><span aria-hidden="true">✓</span> Nothing needs you.</span>
 % if last_alert_at:
-Last alert <time datetime="{{format_iso(last_alert_at)}}" title="{{readable(last_alert_at)}}">{{format_age(last_alert_at)}}</time>.
+Last alert
+% include("partials/time.tpl", at=last_alert_at)
+.
 % end
 {{plural(running_count, "release") + " under way." if running_count else ""}}</p>
 % else:
@@ -42,9 +44,9 @@ Last alert <time datetime="{{format_iso(last_alert_at)}}" title="{{readable(last
 <ul class="rows" id="alerts">
 % for row in alert_flags:
 <li>
-<span class="state held"><span aria-hidden="true">⚠</span> alert</span>
+<span class="tag waits"><span aria-hidden="true">⚠</span> alert</span>
 % include("partials/time.tpl", at=row["created_at"])
-<span class="badge wrong">{{"enabled" if row["enabled"] else "disabled"}}</span>
+<span class="tag broken">{{"enabled" if row["enabled"] else "disabled"}}</span>
 <a href="{{url(row['path'])}}">{{row["feature"]}}</a>
 <span>in {{row["environment"]}}</span>
 <span>by <a href="{{url('/admin/projects', row['project'], 'actions', row['action_set_id'], 'runs', row['id'])}}">run {{row["id"]}} of <bdi>{{row["name"]}}</bdi></a></span>
@@ -66,7 +68,7 @@ Last alert <time datetime="{{format_iso(last_alert_at)}}" title="{{readable(last
 <ul class="rows" id="silent">
 % for row in silent:
 <li>
-<span class="state rolled-back"><span aria-hidden="true">✕</span> silent</span>
+<span class="tag broken"><span aria-hidden="true">✕</span> silent</span>
 <bdi>{{row["name"]}}</bdi>
 <span>for {{row["duration"]}}</span>
 % if row["last_signal_at"]:
@@ -85,7 +87,7 @@ Last alert <time datetime="{{format_iso(last_alert_at)}}" title="{{readable(last
 <ul class="rows" id="not-done">
 % for run in not_done:
 <li>
-<span class="state rolled-back"><span aria-hidden="true">✕</span> not done</span>
+<span class="tag broken"><span aria-hidden="true">✕</span> not done</span>
 % include("partials/time.tpl", at=run["created_at"])
 <bdi>{{run["name"]}}</bdi>
 <bdi>{{run["text"]}}</bdi>

@@ -16,7 +16,7 @@
 % else:
 <ul class="rows">
 % for entry in entries:
-<li><span class="badge">{{entry.kind}}</span> <strong><bdi>{{entry.name}}</bdi></strong> <bdi>{{entry.description}}</bdi></li>
+<li><span class="tag">{{entry.kind}}</span> <strong><bdi>{{entry.name}}</bdi></strong> <bdi>{{entry.description}}</bdi></li>
 % end
 </ul>
 % end

@@ -9,7 +9,7 @@ from sigservice.web.tables import Cell, Column
 
 PERSONAL_TOKEN_FIELDS = [
     Field("description", "Description", is_required=True),
-    Field("expiresAt", "Expires on", type="date", hint="00:00 UTC on this date.", is_required=True),
+    Field("expiresAt", "Expires on", type="date", hint="Its beginning.", is_required=True),
 ]
 PERSONAL_TOKEN_COLUMNS = (
     Column("Description", lambda row: Cell(row["description"])),

@@ -37,7 +37,7 @@ TEST_PATHS = {
     "admin": "/api/admin/projects",
 }
 TYPE_HINT = "Admin tokens have full access: to all environments and all projects."
-EXPIRY_HINT = "00:00 UTC on this date. Leave empty for no expiry."
+EXPIRY_HINT = "The beginning of this date. Leave empty for no expiry."
 
 
 def _find_secret(prefix: str) -> str:

@@ -15,7 +15,7 @@ from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import Confirmation, make_confirmation_page, shows_errors_in
 from sigservice.web.forms import Form, report_at
 from sigservice.web.growing_forms import GROWING_FORM
-from sigservice.web.helpers import format_age
+from sigservice.web.helpers import format_time
 from sigservice.wording import plural
 
 MAX_FLAGS = 50  # of a page
@@ -73,7 +73,7 @@ def _group_by_project(conn: Connection, names: Sequence[str]) -> dict[str, list[
 
 def _describe_evaluation(row: Row, now: datetime) -> str:
     seen_at = row["last_seen_at"]
-    return f"last evaluated {format_age(seen_at, now)}" if seen_at else "never evaluated"
+    return f"last evaluated {format_time(seen_at, now)}" if seen_at else "never evaluated"
 
 
 def _ask_first(

@@ -14,9 +14,7 @@ from sigservice.web.forms import Field, Form, fill, read, read_id
 AT_FIELD = Field(
     "match.at", "Time", type="datetime-local", is_required=True, attributes={"step": "any"}
 )
-ZONE_FIELD = Field(
-    "match.timezone", "Time zone", hint="e.g. UTC or Europe/Berlin", is_required=True
-)
+ZONE_FIELD = Field("match.timezone", "Time zone", hint="Such as Europe/Berlin", is_required=True)
 DEFAULTS = {"match.timezone": "UTC"}
 REASON_FIELD = Field("why", "Why?", attributes={"maxlength": "500"})
 Accounts = list[tuple[str, str]]

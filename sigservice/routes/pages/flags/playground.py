@@ -21,7 +21,7 @@ CONTEXT_FIELDS = {
     "sessionId": ("Session ID", ""),
     "appName": ("Application", ""),
     "remoteAddress": ("Remote address", "e.g. 192.0.2.7"),
-    "currentTime": ("Time", "e.g. 2030-01-31T12:00:00Z. Default: now."),
+    "currentTime": ("Time", "A date, with time and zone. Default: now."),
 }
 
 router = Router(PageGuard)

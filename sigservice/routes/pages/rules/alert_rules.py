@@ -24,8 +24,8 @@ PATH = "/admin/alert-rules"
 ONE = f"{PATH}/<rule_id:id>"
 BREADCRUMBS = [("Alert rules", PATH)]
 CHART_LABEL = "Value in the last 2 hours, and the limit"
-ICONS = {"ok": "✓", "firing": "✕", "unknown": "–"}
-BADGES = {"firing": "wrong", "unknown": "warn"}
+ICONS = {"ok": "✓", "firing": "✕", "unknown": "▲"}
+STYLES = {"ok": "gets", "firing": "broken", "unknown": "waits"}
 NOTICES = {
     "created": "Alert rule created.",
     "saved": "Alert rule saved.",
@@ -93,9 +93,9 @@ def delete_alert_rule(
 
 
 def describe_state(row: Row) -> dict[str, str]:
-    """The icon, the word and the class of a badge."""
+    """The icon, the word and the class of a tag."""
     state = row["state"] if row["enabled"] else "off"
-    return {"icon": ICONS.get(state, "○"), "word": state, "style": BADGES.get(state, "")}
+    return {"icon": ICONS.get(state, "○"), "word": state, "style": STYLES.get(state, "off")}
 
 
 def _build_charts(conn: Connection, rows: Sequence[Row], now: datetime) -> dict[int, Any]:
