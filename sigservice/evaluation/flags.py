@@ -207,7 +207,7 @@ def join_results(steps: Iterable[Step], fields: Fields) -> bytes:
         [
             result
             for step in steps
-            if (result := step if type(step) is bytes else step(fields)) is not None
+            if (result := step if isinstance(step, bytes) else step(fields)) is not None
         ]
     )
 

@@ -169,7 +169,7 @@ def read_query_pairs(environ: dict[str, Any]) -> list[tuple[str, str]]:
     text, cached = environ.get("QUERY_STRING", ""), environ.get(_QUERY)
     if cached is None or cached[0] != text:
         cached = environ[_QUERY] = text, _parse_pairs(text, "query string")
-    return cached[1]  # type: ignore[no-any-return]
+    return cached[1]
 
 
 def _parse_pairs(text: str, source: str, fields: int = FORM_FIELDS) -> list[tuple[str, str]]:

@@ -56,7 +56,7 @@ class Counts(msgspec.Struct, rename="camel"):
             return
         if max(map(len, variants)) > MAX_LENGTH:
             raise ValueError(f"A variant name must have at most {MAX_LENGTH} characters.")
-        values = variants.values()
+        values: Any = variants.values()
         if {*map(type, values)} != {int} or min(values) <= 0 or max(values) > MAX_COUNT:
             counts = {name: parse_count(count) for name, count in variants.items()}
             self.variants = {name: count for name, count in counts.items() if count}
