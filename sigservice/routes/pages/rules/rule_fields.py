@@ -43,7 +43,7 @@ SILENCE_FIELDS = [
         attributes={"inputmode": "numeric"},
     ),
     Field("source.cron", "Times (cron expression)", hint=CRON_HINT),
-    Field("source.timezone", "Time zone of the times", hint="e.g. UTC or Europe/Berlin"),
+    Field("source.timezone", "Time zone of the times", hint="Such as Europe/Berlin"),
     Field(
         "source.graceSeconds",
         "Grace (seconds)",
