@@ -34,16 +34,21 @@ def make_decide(context: Context) -> Decide:
 
 def _evaluate(context: Context, *, is_alone: bool = False) -> bool:
     start = time.monotonic()
-    with context.database.transaction() as conn:
-        now, decide = context.clock.choose_now(read_time(conn)), make_decide(context)
-        evaluation = rule_evaluation.evaluate_due(
-            conn,
-            now,
-            decide,
-            context.silence_observer,
-            context.clock.choose_now,
-            is_alone=is_alone,
-        )
+    try:
+        with context.database.transaction() as conn:
+            now, decide = context.clock.choose_now(read_time(conn)), make_decide(context)
+            evaluation = rule_evaluation.evaluate_due(
+                conn,
+                now,
+                decide,
+                context.silence_observer,
+                context.clock.choose_now,
+                is_alone=is_alone,
+            )
+    except Exception as error:
+        if not getattr(error, "is_timeout", False):
+            context.silence_observer.note_failure()
+        raise
     if evaluation.readings:
         announce(context, "impactMetric", evaluation, start)
     if evaluation.error is not None:

@@ -99,8 +99,12 @@ class Runner:
 
     def _wake_due(self, context: Context) -> None:
         """Wakes the jobs that have something to do."""
-        with context.database.autocommit() as conn:
-            work = due_work.find(conn, context.clock.now())
+        try:
+            with context.database.autocommit() as conn:
+                work = due_work.find(conn, context.clock.now())
+        except Exception:
+            context.silence_observer.note_failure()
+            raise
         for job in self._working:
             rested = time.monotonic() - self._ended_at.get(job.name, -math.inf)
             if (work[job.work] or self._had_work.get(job.name)) and rested >= job.every_seconds:

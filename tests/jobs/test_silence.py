@@ -8,11 +8,14 @@ import pytest
 import webtest
 
 from sigservice.jobs import alert_rules as job
+from sigservice.jobs.runner import Job, Runner
+from sigservice.repository.system import due_work
 from sigservice.services.rules import rule_evaluation
 from sigservice.services.rules.rule_conditions import Silence as Source
 from tests.actions_kit import Alerts
 from tests.conftest import ADMIN, Make
 from tests.jobs.silence_kit import ENDPOINTS, RULES, Silence
+from tests.waiting import until
 
 HOUR = 3600
 
@@ -117,7 +120,7 @@ def test_a_signal_that_a_stop_may_have_lost_is_excused_once(silence, make_servic
     silence.wait(30)
     state = silence.read(rule)
     assert state["state"] == "unknown"
-    assert state["reason"].startswith("The service was not running, so a signal may be lost.")
+    assert state["reason"].startswith("The service was not running or had no database")
     silence.services = [make_service()]  # restarts don't hide the silence any longer
     silence.wait(35)
     assert silence.statuses(rule) == ["firing"]
@@ -140,6 +143,50 @@ def test_an_alert_goes_on_after_a_stop(silence, make_service):
     silence.services = [make_service()]
     silence.look()
     assert (silence.state(rule), silence.statuses(rule)) == ("firing", ["firing"])
+
+
+def test_an_alert_does_not_end_when_the_clock_goes_back(silence):
+    rule = silence.rule(everySeconds=60)
+    silence.send()
+    silence.wait(60)
+    silence.clock.step(-HOUR)
+    silence.wait(100)
+    assert (silence.state(rule), silence.statuses(rule)) == ("firing", ["firing"])
+    silence.send()
+    assert (silence.state(rule), silence.statuses(rule)) == ("ok", ["firing", "resolved"])
+
+
+def test_a_signal_that_an_unavailable_database_may_have_lost_is_excused(silence, monkeypatch):
+    rule = silence.rule(everySeconds=60)
+    silence.send()
+    silence.wait(20)
+    with monkeypatch.context() as patch:
+        patch.setattr(rule_evaluation, "evaluate_due", lambda *args, **options: 1 / 0)
+        silence.clock.advance(45)
+        with pytest.raises(ZeroDivisionError):
+            silence.look()
+    silence.wait(50)
+    assert (silence.state(rule), silence.statuses(rule)) == ("unknown", [])
+    silence.wait(15)
+    assert silence.statuses(rule) == ["firing"]
+
+
+def test_a_failed_look_for_work_excuses_a_signal_too(silence, monkeypatch):
+    """Without a database, nothing wakes the job."""
+    rule = silence.rule(everySeconds=60)
+    silence.send()
+    silence.wait(20)
+    context = silence.services[0].context
+    with monkeypatch.context() as patch:
+        patch.setattr(due_work, "find", lambda *args: 1 / 0)
+        silence.clock.advance(45)
+        runner = Runner(context, (Job("rules", job.run_once, 9999, 9999, work="rules"),))
+        runner.start()
+        until(lambda: context.silence_observer.started_at is None, "the failed look")
+        runner.request_stop()
+        runner.join(10)
+    silence.look()
+    assert (silence.state(rule), silence.statuses(rule)) == ("unknown", [])
 
 
 @pytest.mark.parametrize("step", [HOUR, -HOUR, 24 * 365 * HOUR])

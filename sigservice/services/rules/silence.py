@@ -1,7 +1,7 @@
 """The readings of rules on silence: for how many seconds a signal is overdue.
 
 A signal restarts the wait for the next one. So does each time in which a signal may have been lost:
-the service was not running, or the clock jumped. The rule is unknown then, until a signal comes or
+the service was not running or had no database, or the clock jumped. The rule is unknown then, until a signal comes or
 the wait is over. Only one lost signal in a row is assumed, so that frequent restarts don't hide
 silence.
 """
@@ -17,14 +17,14 @@ from sigservice.repository.rules import silent_endpoints
 from sigservice.services.rules.rule_conditions import Condition, Silence
 from sigservice.services.rules.rule_readings import Reading
 
-MAX_GAP = timedelta(seconds=90)  # between two evaluations of a running service
+MAX_GAP = timedelta(seconds=60)  # between two evaluations of a running service
 NO_SIGNAL = "No signal has come yet."
 
 ChooseTime = Callable[[datetime], datetime]
 
 
 class Observer:
-    """When this process evaluated rules first. One for each process."""
+    """Since when this process evaluates rules without a failure. One for each process."""
 
     def __init__(self) -> None:
         self.started_at: datetime | None = None
@@ -33,6 +33,10 @@ class Observer:
         if self.started_at is None or self.started_at > now:  # the clock went back
             self.started_at = now
         return self.started_at
+
+    def note_failure(self) -> None:
+        """After a failed evaluation: the service may have refused signals too."""
+        self.started_at = None
 
 
 def read_silence(
@@ -65,23 +69,29 @@ def _read(
     source = msgspec.json.decode(row["condition"], type=Condition).source
     assert isinstance(source, Silence)
     start, last_at, id = row["window_from"], row["last_signal_at"], row["last_signal_id"]
-    has_signal = row["samples"] > 0
+    has_signal, is_alert = row["samples"] > 0, False
     if start is None:  # the rule is new
         start, last_at, has_signal = now, now, newest is not None
         id = newest["id"] if newest else None
     elif newest is not None and newest["id"] > (id or 0):
         id, last_at, has_signal = newest["id"], choose_time(newest["created_at"]), True
         start = last_at
-    elif row["state"] != "firing" and _is_excused(row, source, now, started_at):
+    elif row["state"] == "firing":
+        is_alert = True
+    elif _is_excused(row, source, now, started_at):
         start, has_signal = now, False
     expected, deadline = source.find_expected(start), source.find_deadline(start)
     value, reason = (now - deadline).total_seconds(), f"The next signal is due {_tell(expected)}."
     if id is None:
         return Reading(None, 0, now, now, NO_SIGNAL)
+    if is_alert:  # also if the clock went back
+        value = max(value, 0.0)
     if value >= 0:
         reason = f"No signal came since {format_iso(last_at)}; one was due {_tell(expected)}."
     elif not has_signal:
-        reason = f"The service was not running, so a signal may be lost. {reason}"
+        reason = (
+            f"The service was not running or had no database, so a signal may be lost. {reason}"
+        )
     is_known = has_signal or value >= 0
     return Reading(
         value if is_known else None, int(has_signal), start, now, reason, None, id, last_at
