@@ -1,9 +1,9 @@
 """The readings of rules on silence: for how many seconds a signal is overdue.
 
 A signal restarts the wait for the next one. So does each time in which a signal may have been lost:
-the service was not running or had no database, or the clock jumped. The rule is unknown then, until a signal comes or
-the wait is over. Only one lost signal in a row is assumed, so that frequent restarts don't hide
-silence.
+the service was not running or had no database, or the clock jumped. The rule is unknown then, until
+a signal comes or the wait is over. Only one lost signal in a row is assumed, so that frequent
+restarts don't hide silence.
 """
 
 from collections.abc import Callable, Sequence

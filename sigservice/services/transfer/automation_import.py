@@ -31,6 +31,7 @@ from sigservice.services.problems import Problems
 from sigservice.services.rules import alert_rules, metric_sources
 from sigservice.services.rules.alert_rules import AlertRule
 from sigservice.services.rules.metric_sources import MetricSource, SourceAuth
+from sigservice.services.rules.rule_conditions import Silence
 from sigservice.services.signals import signal_endpoints
 from sigservice.services.signals.signal_endpoints import Endpoint, check_fields
 from sigservice.services.transfer.automations import (
@@ -39,9 +40,11 @@ from sigservice.services.transfer.automations import (
     Export,
     MetricSourceDefinition,
     ScheduleDefinition,
+    SilenceDefinition,
     describe_rule,
     describe_schedule,
     describe_source,
+    list_endpoints,
 )
 from sigservice.services.transfer.snapshot_import import Notice, PartialChanges
 from sigservice.services.transfer.snapshot_writer import ImportChange
@@ -109,12 +112,13 @@ class AutomationImporter:
             if before is not None and describe_rule(before, names) == item:
                 continue
             with self._collect(f"alertRules[{index}]", name="endpoint"):
-                if item.endpoint not in endpoints:
-                    endpoints[item.endpoint] = self._create_endpoint(item.endpoint)
-            if item.endpoint not in endpoints:
+                for name in list_endpoints(item):
+                    if name not in endpoints:
+                        endpoints[name] = self._create_endpoint(name)
+            if not endpoints.keys() >= {*list_endpoints(item)}:
                 continue
             with self._collect(f"alertRules[{index}]"):
-                self._put_rule(item, endpoints[item.endpoint], before)
+                self._put_rule(item, endpoints, before)
                 self._report("alert-rule", item.name, before)
 
     def _create_endpoint(self, name: str) -> int:
@@ -127,11 +131,17 @@ class AutomationImporter:
         self._report("signal-endpoint", name, None)
         return int(row["id"])
 
-    def _put_rule(self, item: AlertRuleDefinition, endpoint_id: int, before: Row | None) -> None:
+    def _put_rule(
+        self, item: AlertRuleDefinition, endpoints: dict[str, int], before: Row | None
+    ) -> None:
+        members = asdict(item.get_condition())
+        if isinstance(item.source, SilenceDefinition):
+            texts = asdict(item.source)
+            members["source"] = Silence(endpoints[texts.pop("endpoint")], **texts)
         rule = AlertRule(
-            **asdict(item.get_condition()),
+            **members,
             name=item.name,
-            endpointId=endpoint_id,
+            endpointId=endpoints[item.endpoint],
             enabled=item.enabled,
         )
         if before is None:

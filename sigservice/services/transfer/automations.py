@@ -20,7 +20,12 @@ from sigservice.services.actions.action_sets import Action
 from sigservice.services.actions.schedules import NO_ENDPOINT, Schedule
 from sigservice.services.rules import metric_sources
 from sigservice.services.rules.alert_rules import read_condition
-from sigservice.services.rules.rule_conditions import Condition
+from sigservice.services.rules.rule_conditions import (
+    Condition,
+    ImpactMetric,
+    PrometheusQuery,
+    Silence,
+)
 from sigservice.services.transfer.snapshots import Snapshot, read_snapshot
 
 
@@ -39,9 +44,20 @@ class MetricSourceDefinition(msgspec.Struct):
     timeoutSeconds: int = 5
 
 
+class SilenceDefinition(msgspec.Struct, tag_field="kind", tag="silence"):
+    """Like `Silence`; `endpoint` is a name."""
+
+    endpoint: str
+    everySeconds: int | None = None
+    cron: str | None = None
+    timezone: str = "UTC"
+    graceSeconds: int = 0
+
+
 class AlertRuleDefinition(Condition, kw_only=True):
     """`endpoint` is the name of a signal endpoint."""
 
+    source: ImpactMetric | PrometheusQuery | SilenceDefinition  # type: ignore[assignment]
     name: str
     endpoint: str
     enabled: bool = True
@@ -112,8 +128,13 @@ def describe_source(row: Row) -> MetricSourceDefinition:
 
 
 def describe_rule(row: Row, endpoints: dict[int, str]) -> AlertRuleDefinition:
+    members = msgspec.structs.asdict(read_condition(row))
+    if isinstance(source := members["source"], Silence):
+        texts = msgspec.structs.asdict(source)
+        endpoint = endpoints[texts.pop("endpointId")]
+        members["source"] = SilenceDefinition(endpoint=endpoint, **texts)
     return AlertRuleDefinition(
-        **msgspec.structs.asdict(read_condition(row)),
+        **members,
         name=row["name"],
         endpoint=endpoints[row["endpoint_id"]],
         enabled=row["enabled"],
@@ -125,3 +146,9 @@ def describe_schedule(row: Row, actor: Row) -> ScheduleDefinition:
     fields: dict[str, Any] = action_sets.to_json(row)
     account = ActorDefinition(actor["username"], actor["name"], actor["role"])
     return msgspec.convert(fields | {"actor": account}, ScheduleDefinition)
+
+
+def list_endpoints(rule: AlertRuleDefinition) -> list[str]:
+    """The names of the endpoints of a rule."""
+    silent = [rule.source.endpoint] if isinstance(rule.source, SilenceDefinition) else []
+    return [rule.endpoint, *silent]

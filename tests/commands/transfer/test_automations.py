@@ -104,6 +104,26 @@ def test_an_import_into_a_new_installation_exports_the_same_file(
     assert (rule["state"], rule["limit"], rule["breaches"]) == ("unknown", 0.05, 2)
 
 
+def test_a_rule_on_silence_names_its_endpoint(make_service, empty, command, file):
+    service = make_service()
+    post(service, "/api/admin/signal-endpoints", {"name": "first"})
+    ids = [
+        post(service, "/api/admin/signal-endpoints", {"name": name})["id"]
+        for name in ("backup", "ops")
+    ]
+    source = {"kind": "silence", "endpointId": ids[0], "everySeconds": 60}
+    post(service, RULES, {"name": "silence", "source": source, "endpointId": ids[1]})
+    command(service, "export", file)
+    (item,) = read(file)["alertRules"]
+    assert (item["endpoint"], item["source"]["endpoint"]) == ("ops", "backup")
+    assert command(empty, "import", file)[0] == 0
+    (rule,) = get(empty, RULES)["alertRules"]
+    endpoints = get(empty, "/api/admin/signal-endpoints")["signalEndpoints"]
+    names = {endpoint["id"]: endpoint["name"] for endpoint in endpoints}
+    assert names == {rule["endpointId"]: "ops", rule["source"]["endpointId"]: "backup"}
+    assert command(empty, "import", file) == (0, "0 changed\n", "")
+
+
 def test_secrets_are_not_in_the_file_and_must_be_entered_again(
     source_service, empty, command, file
 ):
