@@ -6,7 +6,7 @@ import pytest
 import webtest
 
 from sigservice.clock import parse_iso
-from tests.conftest import ADMIN, Cast, sign_in_by_json
+from tests.conftest import ADMIN, Cast, Make, sign_in_by_json
 from tests.jobs.rules_kit import PATH as API
 from tests.jobs.rules_kit import RATIO, Rules
 from tests.pages.page_reader import alert, find_error, follow, form_to, heading, notice, read_table
@@ -333,3 +333,41 @@ def test_the_question_before_an_endpoint_is_deleted_names_its_rules(rules, page)
     rules.create()
     question = page.get(f"/admin/signals/{rules.endpoint['id']}/delete")
     assert "Its alert rules are deleted too: checkout-errors" in read_text(question.html)
+
+
+@pytest.fixture
+def silence_form(rules, page):
+    endpoint = Make(rules.web).endpoint("backup")
+    log = page.get(f"/admin/signals/{endpoint['id']}/log")
+    return form_to(log.click("New rule for silence"), NEW)
+
+
+def test_the_page_of_an_endpoint_opens_the_form_of_a_rule_on_its_silence(rules, silence_form):
+    assert silence_form["name"].value == "backup-silence"
+    assert "above" not in silence_form.fields
+    silence_form["source.everySeconds"], silence_form["source.everyUnit"] = "26", "hours"
+    silence_form["source.graceSeconds"], silence_form["source.graceUnit"] = "10", "minutes"
+    page = silence_form.submit().follow()
+    (rule,) = list_rules(rules)
+    assert (rule["source"]["everySeconds"], rule["source"]["graceSeconds"]) == (93_600, 600)
+    assert rule["endpointId"] == rule["source"]["endpointId"]
+    form = form_to(page, f"{PATH}/{rule['id']}")
+    units = ("source.everySeconds", "source.everyUnit", "source.graceSeconds", "source.graceUnit")
+    assert [form[name].value for name in units] == ["26", "hours", "10", "minutes"]
+    assert "no signal for 26 h, 10 min grace" in page.goto(PATH).text
+
+
+def test_a_rule_on_silence_can_have_times(rules, silence_form):
+    silence_form["source.cron"], silence_form["source.timezone"] = "30 2 * * *", "Europe/Berlin"
+    page = silence_form.submit("do", value="preview")
+    assert "Next: " in page.text
+    form = form_to(page, NEW)
+    form.submit().follow()
+    (rule,) = list_rules(rules)
+    source = rule["source"]
+    assert (source["cron"], source["everySeconds"]) == ("30 2 * * *", None)
+
+
+def test_a_rule_on_silence_needs_a_time(silence_form):
+    page = silence_form.submit(status=400)
+    assert "Enter either everySeconds or cron." in page.text

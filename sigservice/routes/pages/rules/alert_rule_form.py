@@ -24,7 +24,9 @@ from sigservice.routes.pages.rules.rule_fields import (
     LIMIT_FIELDS,
     METRIC_FIELDS,
     QUERY_FIELD,
-    SILENCE_FIELDS,
+    choose_units,
+    make_unit_fields,
+    read_units,
 )
 from sigservice.routes.pages.signals.cron_field import add_next_times
 from sigservice.services.identity import ADMIN, Identity
@@ -66,7 +68,9 @@ BLANK = {
     "breaches": "2",
     "everySeconds": "30",
     "source.timezone": "UTC",
+    "source.everyUnit": "hours",
     "source.graceSeconds": "0",
+    "source.graceUnit": "minutes",
 }
 
 router = Router(PageGuard, notices=NOTICES)
@@ -119,10 +123,11 @@ def save_alert_rule(
     if form.get("do") == "source" or form.get(SHOWN_KIND) != form.get(KIND):
         return show_alert_rule(context, identity, rule_id, Entry(form))
     source: dict[str, Any] = {} if _find_kind(form) == "silence" else {"source": _read_source(form)}
+    texts = read_units(form)
     if form.get("do") == "preview":
-        preview = preview_condition(context, read(form, Condition, **source))
+        preview = preview_condition(context, read(texts, Condition, **source))
         return show_alert_rule(context, identity, rule_id, Entry(form), preview)
-    body, now = read(form, AlertRule, **source), context.clock.now()
+    body, now = read(texts, AlertRule, **source), context.clock.now()
     check_query(context, body)
     with context.database.transaction() as conn:
         if rule_id is None:
@@ -158,7 +163,8 @@ def _make_new_form(choices: Mapping[str, Any]) -> Form:
 def _to_form(row: Row) -> Form:
     rule = alert_rules.describe_settings(row)
     labels = rule["source"].pop("labels", {})
-    return to_form(rule) | {"source.labels": format_pairs(labels)}
+    form = to_form(rule) | {"source.labels": format_pairs(labels)}
+    return choose_units(form) if rule["source"]["kind"] == "silence" else form
 
 
 def _find_kind(form: Form) -> str:
@@ -200,7 +206,7 @@ def _make_general_fields(endpoints: Sequence[tuple[str, str]], kind: str) -> lis
 def _make_source_fields(form: Form, choices: Mapping[str, Any]) -> list[Field]:
     if _find_kind(form) == "silence":
         name, label, values = "source.endpointId", "Endpoint", choices["endpoints"]
-        others = add_next_times(SILENCE_FIELDS, form, "source.")
+        others = add_next_times(make_unit_fields(), form, "source.")
     elif _is_query(form):
         name, label, others = "source.source", "Metric source", [QUERY_FIELD]
         values = choices["sources"]
@@ -238,12 +244,12 @@ def _describe_preview(preview: Mapping[str, Any], now: datetime) -> dict[str, An
         "points": points[::-1],
         "period_count": len(periods),
         "periods": periods[: -MAX_PERIODS - 1 : -1],
-        "has_values": count > 0,
+        "has_values": count > 0 and preview["limit"] is not None,
         "gaps": len(points) - count,
         "chart": build_line(
             CHART_LABEL,
             line,
-            preview["limit"],
+            preview["limit"] or 0.0,
             bands=[
                 tuple((period[end] - start) / timedelta(hours=HOURS) for end in ("start", "stop"))
                 for period in periods

@@ -1,7 +1,7 @@
 """Alert rules, pages: the list, enable, disable, delete."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Any
 
@@ -18,7 +18,7 @@ from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
 from sigservice.web.sparkline import Point, build_line
 from sigservice.web.tables import Cell, Column, make_table
-from sigservice.wording import format_number
+from sigservice.wording import format_number, spell_duration
 
 PATH = "/admin/alert-rules"
 ONE = f"{PATH}/<rule_id:id>"
@@ -124,7 +124,7 @@ def _describe(row: Row, charts: dict[int, Any], *, can_edit: bool) -> dict[str, 
     value = row["value"] if row["enabled"] else None
     return row | {
         "path": f"{PATH}/{row['id']}" if can_edit else "",
-        "source_text": _describe_source(condition),
+        "source_text": _describe_source(row, condition),
         "badge": describe_state(row),
         "value_text": _describe_value(row, value),
         "limit_text": _describe_limit(condition),
@@ -146,12 +146,16 @@ def _describe_limit(condition: Condition) -> str:
     return f"fires {side} {format_number(condition.limit)}"
 
 
-def _describe_source(condition: Condition) -> str:
+def _describe_source(row: Row, condition: Condition) -> str:
     source = condition.source
     if isinstance(source, ImpactMetric):
         return f"{describe_source(source)} in {source.environment}"
     if isinstance(source, Silence):
-        return "Silence of an endpoint"
+        when = f"at {source.cron} ({source.timezone})"
+        if source.everySeconds is not None:
+            when = f"for {spell_duration(timedelta(seconds=source.everySeconds))}"
+        grace = spell_duration(timedelta(seconds=source.graceSeconds))
+        return f"no signal {when}" + (f", {grace} grace" if source.graceSeconds else "")
     return f"{source.query[:100]} ({source.source})"
 
 

@@ -1,7 +1,9 @@
 """The fields of the condition of an alert rule, also those of a guard."""
 
+from dataclasses import replace
+
 from sigservice.routes.pages.signals.cron_field import CRON_HINT
-from sigservice.web.forms import Field
+from sigservice.web.forms import Field, Form, make_choices, read_whole_number
 
 MEASURES = [
     ("rate", "Counter: per minute"),
@@ -35,6 +37,8 @@ QUERY_FIELD = Field(
     hint="An instant query with one series as its result, such as sum(rate(errors[5m])).",
     is_required=True,
 )
+UNITS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
+_UNIT_NAMES = {"source.everySeconds": "source.everyUnit", "source.graceSeconds": "source.graceUnit"}
 SILENCE_FIELDS = [
     Field(
         "source.everySeconds",
@@ -85,3 +89,39 @@ LIMIT_FIELDS = [
         attributes={"min": 15, "max": 3600},
     ),
 ]
+
+
+def make_unit_fields() -> list[Field]:
+    """SILENCE_FIELDS with a unit beside each time."""
+    fields: list[Field] = []
+    for field in SILENCE_FIELDS:
+        unit_name = _UNIT_NAMES.get(field.name)
+        if unit_name is None:
+            fields.append(field)
+            continue
+        label = field.label.removesuffix(" (seconds)")
+        unit = Field(unit_name, f"Unit of the {label.lower()}", type="select")
+        fields += [replace(field, label=label), replace(unit, choices=make_choices(UNITS))]
+    return fields
+
+
+def choose_units(form: Form) -> Form:
+    """The form of a rule on silence with each time in the longest unit that it is a whole number
+    of."""
+    texts: Form = {}
+    for name, unit_name in _UNIT_NAMES.items():
+        seconds = read_whole_number(form.get(name, ""), 0)
+        if seconds > 0:
+            unit = next(unit for unit in reversed(UNITS) if seconds % UNITS[unit] == 0)
+            texts |= {name: str(seconds // UNITS[unit]), unit_name: unit}
+    return form | texts
+
+
+def read_units(form: Form) -> Form:
+    """The form with each time in seconds."""
+    texts: Form = {}
+    for name, unit_name in _UNIT_NAMES.items():
+        number = read_whole_number(form.get(name, ""), 0)
+        if number > 0:
+            texts[name] = str(number * UNITS.get(form.get(unit_name, ""), 1))
+    return form | texts

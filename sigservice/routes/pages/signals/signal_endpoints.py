@@ -12,6 +12,7 @@ from sigservice.repository.signals import (
     signals,
 )
 from sigservice.repository.signals import signal_endpoints as signal_endpoint_rows
+from sigservice.repository.system import home
 from sigservice.routes.admin.signals.signal_endpoint_tokens import create_token_of
 from sigservice.routes.admin.signals.signal_endpoints import NewEndpoint
 from sigservice.routes.pages.signals import endpoint_options_form
@@ -81,7 +82,14 @@ COLUMNS = (
         ),
     ),
     Column("Sender", lambda row: Cell(badges=_list_senders(row))),
-    Column("Last signal", lambda row: Cell(at=row["last_received"], missing="never")),
+    Column(
+        "Last signal",
+        lambda row: Cell(
+            at=row["last_received"],
+            missing="never",
+            hint="silent: an alert rule fires" if row["is_silent"] else "",
+        ),
+    ),
     Column("Last 24 hours", lambda _: Cell(template="signals/signal_endpoints/chart_cell.tpl")),
     Column("Runs", lambda row: Cell(f"{row['runs']:,}")),
     Column("Refused", lambda row: _make_refused_cell(row)),
@@ -100,6 +108,7 @@ def list_signal_endpoints(context: Context, identity: Identity) -> Page:
         hours = signals.count_by_hour(conn)
         run_hours = action_runs.count_by_hour(conn)
         refused = {row["endpoint_id"]: row for row in refused_calls.count(conn)}
+        silent_ids = {row["id"] for row in home.list_silent_endpoints(conn)}
     tokens_by_endpoint: dict[int, list[Row]] = defaultdict(list)
     counts_by_endpoint: dict[int, dict[int, int]] = defaultdict(dict)
     runs_by_endpoint: dict[int, dict[int, int]] = defaultdict(dict)
@@ -120,6 +129,7 @@ def list_signal_endpoints(context: Context, identity: Identity) -> Page:
                 "tokens": tokens_by_endpoint[row["id"]],
                 "last_received": last_received.get((row["id"], None)),
                 "refused": refused.get(row["id"]),
+                "is_silent": row["id"] in silent_ids,
                 "bars": build_bars(counts),
                 "marks": build_marks(runs),
                 "chart_label": f"{plural(total, 'signal')}{run_text} in the last 24 hours",
