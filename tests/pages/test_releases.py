@@ -90,6 +90,14 @@ def test_a_preview_shows_what_would_have_happened_and_keeps_the_form(kit, ed):
     assert kit.rollout() == 0
 
 
+def test_a_preview_names_the_endpoint_of_a_guard_on_silence(kit, ed):
+    endpoint = kit.endpoint("heartbeat")
+    form = add_guard(ed.get(f"{PLACE}/new").forms["editor"], "silence")
+    form["guards.0.rule.source.endpointId"] = str(endpoint["id"])
+    form["guards.0.rule.source.everySeconds"] = "60"
+    assert "Silence of heartbeat" in form.submit("do", value="preview").text
+
+
 def test_a_wrong_step_is_marked(kit, ed):
     form = ed.get(f"{PLACE}/new").forms["editor"]
     form["steps.1.rollout"] = "1"

@@ -46,8 +46,9 @@ def _describe_guard(
         points.append((max(values, default=None), any(item["firing"] for item in inside)))
     broken = sum(item["firing"] for item in guard["series"])
     words = {"firing": "broken now", "unknown": "no data now", "ok": "ok now"}
+    id = definition.get("endpointId") or definition["rule"]["source"].get("endpointId")
     return {
-        "name": name_guard(definition, endpoints.get(str(definition.get("endpointId")))),
+        "name": name_guard(definition, endpoints.get(str(id))),
         "state": words[guard["state"]],
         "reason": guard["reason"] or "",
         "text": f"Broken at {broken} of {plural(len(guard['series']), 'point')}",
