@@ -286,12 +286,13 @@ def test_a_stale_flag_is_listed(ada, web, flags):
     assert texts(ada.get("/"), "stale")[0].startswith("checkout release")
 
 
-def test_a_silent_endpoint_is_listed(ada, database, endpoint):
+def test_a_silent_endpoint_is_listed_once(ada, database, endpoint):
     with contextlib.closing(database.connect()) as conn, conn, conn.cursor() as cursor:
         condition = f'{{"source": {{"kind": "silence", "endpointId": {endpoint["id"]}}}}}'
         statement = """INSERT INTO alert_rules (name, endpoint_id, enabled, condition, state)
-            VALUES ('silent', %s, true, %s, 'firing')"""
-        cursor.execute(statement, (endpoint["id"], condition))
+            VALUES (%s, %s, true, %s, 'firing')"""
+        for name in ("an hour", "a day"):
+            cursor.execute(statement, (name, endpoint["id"], condition))
     page = ada.get("/")
     assert page.html.find(id="silent").find_parent(id="needs-you")
     assert texts(page, "silent") == ["✕ silent deploys for 0 s Open deploys"]

@@ -1,5 +1,5 @@
-"""The service's own signals about changes of a state, of an endpoint that expects signals or of an
-alert rule. They are stored in the transaction that stores the state."""
+"""The service's own signals about changes of the state of an alert rule. They are stored in the
+transaction that stores the state."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -48,9 +48,10 @@ ORDER BY r.id DESC
 LIMIT %(limit)s;
 
 -- name: list_silent_endpoints
--- Those whose rule on silence fires.
-SELECT e.id, e.name, r.since, r.last_signal_at
+-- Those of which a rule on silence fires, longest first.
+SELECT e.id, e.name, min(r.since) AS since, min(r.last_signal_at) AS last_signal_at
 FROM alert_rules r
 JOIN signal_endpoints e ON e.id = r.silent_endpoint_id
 WHERE r.state = 'firing' AND r.enabled AND r.guard_id IS NULL AND e.enabled
-ORDER BY r.since, e.name;
+GROUP BY e.id
+ORDER BY since, e.name;
