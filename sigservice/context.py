@@ -10,11 +10,10 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from sigservice.clock import Clock
-from sigservice.concurrency.limiter import Limiter
+from sigservice.concurrency.limiter import Limiter, RecentKeys
 from sigservice.concurrency.quotas import Quotas
-from sigservice.concurrency.recent_keys import RecentKeys
 from sigservice.concurrency.shared_body import SharedBody
-from sigservice.concurrency.worker_counts import (
+from sigservice.concurrency.workers import (
     MAX_INTEGRATION_TESTS,
     MAX_SOURCE_QUERIES,
     MAX_STREAMED_FILES,

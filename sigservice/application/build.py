@@ -7,7 +7,7 @@ from typing import Any
 
 from sigservice.clock import Clock
 from sigservice.concurrency.limiter import Limiter
-from sigservice.concurrency.worker_counts import MAX_FRONTEND_WAITING, MAX_WAITING
+from sigservice.concurrency.workers import MAX_FRONTEND_WAITING, MAX_WAITING
 from sigservice.config.oidc import is_enabled
 from sigservice.context import Context, public_prefix
 from sigservice.crypto.encryption import KEY_FILE, Encryption, KeyFile, parse_keys

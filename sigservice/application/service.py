@@ -18,7 +18,7 @@ from sigservice.application.build import build_context, build_encryption
 from sigservice.application.service_manager import STOPPING, notify_service_manager
 from sigservice.application.start import build_loggers
 from sigservice.clock import Clock
-from sigservice.concurrency.worker_counts import count_workers
+from sigservice.concurrency.workers import count_workers
 from sigservice.config import Loaded, risks
 from sigservice.config.oidc import list_addresses
 from sigservice.config.options import DEFAULT_ADMIN

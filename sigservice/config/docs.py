@@ -3,8 +3,7 @@
 import json
 import sys
 
-from sigservice.config.examples import example
-from sigservice.config.option import Option
+from sigservice.config.option import Option, example
 from sigservice.config.options import OPTIONS
 
 _HEAD = """# Configuration

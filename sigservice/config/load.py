@@ -11,8 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sigservice.config import database, names, oidc, risks, tls, tokens
-from sigservice.config.examples import example, example_in_code
-from sigservice.config.option import Option
+from sigservice.config.option import Option, example, example_in_code
 from sigservice.config.options import ALIASES, OPTIONS, REMOVED
 from sigservice.config.parse import InvalidValue
 from sigservice.config.risk import Risk

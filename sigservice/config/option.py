@@ -1,9 +1,27 @@
-"""What an option is, and the rows of one section of the table in options.py."""
+"""What an option is, the rows of one section of the table in options.py, and examples for error
+messages and the documentation."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from sigservice.config.parse import ValueType
+
+_EXAMPLES = {
+    "server.port": "4242",
+    "server.pipe": "/run/sigservice.sock",
+    "dataDir": "/var/lib/sigservice",
+    "postgresBin": "/usr/lib/postgresql/17/bin",
+    "db.host": "db.example.com",
+    "db.sslCertFile": "/etc/ssl/db/client.pem",
+    "db.sslKeyFile": "/etc/ssl/db/client.key",
+    "environmentEnableOverrides": "development,production",
+    "email.host": "smtp.example.com",
+    "email.sender": "flags@example.com",
+    "email.smtpuser": "flags",
+    "frontendApi.refreshIntervalInMs": "20000",
+    "outgoing.noProxy": "localhost,.example.com",
+    "versionCheck.url": "https://version.example.com",
+}
 
 
 @dataclass(frozen=True)
@@ -38,3 +56,22 @@ def build_section(section: str, *rows: tuple[Any, ...]) -> list[Option]:
             )
         )
     return options
+
+
+def example(option: Option) -> str:
+    """Valid text for the option's variable: its own example, its default or its type's example."""
+    default = option.default
+    if option.path in _EXAMPLES:
+        return _EXAMPLES[option.path]
+    if isinstance(default, int | str) and not isinstance(default, bool) and default:
+        return option.type.example if option.secret else str(default)
+    return option.type.example
+
+
+def example_in_code(option: Option) -> str:
+    """The same value as Python code."""
+    text = example(option)
+    try:
+        return repr(option.type.parse(text))
+    except ValueError:  # a value for code only, or a file
+        return text

@@ -16,8 +16,7 @@ import psycopg2.extensions
 
 from sigservice.concurrency import wait_budget
 from sigservice.concurrency.shared import READ_WAIT_SECONDS, Shared
-from sigservice.concurrency.worker_counts import MAX_WAITING_SLOW, count_slow
-from sigservice.concurrency.workers import release_turn
+from sigservice.concurrency.workers import MAX_WAITING_SLOW, count_slow, release_turn
 from sigservice.db.connection import Connection, Observer, send
 from sigservice.db.connector import Connector
 from sigservice.db.errors import DatabaseUnavailable, translate

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 from mmh3 import hash_bytes
 
-from sigservice.concurrency.recent_keys import RecentKeys
+from sigservice.concurrency.limiter import RecentKeys
 from sigservice.delivery.compiled_flags import CompiledFlags
 from sigservice.evaluation.all_flags import AllFlags
 from sigservice.evaluation.fields import Fields

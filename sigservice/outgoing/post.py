@@ -7,6 +7,8 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -350,3 +352,17 @@ def _describe_error(error: Exception, seconds: float) -> str:
         reason = getattr(error.args[0] if error.args else None, "verify_message", None)
         return escape_line(f"TLS failed: {reason}." if reason else "TLS failed.")
     return "The connection was closed, or the response is not HTTP."
+
+
+def parse_retry_after(text: str, now: datetime, limit: timedelta) -> timedelta:
+    """The pause that the header (seconds or an HTTP date) requests, at most `limit`; zero for an
+    empty or invalid one."""
+    try:
+        if text.isascii() and text.isdigit():
+            pause = timedelta(seconds=int(text[:9]))
+        else:
+            at = parsedate_to_datetime(text)
+            pause = (at if at.tzinfo else at.replace(tzinfo=UTC)) - now
+    except (ValueError, OverflowError):
+        return timedelta(0)
+    return max(timedelta(0), min(pause, limit))

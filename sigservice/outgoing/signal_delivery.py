@@ -13,9 +13,8 @@ import msgspec
 from sigservice.clock import Clock
 from sigservice.log import escape_line
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
-from sigservice.outgoing.post import DeliveryError, Response, post
+from sigservice.outgoing.post import DeliveryError, Response, parse_retry_after, post
 from sigservice.outgoing.proxies import Proxies
-from sigservice.outgoing.retry_after import parse_retry_after
 from sigservice.version import __version__
 
 RETRY_STATUSES = (429, 500, 502, 503, 504)

@@ -7,6 +7,7 @@ from bottle import HTTPResponse, request
 
 from sigservice.context import Context
 from sigservice.errors import AppError, RateLimitError
+from sigservice.web import respond
 from sigservice.web.client_ip import find_client_ip, make_limit_key
 
 
@@ -50,8 +51,7 @@ class LimitPlugin:
                 error.headers.update(headers)
                 raise
             if isinstance(answer, HTTPResponse):
-                for name, text in headers.items():
-                    answer.set_header(name, text)
+                respond.add_headers(answer, headers)
             return answer
 
         return limited

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from bottle import HTTPResponse
 
-from sigservice.concurrency.worker_counts import MAX_STREAMED_FILES
+from sigservice.concurrency.workers import MAX_STREAMED_FILES
 from sigservice.context import Context
 from sigservice.db import Connection, Row
 from sigservice.errors import UnavailableError

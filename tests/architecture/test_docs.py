@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sigservice.concurrency.worker_counts import count_workers
+from sigservice.concurrency.workers import count_workers
 from sigservice.config.docs import render_page
 from sigservice.config.options import OPTIONS
 from sigservice.routes.route_list import list_routes

@@ -6,9 +6,8 @@ import random
 
 import pytest
 
-from sigservice.concurrency.limiter import Limiter, TokenBuckets
+from sigservice.concurrency.limiter import Limiter, RecentKeys, TokenBuckets
 from sigservice.concurrency.quotas import Quotas
-from sigservice.concurrency.recent_keys import RecentKeys
 from sigservice.testing import FakeClock
 
 

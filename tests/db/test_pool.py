@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from sigservice.concurrency import wait_budget, worker_counts
+from sigservice.concurrency import wait_budget, workers
 from sigservice.crypto.secrets import MAX_HASHING, MAX_WAITING
 from sigservice.db.errors import DatabaseUnavailable, UniqueViolation
 from sigservice.db.pool import Database
@@ -123,13 +123,13 @@ def test_slow_reads_and_password_hashing_leave_four_workers(pool_size):
     occupied = (
         MAX_HASHING
         + MAX_WAITING
-        + worker_counts.MAX_WAITING
-        + worker_counts.MAX_FRONTEND_WAITING
-        + worker_counts.MAX_STREAMED_FILES
+        + workers.MAX_WAITING
+        + workers.MAX_FRONTEND_WAITING
+        + workers.MAX_STREAMED_FILES
     )
-    occupied += worker_counts.MAX_SOURCE_QUERIES + worker_counts.MAX_INTEGRATION_TESTS
-    occupied += worker_counts.count_slow(pool_size) + worker_counts.MAX_WAITING_SLOW
-    assert worker_counts.count_workers(pool_size) - occupied >= 4
+    occupied += workers.MAX_SOURCE_QUERIES + workers.MAX_INTEGRATION_TESTS
+    occupied += workers.count_slow(pool_size) + workers.MAX_WAITING_SLOW
+    assert workers.count_workers(pool_size) - occupied >= 4
 
 
 def test_an_error_of_a_slow_read_gives_its_connection_back(arguments):

@@ -11,7 +11,7 @@ import pytest
 
 from sigservice.concurrency import wait_budget
 from sigservice.concurrency.wait_budget import MAX_WAIT_SECONDS
-from sigservice.concurrency.worker_counts import MAX_SOURCE_QUERIES
+from sigservice.concurrency.workers import MAX_SOURCE_QUERIES
 from sigservice.jobs import metric_sources as job
 from sigservice.repository.rules import metric_sources
 from sigservice.services.identity import SYSTEM

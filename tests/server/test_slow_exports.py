@@ -11,7 +11,7 @@ from typing import Any
 import psycopg2
 import pytest
 
-from sigservice.concurrency.worker_counts import MAX_STREAMED_FILES
+from sigservice.concurrency.workers import MAX_STREAMED_FILES
 from tests.server.malformed_requests import build_request
 from tests.server.process import (
     ADMIN_SECRET,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sigservice.concurrency.worker_counts import MAX_STREAMED_FILES
+from sigservice.concurrency.workers import MAX_STREAMED_FILES
 from sigservice.services.system import event_export
 from tests.conftest import ADMIN, ADMIN_TOKEN
 

@@ -15,7 +15,7 @@ from sigservice.db.statements import Row
 from sigservice.log import escape_line
 from sigservice.outgoing import post, smtp
 from sigservice.outgoing.addresses import AddressPolicy, DestinationError
-from sigservice.outgoing.retry_after import parse_retry_after
+from sigservice.outgoing.post import parse_retry_after
 from sigservice.outgoing.smtp import MailError, MailServer
 from sigservice.repository.integrations import integrations as integration_rows
 from sigservice.services import outbox

@@ -5,7 +5,7 @@ from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import signal_endpoints, signal_export
 from sigservice.services.signals.signal_export import FORMATS
 from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request
-from sigservice.web.signal_filters import read_signal_filter
+from sigservice.web.list_filters import read_signal_filter
 from sigservice.web.streamed_files import send_file
 
 router = Router(AdminGuard)

@@ -27,8 +27,8 @@ from sigservice.web import (
     request,
     respond,
 )
+from sigservice.web.list_filters import read_signal_filter
 from sigservice.web.paging import read_days, read_paging
-from sigservice.web.signal_filters import read_signal_filter
 
 PATH = "/api/admin/signal-endpoints/<id:id>/signals"
 MAX_COUNT = 10_000

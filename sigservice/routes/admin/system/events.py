@@ -13,7 +13,7 @@ from sigservice.services.identity import VIEW, Identity
 from sigservice.services.system import event_export, events
 from sigservice.services.system.event_export import FORMATS
 from sigservice.web import AdminGuard, Context, HTTPResponse, Router, read_query, request, respond
-from sigservice.web.event_filters import read_event_filter
+from sigservice.web.list_filters import read_event_filter
 from sigservice.web.paging import Paging, read_paging
 from sigservice.web.streamed_files import send_file
 

@@ -25,10 +25,10 @@ from sigservice.services.flags.features import Metadata
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import Connection, Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.body import read_number
-from sigservice.web.filter_chips import make_chips
 from sigservice.web.form_pages import make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read, report_at, split_lines
 from sigservice.web.links import flag_path
+from sigservice.web.list_filters import make_chips
 from sigservice.web.resource_limits import explain_limit, make_limit_page
 from sigservice.wording import plural
 

@@ -36,11 +36,10 @@ from sigservice.services.signals.signal_summaries import (
     summarize_row,
 )
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request
-from sigservice.web.filter_chips import make_chips
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
+from sigservice.web.list_filters import make_chips, read_signal_filter
 from sigservice.web.paging import read_paging
-from sigservice.web.signal_filters import read_signal_filter
 
 PAGE_SIZE, MAX_PAGE_SIZE = 20, 100
 MAX_PAYLOAD = 20_000  # characters of a payload in the log; a page of 100 kB payloads is megabytes

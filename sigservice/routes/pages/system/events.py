@@ -8,10 +8,9 @@ from sigservice.services.identity import ADMIN, VIEW, Identity
 from sigservice.services.system import event_export, events
 from sigservice.services.system.event_sentences import compare_lines
 from sigservice.web import Context, Page, PageGuard, Router, Row, read_query, request
-from sigservice.web.event_filters import read_event_filter
 from sigservice.web.event_views import format_event_type, list_event_views
-from sigservice.web.filter_chips import make_chips
 from sigservice.web.forms import Field, make_choices
+from sigservice.web.list_filters import make_chips, read_event_filter
 from sigservice.web.paging import read_paging
 from sigservice.web.timeline_marks import read_timelines
 from sigservice.web.usage_charts import SHAPES

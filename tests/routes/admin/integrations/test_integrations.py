@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from sigservice.concurrency.worker_counts import MAX_INTEGRATION_TESTS
+from sigservice.concurrency.workers import MAX_INTEGRATION_TESTS
 from sigservice.services.integrations import integration_delivery
 from tests.conftest import ADMIN, Cast
 from tests.integrations_kit import ADDONS, ENVIRON, URL, Integrations, make_body
