@@ -14,7 +14,7 @@ import msgspec
 from sigservice.errors import BadDataError, ContentTooLargeError, ContentTypeError
 
 MAX_DEPTH = 64
-_EXPONENT = re.compile(rb"[0-9][eE]")
+_EXPONENT = re.compile(rb"[:,[]\s*-?[0-9.]+[eE]")  # not in a UUID
 _ESCAPE = re.compile(r"\\(?:(u[dD][89abAB]..\\u....|u....)|.)", re.DOTALL)
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _decode = msgspec.json.decode
@@ -82,10 +82,11 @@ def parse(data: bytes, source: str = "body") -> Any:
 
 
 def is_harmless(data: bytes) -> bool:
-    """Whether JSON can have neither escaped characters that are refused, nor too large numbers, nor
-    too many levels: a decoder of a struct skips what it doesn't know."""
+    """Whether JSON can have neither characters that are refused, nor too large numbers, nor too
+    many levels: a decoder of a struct skips what it doesn't know."""
     has_levels = data.count(b"[") + data.count(b"{") > MAX_DEPTH
-    return not has_levels and b"\\u" not in data and not _EXPONENT.search(data)
+    is_plain = data.isascii() and b"\\u" not in data
+    return is_plain and not has_levels and not _EXPONENT.search(data)
 
 
 def _build_depth_error() -> BadDataError:

@@ -8,6 +8,7 @@ import io
 import msgspec
 import pytest
 
+from sigservice import payload
 from sigservice.errors import BadDataError, ContentTooLargeError, ContentTypeError
 from sigservice.web import body
 
@@ -264,3 +265,18 @@ def test_another_text_is_told_at_its_name(text):
         body.read_number({"n": text}, "n", 42, 1, 100)
     assert caught.value.details[0]["path"] == "n"
     assert "from 1 to 100" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "is_harmless"),
+    [
+        (b'{"id": "0f3e9c2e-5e1e-4e7a-8b3e-2e6f1e9a7c4e", "n": 1.5}', True),
+        (b'{"n": 1e400}', False),
+        (b'{"n":[1,-2.5E400]}', False),
+        (b'{"text": "\\u0000"}', False),
+        (b'{"text": "\xff"}', False),
+        (b"[" * 65, False),
+    ],
+)
+def test_only_plain_json_is_decoded_without_looking_at_what_is_skipped(text, is_harmless):
+    assert payload.is_harmless(text) == is_harmless
