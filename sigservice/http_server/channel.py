@@ -31,7 +31,7 @@ class State(enum.Enum):
     RUNNING = enum.auto()  # a worker runs the request
     PAUSED = enum.auto()  # as RUNNING, but the loop no longer reads: the worker wakes it at the end
     ENDING = enum.auto()  # sends the rest of the last response
-    REJECTING = enum.auto()  # as ENDING, and drops what the client still sends of the request
+    REJECTING = enum.auto()  # as ENDING, then drops what the client still sends of the request
     LEAVING = enum.auto()  # sends the beginning of a stream; then the socket is handed over
     CLOSED = enum.auto()
 
@@ -262,7 +262,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
                 self._state = PAUSED
         if self._state is READING:
             return not (self._rest or self.will_close or self.total_outbufs_len)
-        return self._state is REJECTING
+        # The end of what the client sends would close the connection before the response is sent.
+        return self._state is REJECTING and not self.total_outbufs_len
 
     def is_read_too_slowly(self, now: float) -> bool:
         """Whether a response waits for a client that is too slow, see ReadingPace. `now` is
@@ -320,13 +321,13 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         """If the connection closed while the client still sends, the client would see a reset
         instead of the response."""
         self._rest = b""  # the body of a rejected request must not run as a request
-        now = time.monotonic()
-        self.must_end_at, self._linger_end = now + LINGER_SECONDS, now + MAX_LINGER_SECONDS
+        self.must_end_at = self._linger_end = time.monotonic() + MAX_LINGER_SECONDS
         if not self.total_outbufs_len:
             self._shut_down()
 
     def _shut_down(self) -> None:
         """Tells the client that the response has ended."""
+        self.must_end_at = min(time.monotonic() + LINGER_SECONDS, self._linger_end)
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_WR)
 
