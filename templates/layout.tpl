@@ -1,11 +1,14 @@
 % def print_header():
 <header id="menu" tabindex="-1">
-<a class="brand" href="{{url('/')}}" {{"aria-current=page" if is_home else ""}}>sigservice</a>
+<a class="brand" href="{{url('/')}}">sigservice</a>
 % if ui.get("environment"):
 <span class="tag">{{ui["environment"]}}</span>
 % end
 % if identity:
 % include("partials/nav.tpl")
+% if choices_of_projects:
+% include("partials/projects.tpl", projects=choices_of_projects)
+% end
 % end
 </header>
 % end
@@ -36,7 +39,12 @@
 % if not identity:
 % print_header()
 % end
-<main id="main" tabindex="-1">
+<main id="main" tabindex="-1" {{"class=settings" if frame and frame.has_settings else ""}}>
+% if frame and frame.has_settings:
+<nav class="parts" aria-label="Settings">
+% include("partials/places.tpl", places=frame.parts)
+</nav>
+% end
 % if breadcrumbs:
 <nav class="breadcrumbs" aria-label="Breadcrumb">
 <ol>
@@ -61,7 +69,14 @@ Tell an admin.\\
 % if notice:
 % include("partials/notice.tpl")
 % end
-{{!base}}
+% before, end, after = base.partition("</h1>")
+{{!before}}{{!end}}
+% if frame and frame.parts and not frame.has_settings:
+<nav class="tabs" aria-label="{{frame.section}}">
+% include("partials/places.tpl", places=frame.parts)
+</nav>
+% end
+{{!after}}
 </main>
 % if identity:
 % print_header()

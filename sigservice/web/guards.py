@@ -27,7 +27,7 @@ from sigservice.errors import (
 )
 from sigservice.services.access import api_tokens, personal_tokens
 from sigservice.services.identity import ADMIN_TOKEN_ID, DEFAULT_ENVIRONMENT, PERMISSIONS, Identity
-from sigservice.web import once_pages, request_identity, respond, session
+from sigservice.web import once_pages, project_choice, request_identity, respond, session
 from sigservice.web.body import FORM_FIELDS, FORM_LIMIT, is_json, read_form
 from sigservice.web.client_ip import find_client_ip, is_https, make_limit_key
 from sigservice.web.errors import log_refusal
@@ -258,6 +258,7 @@ class PageGuard:
                 raise NoPermissionError(
                     f"You don't have permission to do this. Ask an admin for the {role} role."
                 )
+            project_choice.apply_choice(context, environ)
             answer = callback(identity, **kwargs)
             if isinstance(answer, respond.ShownOnce):
                 page, back = answer
@@ -268,6 +269,7 @@ class PageGuard:
             elif isinstance(answer, respond.Page):
                 if route.notices and environ["REQUEST_METHOD"] in SAFE_METHODS:
                     answer.values.setdefault("notice", respond.find_notice(route.notices))
+                answer.values["choices_of_projects"] = project_choice.list_choices(context, environ)
                 answer = respond.page(context, answer.template, identity, **answer.values)
             if nonce:
                 session.set_form_nonce(context, answer, nonce)

@@ -1,4 +1,4 @@
-"""The main menu of the pages: sections in a side bar, each with its pages."""
+"""The main menu, the links below the heading of a section, and the list of settings."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,132 +8,122 @@ from typing import NamedTuple
 from sigservice.services.identity import Identity
 
 
-class MenuItem(NamedTuple):
+class Place(NamedTuple):
+    """`pages` is a pattern of further paths that belong to it. `number` is behind its label, in the
+    colour of `style` if a user has to act, and `number_text` says what it counts."""
+
     path: str
     label: str
     permission: str = "VIEW"
-    pages: str = ""  # a pattern of further paths that belong to the item
+    pages: str = ""
     is_current: bool = False
-    badges: Sequence[tuple[str, str]] = ()  # a short text, and the words for it
+    number: str = ""
+    number_text: str = ""
+    style: str = ""
 
 
-class MenuSection(NamedTuple):
-    """`groups` are the items by their heading, "" in a section without headings."""
+class Frame(NamedTuple):
+    """What surrounds a page. `parts` are the lists of the current section, named `section`: links
+    below the heading, or in the settings a list beside it."""
 
-    label: str
-    icon: str
-    groups: Mapping[str, Sequence[MenuItem]]
-    is_current: bool = False
+    menu: Sequence[Place]
+    section: str
+    parts: Sequence[Place]
 
     @property
-    def items(self) -> list[MenuItem]:
-        return [item for items in self.groups.values() for item in items]
+    def has_settings(self) -> bool:
+        return self.section == "Settings"
 
 
 _RELEASES = "/admin/features/[^/]+/environments/[^/]+/releases"
-_SECTIONS = (
-    MenuSection(
-        "Flags",
-        "flag",
-        {
-            "": [
-                MenuItem("/admin/features", "Flags"),
-                MenuItem("/admin/releases", "Releases", pages=_RELEASES),
-                MenuItem("/admin/projects", "Projects"),
-                MenuItem("/admin/segments", "Segments"),
-                MenuItem("/admin/playground", "Playground"),
-            ]
-        },
+_SETS = "/admin/projects/[^/]+/actions"
+_SECTIONS = {
+    "Flags": (
+        Place("/admin/features", "Flags"),
+        Place("/admin/segments", "Segments"),
+        Place("/admin/playground", "Playground"),
     ),
-    MenuSection(
-        "Signals",
-        "signal",
-        {
-            "": [
-                MenuItem("/admin/signals", "Signal endpoints", "ADMIN"),
-                MenuItem("/admin/alert-rules", "Alert rules"),
-            ]
-        },
+    "Alerts": (
+        Place("/admin/alerts", "Alerts"),
+        Place("/admin/alert-rules", "Rules"),
+        Place("/admin/signals", "Signals", "ADMIN"),
     ),
-    MenuSection(
-        "Actions",
-        "action",
-        {"": [MenuItem("/admin/actions", "Action sets", "ADMIN", "/admin/projects/[^/]+/actions")]},
+    "Settings": (
+        Place("/admin/projects", "Projects"),
+        Place("/admin/environments", "Environments"),
+        Place("/admin/context", "Context fields"),
+        Place("/admin/types", "Types"),
+        Place("/admin/integrations", "Integrations"),
+        Place("/admin/integrations/metrics", "Metric sources", "ADMIN"),
+        Place("/admin/users", "Users", "ADMIN"),
+        Place("/admin/sign-in", "Sign-in", "ADMIN"),
+        Place("/admin/api-tokens", "API tokens", "ADMIN"),
+        Place("/admin/service-accounts", "Service accounts", "ADMIN"),
+        Place("/profile", "Your account"),
     ),
-    MenuSection(
-        "Insights",
-        "chart",
-        {
-            "": [
-                MenuItem("/admin/applications", "Applications"),
-                MenuItem("/admin/events", "Audit log"),
-            ]
-        },
-    ),
-    MenuSection(
-        "Settings",
-        "settings",
-        {
-            "Configure": [
-                MenuItem("/admin/integrations", "Integrations"),
-                MenuItem("/admin/environments", "Environments"),
-                MenuItem("/admin/context", "Context fields"),
-                MenuItem("/admin/types", "Types"),
-            ],
-            "Access": [
-                MenuItem("/admin/users", "Users", "ADMIN", "/admin/service-accounts"),
-                MenuItem("/admin/sign-in", "Sign-in", "ADMIN"),
-                MenuItem("/admin/api-tokens", "API tokens", "ADMIN"),
-            ],
-        },
-    ),
+}
+_MENU = (
+    Place("/", "Home"),
+    Place("/admin/features", "Flags"),
+    Place("/admin/releases", "Releases", pages=_RELEASES),
+    Place("/admin/automation", "Automation", pages=_SETS),
+    Place("/admin/alerts", "Alerts"),
+    Place("/admin/applications", "Applications"),
+    Place("/admin/events", "Audit log"),
+    Place("/admin/settings", "Settings"),
 )
 
 
-def list_pages(identity: Identity) -> list[MenuItem]:
-    """The pages of the menu that the user may open."""
+def list_pages(identity: Identity) -> list[Place]:
+    """The pages of the menu and of its sections that the user may open."""
+    parts = [part for section in _SECTIONS.values() for part in section]
     return [
-        item
-        for section in _SECTIONS
-        for item in section.items
-        if identity.has_permission(item.permission)
+        place
+        for place in dict.fromkeys([*_MENU, *parts])
+        if identity.has_permission(place.permission)
     ]
 
 
-def build_menu(
-    identity: Identity,
-    path: str,
-    badges: Mapping[str, Sequence[tuple[str, str]]] = MappingProxyType({}),
-) -> list[MenuSection]:
-    """The sections that the user may open, on the page at `path`. At most one item is current.
-    `badges` are by the path of the item."""
-    pages = list_pages(identity)
-    current = max(pages, key=lambda item: _match(item, path))
-    is_found = _match(current, path) > 0
-    sections = []
-    for section in _SECTIONS:
-        groups = {
-            label: [
-                item._replace(
-                    is_current=is_found and item is current, badges=badges.get(item.path, ())
-                )
-                for item in items
-                if item in pages
-            ]
-            for label, items in section.groups.items()
-        }
-        visible = section._replace(
-            groups={label: items for label, items in groups.items() if items}
+def list_settings(identity: Identity) -> list[Place]:
+    return [place for place in _SECTIONS["Settings"] if identity.has_permission(place.permission)]
+
+
+def build_frame(
+    identity: Identity, path: str, counts: Mapping[str, tuple[str, str, str]] = MappingProxyType({})
+) -> Frame:
+    """The menu on the page at `path`, where at most one item is current. `counts` are the `number`,
+    `number_text` and `style` of an item by its path."""
+    places = [*_MENU, *(part for section in _SECTIONS.values() for part in section)]
+    current = max(places, key=lambda place: _match(place, path))
+    if not _match(current, path):
+        current = Place("", "")
+    section = next(
+        (
+            name
+            for name, parts in _SECTIONS.items()
+            if current.path in [part.path for part in parts]
+        ),
+        current.label,
+    )
+    parts = [
+        part._replace(is_current=part.path == current.path)
+        for part in _SECTIONS.get(section, ())
+        if identity.has_permission(part.permission)
+    ]
+    menu = []
+    for place in _MENU:
+        number, text, style = counts.get(place.path, ("", "", ""))
+        is_current = place.label == section
+        menu.append(
+            place._replace(is_current=is_current, number=number, number_text=text, style=style)
         )
-        if visible.groups:
-            is_current = any(item.is_current for item in visible.items)
-            sections.append(visible._replace(is_current=is_current))
-    return sections
+    is_list = path in (place.path for place in parts)
+    return Frame(menu, section, parts if is_list or section == "Settings" else ())
 
 
-def _match(item: MenuItem, path: str) -> int:
-    """The number of characters of `path` that match the item; 0 if its page doesn't belong to
+def _match(place: Place, path: str) -> int:
+    """The number of characters of `path` that match the place; 0 if its page doesn't belong to
     it."""
-    patterns = [re.escape(item.path), *([item.pages] if item.pages else [])]
+    patterns = [re.escape(place.path), *([place.pages] if place.pages else [])]
     matches = [re.match(rf"(?:{pattern})(?=/|$)", path) for pattern in patterns]
     return max((match.end() for match in matches if match), default=0)

@@ -13,7 +13,7 @@ from sigservice.services.identity import Identity
 from sigservice.web.body import read_query
 from sigservice.web.forms import NO_ENTRY, Entry, locate_problems
 from sigservice.web.links import make_own_url
-from sigservice.web.navigation import MenuSection, build_menu
+from sigservice.web.navigation import Frame, build_frame
 
 JSON = "application/json; charset=utf-8"
 HTML = "text/html; charset=utf-8"
@@ -126,9 +126,10 @@ def page(
         "identity": identity,
         "authentication": context.authentication.type,
         "csrf": identity.csrf if identity else "",
+        "own_path": request.environ["PATH_INFO"],
         "own_url": lambda: make_own_url(context, request.environ),
-        "menu": _build_menu(context, identity) if identity else [],
-        "is_home": request.environ["PATH_INFO"] == "/",
+        "choices_of_projects": (),
+        "frame": _build_frame(context, identity) if identity else None,
         "ui": context.config["ui"],
         "newer_version": context.version_status.newer_version if identity else "",
     }
@@ -139,20 +140,19 @@ def html(body: bytes, status: int = 200) -> HTTPResponse:
     return HTTPResponse(body, status, {"Content-Type": HTML})
 
 
-def _build_menu(context: Context, identity: Identity) -> list[MenuSection]:
-    counts = context.release_watch.counts
-    badges = [
-        *([(str(counts.running), "running")] if counts.running else []),
-        *([(f"‖ {counts.on_hold}", "on hold")] if counts.on_hold else []),
-    ]
-    return build_menu(identity, request.environ["PATH_INFO"], {"/admin/releases": badges})
+def _build_frame(context: Context, identity: Identity) -> Frame:
+    releases = context.release_watch.counts
+    count = releases.running + releases.on_hold
+    text, style = f"under way, {releases.on_hold} on hold", "waits" if releases.on_hold else ""
+    counts = {"/admin/releases": (str(count), text, style)} if count else {}
+    return build_frame(identity, request.environ["PATH_INFO"], counts)
 
 
-def redirect(context: Context, path: str) -> HTTPResponse:
-    """A 303 to a path of this service; its URL is never built from the Host header. Quotes what a
-    header can't contain, such as a line break in the name of a flag."""
+def redirect(context: Context, path: str, status: int = 303) -> HTTPResponse:
+    """A redirect to a path of this service; its URL is never built from the Host header. Quotes
+    what a header can't contain, such as a line break in the name of a flag."""
     location = context.prefix + quote(path, safe="!#$%&'()*+,/:;=?@[]~")
-    return HTTPResponse(b"", 303, {"Location": location, "Content-Type": HTML})
+    return HTTPResponse(b"", status, {"Location": location, "Content-Type": HTML})
 
 
 def find_notice(notices: Mapping[str, str]) -> str:

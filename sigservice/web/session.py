@@ -16,6 +16,8 @@ from sigservice.web.client_ip import find_client_ip, is_https
 
 FORM_SECONDS = 24 * 3600
 FLOW_SECONDS = 600
+YEAR_SECONDS = 365 * 86400
+_PROJECT = re.compile(r"[A-Za-z0-9_.~-]{1,100}")
 _NONCE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
@@ -128,6 +130,19 @@ def set_flow_secret(context: Context, answer: HTTPResponse, secret: str) -> None
     """An empty secret deletes the cookie."""
     max_age = FLOW_SECONDS if secret else 0
     _write_cookie(context, answer, context.cookie_name + "-oidc", secret, max_age)
+
+
+def read_project(context: Context, environ: dict[str, Any]) -> str:
+    """The ID of the project that lists show, "" for all."""
+    value = _parse_cookies(environ).get(context.cookie_name + "-project", "")
+    return value if _PROJECT.fullmatch(value) else ""
+
+
+def set_project(context: Context, answer: HTTPResponse, project: str) -> None:
+    """An invalid project deletes the cookie."""
+    is_valid = _PROJECT.fullmatch(project)
+    age = YEAR_SECONDS if is_valid else 0
+    _write_cookie(context, answer, context.cookie_name + "-project", project if age else "", age)
 
 
 def set_cookie(context: Context, answer: HTTPResponse, session_id: str) -> None:

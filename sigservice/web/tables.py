@@ -8,13 +8,15 @@ from sigservice.web.respond import Page
 
 
 class Cell(NamedTuple):
-    """The content of a cell, in this order: a text, with a link if it has a path, badges, a time,
-    and a `hint`. `missing` stands for an empty cell. A `template` gets the `row` and shows the
-    rest."""
+    """The content of a cell, in this order: a text, with a link if it has a path and with a `title`
+    if it isn't the whole, badges, a time in its form, and a `hint`. `missing` stands for an empty
+    cell. A `template` gets the `row` and shows the rest."""
 
     text: str = ""
     path: str = ""
     at: datetime | None = None
+    time_form: str = ""
+    title: str = ""
     badges: Sequence[str] = ()
     hint: str = ""
     template: str = ""

@@ -18,7 +18,7 @@
 % for index, (label, cell) in enumerate(zip(table.labels, item.cells)):
 <{{"td" if index else "th scope=row"}} data-label="{{label}}">
 % if cell.path:
-<a href="{{url(cell.path)}}" title="{{cell.text}}"><bdi>{{cell.text}}</bdi>\\
+<a href="{{url(cell.path)}}" title="{{cell.title or cell.text}}"><bdi>{{cell.text}}</bdi>\\
 % if index:
 <span class="hidden"> {{label.lower()}}: {{item.name}}</span>\\
 % end
@@ -30,7 +30,7 @@
 <span class="tag">{{badge}}</span>
 % end
 % if cell.at:
-% include("partials/time.tpl", at=cell.at)
+% include("partials/time.tpl", at=cell.at, time_form=cell.time_form)
 % end
 % if cell.hint:
 <span class="muted" title="{{cell.hint}}"><bdi>{{cell.hint}}</bdi></span>

@@ -10,7 +10,10 @@ from sigservice.web.guards import AdminGuard, ClientGuard, PageGuard, Public
 OPEN = {
     ("POST", "/api/signal-endpoint/<name>"),
     ("OPTIONS", "/api/signal-endpoint/<name>"),
-    *[("GET", path) for path in ("/segments", "/context", "/integrations", "/admin/api")],
+    *[
+        ("GET", path)
+        for path in ("/segments", "/context", "/integrations", "/admin/api", "/admin/actions")
+    ],
     *[
         ("GET", f"/{kind}{rest}")
         for kind in ("projects", "features")

@@ -84,7 +84,10 @@ def test_no_sql_in_python_above_the_database_layer():
 
 def test_base_is_the_only_raw_output_of_templates():
     raw = [(p.name, m) for p in TEMPLATES for m in re.findall(r"\{\{!.*?\}\}", p.read_text())]
-    assert sorted(raw) == [("icon.tpl", "{{!icons[name]}}"), ("layout.tpl", "{{!base}}")]
+    assert sorted(raw) == [
+        ("icon.tpl", "{{!icons[name]}}"),
+        *(("layout.tpl", f"{{{{!{part}}}}}") for part in ("after", "before", "end")),
+    ]
 
 
 def test_templates_have_no_inline_script_style_or_handler():

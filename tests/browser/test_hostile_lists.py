@@ -20,7 +20,7 @@ LISTS = [
     "/admin/integrations",
     "/admin/signals",
     "/admin/signals/refused",
-    "/admin/actions",
+    "/admin/automation",
     "/admin/features",
     "/admin/features?life=archived",
     "/profile",

@@ -206,7 +206,7 @@ def test_admin_disconnects_a_user_on_the_page(site):
     id = site.users()["eva@example.org"]["id"]
     ada = sign_in_by_password(site)
     rows = ada.get("/admin/users").html.find(id="users").tbody.find_all("tr")
-    assert [bool(row.find(class_="badge", string="connected")) for row in rows] == [False, True]
+    assert [bool(row.find(class_="tag", string="connected")) for row in rows] == [False, True]
     page = ada.get(f"/admin/users/{id}")
     form = next(f for f in page.forms.values() if f.action.endswith("/identities"))
     page = form.submit("identity", status=303).follow()

@@ -10,6 +10,8 @@ STRATEGIES = "/admin/features/{name}/environments/{environment}/strategies"
 RELEASES = "/admin/features/{name}/environments/{environment}/releases"
 RUNS = "/admin/projects/{project}/actions/{set_id}/runs"
 VIEW_PAGES = (
+    "/admin/alerts",
+    "/admin/automation",
     "/",
     "/profile",
     "/admin/applications",
@@ -93,7 +95,7 @@ ADMIN_PAGES = (
     "/admin/alert-rules/new",
     "/admin/alert-rules/{rule_id}",
     "/admin/alert-rules/{rule_id}/delete",
-    "/admin/actions",
+    "/admin/service-accounts",
     "/admin/projects/{project}/actions",
     "/admin/projects/{project}/actions/new",
     "/admin/projects/{project}/actions/{set_id}",
@@ -121,6 +123,7 @@ ADMIN_PAGES = (
     "/admin/environments/{environment}/delete",
 )
 VIEW_FORMS = {
+    "/project": {"project": ""},
     "/admin/features/{name}/favorite": {},
     "/admin/features/{name}/favorite/remove": {},
     "/logout": {},
@@ -308,6 +311,7 @@ UNLEASH_PAGES = (
     "/context",
     "/integrations",
     "/admin/api",
+    "/admin/actions",
 )
 OPEN = {
     ("GET", "/sign-in"),
@@ -322,6 +326,7 @@ PAGES = VIEW_PAGES + EDIT_PAGES + ADMIN_PAGES
 JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ofrep", "/ready")
 # What is so already.
 UNCHANGING = (
+    "/project",
     "/admin/sign-in/check",
     "/admin/integrations/metrics/{source}/query",
     f"{INTEGRATION}/test",
@@ -342,6 +347,7 @@ UNCHANGING = (
 )
 # Addresses that a browser may be left at, because the answer of the POST is a page.
 LEFT_AT = (
+    "/admin/settings",
     "/admin/integrations/metrics/{source}/query",
     f"{INTEGRATION}/test",
     "/admin/users/{user_id}/password",

@@ -11,7 +11,7 @@ from tests.pages.test_actions import PATH, main
 
 
 def states(page):
-    return [tag.get_text() for tag in page.html.select("summary > .result")]
+    return [tag.get_text() for tag in page.html.select("summary > strong.tag")]
 
 
 def test_history_is_empty_then_tells(ada, flags, sets, endpoint, token, send):

@@ -41,7 +41,7 @@ def press(form, do, status=200):
 def test_empty_page_explains_and_leads_on(ada, endpoint):
     page = ada.get(PATH)
     assert "No action sets yet" in main(page)
-    page = follow(ada.get("/admin/actions"), "New action set in default")
+    page = follow(ada.get("/admin/automation"), "New action set in default")
     assert heading(page) == "New action set"
     assert "Create one below" in alert_or_text(page)
 
@@ -56,7 +56,7 @@ def test_row_says_what_a_set_does(ada, web, sets, endpoint, token, send):
     sets.work()
     send(endpoint, token, {"status": "firing", "x": 0})
     sets.work()
-    for page in (ada.get(PATH), ada.get("/admin/actions")):
+    for page in (ada.get(PATH), ada.get("/admin/automation")):
         (row,) = page.html.find(id="sets-default").tbody.find_all("tr")
         text = " ".join(row.get_text(" ").split())
         for words in (
@@ -319,10 +319,10 @@ def test_endpoint_that_is_deleted_names_its_sets(ada, sets, endpoint):
 
 def test_a_template_is_a_tile_that_stays_selected(ada, sets):
     page = press(form_to(ada.get(f"{PATH}/new"), f"{PATH}/new"), "template:grafana")
-    (selected,) = page.html.find_all(class_="tile", attrs={"aria-pressed": "true"})
+    (selected,) = page.html.find_all("button", attrs={"aria-pressed": "true"})
     assert selected.string == "Grafana Alerting"
     page = press(form_to(page, f"{PATH}/new"), "add-actions")
-    assert len(page.html.find_all(class_="tile", attrs={"aria-pressed": "true"})) == 1
+    assert len(page.html.find_all("button", attrs={"aria-pressed": "true"})) == 1
 
 
 def test_a_click_on_a_field_of_the_newest_signal_adds_a_filter(ada, sets, endpoint, token, send):

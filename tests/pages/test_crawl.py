@@ -311,7 +311,9 @@ def test_links_lead_to_every_page(site):
         "/admin/types/tags/@/delete",
         "/admin/projects/@/environments/@/default-strategy",
         "/docs/guide",
-        "/admin/actions",
+        "/admin/automation",
+        "/admin/alerts",
+        "/admin/service-accounts",
         "/admin/projects/default/actions",
         "/admin/projects/default/actions/new",
         "/admin/projects/shop/actions",
@@ -401,7 +403,10 @@ def test_links_lead_to_every_page(site):
 
 
 def test_every_page_below_the_menu_has_breadcrumbs(site):
-    in_menu = {urlsplit(a["href"]).path for a in site["ada"]["/"].select("header a, footer a")}
+    links = "header a, footer a, .parts a, nav.tabs a"
+    in_menu = {
+        urlsplit(a["href"]).path for soup in site["ada"].values() for a in soup.select(links)
+    }
     pages = {urlsplit(address).path: soup for address, soup in site["ada"].items()}
     assert [
         path
@@ -440,6 +445,8 @@ def test_viewer_sees_only_what_is_allowed(site):
         "/admin/context",
         "/admin/features",
         "/admin/releases",
+        "/admin/alerts",
+        "/admin/automation",
         "/admin/alert-rules",
         "/admin/segments",
         "/admin/playground",
@@ -460,6 +467,7 @@ def test_viewer_sees_only_what_is_allowed(site):
         posted = {path for path, method in methods.items() if method == "post"}
         assert {path for path in posted if not str(path).endswith("/favorite")} <= {
             "/logout",
+            "/project",
             "/profile/password",
             "/profile/sessions",
             "/profile/tokens",

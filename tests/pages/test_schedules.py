@@ -109,7 +109,7 @@ def test_a_set_that_is_done_does_not_count_against_the_limit(ada, sets, service)
         run(conn, "UPDATE action_sets SET due_at = NULL WHERE name = 'set 0' RETURNING id")
     assert full not in main(ada.get(f"{PATH}/new"))
     assert "49 of 50 action sets." in main(ada.get(PATH))
-    assert "New action set" in main(ada.get("/admin/actions"))
+    assert "New action set" in main(ada.get("/admin/automation"))
 
 
 def test_a_saved_schedule_comes_back_unchanged(ada, sets):

@@ -102,7 +102,7 @@ def test_a_service_account_is_created_with_a_token_and_deleted(ada, web):
     me = web.get("/api/admin/user", headers=auth).json
     assert (me["user"]["username"], me["user"]["rootRole"]) == ("robot", 2)
     assert auth["Authorization"] not in ada.get(path).text
-    assert "1 token" in ada.get(PATH).html.find(id="service-accounts").get_text()
+    assert "1 token" in ada.get(ACCOUNTS).html.find(id="service-accounts").get_text()
     page = submit(ada.get(path), path, name="Robot").follow()
     assert accounts(web)[0]["name"] == "Robot"
     gone = f"{tokens}/{accounts(web)[0]['tokens'][0]['id']}/delete"

@@ -121,7 +121,7 @@ def test_firing_and_resolved_alerts_are_shown(base_url, alertmanager):
     def list_shown_statuses() -> list[str]:
         """The same from the page."""
         items = parse_html(fetch(page, opener=view)).find(id="signals").find_all("li")
-        assert {item.find(class_="badge").text for item in items} <= {"alertmanager-eu"}
+        assert {item.find(class_="tag").text for item in items} <= {"alertmanager-eu"}
         return [json.loads(item.pre.text)["status"] for item in items]
 
     assert list_shown_statuses() == []

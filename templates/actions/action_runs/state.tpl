@@ -3,9 +3,9 @@
 % elif run["state"] == "failed":
 <strong class="tag broken">✗ Failed</strong>
 % elif run["state"] == "suppressed":
-<strong class="result">– Skipped</strong>
+<strong class="tag">– Skipped</strong>
 % else:
-<strong class="result">… Running</strong>
+<strong class="tag">… Running</strong>
 % end
 % if run["dry_run"]:
 <span class="tag">dry run</span>

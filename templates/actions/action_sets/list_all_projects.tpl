@@ -1,14 +1,18 @@
 % rebase("layout.tpl", title=title, live=False)
-<h1>Actions</h1>
+<h1>Automation</h1>
 <p class="hint">Change flags automatically when a signal matches.</p>
-% if not has_sets:
+% if not has_sets and can_change:
 % include("actions/action_sets/empty.tpl")
 % end
 % for project in projects:
 <section>
 <div class="heading">
+% if can_change:
 <h2><a href="{{url('/admin/projects', project['id'], 'actions')}}"><bdi>{{project["name"]}}</bdi></a></h2>
-% if project["count"] < limit:
+% else:
+<h2><bdi>{{project["name"]}}</bdi></h2>
+% end
+% if can_change and project["count"] < limit:
 <a href="{{url('/admin/projects', project['id'], 'actions', 'new')}}">New action set<span class="hidden"> in {{project["id"]}}</span></a>
 % end
 </div>

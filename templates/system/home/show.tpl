@@ -15,7 +15,7 @@
 % if last_alert_at:
 Last alert
 % include("partials/time.tpl", at=last_alert_at)
-.
+
 % end
 {{plural(running_count, "release") + " under way." if running_count else ""}}</p>
 % else:

@@ -85,7 +85,7 @@ def check_ui_overrides(case: Case) -> None:
     for key, part in (("environment", head), ("slogan", foot)):
         assert ui_config[key] == case.value.get(key, "")
         assert case.value.get(key, "") in part
-    assert ('class="badge"' in head) == bool(case.value)
+    assert ('class="tag"' in head) == bool(case.value)
 
 
 @dataclass

@@ -21,7 +21,7 @@ from sigservice.web.tables import make_table
 from sigservice.wording import plural
 
 PATH = "/admin/service-accounts"
-BREADCRUMBS = [("Service accounts", "/admin/users#service-accounts")]
+BREADCRUMBS = [("Service accounts", "/admin/service-accounts")]
 ONE = f"{PATH}/<account_id:id>"
 NOTICES = {
     "created": "Service account created. Create a token for it.",
@@ -107,7 +107,7 @@ def delete_service_account(conn: Connection, identity: Identity, account_id: int
         "Delete service account",
         f"{PATH}/{account_id}",
         lambda: service_accounts.delete(conn, account_id, identity),
-        "/admin/users?done=account-deleted",
+        "/admin/service-accounts?done=account-deleted",
         breadcrumbs=[*BREADCRUMBS, (account["username"], f"{PATH}/{account_id}")],
     )
 

@@ -52,10 +52,7 @@ router = Router(PageGuard, notices=NOTICES)
 def list_users(context: Context, identity: Identity) -> Page:
     with context.database.transaction() as conn:
         rows = user_rows.list_all(conn)
-        accounts = service_accounts.list_all(conn)
-        tokens = personal_tokens.list_of_users(conn, [account["id"] for account in accounts])
         user_identities = identities.list_all(conn) if context.provider else []
-    counts = Counter(token["user_id"] for token in tokens)
     provider_identities = {
         row["user_id"]: row
         for row in user_identities
@@ -84,24 +81,32 @@ def list_users(context: Context, identity: Identity) -> Page:
                 ],
                 lambda row: row["username"] or row["email"],
             ),
-            make_table(
-                "service-accounts",
-                ACCOUNT_COLUMNS,
-                [account | {"tokens": counts[account["id"]]} for account in accounts],
-                lambda row: [
-                    ("Edit service account", f"{ACCOUNTS}/{row['id']}"),
-                    ("Delete service account", f"{ACCOUNTS}/{row['id']}/delete"),
-                ],
-                itemgetter("username"),
-                title="Service accounts",
-                hint="Machine users for automation. They authenticate with tokens.",
-                new=("New service account", f"{ACCOUNTS}/new"),
-                empty="No service accounts yet. Create one for a script or a pipeline.",
-            ),
         ],
         title="Users",
         new=("New user", f"{PATH}/new"),
     )
+
+
+@router.get(ACCOUNTS, needs=ADMIN)
+def list_accounts(context: Context, identity: Identity) -> Page:
+    with context.database.transaction() as conn:
+        accounts = service_accounts.list_all(conn)
+        tokens = personal_tokens.list_of_users(conn, [account["id"] for account in accounts])
+    counts = Counter(token["user_id"] for token in tokens)
+    table = make_table(
+        "service-accounts",
+        ACCOUNT_COLUMNS,
+        [account | {"tokens": counts[account["id"]]} for account in accounts],
+        lambda row: [
+            ("Edit service account", f"{ACCOUNTS}/{row['id']}"),
+            ("Delete service account", f"{ACCOUNTS}/{row['id']}/delete"),
+        ],
+        itemgetter("username"),
+        empty="No service accounts yet. Create one for a script or a pipeline.",
+    )
+    hint = "Machine users for automation. They authenticate with tokens."
+    new = ("New service account", f"{ACCOUNTS}/new")
+    return make_list_page([table], title="Service accounts", hint=hint, new=new)
 
 
 @router.get(f"{PATH}/new", needs=ADMIN)

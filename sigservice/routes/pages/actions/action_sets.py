@@ -12,8 +12,8 @@ from sigservice.repository.projects import projects
 from sigservice.repository.signals import signal_endpoints
 from sigservice.services.actions import action_sets, action_summaries, schedules
 from sigservice.services.actions.action_set_options import ActionSetOptions
-from sigservice.services.identity import ADMIN, EDIT, Identity
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
+from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, read_query, request
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
 from sigservice.web.links import flag_path
@@ -47,23 +47,33 @@ COLUMNS = (
     Column("Last run", lambda _: Cell(template=f"{TEMPLATES}/run_cell.tpl")),
     Column("State", lambda _: Cell(template=f"{TEMPLATES}/switch_cell.tpl")),
 )
+READ_COLUMNS = (
+    Column("Automation", lambda row: Cell(row["name"], hint=", then ".join(row["action_texts"]))),
+    Column("Last", lambda row: Cell(at=row["last_run"] and row["last_run"]["created_at"])),
+    Column("State", lambda row: Cell("on" if row["enabled"] else "off")),
+)
 
 router = Router(PageGuard, notices=NOTICES)
 
 
-@router.get("/admin/actions", needs=ADMIN)
+@router.get("/admin/automation", needs=VIEW)
 def list_all_action_sets(context: Context, identity: Identity) -> Page:
+    can_change = identity.has_permission(ADMIN)
     with context.database.transaction() as conn:
-        rows = projects.list_names(conn)
+        project = read_query(request.environ).get("project")
+        rows = [row for row in projects.list_names(conn) if project in (None, "", row["id"])]
         sets = _describe_sets(conn, action_set_rows.list_all(conn))
     groups = []
     for row in rows:
         own = [item for item in sets if item["project"] == row["id"]]
         count = sum(not item["is_done"] for item in own)
-        groups.append(row | {"table": _make_table(row["id"], own), "count": count})
+        groups.append(
+            row | {"table": _make_table(row["id"], own, can_change=can_change), "count": count}
+        )
     return Page(
         "actions/action_sets/list_all_projects",
-        title="Actions",
+        title="Automation",
+        can_change=can_change,
         projects=groups,
         has_sets=bool(sets),
         limit=context.config["actions"]["setsPerProjectLimit"],
@@ -74,13 +84,13 @@ def list_all_action_sets(context: Context, identity: Identity) -> Page:
 def list_action_sets(context: Context, identity: Identity, project: str) -> Page:
     with context.database.transaction() as conn:
         rows = action_sets.list_of_project(conn, project)
-        table = _make_table(project, _describe_sets(conn, rows))
+        table = _make_table(project, _describe_sets(conn, rows), can_change=True)
         count = action_set_rows.count(conn, project)
     limit = context.config["actions"]["setsPerProjectLimit"]
     return Page(
         "actions/action_sets/list",
         title=f"Actions of {project}",
-        breadcrumbs=[("Actions", "/admin/actions")],
+        breadcrumbs=[("Automation", "/admin/automation")],
         project=project,
         table=table,
         count=count,
@@ -169,7 +179,7 @@ def _check_permission(row: Row, by: Identity) -> None:
 def make_breadcrumbs(project: str, row: Row | None = None) -> list[tuple[str, str]]:
     """For a page below the action sets of a project, or below one of them."""
     path = f"/admin/projects/{project}/actions"
-    crumbs = [("Actions", "/admin/actions"), (f"Actions of {project}", path)]
+    crumbs = [("Automation", "/admin/automation"), (f"Actions of {project}", path)]
     return [*crumbs, (row["name"], f"{path}/{row['id']}")] if row else crumbs
 
 
@@ -177,9 +187,13 @@ def _redirect_to_list(project: str, done: str) -> str:
     return f"/admin/projects/{project}/actions?done={done}"
 
 
-def _make_table(project: str, rows: list[dict[str, Any]]) -> Table:
+def _make_table(project: str, rows: list[dict[str, Any]], *, can_change: bool) -> Table:
     return make_table(
-        f"sets-{project}", COLUMNS, rows, _make_links, lambda row: f"{row['name']} in {project}"
+        f"sets-{project}",
+        COLUMNS if can_change else READ_COLUMNS,
+        rows,
+        _make_links if can_change else None,
+        lambda row: f"{row['name']} in {project}",
     )
 
 

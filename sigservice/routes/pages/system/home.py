@@ -38,7 +38,7 @@ STEPS = (
     ("sdk", "Connect an SDK", "/admin/applications", VIEW),
     ("endpoint", "Create a signal endpoint", "/admin/signals/new", ADMIN),
     ("signal", "Send a signal", "/admin/signals", ADMIN),
-    ("action", "Create an action set that a signal triggers", "/admin/actions", ADMIN),
+    ("action", "Create an action set that a signal triggers", "/admin/automation", ADMIN),
 )
 
 

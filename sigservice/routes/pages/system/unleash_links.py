@@ -1,4 +1,5 @@
-"""Redirects of the addresses of Unleash's pages, in old messages and in tools."""
+"""Redirects of the addresses of Unleash's pages, in old messages and in tools, and of pages that
+moved."""
 
 from urllib.parse import quote
 
@@ -23,6 +24,11 @@ router = Router(Public)  # the page decides who may see it
 @router.get("/admin/api")
 def redirect_list(context: Context) -> HTTPResponse:
     return respond.redirect(context, _LISTS[request.environ["PATH_INFO"]])
+
+
+@router.get("/admin/actions")
+def redirect_moved(context: Context) -> HTTPResponse:
+    return respond.redirect(context, "/admin/automation", 301)
 
 
 @router.get("/projects/<rest:path>")
