@@ -9,8 +9,8 @@ from sigservice.web.respond import Page
 
 class Cell(NamedTuple):
     """The content of a cell, in this order: a text, with a link if it has a path and with a `title`
-    if it isn't the whole, badges, a time in its form, and a `hint`. `missing` stands for an empty
-    cell. A `template` gets the `row` and shows the rest."""
+    if it isn't the whole, badges, a state with its style, a time in its form, and a `hint`.
+    `missing` stands for an empty cell. A `template` gets the `row` and shows the rest."""
 
     text: str = ""
     path: str = ""
@@ -18,6 +18,7 @@ class Cell(NamedTuple):
     time_form: str = ""
     title: str = ""
     badges: Sequence[str] = ()
+    state: tuple[str, str] | None = None
     hint: str = ""
     template: str = ""
     missing: str = "–"

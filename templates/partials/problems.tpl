@@ -1,6 +1,8 @@
 % if problems:
 <div class="problem" role="alert" tabindex="-1">
-<h2>{{"Check the highlighted fields" if problems[0].get("path") else "There is a problem"}}</h2>
+% if len(problems) > 1:
+<h2>Check the marked fields</h2>
+% end
 <ul>
 % for problem in problems:
 % if problem.get("path"):

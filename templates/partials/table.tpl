@@ -29,6 +29,9 @@
 % for badge in cell.badges:
 <span class="tag">{{badge}}</span>
 % end
+% if cell.state:
+<span class="tag {{cell.state[1]}}">{{cell.state[0]}}</span>
+% end
 % if cell.at:
 % include("partials/time.tpl", at=cell.at, time_form=cell.time_form)
 % end
@@ -37,7 +40,7 @@
 % end
 % if cell.template:
 % include(cell.template, row=item.row)
-% elif not (cell.text or cell.at or cell.badges or cell.hint):
+% elif not (cell.text or cell.at or cell.badges or cell.state or cell.hint):
 <span class="muted">{{cell.missing}}</span>
 % end
 </{{"td" if index else "th"}}>

@@ -1,6 +1,7 @@
 % rebase("layout.tpl", title=title, live=False)
 <div class="narrow">
 <h1>Sign in</h1>
+<p class="hint">Turn features on and off while they run. An alert can turn one off, and a release that goes wrong rolls itself back.</p>
 % include("partials/problems.tpl")
 % if warning:
 <p class="problem" role="alert">{{warning}}</p>

@@ -57,7 +57,7 @@ COLUMNS = (
     Column(
         "Last sent", lambda row: Cell(at=row["last_sent_at"], missing="never", hint=row["problems"])
     ),
-    Column("State", lambda row: Cell("on" if row["enabled"] else "off")),
+    Column("State", lambda row: Cell(state=_find_state(row))),
 )
 PROVIDER_COLUMNS = (
     Column("Provider", lambda row: Cell(row["label"], f"{PATH}/new/{row['name']}")),
@@ -65,6 +65,12 @@ PROVIDER_COLUMNS = (
 )
 
 router = Router(PageGuard, notices=NOTICES)
+
+
+def _find_state(row: Row) -> tuple[str, str]:
+    if not row["enabled"]:
+        return "○ off", "off"
+    return ("✕ failing", "broken") if row["problems"] else ("● on", "gets")
 
 
 class Group(NamedTuple):
