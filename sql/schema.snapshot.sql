@@ -413,7 +413,10 @@ CREATE TABLE public.holds (
     feature text NOT NULL,
     environment text NOT NULL,
     change jsonb NOT NULL,
-    held_at timestamp with time zone NOT NULL
+    held_at timestamp with time zone NOT NULL,
+    kept_by text,
+    kept_by_id integer,
+    kept_at timestamp with time zone
 );
 
 CREATE TABLE public.impact_groups (

@@ -5,8 +5,6 @@ const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
 function addDialogs() {
   document.body.insertAdjacentHTML("beforeend", `<div id="toast" aria-live="polite" aria-atomic="true"></div>
-<dialog id="confirm-dialog" aria-labelledby="confirm-question"><form method="dialog"><p id="confirm-question"></p>
-<p class="actions"><button id="confirm-button" value="yes"></button><button class="quiet">Cancel</button></p></form></dialog>
 <dialog id="question-dialog" aria-labelledby="question-title"></dialog>
 <dialog id="palette" aria-label="Search"><input type="search" maxlength="200" autocomplete="off"
 aria-label="Search flags, endpoints and pages" placeholder="Search flags, endpoints and pages">
@@ -168,22 +166,6 @@ async function submitInPlace(form, button, ids) {
   if (notice) showToast(...notice.childNodes);
 }
 
-function askFirst(form, button) {
-  const dialog = $("#confirm-dialog");
-  const question = button.dataset.confirm, [verb] = question.split(" "); // each begins with its verb
-  $("#confirm-question").textContent = question;
-  $("#confirm-button").textContent = verb;
-  $("#confirm-button").className = ["Delete", "Disable"].includes(verb) ? "danger" : "";
-  dialog.returnValue = "";
-  dialog.onclose = () => {
-    if (dialog.returnValue !== "yes") return;
-    const confirmed = Object.assign(document.createElement("input"), { type: "hidden", name: "confirmed", value: "on" });
-    form.append(confirmed);
-    form.requestSubmit(button);
-    confirmed.remove();
-  };
-  dialog.showModal();
-}
 
 // The page of a question, as a dialog: a[data-dialog] leads to it.
 async function askInDialog(link) {
@@ -218,10 +200,6 @@ let sending = new WeakSet();
 
 document.addEventListener("submit", (event) => {
   const form = event.target, button = event.submitter;
-  if (button?.dataset.confirm && !form.elements.confirmed) {
-    event.preventDefault();
-    return askFirst(form, button);
-  }
   const ids = button?.dataset.swap ?? form.dataset.swap;
   if (ids) {
     event.preventDefault();

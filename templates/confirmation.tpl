@@ -17,6 +17,19 @@
 </ul>
 % end
 % end
+% if confirmation.changes:
+<ul class="changes">
+% for mark, text in confirmation.changes:
+% if mark == "del":
+<li><del><bdi>{{text}}</bdi></del></li>
+% elif mark == "ins":
+<li><ins><bdi>{{text}}</bdi></ins></li>
+% else:
+<li><bdi>{{text}}</bdi></li>
+% end
+% end
+</ul>
+% end
 % if confirmation.button:
 <form method="post" action="{{action}}" id="question-form">
 % include("partials/csrf.tpl")

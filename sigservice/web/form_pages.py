@@ -1,7 +1,7 @@
 """Pages with a form, and pages that ask before a dangerous change."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any
 
@@ -11,9 +11,9 @@ from sigservice.context import Context
 from sigservice.errors import AppError, RateLimitError
 from sigservice.services.identity import Identity
 from sigservice.web.body import read_query
-from sigservice.web.forms import Entry, Field, Form, locate_problems
+from sigservice.web.forms import Entry, Field, Form, fill, locate_problems
 from sigservice.web.growing_forms import GrowingSection
-from sigservice.web.respond import Page
+from sigservice.web.respond import Page, Question
 from sigservice.web.router import Router, bind_handler, takes_connection
 
 Handler = Callable[..., Any]
@@ -82,7 +82,8 @@ class Confirmation:
     """The question of a page. `perform` makes the change, and `done` is the path to which the
     response redirects. `body` has paragraphs, and lists of texts with the path of a link or "".
     Without a `button` the change isn't possible, and the body says why. `hidden` are fields that
-    the form sends, `fields` the ones that the user fills in."""
+    the form sends, `fields` the ones that the user fills in. `changes` are lines with `del`, `ins`
+    or "" for what goes, what is new and what stays."""
 
     title: str
     body: Body
@@ -96,6 +97,20 @@ class Confirmation:
     fields: Sequence[Field] = ()
     breadcrumbs: Breadcrumbs = ()
     after_commit: Callable[[], Any] = lambda: None
+    changes: Sequence[tuple[str, str]] = ()
+
+
+def ask_first(form: Form, question: Confirmation, error: AppError | None = None) -> None:
+    """Raises Question unless `form` answers it. Its answer sends the form again; with `error`, the
+    question is asked again. static/app.js shows it in a dialog."""
+    if "confirmed" in form and error is None:
+        return
+    names = {field.name for field in question.fields}
+    hidden = {name: text for name, text in form.items() if name not in names}
+    defaults = {field.name: field.value for field in question.fields}
+    fields = fill(question.fields, defaults | form)
+    question = replace(question, hidden=hidden | {"confirmed": "on"}, fields=fields)
+    raise Question(make_confirmation_page(question, error, form))
 
 
 def confirms(

@@ -259,7 +259,10 @@ class PageGuard:
                     f"You don't have permission to do this. Ask an admin for the {role} role."
                 )
             project_choice.apply_choice(context, environ)
-            answer = callback(identity, **kwargs)
+            try:
+                answer = callback(identity, **kwargs)
+            except respond.Question as question:
+                answer = question.page
             if isinstance(answer, respond.ShownOnce):
                 page, back = answer
                 body = respond.page(context, page.template, identity, **page.values).body

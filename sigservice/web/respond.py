@@ -89,6 +89,14 @@ class Page:
         self.template, self.values = template, values
 
 
+class Question(Exception):
+    """Raised by the handler of a form that asks first: PageGuard answers with its `page`, after the
+    transaction was rolled back."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+
 class ShownOnce(NamedTuple):
     """The result of the handler of a form, for a page that shows a secret or must not repeat the
     form when it is reloaded. The response redirects to the page; a reload of it leads to `back`."""

@@ -160,11 +160,11 @@ def test_switch_changes_in_place_asks_in_production_and_is_undone(tab, flags):
     page.get_by_role("dialog").get_by_role("link", name="Cancel").click()
     assert not flags.is_on("flag-20")
     switch.click()
-    dialog = page.get_by_role("dialog", name="Enable flag-20 in production?")
+    dialog = page.get_by_role("dialog", name="Turn on flag-20 in production?")
     dialog.wait_for()
     assert dialog.get_by_role("radio").count() == 2  # now, in steps
     dialog.get_by_label("Why?").fill("SHOP-7")
-    dialog.get_by_role("button", name="Enable in production").click()
+    dialog.get_by_role("button", name="Turn on in production").click()
     toast = page.locator("#toast")
     toast.get_by_text("Enabled flag-20 in production.").wait_for()
     assert switch.get_attribute("aria-checked") == "true"

@@ -74,6 +74,7 @@ EDIT_PAGES = (
     "/admin/segments/{segment_id}/delete",
     "/admin/features/{name}/schedule",
     f"{RUNS}/{{run_id}}/undo",
+    f"{RUNS}/{{run_id}}/turn-on",
 )
 ADMIN_PAGES = (
     "/admin/types/flags/{feature_type}/edit",
@@ -138,7 +139,7 @@ VIEW_FORMS = {
         "expiresAt": (datetime.now(UTC) + timedelta(30)).date().isoformat(),
         "password": Cast.PASSWORD,
     },
-    "/profile/tokens/delete": {"token": "{own_token_id}"},
+    "/profile/tokens/delete": {"token": "{own_token_id}", "confirmed": "on"},
 }
 STRATEGY = {"name": "userWithId", "shown_type": "userWithId", "parameters.userIds": "eve"}
 ACTION_SET = {
@@ -185,7 +186,8 @@ EDIT_FORMS = {
     },
     "/admin/projects/{project}/environments/{environment}/on": {},
     "/admin/projects/{project}/environments/{environment}/off": {"confirmed": "on"},
-    "/admin/projects/{project}/environments/{environment}/default-strategy": STRATEGY,
+    "/admin/projects/{project}/environments/{environment}/default-strategy": STRATEGY
+    | {"confirmed": "on"},
     "/admin/context/new": {"name": "region"},
     "/admin/context/{field}/edit": {"description": "What is paid"},
     "/admin/context/{field}/delete": {},
@@ -203,14 +205,14 @@ EDIT_FORMS = {
     "/admin/features/{name}/environments/{environment}/on": {"confirmed": "on"},
     "/admin/features/{name}/environments/{environment}/off": {"back": "query=x", "confirmed": "on"},
     f"{STRATEGIES}/new": STRATEGY | {"confirmed": "on"},
-    f"{STRATEGIES}/{{strategy_id}}": STRATEGY,
+    f"{STRATEGIES}/{{strategy_id}}": STRATEGY | {"confirmed": "on"},
     f"{STRATEGIES}/{{strategy_id}}/delete": {},
     "/admin/features/{name}/environments/{environment}/evaluate": {
         "draft": '{{"name": "default"}}'
     },
     f"{STRATEGIES}/{{strategy_id}}/move": {"to": "up"},
     f"{STRATEGIES}/{{strategy_id}}/on": {},
-    f"{STRATEGIES}/{{strategy_id}}/off": {},
+    f"{STRATEGIES}/{{strategy_id}}/off": {"confirmed": "on"},
     f"{STRATEGIES}/{{strategy_id}}/copy": {"environment": "production", "confirmed": "on"},
     f"{RELEASES}/new": {
         "strategyId": "{strategy_id}",
@@ -235,6 +237,8 @@ EDIT_FORMS = {
     },
     "/admin/projects/{project}/actions/{scheduled_id}/now": {},
     f"{RUNS}/{{run_id}}/undo": {},
+    f"{RUNS}/{{run_id}}/turn-on": {},
+    f"{RUNS}/{{run_id}}/keep-off": {},
     f"{RUNS}/{{run_id}}/watch-alert": {},
     f"{RUNS}/{{run_id}}/cancel-restore": {},
 }
@@ -344,6 +348,7 @@ UNCHANGING = (
     "/admin/projects/{project}/actions/{set_id}/arm",
     "/admin/projects/{project}/actions/{set_id}/test",
     "/profile/sessions",
+    f"{RUNS}/{{run_id}}/turn-on",
 )
 # Addresses that a browser may be left at, because the answer of the POST is a page.
 LEFT_AT = (
@@ -361,6 +366,7 @@ LEFT_AT = (
     "/admin/features/{name}/parent",
     f"{RUNS}/{{run_id}}/cancel-restore",
     f"{RUNS}/{{run_id}}/watch-alert",
+    f"{RUNS}/{{run_id}}/keep-off",
     "/once/{name}",
 )
 

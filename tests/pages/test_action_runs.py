@@ -86,24 +86,31 @@ def firing(sets, send, endpoint, token):
     return id, f"{PATH}/{id}/runs/{sets.runs(id)[0]['id']}"
 
 
-def test_the_undo_of_an_alert_that_fires_says_that_it_repeats(ada, firing):
+def test_the_undo_of_an_alert_that_fires_asks_what_happens_to_the_alert(ada, firing):
     _, at = firing
     page = ada.get(f"{at}/undo")
-    warning = "is still firing. Its next notification disables the flag again."
-    assert f"⚠ The alert CheckoutErrors {warning}" in main(page)
-    labels = [label.text for label in page.html.select("#after label")]
+    assert "CheckoutErrors is still firing." in main(page)
+    labels = [label.text for label in page.html.select("#alert label")]
     assert labels == [
-        "Also disable this action set",
-        "Ignore this alert until it resolves",
-        "Only undo",
+        "Leave it off",
+        "Turn it on, and ignore this alert until it resolves",
+        "Turn it on, and disable the automation “kill checkout”",
     ]
-    assert form_to(page, f"{at}/undo")["after"].value == "disable"
+    assert form_to(page, f"{at}/undo")["alert"].value == "leave"
+
+
+def test_an_undo_that_leaves_the_flag_off_changes_nothing(ada, flags, firing, sets):
+    id, at = firing
+    form_to(ada.get(f"{at}/undo"), f"{at}/undo").submit(status=303)
+    sets.work()
+    assert not flags.is_on()
+    assert len(sets.runs(id)) == 1
 
 
 def test_an_undo_refuses_an_unknown_choice_and_changes_nothing(ada, flags, firing, sets):
     id, at = firing
-    page = ada.post(f"{at}/undo", {"csrf": ada.csrf, "after": "later"}, status=400)
-    assert "after must be one of disable, ignore, only" in main(page)
+    page = ada.post(f"{at}/undo", {"csrf": ada.csrf, "alert": "later"}, status=400)
+    assert "alert must be one of" in main(page)
     sets.work()
     assert not flags.is_on()
     assert sets.look(id)["enabled"]
@@ -119,7 +126,9 @@ def test_an_undo_that_disables_the_set_lasts_when_the_alert_repeats(
     ada, flags, firing, sets, send, endpoint, token
 ):
     id, at = firing
-    form_to(ada.get(f"{at}/undo"), f"{at}/undo").submit(status=303)  # the first choice
+    form = form_to(ada.get(f"{at}/undo"), f"{at}/undo")
+    form["alert"] = "disable"
+    form.submit(status=303)
     sets.work()
     send(endpoint, token, {"status": "firing", "id": "cpu"})
     sets.work()
@@ -180,7 +189,7 @@ def test_an_undo_that_ignores_the_alert_lasts_until_it_resolves(
 ):
     id, at = firing
     form = form_to(ada.get(f"{at}/undo"), f"{at}/undo")
-    form["after"] = "ignore"
+    form["alert"] = "ignore"
     form.submit(status=303)
     sets.work()
     send(endpoint, token, {"status": "firing", "id": "cpu"})

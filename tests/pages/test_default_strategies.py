@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.pages.page_reader import find_error, follow, form_to, notice
+from tests.pages.page_reader import find_error, follow, form_to, heading, notice
 
 PATH = "/admin/projects/default/environments/production/default-strategy"
 
@@ -11,7 +11,9 @@ def test_new_flags_get_the_default_strategy_when_they_are_enabled(ada, flags):
     page = follow(ada.get("/admin/projects/default/edit"), "Default strategy in production")
     form = form_to(page, PATH)
     form["parameters.rollout"] = "25"
-    page = form.submit(status=303).follow()
+    question = form.submit(status=200)
+    assert heading(question) == "Change who gets new flags in production?"
+    page = form_to(question, PATH).submit(status=303).follow()
     assert notice(page) == "The default strategy was saved."
     flags.create_flag()
     flags.switch()
@@ -24,7 +26,7 @@ def test_the_form_shows_what_is_stored(ada):
     form = form_to(ada.get(PATH), PATH)
     form["parameters.rollout"], form["title"] = "25", "Careful"
     assert "disabled" not in form.fields
-    form.submit(status=303)
+    form_to(form.submit(status=200), PATH).submit(status=303)
     form = form_to(ada.get(PATH), PATH)
     assert (form["parameters.rollout"].value, form["title"].value) == ("25", "Careful")
 

@@ -296,7 +296,7 @@ def test_switch_in_production_is_asked_for(ada, flags):
     flags.create_flag()
     path = f"{LIST}/checkout/environments/production/on"
     page = ada.post(path, {"csrf": ada.csrf, "back": "type=release"}, status=200)
-    assert page.html.h1.string == "Enable checkout in production?"
+    assert page.html.h1.string == "Turn on checkout in production?"
     assert not flags.is_on()
     done = page.forms[1].submit(status=303).follow()
     assert notice(done).startswith("Enabled checkout in production.")
@@ -340,7 +340,7 @@ def test_selected_flags_are_changed_together(ada, web, flags):
     assert notice(change("on:development").follow()) == "2 flags enabled."
     assert flags.is_on("b", "development")
     question = change("on:production")
-    assert question.html.h1.string == "Enable 2 flags in production?"
+    assert question.html.h1.string == "Turn on 2 flags in production?"
     assert not flags.is_on("a")
     done = question.forms[1].submit(status=303)
     assert done.headers["Location"].endswith("?type=release&done=bulk&done.change=on&done.count=2")

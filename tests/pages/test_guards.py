@@ -163,6 +163,8 @@ def test_valid_form_of_the_same_site_is_accepted(service, place, ada, read_state
         flags.archive(place["name"])
     if path == "/profile/tokens/delete":
         place["own_token_id"] = create_own_token(ada)
+    if path.endswith("/keep-off"):
+        flags.switch(place["name"], to="off")
     before = read_state()
     fields = {name: text.format(**place) for name, text in FORMS[path].items()}
     fields |= {"csrf": ada.csrf}

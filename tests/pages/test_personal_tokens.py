@@ -42,7 +42,8 @@ def test_a_date_in_the_past_and_a_description_that_exists_are_errors_of_their_fi
 def test_a_deleted_token_loses_access(ada, web):
     secret = create(ada).html.find(id="secret")["value"]
     form = form_to(ada.get(PATH), f"{PATH}/delete")
-    page = form.submit("token", index=0, status=303).follow()
+    question = form.submit("token", index=0, status=200)
+    page = form_to(question, f"{PATH}/delete").submit(status=303).follow()
     assert notice(page) == "Token deleted."
     web.get("/api/admin/user", headers={"Authorization": secret}, status=401)
 
@@ -51,5 +52,5 @@ def test_the_token_of_another_user_is_not_found(ada, vera):
     create(vera)
     (id,) = [pat["id"] for pat in vera.get("/api/admin/user/tokens").json["pats"]]
     for text in (str(id), "x", "-1", "9" * 30):
-        ada.post(f"{PATH}/delete", {"token": text, "csrf": ada.csrf}, status=404)
+        ada.post(f"{PATH}/delete", {"token": text, "csrf": ada.csrf, "confirmed": "on"}, status=404)
     assert "laptop" in vera.get(PATH).text

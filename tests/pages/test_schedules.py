@@ -272,9 +272,9 @@ def test_an_editor_schedules_with_no_more_than_the_own_permissions(ed, sets, web
     form = schedule(ed)
     assert [text for _, _, text in form["actorId"].options][1:] == ["switcher"]
     fields = {name: form[name].value for name in form.fields if name}
-    for path, more in (("/admin/features/checkout/schedule", {}), (OFF, {"when": "at"})):
-        page = ed.post(path, fields | more | {"confirmed": "on", "actorId": str(root)}, status=400)
-        assert "Service account not found." in main(page)
+    path = "/admin/features/checkout/schedule"
+    page = ed.post(path, fields | {"actorId": str(root)}, status=400)
+    assert "Service account not found." in main(page)
     assert list_scheduled(web) == []
 
 
@@ -304,37 +304,19 @@ def ask(user, path=OFF):
     return form_to(form_to(user.get("/admin/features/checkout"), path).submit(status=200), path)
 
 
-def test_the_question_in_production_schedules_the_change(ada, sets, flags, web):
-    form = ask(ada)
-    form["when"], form["match.at"], form["match.timezone"] = (
-        "at",
-        "2999-12-01T09:00",
-        "Europe/Berlin",
-    )
-    form["why"] = "SHOP-7"
-    assert notice(form.submit(status=303).follow()) == "Change scheduled."
-    (item,) = list_scheduled(web)
-    assert item["actions"][0]["action"] == "TOGGLE_FEATURE_OFF"
-    assert item["dueAt"] == "2999-12-01T08:00:00.000Z"
-    (one,) = web.get("/api/admin/projects/default/actions", headers=ADMIN).json["actions"]
-    assert one["description"] == "SHOP-7"
+def test_the_question_leads_to_the_form_of_a_change_at_a_time(ada, sets, flags):
+    page = form_to(ada.get("/admin/features/checkout"), OFF).submit(status=200)
+    form = form_to(page.click("At a time …"), "/admin/features/checkout/schedule")
+    assert form["actions.0.action"].value == "TOGGLE_FEATURE_OFF"
+    assert form["actions.0.executionParams.environment"].value == "production"
 
 
-def test_the_question_shows_a_problem_of_the_time_beside_it(ada, sets, flags):
-    form = ask(ada)
-    form["when"], form["match.at"] = "at", "2020-01-01T09:00"
-    page = form.submit(status=400)
-    assert find_error(page, "match.at").startswith("The time has passed.")
-    assert form_to(page, OFF)["when"].value == "at"
-
-
-def test_the_question_leads_to_a_release_and_to_none_for_disabling(ada, sets, flags):
-    assert "steps" not in [value for value, _, _ in ask(ada)["when"].options]
+def test_the_question_leads_to_a_release_and_to_none_for_turning_off(ada, sets, flags):
+    page = form_to(ada.get("/admin/features/checkout"), OFF).submit(status=200)
+    assert "In steps …" not in page
     ask(ada).submit(status=303)
-    form = ask(ada, ON)
-    form["when"] = "steps"
-    path = "/admin/features/checkout/environments/production/releases/new"
-    assert form.submit(status=303).location.endswith(path)
+    page = form_to(ada.get("/admin/features/checkout"), ON).submit(status=200)
+    assert page.click("In steps …").request.path.endswith("/production/releases/new")
 
 
 def test_the_reason_of_a_change_is_in_the_audit_log(ada, ed, sets, flags):

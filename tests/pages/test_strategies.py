@@ -321,12 +321,12 @@ def test_removing_the_last_strategy_disables_the_flag(ada, flags):
     page = follow(ada.get("/admin/features/checkout"), "Remove strategy 2 in production")
     assert heading(page) == "Remove strategy 2 of checkout in production?"
     assert "5% of users" in page.text
-    assert "will be disabled" not in page.text
+    assert "turned off" not in page.text
     page = form_to(page, f"{PRODUCTION}/{second}/delete").submit(status=303).follow()
     assert notice(page) == "Strategy removed."
     assert flags.is_on()
     page = ada.get(f"{PRODUCTION}/{first}/delete")
-    assert "the flag will be disabled in production" in page.text
+    assert "nobody: it is turned off" in page.text
     form_to(page, f"{PRODUCTION}/{first}/delete").submit(status=303)
     assert (flags.list_strategies(), flags.is_on()) == ([], False)
     ada.get(f"{PRODUCTION}/{first}", status=404)

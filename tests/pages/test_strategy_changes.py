@@ -6,6 +6,7 @@ import pytest
 
 from tests.conftest import ADMIN
 from tests.pages.page_reader import form_to, heading, notice
+from tests.pages.test_actions import main
 
 PATH = "/admin/features/checkout"
 
@@ -27,6 +28,14 @@ def ids(flags, path):
 
 def titles(flags, environment="production"):
     return [row["title"] for row in flags.list_strategies(environment=environment)]
+
+
+def list_changes(question):
+    """(mark, text) of the lines of the question."""
+    return [
+        (part.name if (part := line.find(["del", "ins"])) else "", line.get_text().strip())
+        for line in question.html.select("ul.changes li")
+    ]
 
 
 def press(browser, path, name=None, value=None):
@@ -98,11 +107,12 @@ def test_a_copy_to_production_asks_first_if_the_flag_is_on_there(ed, flags, path
     flags.switch(environment="production")
     before = len(flags.list_strategies())
     form = form_to(ed.get(PATH), f"{path(id, 'development')}/copy")
-    buttons = {field.value_if_submitted(): field for field in form.fields["environment"]}
-    assert "as do users of the other 1" in buttons["production"].attrs["data-confirm"]
     question = form.submit("environment", value="production")
-    assert heading(question) == "Copy a strategy to checkout in production?"
-    assert "as do users of the other 1" in question
+    assert heading(question) == "Change who gets checkout in production?"
+    assert list_changes(question) == [
+        ("", "100% of users"),
+        ("ins", "25% of users · sticky on userId or sessionId · group checkout"),
+    ]
     assert len(flags.list_strategies()) == before
     page = question.forms[1].submit(status=303).follow()
     assert notice(page) == "Strategy copied."
@@ -115,7 +125,7 @@ def test_a_strategy_that_is_added_in_production_asks_first(ed, flags, path):
     form = form_to(ed.get(new), new)
     form["parameters.rollout"] = "25"
     question = form.submit()
-    assert heading(question) == "Add a strategy to checkout in production?"
+    assert heading(question) == "Change who gets checkout in production?"
     page = question.forms[1].submit(status=303).follow()
     assert notice(page) == "Strategy saved."
     assert flags.list_strategies()[-1]["parameters"]["rollout"] == "25"
@@ -132,8 +142,8 @@ def test_the_last_active_strategy_in_production_is_disabled_after_a_question(
     if is_form:
         form["disabled"] = "on"
     question = form.submit(status=200)
-    assert heading(question) == "Disable checkout in production?"
-    assert "This is the last active strategy" in question
+    assert heading(question) == "Change who gets checkout in production?"
+    assert list_changes(question)[1] == ("ins", "nobody: it is turned off")
     assert flags.is_on()
     form_to(question, where).submit(status=303)
     assert (flags.is_on(), flags.list_strategies()[0]["disabled"]) == (False, True)
@@ -142,17 +152,14 @@ def test_the_last_active_strategy_in_production_is_disabled_after_a_question(
 def test_a_strategy_is_disabled_without_a_question_where_the_flag_stays_as_it_is(
     ed, web, flags, path, ids
 ):
-    flags.switch()
     press(ed, f"{path(ids[0])}/off")
-    press(ed, f"{path(ids[1])}/off")
-    flags.switch(to="off")
     press(ed, f"{path(ids[2])}/off")
 
 
 def test_a_switch_to_on_without_a_strategy_says_who_gets_it(ed, path):
     form = form_to(ed.get(PATH), f"{PATH}/environments/production/on")
     question = form.submit()
-    assert "It has no strategy: all users get it at once." in question
+    assert "Everyone gets it at once: it has no active strategy." in question
 
 
 def test_a_switch_to_on_names_the_default_strategy_of_the_project(ed, web, flags):
@@ -166,7 +173,7 @@ def test_a_switch_to_on_names_the_default_strategy_of_the_project(ed, web, flags
     card = page.html.find(id="in-production").get_text()
     assert f"No active strategy. Enabling adds the default strategy ({default})." in card
     question = form_to(page, "/admin/features/other/environments/production/on").submit()
-    text = f"It has no active strategy and gets the default strategy of the project: {default}."
+    text = f"It has no active strategy, so it gets the default strategy of the project: {default}."
     assert text in question
 
 
@@ -180,3 +187,35 @@ def test_a_copy_to_an_unknown_environment_is_refused(ed, flags, path, ids, to):
 def test_an_unknown_strategy_is_not_found(ed, path, change):
     body = {"csrf": ed.csrf, "to": "up", "environment": "development"}
     ed.post(f"{path('none')}/{change}", body, status=404)
+
+
+def test_a_change_in_production_says_who_gets_it_before_and_after(ed, flags, path, ids):
+    flags.switch()
+    form = form_to(ed.get(path(ids[1])), path(ids[1]))
+    form["parameters.rollout"] = "25"
+    question = form.submit(status=200)
+    assert list_changes(question)[0] == ("", "20% → 25% of users")
+    assert flags.list_strategies()[1]["parameters"]["rollout"] == "20"
+    form = form_to(question, path(ids[1]))
+    form["why"] = "<b>ramp"
+    form.submit(status=303)
+    assert flags.list_strategies()[1]["parameters"]["rollout"] == "25"
+    sentence = "changed the rollout of checkout from 20% to 25% in production: “<b>ramp”"
+    assert sentence in main(ed.get("/admin/events"))
+
+
+def test_a_change_of_a_title_in_production_asks_nothing(ed, flags, path, ids):
+    flags.switch()
+    form = form_to(ed.get(path(ids[1])), path(ids[1]))
+    form["title"] = "other"
+    form.submit(status=303)
+    assert titles(flags) == ["one", "other", "three"]
+
+
+def test_a_strategy_is_removed_with_a_reason(ed, flags, path, ids):
+    flags.switch()
+    form = form_to(ed.get(f"{path(ids[0])}/delete"), f"{path(ids[0])}/delete")
+    form["why"] = "no longer used"
+    form.submit(status=303)
+    sentence = "removed the strategy one from checkout in production: “no longer used”"
+    assert sentence in main(ed.get("/admin/events"))

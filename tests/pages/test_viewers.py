@@ -95,6 +95,7 @@ def test_a_viewer_lists_the_alerts_that_hold_flags(incident, vera):
         "enabled": False,
         "isFiring": True,
         "lastReportedAt": alert["since"],
+        "keptBy": None,
         "actionSet": {"id": incident.set_id, "name": "Banner off"},
         "signalEndpoint": {"id": incident.endpoint["id"], "name": "alertmanager"},
         "summary": None,
@@ -121,7 +122,9 @@ def test_an_editor_undoes_a_run_and_a_viewer_does_not(incident, cast, vera):
     for action in ("undo", "ignore-alert", "cancel-restore"):
         vera.post(f"{incident.events}/1/{action}", headers=_csrf(vera), status=403)
     vera.get(f"{path}/undo", status=403)
-    form_to(ed.get(f"{path}/undo"), f"{path}/undo").submit(status=303).follow()
+    form = form_to(ed.get(f"{path}/undo"), f"{path}/undo")
+    form["alert"] = "disable"
+    form.submit(status=303).follow()
     actions.run_once(incident.kit.services[0].context)
     assert not ed.get("/api/admin/alerts").json["alerts"]
     path = f"/api/admin/projects/default/actions/{incident.set_id}"

@@ -26,10 +26,10 @@ def list_ignored(conn: Connection) -> list[Row]:
     return fetch_all(conn, _SQL["list_ignored_alerts"])
 
 
-def ignore(conn: Connection, run: Row, *, by: str, by_id: int) -> None:
-    """Ignores the alert of the run."""
-    columns = {"action_set_id": run["action_set_id"], "key": run["alert_key"]}
-    execute(conn, _SQL["ignore_alert"], ignored_by=by, ignored_by_id=by_id, **columns)
+def ignore(conn: Connection, alerts: Collection[tuple[int, str]], *, by: str, by_id: int) -> None:
+    """Ignores the alerts, each {ID of the set, key}."""
+    sets, keys = [id for id, _ in alerts], [key for _, key in alerts]
+    execute(conn, _SQL["ignore_alerts"], ignored_by=by, ignored_by_id=by_id, sets=sets, keys=keys)
 
 
 def stop_ignoring(conn: Connection, run: Row) -> bool:
@@ -64,11 +64,33 @@ def list_holders(conn: Connection, features: Sequence[str]) -> list[Row]:
     return fetch_all(conn, _SQL["list_holders"], features=[*features])
 
 
+def list_kept(conn: Connection, features: Sequence[str]) -> list[Row]:
+    """{feature, environment} that people keep off, of these flags."""
+    return fetch_all(conn, _SQL["list_kept"], features=[*features])
+
+
+def keep_off(
+    conn: Connection, run: Row, *, feature: str | None, environment: str | None, by: str, by_id: int
+) -> list[Row]:
+    """{feature, environment} of the flags that the alert of the run held off, which the user keeps
+    off now; only of the flag `feature` if it isn't None."""
+    return fetch_all(
+        conn,
+        _SQL["keep_off"],
+        action_set_id=run["action_set_id"],
+        key=run["alert_key"],
+        feature=feature,
+        environment=environment,
+        kept_by=by,
+        kept_by_id=by_id,
+    )
+
+
 def list_held_flags(
     conn: Connection, *, limit: int, features: list[str] | None = None, payloads: bool
 ) -> list[Row]:
     """One row for each flag that a run for an alert holds in the state `enabled`, newest first, of
-    some flags or of all. `payload` is NULL without `payloads`."""
+    some flags or of all. `payload` is in one row of each alert, and NULL without `payloads`."""
     return fetch_all(
         conn, _SQL["list_held_flags"], limit=limit, features=features, payloads=payloads
     )

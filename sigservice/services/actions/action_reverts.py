@@ -75,21 +75,28 @@ def _revert_changes(
 ) -> ActionResult:
     """Reverts `dated`, the times and changes of runs, newest first. The details name those that
     can't be reverted: with `revert`, the run of an auto-revert, also those that alerts of other
-    sets keep. States are written together, as actions write them. A flag whose strategies were
-    removed since stays disabled, because enabling it would add one for all users, and so does one
-    that was revived or deleted and created again since."""
+    sets or people keep. States are written together, as actions write them. A flag whose strategies
+    were removed since stays disabled, because enabling it would add one for all users, and so does
+    one that was revived or deleted and created again since."""
     revisions.lock(conn)
     changes = [change for _, change in dated]
     targets = [_make_target(project, change) for change in changes]
     states = list_states(conn, targets)
     switches = SwitchBatch(conn, targets, needs_strategy=True)
     holders = shared_holds.find_holders(conn, changes, only_firing=True) if revert else {}
+    kept_flags = shared_holds.find_kept(conn, changes) if revert else set()
     reverted: list[RevertibleChange] = []
     failures: list[str] = []
     visited: set[tuple[str, ...]] = set()
     for changed_at, change in dated:
         key = (change.changed_property, change.feature, change.environment, change.strategy)
         holder = revert and shared_holds.find_other_holder(holders, change, revert["action_set_id"])
+        if (
+            change.changed_property == "state"
+            and (change.feature, change.environment) in kept_flags
+        ):
+            failures.append(f"{change.feature} in {change.environment} is kept off.")
+            continue
         if holder is not None:
             failures.append(
                 f"{change.feature} in {change.environment}: an alert of {holder} still fires."

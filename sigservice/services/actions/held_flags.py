@@ -6,16 +6,18 @@ from typing import Any
 
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
-from sigservice.repository.actions import alerts
+from sigservice.errors import ConflictError
+from sigservice.repository.actions import action_runs, alerts
 from sigservice.repository.signals import signal_endpoints
 from sigservice.repository.system import link_targets
-from sigservice.services.identity import ADMIN, EDIT, Identity
+from sigservice.services.identity import ADMIN, EDIT, Identity, name_actor
 from sigservice.services.signals.signal_summaries import (
     SignalSummary,
     Summarizer,
     make_summarizers,
     summarize_row,
 )
+from sigservice.services.system import events
 
 STATE_LABELS = ("status", "state", "severity")  # shown as words elsewhere
 
@@ -23,9 +25,10 @@ STATE_LABELS = ("status", "state", "severity")  # shown as words elsewhere
 def list_held_flags(
     conn: Connection, by: Identity, *, limit: int, features: list[str] | None = None
 ) -> list[Row]:
-    """One row for each flag and environment, newest first: `is_firing`, `reported_at` (when the
-    last signal about the alert came), `endpoint` (its name), `has_signal` (it is stored) and,
-    with EDIT, the `summary` of the signal, of which `alert` and `text` are the first values."""
+    """One row for each flag and environment, newest first: `is_firing`, `switches_again` (it fires,
+    isn't ignored and its set is enabled), `reported_at` (when the last signal about it came),
+    `endpoint` (its name), `has_signal` (it is stored), `kept_by` (who keeps it off) and, with EDIT,
+    the `summary` of the signal, of which `alert` and `text` are the first values."""
     can_edit = by.has_permission(EDIT)
     rows = alerts.list_held_flags(conn, limit=limit, features=features, payloads=can_edit)
     if not rows:
@@ -35,9 +38,14 @@ def list_held_flags(
     names_only = not by.has_permission(ADMIN)
     summarizers = make_summarizers(endpoints, names_only=names_only) if can_edit else {}
     signals = link_targets.list_existing(conn, [_name_signal(row) for row in rows])
+    summaries = {
+        (row["action_set_id"], row["key"]): _summarize(row, summarizers)
+        for row in rows
+        if row["payload"]
+    }
     flags = []
     for row in rows:
-        summary = _summarize(row, summarizers)
+        summary = summaries.get((row["action_set_id"], row["key"]))
         alert, text = name_alert(summary)
         more = {
             "endpoint": names.get(row["endpoint_id"]),
@@ -45,6 +53,7 @@ def list_held_flags(
             "summary": summary,
             "alert": alert,
             "text": text,
+            "kept_by": row["kept_by"] and name_actor(row["kept_by"], row["kept_by_id"]),
         }
         flags.append(row | more)
     return flags
@@ -57,6 +66,33 @@ def name_alert(summary: SignalSummary | None) -> tuple[str, str]:
     return fields[0].text if fields else "", others[0] if others else ""
 
 
+def keep_off(
+    conn: Connection,
+    run: Row,
+    by: Identity,
+    *,
+    feature: str | None = None,
+    environment: str | None = None,
+) -> None:
+    """The flags that the alert of the run holds off, or one of them, stay off when alerts resolve,
+    until a person turns them on. Raises ConflictError if it holds none."""
+    action_runs.lock(conn)
+    place = {"feature": feature, "environment": environment}
+    rows = alerts.keep_off(conn, run, by=by.username, by_id=by.user_id, **place)
+    if not rows:
+        raise ConflictError("The alert of this run holds no such flag off any longer.")
+    items = [
+        {
+            "data": {"name": row["feature"]},
+            "project": run["project"],
+            "environment": row["environment"],
+            "feature_name": row["feature"],
+        }
+        for row in rows
+    ]
+    events.record_many(conn, "feature-kept-off", by, items)
+
+
 def to_json(row: Row) -> dict[str, Any]:
     """An alert of the admin API; `summary` is null without EDIT."""
     return {
@@ -66,6 +102,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "enabled": row["enabled"],
         "since": format_iso(row["created_at"]),
         "isFiring": row["is_firing"],
+        "keptBy": row["kept_by"],
         "lastReportedAt": format_iso(row["reported_at"]),
         "runId": row["id"],
         "actionSet": {"id": row["action_set_id"], "name": row["name"]},
@@ -81,4 +118,4 @@ def _name_signal(row: Row) -> link_targets.Target:
 
 def _summarize(row: Row, summarizers: Mapping[int, Summarizer]) -> SignalSummary | None:
     summarizer = summarizers.get(row["endpoint_id"])
-    return summarize_row(summarizer, row) if summarizer and row["payload"] else None
+    return summarize_row(summarizer, row) if summarizer else None

@@ -5,6 +5,7 @@ Call all functions that write under action_runs.lock, which the evaluation of si
 no process runs the set between the undo and the decision to ignore.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from sigservice.clock import format_iso
@@ -40,9 +41,23 @@ def ignore(conn: Connection, run: Row, by: Identity) -> None:
     """Ignores the alert of the run until it resolves. Raises ConflictError."""
     if not is_firing(conn, run):
         raise ConflictError("The alert of this run isn't firing, or the run is undone already.")
-    alerts.ignore(conn, run, by=by.username, by_id=by.user_id)
-    data = run_events.name_run(run)
-    events.record(conn, "actions-alert-ignored", by, data=data, project=run["project"])
+    name = run_events.name_run(run)["actionSetName"]
+    ignore_all(conn, [run | {"key": run["alert_key"], "name": name}], by)
+
+
+def ignore_all(conn: Connection, runs: Sequence[Row], by: Identity) -> None:
+    """Ignores the alerts, which fire, until they resolve. `runs` have the name of the set and the
+    key of the alert, as held flags have."""
+    by_alert = {(run["action_set_id"], run["key"]): run for run in reversed(runs)}
+    alerts.ignore(conn, by_alert, by=by.username, by_id=by.user_id)
+    items = [
+        {
+            "data": {"runId": run["id"], "actionSetId": set_id, "actionSetName": run["name"]},
+            "project": run["project"],
+        }
+        for (set_id, _), run in by_alert.items()
+    ]
+    events.record_many(conn, "actions-alert-ignored", by, items)
 
 
 def stop_ignoring(conn: Connection, run: Row, by: Identity) -> None:

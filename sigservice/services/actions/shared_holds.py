@@ -26,6 +26,13 @@ def find_holders(
     return holders
 
 
+def find_kept(conn: Connection, changes: Iterable[RevertibleChange]) -> set[tuple[str, str]]:
+    """The flags and environments of `changes` that people keep off."""
+    names = sorted({change.feature for change in changes if change.changed_property == "state"})
+    rows = alerts.list_kept(conn, names) if names else ()
+    return {(row["feature"], row["environment"]) for row in rows}
+
+
 def share_changes(conn: Connection, result: ActionResult, set_id: int) -> ActionResult:
     """Adds the changes that only alerts of other sets made so far."""
     holders = find_holders(conn, result.unneeded)

@@ -38,7 +38,6 @@ class StateChange(NamedTuple):
     target: FeatureEnvironment
     enabled: bool
     by: Identity
-    reason: str = ""
 
 
 def list_states(
@@ -91,6 +90,6 @@ def write_changes(conn: Connection, changes: Sequence[StateChange]) -> None:
 
 def _make_event(change: StateChange) -> Event:
     target = change.target
-    data = {"name": target.feature} | ({"reason": change.reason} if change.reason else {})
+    data = {"name": target.feature}
     type = f"feature-environment-{'enabled' if change.enabled else 'disabled'}"
     return Event(type, change.by, target.event_scope | {"data": data})

@@ -29,10 +29,9 @@ def switch(
     by: Identity,
     *,
     activate_disabled: bool = False,
-    reason: str = "",
 ) -> bool:
-    """`SwitchBatch.switch` for one flag. The event has the `reason`."""
-    batch = SwitchBatch(conn, activate_disabled=activate_disabled, reason=reason)
+    """`SwitchBatch.switch` for one flag."""
+    batch = SwitchBatch(conn, activate_disabled=activate_disabled)
     is_changed = batch.switch(target, enabled, by)
     batch.write()
     return is_changed
@@ -68,11 +67,10 @@ class SwitchBatch:
         *,
         activate_disabled: bool = False,
         needs_strategy: bool = False,
-        reason: str = "",
     ) -> None:
         """Reads the states of `targets` in one statement; the others are read when needed."""
         self.conn = conn
-        self._activate_disabled, self._reason = activate_disabled, reason
+        self._activate_disabled = activate_disabled
         self._needs_strategy = needs_strategy
         self._states = list_states(conn, targets) if targets else {}
         self.added: dict[FeatureEnvironment, dict[str, Any]] = {}
@@ -159,7 +157,7 @@ class SwitchBatch:
             self._read(inactive)
         for target in targets:
             self._states[target]["enabled"] = enabled
-            self._changes.append(StateChange(target, enabled, by, self._reason))
+            self._changes.append(StateChange(target, enabled, by))
 
 
 def _add_or_enable_strategies(

@@ -16,9 +16,9 @@ RECORDED: dict[str, tuple[str, ...]] = {
         "feature-favorited", "feature-unfavorited", "features-imported",
     ),
     "Environments of flags": (
-        "feature-environment-enabled", "feature-environment-disabled", "feature-strategy-add",
-        "feature-strategy-update", "feature-strategy-remove", "strategy-order-changed",
-        "feature-environment-variants-updated",
+        "feature-environment-enabled", "feature-environment-disabled", "feature-kept-off",
+        "feature-strategy-add", "feature-strategy-update", "feature-strategy-remove",
+        "strategy-order-changed", "feature-environment-variants-updated",
     ),
     "Projects and environments": (
         *(f"project-{change}" for change in _CHANGES), "project-favorited",

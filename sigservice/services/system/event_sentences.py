@@ -17,11 +17,12 @@ Mark = Callable[[str, str], str]
 SENTENCES = {
     "feature-environment-enabled": "enabled {flag}{place}{reason}",
     "feature-environment-disabled": "disabled {flag}{place}{reason}",
+    "feature-kept-off": "kept {flag} off{place}{reason}",
     "feature-environment-variants-updated": "changed the variants of {flag}{place}",
-    "feature-strategy-add": "added {strategy} to {flag}{place}",
-    "feature-strategy-remove": "removed {strategy} from {flag}{place}",
-    "feature-strategy-update": "changed {strategy} of {flag}{place}{change}",
-    "strategy-order-changed": "changed the order of the strategies of {flag}{place}",
+    "feature-strategy-add": "added {strategy} to {flag}{place}{reason}",
+    "feature-strategy-remove": "removed {strategy} from {flag}{place}{reason}",
+    "feature-strategy-update": "changed {strategy} of {flag}{place}{change}{reason}",
+    "strategy-order-changed": "changed the order of the strategies of {flag}{place}{reason}",
     "feature-metadata-updated": "changed the details of {flag}",
     "feature-archived": "archived {flag}",
     "feature-potentially-stale-on": "marked {flag} as potentially stale",
@@ -44,7 +45,8 @@ SENTENCES = {
     "project-environment-added": "added the environment{environment} to the project {project}",
     "project-environment-removed": "removed the environment{environment} from the project"
     " {project}",
-    "default-strategy-updated": "changed the default strategy of the project {project}{place}",
+    "default-strategy-updated": "changed the default strategy of the project {project}{place}"
+    "{reason}",
     "tag-created": "created the tag {tag}",
     "tag-deleted": "deleted the tag {tag}",
     "strategy-deprecated": "deprecated the strategy type {name}",
@@ -113,7 +115,7 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
     its subject, the user, unless `has_subject`. `mark(part, text)` formats what comes from users,
     such as links."""
     data, before = _decode(row["data"]), _decode(row["pre_data"])
-    values = data or before
+    values = data if data.keys() - {"reason"} else before
     environment = row["environment"] and mark("environment", row["environment"])
     project = row["project"] or values.get("id")
     tag = f"{values.get('type', '')}:{values.get('value', '')}"
@@ -121,7 +123,7 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
     parts = {
         "flag": mark("flag", row["feature_name"]) if row["feature_name"] else "",
         "place": f" in {environment}" if environment else "",
-        "reason": f": “{mark('text', str(values['reason']))}”" if values.get("reason") else "",
+        "reason": f": “{mark('text', str(data['reason']))}”" if data.get("reason") else "",
         "environment": f" {environment}" if environment else "",
         "project": mark("project", str(project)) if project else "",
         "tag": mark("text", tag),
@@ -137,7 +139,9 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
     }
     if row["type"] == "feature-strategy-update" and before and data:
         if change := _describe_rollout(before, data):
-            return f"changed the rollout of {parts['flag']} {change}{parts['place']}"
+            return (
+                f"changed the rollout of {parts['flag']} {change}{parts['place']}{parts['reason']}"
+            )
         parts["change"] = _list_strategy_changes(before, data, mark)
     elif row["type"] == "feature-project-change":
         parts["change"] = f" from {mark('project', str(before.get('project') or ''))}"
@@ -232,7 +236,7 @@ def _describe_rollout(before: Mapping[str, Any], after: Mapping[str, Any]) -> st
         {
             name: value
             for name, value in data.items()
-            if name not in ("parameters", "actionRun", "cause")
+            if name not in ("parameters", "actionRun", "cause", "reason")
         }
         for data in (before, after)
     ]

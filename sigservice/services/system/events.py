@@ -112,6 +112,8 @@ def reserve_ids(conn: Connection, count: int) -> list[int]:
 
 
 def _add_cause(data: Mapping[str, Any] | None, by: Identity) -> Mapping[str, Any] | None:
+    if by.reason:
+        data = {**(data or {}), "reason": by.reason}
     if by.action_run is not None:
         data = {**(data or {}), "actionRun": by.action_run}
     if by.cause is not None:

@@ -112,7 +112,7 @@ FROM unnest(%(sets)s::int[], %(max_runs)s::int[]) AS s (id, max_runs);
 WITH reverting AS (
     UPDATE action_runs SET reverts_run_id = (%(ids)s::bigint[])[1] WHERE id = %(by)s
 ), released AS (
-    DELETE FROM holds WHERE run_id = ANY(%(ids)s)
+    DELETE FROM holds WHERE run_id = ANY(%(ids)s) AND kept_at IS NULL
 )
 UPDATE action_runs
 SET reverted_by_run_id = %(by)s, revert_due_at = NULL

@@ -1,5 +1,6 @@
 -- The alerts of action sets, and what their runs changed until it is reverted (holds). Writers of alerts hold
--- lock_action_runs, as the evaluation of signals does; writers of holds perform a run, which they have locked.
+-- lock_action_runs, as the evaluation of signals does; writers of holds perform a run, which they have locked, or
+-- turn a flag on that a person keeps off.
 
 -- part: can_resolve
 -- An alert doesn't fire if its set can't see it resolve: its endpoint was deleted, or the set got another endpoint
@@ -75,10 +76,12 @@ JOIN action_sets s ON s.id = a.action_set_id
 WHERE a.ignored_by IS NOT NULL
 ORDER BY a.action_set_id, a.run_id;
 
--- name: ignore_alert
-UPDATE alerts
+-- name: ignore_alerts
+-- The alerts of some keys, whose sets are at the same positions.
+UPDATE alerts a
 SET ignored_by = %(ignored_by)s, ignored_by_id = %(ignored_by_id)s, ignored_at = now()
-WHERE action_set_id = %(action_set_id)s AND key_hash = sha256(convert_to(%(key)s, 'UTF8'));
+FROM unnest(%(sets)s::int[], %(keys)s::text[]) AS k (action_set_id, key)
+WHERE a.action_set_id = k.action_set_id AND a.key_hash = sha256(convert_to(k.key, 'UTF8'));
 
 -- name: stop_ignoring_alert
 UPDATE alerts
@@ -124,7 +127,7 @@ ON CONFLICT (run_id, position) DO NOTHING;
 -- What a revert of the set reverts, the newest change first.
 SELECT run_id, change, held_at
 FROM holds
-WHERE action_set_id = %(action_set_id)s AND run_id < %(before)s
+WHERE action_set_id = %(action_set_id)s AND run_id < %(before)s AND kept_at IS NULL
 ORDER BY run_id DESC, position DESC;
 
 -- name: list_holders
@@ -135,22 +138,48 @@ SELECT DISTINCT h.feature, h.environment, h.action_set_id, s.name,
 FROM holds h
 JOIN action_sets s ON s.id = h.action_set_id
 {{has_its_state}}
-WHERE h.feature = ANY(%(features)s) AND coalesce(i.entered_at, f.created_at) <= h.held_at;
+WHERE h.feature = ANY(%(features)s) AND coalesce(i.entered_at, f.created_at) <= h.held_at AND h.kept_at IS NULL;
+
+-- name: list_kept
+-- The flags that people keep off.
+SELECT DISTINCT h.feature, h.environment FROM holds h WHERE h.feature = ANY(%(features)s) AND h.kept_at IS NOT NULL;
+
+-- name: keep_off
+-- What holds the flags off that an alert holds, or one of them if `feature` isn't NULL: also for the alerts of
+-- other sets.
+WITH flags AS MATERIALIZED (
+    SELECT h.feature, h.environment
+    FROM holds h
+    JOIN action_runs r ON r.id = h.run_id AND r.alert_key = %(key)s
+    {{has_its_state}}
+    WHERE h.action_set_id = %(action_set_id)s AND NOT e.enabled AND h.kept_at IS NULL
+      AND (%(feature)s::text IS NULL OR h.feature = %(feature)s AND h.environment = %(environment)s)
+), kept AS (
+    UPDATE holds SET kept_by = %(kept_by)s, kept_by_id = %(kept_by_id)s, kept_at = now()
+    WHERE (feature, environment) IN (SELECT feature, environment FROM flags)
+      AND change ->> 'what' = 'state' AND kept_at IS NULL
+    RETURNING feature, environment
+)
+SELECT DISTINCT feature, environment FROM kept ORDER BY feature, environment;
 
 -- name: list_held_flags
 -- One row for each flag and run, newest first; of some flags if `features` isn't NULL. `payload`, with `payloads`,
--- is the one of the signal.
+-- is the one of the signal, in one row of each alert.
 SELECT DISTINCT ON (h.run_id, h.feature, h.environment)
        h.run_id AS id, h.action_set_id, r.project, r.signal_id, h.held_at AS created_at, s.name, s.endpoint_id,
-       h.feature, h.environment, e.enabled, (r.signal ->> 'createdAt')::timestamptz AS signal_created_at,
-       coalesce(alert.is_firing, false) AS is_firing, coalesce(alert.reported_at, h.held_at) AS reported_at,
-       CASE WHEN %(payloads)s THEN (r.signal -> 'payload')::text END AS payload
+       h.feature, h.environment, e.enabled, r.alert_key AS key, h.kept_by, h.kept_by_id, h.kept_at,
+       (r.signal ->> 'createdAt')::timestamptz AS signal_created_at,
+       coalesce(alert.is_firing, false) AS is_firing,
+       coalesce(alert.is_firing AND NOT alert.is_ignored AND s.enabled, false) AS switches_again, coalesce(alert.reported_at, h.held_at) AS reported_at,
+       CASE WHEN %(payloads)s AND row_number() OVER (
+                PARTITION BY h.action_set_id, r.alert_key ORDER BY h.run_id DESC, h.feature, h.environment
+            ) = 1 THEN (r.signal -> 'payload')::text END AS payload
 FROM holds h
 JOIN action_sets s ON s.id = h.action_set_id
 JOIN action_runs r ON r.id = h.run_id
 {{has_its_state}}
 LEFT JOIN LATERAL (
-    SELECT {{fires}} AS is_firing, a.reported_at
+    SELECT {{fires}} AS is_firing, a.ignored_by IS NOT NULL AS is_ignored, a.reported_at
     FROM alerts a
     {{can_resolve}}
     WHERE a.action_set_id = h.action_set_id AND a.key_hash = sha256(convert_to(r.alert_key, 'UTF8'))

@@ -41,7 +41,8 @@ JOIN project_environments p ON p.project = f.project AND p.environment = t.envir
 LEFT JOIN feature_environments s ON s.feature = f.name AND s.environment = p.environment;
 
 -- name: set_feature_states
--- Also bumps revisions, as bump_revisions does, because actions wait for each round trip.
+-- Also bumps revisions, as bump_revisions does, because actions wait for each round trip. Nobody keeps off what is
+-- turned on.
 WITH former AS MATERIALIZED (
     SELECT id FROM revisions WHERE topic = '' FOR UPDATE
 ), bumped AS (
@@ -62,6 +63,15 @@ WITH former AS MATERIALIZED (
     ON CONFLICT (revision) DO UPDATE
     SET previous = excluded.previous, environments = excluded.environments,
         flags = excluded.flags, segments = excluded.segments
+), released AS (
+    DELETE FROM holds
+    WHERE feature = ANY(%(features)s) AND kept_at IS NOT NULL
+      AND (feature, environment) IN (
+          SELECT s.feature, s.environment
+          FROM unnest(%(features)s::text[], %(places)s::text[], %(states)s::boolean[])
+               AS s (feature, environment, enabled)
+          WHERE s.enabled
+      )
 )
 INSERT INTO feature_environments (feature, environment, enabled)
 SELECT feature, environment, enabled

@@ -1,1 +1,1 @@
-<button class="quiet" name="token" value="{{row["id"]}}" data-confirm="Delete token {{row["description"]}}? Its users lose access immediately.">Delete<span class="hidden"> token {{row["description"]}}</span></button>
+<button class="quiet" name="token" value="{{row["id"]}}">Delete<span class="hidden"> token {{row["description"]}}</span></button>

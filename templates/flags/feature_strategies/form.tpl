@@ -7,10 +7,10 @@
 % include("partials/problems.tpl")
 % include("partials/csrf.tpl")
 <input type="hidden" name="version" value="{{stored_version}}">
-<button class="hidden" tabindex="-1" aria-hidden="true" data-confirm="{{question}}">Save</button>
+<button class="hidden" tabindex="-1" aria-hidden="true" data-swap="editor">Save</button>
 % include("flags/feature_strategies/fields.tpl")
 <p class="actions save">
-<button data-confirm="{{question}}">Save strategy</button>
+<button data-swap="editor">Save strategy</button>
 <button class="quiet" name="do" value="evaluate" formtarget="_blank">Evaluate<span class="hidden"> this draft (opens a new tab)</span></button>
 <a href="{{url(path)}}">Cancel</a>
 </p>

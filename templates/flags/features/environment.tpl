@@ -18,6 +18,11 @@
 </div>
 % for alert in environment["alerts"]:
 <div class="problem">
+% if alert["kept_by"]:
+<p>Kept off by <bdi>{{alert["kept_by"]}}</bdi>
+% include("partials/time.tpl", at=alert["kept_at"])
+</p>
+% end
 <p>⚠ {{"Enabled" if is_on else "Disabled"}} by \\
 % if alert["alert"]:
 alert <bdi>{{alert["alert"]}}</bdi>,\\
@@ -44,6 +49,14 @@ an alert{{" of " + alert["endpoint"] if alert["endpoint"] else ""}},\\
 · <a href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'], 'undo')}}" data-dialog>Undo …</a>
 % end
 </p>
+% if identity.has_permission("EDIT") and not is_on and not alert["kept_by"]:
+<form method="post" action="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'], 'keep-off')}}">
+% include("partials/csrf.tpl")
+<input type="hidden" name="feature" value="{{row["name"]}}">
+<input type="hidden" name="environment" value="{{name}}">
+<button class="quiet">Keep off</button>
+</form>
+% end
 </div>
 % end
 % if environment["change"] and not environment["alerts"]:

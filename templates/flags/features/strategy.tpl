@@ -42,7 +42,7 @@
 % include("partials/csrf.tpl")
 <input type="hidden" name="usage" value="{{usage_query}}">
 % for other in strategy["copies"]:
-<button name="environment" value="{{other["name"]}}" data-confirm="{{other["question"]}}">Copy to {{other["name"]}}<span class="hidden">: {{strategy["label"]}}</span></button>
+<button name="environment" value="{{other}}">Copy to {{other}}<span class="hidden">: {{strategy["label"]}}</span></button>
 % end
 </form>
 % end

@@ -18,7 +18,7 @@ VERBS = {
     *("enabled", "ended", "failed", "imported", "marked", "reactivated", "removed", "requested"),
     *("connected", "disconnected", "retried", "revived", "sent", "signed", "undid", "moved"),
     *("ignored", "stopped", "ran", "did", "reverted", "held", "started", "advanced", "resumed"),
-    *("edited", "froze", "rolled", "finished", "would"),
+    *("edited", "froze", "kept", "rolled", "finished", "would"),
 }
 # What names nothing: an end without a name, two spaces, an empty quotation, a missing value.
 FLAW = re.compile(r"\b(of|the|a|as|to|set|user|application|project)$|  |“”|None|^$")

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from sigservice.services.actions import firing_alerts
 from sigservice.services.flags import feature_states, feature_switches, feature_view, strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
@@ -35,9 +36,13 @@ def show_feature_environment(
 def switch_feature(
     context: Context, identity: Identity, target: FeatureEnvironment, is_on: bool
 ) -> Json:
-    """Returns the flag. It is read after the commit, so that other changes don't wait for it."""
-    option = read_query(request.environ).get("shouldActivateDisabledStrategies")
+    """Returns the flag. It is read after the commit, so that other changes don't wait for it.
+    `alert` says what happens to alerts that hold the flag off."""
+    query = read_query(request.environ)
+    option, choice = query.get("shouldActivateDisabledStrategies"), query.get("alert")
     with context.database.transaction() as conn:
+        if is_on and choice is not None:
+            firing_alerts.settle(conn, [target], choice, identity, context.clock.now())
         feature_switches.switch(conn, target, is_on, identity, activate_disabled=option == "true")
     with context.database.autocommit() as conn:
         return feature_view.build_view(conn, target.project, target.feature, identity.user_id)

@@ -13,7 +13,7 @@ from sigservice.routes.pages.access.account_fields import (
 from sigservice.services.access import personal_tokens
 from sigservice.services.identity import VIEW, Identity
 from sigservice.web import Connection, Context, Page, PageGuard, Router, ShownOnce
-from sigservice.web.form_pages import shows_errors_in
+from sigservice.web.form_pages import Confirmation, ask_first, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read, read_id
 from sigservice.web.oidc_sign_in import is_fresh
 from sigservice.web.own_tokens import create_own_token, make_confirmation_path, needs_password
@@ -65,5 +65,9 @@ def create_token(context: Context, identity: Identity, form: Form) -> ShownOnce:
 @router.post(f"{PATH}/delete", needs=VIEW)
 def delete_token(conn: Connection, identity: Identity, form: Form) -> str:
     """`token` is an ID."""
+    question = Confirmation(
+        "Delete this token?", ["Its users lose access immediately."], "Delete token", PATH
+    )
+    ask_first(form, question)
     personal_tokens.delete(conn, identity.user_id, read_id(form.get("token", "")), identity)
     return f"{PATH}?done=token-deleted"

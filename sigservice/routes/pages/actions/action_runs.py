@@ -10,6 +10,7 @@ from sigservice.repository.actions import action_runs as action_run_rows
 from sigservice.repository.actions import action_sets as set_rows
 from sigservice.repository.system import link_targets
 from sigservice.routes.pages.actions.action_sets import make_breadcrumbs
+from sigservice.routes.pages.flag_questions import LEAVE, make_alert_field, name_alerts
 from sigservice.services.actions import (
     action_runs,
     action_sets,
@@ -17,12 +18,13 @@ from sigservice.services.actions import (
     held_flags,
     ignored_alerts,
 )
+from sigservice.services.actions.firing_alerts import DISABLE, IGNORE
 from sigservice.services.actions.schedules import read_cause
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.problems import Problems
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors_in
-from sigservice.web.forms import NO_ENTRY, Entry, Field, Form
+from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
 from sigservice.web.links import flag_path
 from sigservice.web.paging import read_paging
 from sigservice.web.timeline_marks import read_timelines
@@ -37,11 +39,6 @@ NOTICES = {
     "watched": "The alert is no longer ignored.",
 }
 UNDO = "This reverts the changes below as you. Later manual changes are kept."
-AFTER_UNDO = (
-    ("disable", "Also disable this action set"),
-    ("ignore", "Ignore this alert until it resolves"),
-    ("only", "Only undo"),
-)
 CAUSES = {
     "signal": "Triggered by a signal",
     "resolved": "Auto-revert: alert resolved",
@@ -120,32 +117,41 @@ def undo_run(
     view, path = _make_view(run, identity), _make_path(project, set_id, run_id)
     body: Body = [action_runs.NOTHING_TO_UNDO]
     fields: list[Field] = []
+    can_repeat = view["can_undo"] and action_runs.can_repeat(conn, run)
     if view["can_undo"]:
         body = [UNDO, [(item, "") for item in view["reverts"]]]
-        if action_runs.can_repeat(conn, run):
-            body = [*body, _warn_of_repeat(conn, identity, view)]
-            choice = form.get("after", "disable")
-            fields = [Field("after", "And then", choice, "radio", choices=AFTER_UNDO)]
+    if can_repeat:
+        flags = [feature for feature, _ in view["targets"]]
+        held_rows = held_flags.list_held_flags(conn, identity, limit=MAX_CHANGES, features=flags)
+        rows = [row for row in held_rows if row["id"] == run_id] or [
+            view | {"alert": "", "endpoint": "", "key": None}
+        ]
+        body = [*body, f"{name_alerts(rows)} still firing."]
+        field = make_alert_field(identity, rows, "them" if flags[1:] else "it")
+        fields = fill([field], {"alert": LEAVE} | form)
+    choice = form.get("alert", "")
 
     def perform() -> None:  # in this order, as the job that evaluates signals locks runs first
-        after = form.get("after", "only")
-        Problems().check_choice(after, "after", [*dict(AFTER_UNDO)]).raise_if_any()
+        Problems().check_choice(choice, "alert", ["", LEAVE, IGNORE, DISABLE]).raise_if_any()
+        if choice == LEAVE:
+            return
         action_run_rows.lock(conn)
-        if after == "ignore":
+        if choice == IGNORE:
             ignored_alerts.ignore(conn, run, identity)
         action_runs.undo(conn, project, set_id, run_id, identity)
-        if after == "disable":
+        if choice == DISABLE:
             action_sets.switch(conn, project, set_id, False, identity, context.clock.now())
 
     return Confirmation(
-        f"Undo run {run_id} of {view['name']}?",
+        f"Undo what “{view['name']}” did?",
         body,
-        "Undo run" if view["can_undo"] else "",
+        "Undo" if view["can_undo"] else "",
         path,
         perform,
-        f"{path}?done=undo",
+        path if choice == LEAVE else f"{path}?done=undo",
         cancel="Cancel" if view["can_undo"] else "Back to the run",
         fields=fields,
+        is_dangerous=False,
         breadcrumbs=_make_breadcrumbs(identity, project, set_rows.find(conn, project, set_id)),
         after_commit=context.signals_waiting.set,
     )
@@ -157,16 +163,6 @@ def _make_breadcrumbs(by: Identity, project: str, row: Row | None) -> list[tuple
     if row is None:
         return crumbs
     return [*crumbs, ("Runs", f"/admin/projects/{project}/actions/{row['id']}/runs")]
-
-
-def _warn_of_repeat(conn: Connection, by: Identity, view: dict[str, Any]) -> str:
-    flags = [feature for feature, _ in view["targets"]]
-    rows = held_flags.list_held_flags(conn, by, limit=MAX_CHANGES, features=flags)
-    name = next((row["alert"] for row in rows if row["id"] == view["id"]), "")
-    texts = view["reverts"]
-    is_kill = len(texts) == 1 and texts[0].endswith("off → on")
-    effect = "disables the flag again" if is_kill else "makes the same changes again"
-    return f"⚠ The alert {name} is still firing. Its next notification {effect}.".replace("  ", " ")
 
 
 @router.post(f"{RUN}/watch-alert", needs=EDIT)

@@ -2,11 +2,11 @@
 
 from sigservice.repository.projects import environments
 from sigservice.routes.pages.actions.action_form_fields import make_actor_field
+from sigservice.routes.pages.flag_questions import REASON_FIELD
 from sigservice.routes.pages.flags.feature_page import find_feature
 from sigservice.routes.pages.flags.plan_fields import (
     AT_FIELD,
     DEFAULTS,
-    REASON_FIELD,
     ZONE_FIELD,
     list_accounts,
     plan,

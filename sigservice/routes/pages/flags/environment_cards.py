@@ -28,15 +28,14 @@ def make_cards(
     alerts: Sequence[Row],
     switches: Sequence[Row],
     marks: Sequence[Mark],
-    asks_first: bool,
     newest_releases: Mapping[str, dict[str, Any]],
     scheduled: Sequence[Row],
     defaults: Mapping[str, str],
 ) -> list[dict[str, Any]]:
     """`alerts` are the runs that keep the flag on or off for an alert; `switches` are the newest
-    events that switched it, newest first; `asks_first` is the project's setting for production
-    environments; `newest_releases` are the views of releases by environment, `scheduled` the views
-    of what is due, `defaults` what `summarize_defaults` returns."""
+    events that switched it, newest first; `newest_releases` are the views of releases by
+    environment, `scheduled` the views of what is due, `defaults` what
+    `summarize_defaults` returns."""
     cards = []
     path = join_path("/admin/features", feature["name"], "environments")
     for environment in feature["environments"]:
@@ -55,12 +54,7 @@ def make_cards(
                         "chips": strategy_summaries.list_strategy_chips(strategy, segment_names),
                         "label": f"strategy {number} in {name}",
                         "copies": [
-                            {
-                                "name": other["name"],
-                                "question": ask_for_copy(f"strategy {number} in {name}", other)
-                                if asks_first
-                                else "",
-                            }
+                            other["name"]
                             for other in feature["environments"]
                             if other["name"] != name
                         ],
@@ -142,21 +136,3 @@ def _list_rollouts(strategies: Sequence[Mapping[str, Any]]) -> list[str]:
         if strategy["name"] == ROLLOUT_TYPE and not strategy["disabled"]
     ]
     return sorted(rollouts, key="100%".__eq__)
-
-
-def ask_for_copy(label: str, environment: Mapping[str, Any]) -> str:
-    """The question before a strategy is copied to an environment of the type production, "" if
-    nobody gets anything else by it."""
-    effect = describe_addition(environment["enabled"], len(environment["strategies"]))
-    if environment["type"] != "production" or not effect:
-        return ""
-    return f"Copy {label} to {environment['name']}? {effect}"
-
-
-def describe_addition(is_enabled: bool, strategy_count: int) -> str:
-    """Who gets the flag after a strategy is added, "" for a disabled flag."""
-    if not is_enabled:
-        return ""
-    if not strategy_count:
-        return "It has no strategy: everyone gets it. Then only users of the new strategy get it."
-    return f"Users of the new strategy get it at once, as do users of the other {strategy_count}."

@@ -5,14 +5,16 @@ from datetime import datetime, timedelta
 
 from sigservice.errors import BadDataError, NotFoundError
 from sigservice.repository.flags import features as feature_rows
+from sigservice.routes.pages.flag_questions import REASON_FIELD, add_reason, settle_alerts
 from sigservice.routes.pages.flags.feature_fields import parse_tag
 from sigservice.routes.pages.flags.feature_page import BULK_CHANGES, list_path
 from sigservice.routes.pages.flags.features import list_features
 from sigservice.services.flags import feature_switches, feature_tags, features
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects.project_settings import must_confirm
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
-from sigservice.web.form_pages import Confirmation, make_confirmation_page, shows_errors_in
+from sigservice.web import Connection, Context, PageGuard, Router, Row
+from sigservice.web.form_pages import Confirmation, ask_first, shows_errors_in
 from sigservice.web.forms import Form, report_at
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.helpers import format_time
@@ -27,21 +29,31 @@ router = Router(PageGuard)
 
 @router.post("/admin/features", needs=EDIT, **GROWING_FORM)
 @shows_errors_in(list_features)
-def change_features(context: Context, identity: Identity, form: Form) -> Page | str:
+def change_features(context: Context, identity: Identity, form: Form) -> str:
     names = [name.removeprefix("flag.") for name in form if name.startswith("flag.")]
     change, _, environment = form.get("change", "").partition(":")
     if not names or len(names) > MAX_FLAGS:
         raise BadDataError(f"Select 1 to {MAX_FLAGS} flags.")
     if change not in BULK_CHANGES:
         raise BadDataError("Choose what to change.", path="change")
+    identity, now = add_reason(identity, form), context.clock.now()
     with context.database.transaction() as conn:
         by_project = _group_by_project(conn, names)
+        if change == "on":
+            targets = [
+                FeatureEnvironment(project, name, environment)
+                for project, group in by_project.items()
+                for name in group
+            ]
+            back = list_path(form.get("back", ""))
+            if not settle_alerts(conn, identity, form, targets, now, back):
+                return back
         needs_confirmation = change == "archive" or (
             change in ("on", "off") and must_confirm(conn, environment, [*by_project])
         )
         if needs_confirmation and "confirmed" not in form:
             flags = feature_rows.list_by_name(conn, names)
-            return _ask_first(context, form, flags, change, environment)
+            ask_first(form, _make_question(form, flags, change, environment, now))
         for project, group in by_project.items():
             if change == "archive":
                 features.archive(conn, project, group, identity)
@@ -76,16 +88,12 @@ def _describe_evaluation(row: Row, now: datetime) -> str:
     return f"last evaluated {format_time(seen_at, now)}" if seen_at else "never evaluated"
 
 
-def _ask_first(
-    context: Context,
-    form: Form,
-    flags: Sequence[Row],
-    change: str,
-    environment: str,
-) -> Page:
+def _make_question(
+    form: Form, flags: Sequence[Row], change: str, environment: str, now: datetime
+) -> Confirmation:
     """Before flags are archived, it says when they were last evaluated."""
-    names, now = [row["name"] for row in flags], context.clock.now()
-    items, warnings = [(name, "") for name in names], []
+    items: list[tuple[str, str]] = [(row["name"], "") for row in flags]
+    warnings = []
     if change == "archive":
         items = [(f"{row['name']}: {_describe_evaluation(row, now)}", "") for row in flags]
         count = sum(bool(t) and now - t < RECENT for t in [row["last_seen_at"] for row in flags])
@@ -97,17 +105,14 @@ def _ask_first(
             "SDKs will evaluate archived flags as disabled. Revived flags come back disabled in"
             " every environment."
         )
-    verb = {"archive": "Archive", "on": "Enable", "off": "Disable"}[change]
+    verb = {"archive": "Archive", "on": "Turn on", "off": "Turn off"}[change]
     place = f" in {environment}" if environment else ""
-    back = form.get("back", "")
-    hidden = {"confirmed": "on", "change": form["change"], "back": back}
-    confirmation = Confirmation(
-        f"{verb} {plural(len(names), 'flag')}{place}?",
+    return Confirmation(
+        f"{verb} {plural(len(flags), 'flag')}{place}?",
         [*warnings, items],
         verb,
-        list_path(back),
-        hidden=hidden | {f"flag.{name}": "on" for name in names},
-        is_dangerous=change != "on",
+        list_path(form.get("back", "")),
+        fields=[REASON_FIELD] if place else [],
+        is_dangerous=change == "archive",
         breadcrumbs=[("Flags", "/admin/features")],
     )
-    return make_confirmation_page(confirmation)

@@ -8,7 +8,6 @@ from sigservice.db import Connection, Row
 from sigservice.errors import require_found
 from sigservice.repository.flags import features as feature_rows
 from sigservice.repository.flags import segments
-from sigservice.repository.projects import projects
 from sigservice.repository.releases import releases
 from sigservice.repository.system import events
 from sigservice.repository.system.events import EventFilter
@@ -64,6 +63,7 @@ NOTICES = {
     "parent": "Parent flag added.",
     "no-parent": "Parent flag removed.",
     "scheduled": "Change scheduled.",
+    "kept-off": "It stays off when the alert resolves, until a user turns it on.",
     "doing": "The change runs now.",
 } | RELEASE_NOTICES
 BULK_CHANGES = {
@@ -175,7 +175,6 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
         release_alerts = find_alerts(conn, release_rows, identity)
         frozen = freeze.read_freeze(conn)
         views = list_event_views(conn, event_rows, flag_path(name))
-        asks_first = row["project"] in projects.list_confirming(conn)
         defaults = summarize_defaults(conn, row["project"])
     texts, open_form = entry.form, _name_form(entry.form)
     details = texts if open_form == "Edit" else to_form(features.to_json(row))
@@ -204,7 +203,6 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
             alerts=alerts,
             switches=switches,
             marks=marks,
-            asks_first=asks_first,
             scheduled=scheduled,
             defaults=defaults,
             newest_releases={

@@ -1,12 +1,18 @@
 """Strategies of a flag in an environment, pages: add, edit, remove."""
 
+from dataclasses import replace
 from typing import Any
 
 from sigservice.crypto import secrets
 from sigservice.errors import ConflictError, NotFoundError
-from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.releases import releases
-from sigservice.routes.pages.flags.environment_cards import describe_addition
+from sigservice.routes.pages.flag_questions import (
+    REASON_FIELD,
+    add_reason,
+    ask_about_strategies,
+    compare_strategies,
+    make_change_question,
+)
 from sigservice.routes.pages.flags.feature_page import find_target
 from sigservice.routes.pages.flags.strategy_draft import render_draft
 from sigservice.routes.pages.flags.strategy_form import (
@@ -16,19 +22,13 @@ from sigservice.routes.pages.flags.strategy_form import (
     make_form_parts,
     read_strategy,
 )
-from sigservice.services import revisions, strategy_summaries
+from sigservice.services import revisions
 from sigservice.services.flags import strategies
-from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
-from sigservice.services.projects.project_settings import must_confirm
 from sigservice.web import Connection, Context, Page, PageGuard, Router
-from sigservice.web.form_pages import (
-    Confirmation,
-    confirms,
-    make_confirmation_page,
-    shows_errors_in,
-)
-from sigservice.web.forms import NO_ENTRY, Entry, Form
+from sigservice.web.form_pages import Confirmation, confirms, shows_errors_in
+from sigservice.web.forms import NO_ENTRY, Entry, Form, fill
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.links import flag_path
 
@@ -60,7 +60,6 @@ def show_strategy(
         running = releases.list_newest(
             conn, feature=name, environment=environment, states=["running"], limit=1
         )
-        effect = "" if strategy else _describe_addition(conn, target)
     heading = f"Strategy {number}" if number else "New strategy"
     existing_texts = make_form(strategy, choices, name)
     texts = {"version": _find_version(existing_texts)} | (entry.form or existing_texts)
@@ -71,7 +70,6 @@ def show_strategy(
         "flags/feature_strategies/form",
         title=f"{heading} of {name} in {environment}",
         heading=heading,
-        question=f"Add a strategy to {name} in {environment}? {effect}" if effect else "",
         breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
         flag_environment=target,
         release=next((row for row in running if row["strategy_id"] == strategy_id), None),
@@ -106,108 +104,54 @@ def save_strategy(
         revisions.lock(conn)  # parameters that the form has no fields for must not change
         target = find_target(conn, name, environment)
         existing, _ = _find_strategy(conn, target, strategy_id)
-        question = None if existing else ask_for_addition(conn, target, form, "Add")
-        if question:
-            return make_confirmation_page(question)
         choices = load_choices(conn)
         version = _find_version(make_form(existing, choices, name))
         if existing and form.get("version", version) != version:
             raise ConflictError(CHANGED)
         new = read_strategy(form, choices, existing)
-        if new.disabled and (question := ask_for_last_active(conn, target, strategy_id, form)):
-            return make_confirmation_page(question)
+        fields = strategies.validate(conn, new, name, max_segments=limit, project=target.project)
+        after = {"id": strategy_id, **fields, "disabled": bool(new.disabled)}
+        others = strategies.read_strategies(conn, target)
+        changed = [after if one["id"] == strategy_id else one for one in others]
+        ask_about_strategies(conn, target, form, changed if existing else [*others, after])
+        by = add_reason(identity, form)
         if existing is None:
-            strategies.add(conn, target, new, identity, max_segments=limit)
+            strategies.add(conn, target, new, by, max_segments=limit)
         else:
-            strategies.replace(conn, target, strategy_id, new, identity, max_segments=limit)
+            strategies.replace(conn, target, strategy_id, new, by, max_segments=limit)
     return f"{flag_path(name)}?done=strategy-saved#in-{environment}"
 
 
-@confirms(router, f"{ONE}/delete", needs=EDIT)
+@confirms(router, f"{ONE}/delete", needs=EDIT, has_form=True)
 def remove_strategy(
     conn: Connection,
     identity: Identity,
     name: str,
     environment: str,
     strategy_id: str,
+    form: Form,
 ) -> Confirmation:
     target = find_target(conn, name, environment)
     strategy, number = _find_strategy(conn, target, strategy_id)
     assert strategy is not None
-    segments = segment_rows.list_by_id(conn, strategy["segments"])
-    texts = [
-        strategy_summaries.summarize_strategy(
-            strategy, {row["id"]: row["name"] for row in segments}
-        )
-    ]
-    texts += _describe_last_active(conn, target, strategy_id)
-    return Confirmation(
-        f"Remove strategy {number} of {name} in {environment}?",
-        texts,
-        "Remove strategy",
-        flag_path(name),
-        lambda: strategies.remove(conn, target, strategy_id, identity),
+    before = strategies.read_strategies(conn, target)
+    after = [one for one in before if one["id"] != strategy_id]
+    by, done = (
+        add_reason(identity, form),
         f"{flag_path(name)}?done=strategy-removed#in-{environment}",
-        breadcrumbs=[("Flags", "/admin/features"), (name, flag_path(name))],
     )
-
-
-def ask_for_last_active(
-    conn: Connection, target: FeatureEnvironment, strategy_id: str, form: Form
-) -> Confirmation | None:
-    """The question before a strategy is disabled, and with it the flag, in production. Its answer
-    sends `form` again. None if there is nothing to ask."""
-    effect = _describe_last_active(conn, target, strategy_id)
-    if "confirmed" in form or not effect or not get_state(conn, target)["enabled"]:
-        return None
-    if not must_confirm(conn, target.environment, [target.project]):
-        return None
-    return Confirmation(
-        f"Disable {target.feature} in {target.environment}?",
-        effect,
-        f"Disable in {target.environment}",
-        flag_path(target.feature),
-        hidden={**form, "confirmed": "on"},
-        breadcrumbs=[("Flags", "/admin/features"), (target.feature, flag_path(target.feature))],
+    question = make_change_question(
+        name, environment, f"Strategy {number} is removed.", compare_strategies(conn, before, after)
     )
-
-
-def _describe_last_active(
-    conn: Connection, target: FeatureEnvironment, strategy_id: str
-) -> list[str]:
-    """The effect on the flag if the strategy is removed or disabled; [] if others are active."""
-    others = strategies.list_strategies(conn, target)
-    if any(not other["disabled"] and other["id"] != strategy_id for other in others):
-        return []
-    return [f"This is the last active strategy; the flag will be disabled in {target.environment}."]
-
-
-def ask_for_addition(
-    conn: Connection, target: FeatureEnvironment, form: Form, verb: str
-) -> Confirmation | None:
-    """The question before a strategy is added, for browsers without JavaScript: its answer sends
-    `form` again. static/app.js asks in a dialog instead. None if there is nothing to ask."""
-    effect = _describe_addition(conn, target)
-    if "confirmed" in form or not effect:
-        return None
-    return Confirmation(
-        f"{verb} a strategy to {target.feature} in {target.environment}?",
-        [f"This is a production environment. {effect}"],
-        f"{verb} strategy",
-        flag_path(target.feature),
-        hidden={**form, "confirmed": "on"},
-        is_dangerous=False,
-        breadcrumbs=[("Flags", "/admin/features"), (target.feature, flag_path(target.feature))],
+    return replace(
+        question,
+        title=f"Remove strategy {number} of {name} in {environment}?",
+        button="Remove strategy",
+        is_dangerous=True,
+        fields=fill([REASON_FIELD], form),
+        perform=lambda: strategies.remove(conn, target, strategy_id, by),
+        done=done,
     )
-
-
-def _describe_addition(conn: Connection, target: FeatureEnvironment) -> str:
-    """What the addition changes; "" if the project doesn't ask in this environment, or if nothing
-    changes for anyone."""
-    if not must_confirm(conn, target.environment, [target.project]):
-        return ""
-    is_enabled = get_state(conn, target)["enabled"]
-    return describe_addition(is_enabled, len(strategies.list_strategies(conn, target)))
 
 
 def _find_version(texts: Form) -> str:

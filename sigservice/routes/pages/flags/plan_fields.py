@@ -1,7 +1,5 @@
 """Plans a change of a flag for a time: the fields of forms, and the action set that runs once."""
 
-from dataclasses import replace
-
 from sigservice.repository.access import service_accounts
 from sigservice.services.actions import action_sets
 from sigservice.services.actions.action_set_options import ActionSetOptions
@@ -9,14 +7,13 @@ from sigservice.services.actions.action_sets import Action, ActionSetFields, rea
 from sigservice.services.actions.schedules import NO_ENDPOINT, Schedule
 from sigservice.services.identity import EDIT, PERMISSIONS, Identity
 from sigservice.web import Connection, Context
-from sigservice.web.forms import Field, Form, fill, read, read_id
+from sigservice.web.forms import Field, Form, read, read_id
 
 AT_FIELD = Field(
     "match.at", "Time", type="datetime-local", is_required=True, attributes={"step": "any"}
 )
 ZONE_FIELD = Field("match.timezone", "Time zone", hint="Such as Europe/Berlin", is_required=True)
 DEFAULTS = {"match.timezone": "UTC"}
-REASON_FIELD = Field("why", "Why?", attributes={"maxlength": "500"})
 Accounts = list[tuple[str, str]]
 
 
@@ -27,17 +24,6 @@ def list_accounts(conn: Connection, by: Identity) -> Accounts:
         for row in service_accounts.list_all(conn)
         if {EDIT} <= PERMISSIONS[row["role"]] <= by.permissions
     ]
-
-
-def make_optional_fields(form: Form, accounts: Accounts) -> list[Field]:
-    """For a form whose user may choose no time."""
-    times = [replace(field, is_required=False) for field in (AT_FIELD, ZONE_FIELD)]
-    actor = Field("actorId", "Run as", accounts[0][0] if accounts else "", "hidden")
-    if len(accounts) != 1:
-        hint = "A service account with the role Editor or Admin. Shown in the audit log."
-        actor = Field("actorId", "Run as", "", "select", hint, choices=[("", "–"), *accounts])
-        (actor,) = fill([actor], form)
-    return [*fill(times, DEFAULTS | form), actor]
 
 
 def plan(

@@ -1,16 +1,28 @@
 """Segments, pages: list with where they are used, new, edit, delete."""
 
+from dataclasses import replace
 from operator import itemgetter
+from typing import Any
+
+import msgspec
 
 from sigservice.repository.flags import segments as segment_rows
 from sigservice.repository.projects import context_fields, projects
+from sigservice.routes.pages.flag_questions import add_reason, join_names, make_change_question
 from sigservice.routes.pages.flags import constraint_fields
 from sigservice.services import strategy_summaries
 from sigservice.services.flags import segments
 from sigservice.services.flags.segments import Segment
 from sigservice.services.identity import EDIT, VIEW, Identity
+from sigservice.services.projects.project_settings import must_confirm
 from sigservice.web import Connection, Context, Page, PageGuard, Router, Row
-from sigservice.web.form_pages import Confirmation, confirms, make_form_page, shows_errors_in
+from sigservice.web.form_pages import (
+    Confirmation,
+    ask_first,
+    confirms,
+    make_form_page,
+    shows_errors_in,
+)
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill, read, to_form
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.helpers import join_path
@@ -118,16 +130,37 @@ def save_segment(
 ) -> str:
     limit = context.config["segmentValuesLimit"]
     with context.database.transaction() as conn:
-        row = None if segment_id is None else segments.get(conn, segment_id)
-        existing = segments.to_json(row)["constraints"] if row else []
+        before = {} if segment_id is None else segments.to_json(segments.get(conn, segment_id))
+        existing = before.get("constraints", [])
         constraints = constraint_fields.read_constraints(form, existing)
         new = read(form, Segment, constraints=constraints)
         if segment_id is None:
             segments.create(conn, new, identity, max_values=limit)
         else:
-            segments.update(conn, segment_id, new, identity, max_values=limit)
+            _ask_about_segment(conn, form, before, new)
+            segments.update(conn, segment_id, new, add_reason(identity, form), max_values=limit)
     done = "created" if segment_id is None else "saved"
     return f"{SEGMENTS}?done={done}"
+
+
+def _ask_about_segment(conn: Connection, form: Form, before: dict[str, Any], new: Segment) -> None:
+    """Asks before it changes who gets flags that are on in production. Raises Question."""
+    after = {"constraints": msgspec.to_builtins(new.constraints)}
+    texts = [strategy_summaries.summarize_segment(one) for one in (before, after)]
+    users = segment_rows.list_strategies(conn, before["id"])
+    places: dict[str, set[str]] = {}
+    for row in users:
+        places.setdefault(row["environment"], set()).add(row["project"])
+    asking = [name for name, ids in places.items() if must_confirm(conn, name, [*ids])]
+    flags = sorted({row["feature"] for row in users if row["environment"] in asking})
+    if flags and texts[0] != texts[1]:
+        changes = [("del", texts[0]), ("ins", texts[1])]
+        question = make_change_question(
+            join_names(flags), join_names(asking), f"{before['name']} is their segment.", changes
+        )
+        ask_first(
+            form, replace(question, cancel_path=SEGMENTS, breadcrumbs=[("Segments", SEGMENTS)])
+        )
 
 
 @confirms(router, f"{ONE}/delete", needs=EDIT)

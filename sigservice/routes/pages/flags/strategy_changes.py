@@ -1,13 +1,12 @@
 """Strategies of a flag, on its page: order, disable, copy to another environment."""
 
 from sigservice.errors import BadDataError
+from sigservice.routes.pages.flag_questions import add_reason, ask_about_strategies
 from sigservice.routes.pages.flags.feature_page import card_path, find_target
-from sigservice.routes.pages.flags.feature_strategies import ask_for_addition, ask_for_last_active
 from sigservice.services import revisions
 from sigservice.services.flags import strategies
 from sigservice.services.identity import EDIT, Identity
-from sigservice.web import Context, Page, PageGuard, Router
-from sigservice.web.form_pages import make_confirmation_page
+from sigservice.web import Context, PageGuard, Router
 from sigservice.web.forms import Form
 
 STRATEGY = "/admin/features/<name>/environments/<environment>/strategies/<strategy_id>"
@@ -25,7 +24,13 @@ def move_strategy(
         raise BadDataError("to must be up or down.", path="to")
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
-        strategies.move(conn, target, strategy_id, STEPS[form["to"]], identity)
+        revisions.lock(conn)
+        after = strategies.read_strategies(conn, target)
+        at = after.index(strategies.get(conn, target, strategy_id))
+        if 0 <= at + STEPS[form["to"]] < len(after):
+            after.insert(at + STEPS[form["to"]], after.pop(at))
+            ask_about_strategies(conn, target, form, after)
+        strategies.move(conn, target, strategy_id, STEPS[form["to"]], add_reason(identity, form))
     return card_path(name, environment, form, done="strategy-moved")
 
 
@@ -38,18 +43,20 @@ def switch_strategy(
     strategy_id: str,
     is_enabled: bool,
     form: Form,
-) -> Page | str:
-    """Asks first where that disables the flag in a production environment."""
+) -> str:
     limit = context.config["strategySegmentsLimit"]
     with context.database.transaction() as conn:
         revisions.lock(conn)  # no other change between reading and writing
         target = find_target(conn, name, environment)
-        question = None if is_enabled else ask_for_last_active(conn, target, strategy_id, form)
-        if question:
-            return make_confirmation_page(question)
         changed = strategies.to_strategy(strategies.get(conn, target, strategy_id))
         changed.disabled = not is_enabled
-        strategies.replace(conn, target, strategy_id, changed, identity, max_segments=limit)
+        after = [
+            one | {"disabled": changed.disabled} if one["id"] == strategy_id else one
+            for one in strategies.read_strategies(conn, target)
+        ]
+        ask_about_strategies(conn, target, form, after)
+        by = add_reason(identity, form)
+        strategies.replace(conn, target, strategy_id, changed, by, max_segments=limit)
     done = "strategy-enabled" if is_enabled else "strategy-disabled"
     return card_path(name, environment, form, done=done)
 
@@ -57,15 +64,16 @@ def switch_strategy(
 @router.post(f"{STRATEGY}/copy", needs=EDIT)
 def copy_strategy(
     context: Context, identity: Identity, name: str, environment: str, strategy_id: str, form: Form
-) -> Page | str:
+) -> str:
     """Asks first where that changes who gets the flag in a production environment."""
     to, limit = form.get("environment", ""), context.config["strategySegmentsLimit"]
     with context.database.transaction() as conn:
         revisions.lock(conn)  # no other change between reading and writing
         target = find_target(conn, name, environment)
-        copied = strategies.to_strategy(strategies.get(conn, target, strategy_id))
         there = find_target(conn, name, to)
-        if question := ask_for_addition(conn, there, form, "Copy"):
-            return make_confirmation_page(question)
-        strategies.add(conn, there, copied, identity, max_segments=limit)
+        body = strategies.get(conn, target, strategy_id)
+        after = [*strategies.list_strategies(conn, there), body | {"id": ""}]
+        ask_about_strategies(conn, there, form, after)
+        copied, by = strategies.to_strategy(body), add_reason(identity, form)
+        strategies.add(conn, there, copied, by, max_segments=limit)
     return card_path(name, to, form, done="strategy-copied")

@@ -1,5 +1,13 @@
 """The default strategy of a project in an environment, page."""
 
+from dataclasses import replace
+from typing import Any
+
+from sigservice.routes.pages.flag_questions import (
+    add_reason,
+    compare_strategies,
+    make_change_question,
+)
 from sigservice.routes.pages.flags.strategy_form import (
     changes_form,
     load_choices,
@@ -8,15 +16,19 @@ from sigservice.routes.pages.flags.strategy_form import (
     read_strategy,
 )
 from sigservice.services import revisions
+from sigservice.services.flags import strategies
 from sigservice.services.identity import EDIT, Identity
 from sigservice.services.projects import project_environments
+from sigservice.services.projects.project_settings import must_confirm
 from sigservice.web import Context, Page, PageGuard, Router
-from sigservice.web.form_pages import shows_errors_in
+from sigservice.web.form_pages import ask_first, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form
 from sigservice.web.growing_forms import GROWING_FORM
 from sigservice.web.helpers import join_path
 
 PATH = "/admin/projects/<project>/environments/<environment>/default-strategy"
+EFFECT = "Flags that are turned on there without a strategy get it."
+EMPTY: dict[str, Any] = {"parameters": {}, "constraints": [], "segments": [], "variants": []}
 
 router = Router(PageGuard)
 
@@ -54,7 +66,18 @@ def save_default_strategy(
         revisions.lock(conn)  # nothing changes between the read and the write
         existing = project_environments.find_default_strategy(conn, project, environment)
         new = read_strategy(form, load_choices(conn), existing)
+        changes = compare_strategies(
+            conn,
+            [EMPTY | existing] if existing else [],
+            [strategies.validate(conn, new, "", max_segments=limit, project=project)],
+        )
+        if changes and must_confirm(conn, environment, [project]):
+            question = make_change_question("new flags", environment, EFFECT, changes)
+            ask_first(
+                form, replace(question, cancel_path=join_path("/admin/projects", project, "edit"))
+            )
+        by = add_reason(identity, form)
         project_environments.set_default_strategy(
-            conn, project, environment, new, identity, max_segments=limit
+            conn, project, environment, new, by, max_segments=limit
         )
     return f"/admin/projects/{project}/edit?done=default-strategy"

@@ -16,8 +16,8 @@ from sigservice.services.projects.projects import NewProject, ProjectChanges
 from sigservice.web import Connection, Page, PageGuard, Router, Row
 from sigservice.web.form_pages import (
     Confirmation,
+    ask_first,
     confirms,
-    make_confirmation_page,
     make_form_page,
     shows_errors_in,
 )
@@ -152,13 +152,13 @@ def update_project(conn: Connection, identity: Identity, project: str, form: For
 @router.post(f"{ONE}/environments/<environment>/<is_used:switch>", needs=EDIT)
 def switch_environment_of_project(
     conn: Connection, identity: Identity, project: str, environment: str, is_used: bool, form: Form
-) -> Page | str:
+) -> str:
     """Asks before it disables flags."""
     change = project_environments.link if is_used else project_environments.unlink
     environments.get(conn, environment)
     links = environment_rows.list_by_project(conn, project)
     counts = {row["name"]: row["enabled_toggle_count"] for row in links}
-    if not is_used and "confirmed" not in form and (count := counts[environment]):
+    if not is_used and (count := counts[environment]):
         question = Confirmation(
             f"Disable {environment} in the project {project}?",
             [
@@ -167,10 +167,9 @@ def switch_environment_of_project(
             ],
             f"Disable {environment}",
             f"{PATH}/{project}/edit",
-            hidden={"confirmed": "on"},
             breadcrumbs=BREADCRUMBS,
         )
-        return make_confirmation_page(question)
+        ask_first(form, question)
     change(conn, project, environment, identity)
     return f"{PATH}/{project}/edit?done={'on' if is_used else 'off'}"
 
