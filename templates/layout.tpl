@@ -66,6 +66,9 @@ Tell an admin.\\
 % if authentication.banner:
 <p class="problem" role="alert">{{authentication.banner}}</p>
 % end
+% if identity and (emergency.frozen or emergency.paused):
+% include("releases/emergency_banner.tpl")
+% end
 % if notice:
 % include("partials/notice.tpl")
 % end

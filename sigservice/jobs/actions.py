@@ -21,6 +21,7 @@ from sigservice.services.actions.action_alerts import EvaluatedSignal
 from sigservice.services.actions.action_evaluation import EvaluationError, is_persistent_error
 from sigservice.services.actions.run_batches import ActionStep, RunError
 from sigservice.services.releases.release_signals import evaluate_guards
+from sigservice.services.system import emergency
 
 _ONLY_SIGNALS = {"signals": True, "runs": False, "reverts": False, "schedules": False}
 
@@ -54,7 +55,8 @@ def _evaluate(context: Context, logger: Logger, work: Mapping[str, Any]) -> tupl
         now = context.clock.now()
         with context.database.transaction(prepared=True) as conn:
             action_runs.lock(conn)
-            started = run_service.start_due_reverts(conn)
+            is_paused = emergency.read(conn, now).paused is not None
+            started = 0 if is_paused else run_service.start_due_reverts(conn)
             started += scheduled_runs.start_due_runs(conn, context.evaluator, logger, now)
     for performs in (True, False):
         try:

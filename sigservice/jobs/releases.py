@@ -8,12 +8,16 @@ from sigservice.repository.releases import releases as release_rows
 from sigservice.senders import find_times
 from sigservice.services.releases import release_progress, release_signals
 from sigservice.services.releases.release_state import load_readable
+from sigservice.services.system import emergency
 
 
 def run_once(context: Context) -> None:
     logger = context.get_logger("releases")
     with context.database.autocommit() as conn:
         must_scan = context.release_watch.must_scan(conn, context.clock)
+    if emergency.is_due(context.release_watch.emergency_text, context.clock.now()):
+        with context.database.transaction() as conn:
+            emergency.end_due(conn, context.clock.now())
     if must_scan:
         _scan(context, logger)
 

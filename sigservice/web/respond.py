@@ -10,6 +10,8 @@ from bottle import HTTPResponse, request
 from sigservice.context import Context
 from sigservice.errors import AppError
 from sigservice.services.identity import Identity
+from sigservice.services.system import emergency
+from sigservice.services.system.emergency import Emergency
 from sigservice.web.body import read_query
 from sigservice.web.forms import NO_ENTRY, Entry, locate_problems
 from sigservice.web.links import make_own_url
@@ -139,6 +141,7 @@ def page(
         "choices_of_projects": (),
         "frame": _build_frame(context, identity) if identity else None,
         "ui": context.config["ui"],
+        "emergency": _read_emergency(context) if identity else None,
         "newer_version": context.version_status.newer_version if identity else "",
     }
     return html(context.render.render(template, **(shared | values)).encode(), status)
@@ -154,6 +157,11 @@ def _build_frame(context: Context, identity: Identity) -> Frame:
     text, style = f"under way, {releases.on_hold} on hold", "waits" if releases.on_hold else ""
     counts = {"/admin/releases": (str(count), text, style)} if count else {}
     return build_frame(identity, request.environ["PATH_INFO"], counts)
+
+
+def _read_emergency(context: Context) -> Emergency:
+    """As of the last run of the job of releases."""
+    return emergency.decode(context.release_watch.emergency_text, context.clock.now())
 
 
 def redirect(context: Context, path: str, status: int = 303) -> HTTPResponse:

@@ -1,6 +1,5 @@
 % rebase("layout.tpl", title=title, live=False)
 <h1>{{heading}} <span class="tag">{{flag_environment.environment}}</span></h1>
-% include("releases/freeze.tpl", freeze=freeze)
 <form method="post" action="{{action}}" id="editor">
 % include("partials/problems.tpl")
 % include("partials/csrf.tpl")

@@ -6,7 +6,6 @@
 <a class="button" href="{{url('/admin/releases/new')}}">New release</a>
 % end
 </div>
-% include("releases/freeze.tpl", freeze=freeze)
 <form method="get" class="inline filter">
 % for field in filters:
 % include("partials/filter_field.tpl", field=field)

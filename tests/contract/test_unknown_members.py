@@ -9,7 +9,7 @@ from tests.jobs.release_kit import STEPS, Releases
 from tests.table_tests import each
 
 RULES, SOURCES = "/api/admin/alert-rules", "/api/admin/metric-sources"
-FREEZE = "/api/admin/releases/freeze"
+EMERGENCY = "/api/admin/emergency"
 METRIC = {
     "kind": "impactMetric", "metric": "errors", "per": "requests", "measure": "ratio",
     "environment": "production",
@@ -59,7 +59,7 @@ BODIES = [
     ),
     ("PUT", "releases/1/guards", {"guards": [SIGNAL], "steps": 1}, ["steps"]),
     ("POST", "releases/1/hold", {"why": "slow"}, ["why"]),
-    ("PUT", FREEZE, {"frozen": True, "until": "monday"}, ["until"]),
+    ("POST", EMERGENCY, {"freezereleases": True}, ["freezereleases"]),
     ("POST", RULES, CONDITION | {"name": "x", "endpointId": 1, "window": 5}, ["window"]),
     ("POST", f"{RULES}/preview", {"source": METRIC | {"app": "x"}, "above": 1}, ["source.app"]),
     ("POST", SOURCES, SOURCE | {"timeout": 5}, ["timeout"]),
@@ -110,7 +110,6 @@ def test_responses_can_be_sent_back(kit):
     kit.put(f"{kit.place}/releases/{release['id']}/guards", {"guards": release["guards"]})
     kit.command(release, "stop")
     kit.post(f"{kit.place}/releases/preview", kit.read(release))
-    kit.put(FREEZE, kit.get(FREEZE))
     rule = kit.post(RULES, CONDITION | {"name": "x", "endpointId": endpoint["id"]}, 201)
     kit.put(f"{RULES}/{rule['id']}", rule)
     kit.post(f"{RULES}/preview", rule)

@@ -36,6 +36,9 @@ class Releases:
     def get(self, path: str, status: int = 200) -> Any:
         return self.web.get(path, headers=ADMIN, status=status).json
 
+    def delete(self, path: str) -> Any:
+        return self.web.delete(path, headers=ADMIN, status=200).json
+
     def put(self, path: str, body: Any, status: int = 200) -> Any:
         return self.web.put_json(path, body, headers=ADMIN, status=status).json
 

@@ -132,9 +132,9 @@ def test_advance_outside_the_window_is_allowed(kit):
 
 def test_the_last_step_is_not_ended_by_a_person_during_a_freeze(kit):
     release = kit.create(steps=[{"rollout": 100}])
-    kit.put("/api/admin/releases/freeze", {"frozen": True, "reason": "incident"})
+    kit.post("/api/admin/emergency", {"freezeReleases": True, "reason": "incident"})
     kit.command(release, "advance", status=409)
-    kit.put("/api/admin/releases/freeze", {"frozen": False})
+    kit.delete("/api/admin/emergency?what=freeze")
     assert kit.command(release, "advance")["state"] == "finished"
 
 

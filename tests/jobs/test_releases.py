@@ -349,7 +349,7 @@ def test_a_scheduled_release_starts_at_its_time(kit):
 def test_a_frozen_release_neither_starts_nor_advances_but_rolls_back(kit):
     endpoint = kit.endpoint()
     running = kit.create(guards=[kit.guard(endpoint)])
-    kit.put("/api/admin/releases/freeze", {"frozen": True, "reason": "incident"})
+    kit.post("/api/admin/emergency", {"freezeReleases": True, "reason": "incident"})
     kit.wait(15)
     assert kit.rollout() == 1
     kit.command(running, "advance", status=409)
@@ -361,7 +361,7 @@ def test_a_frozen_release_neither_starts_nor_advances_but_rolls_back(kit):
     scheduled = kit.create()
     assert scheduled["state"] == "scheduled"
     kit.command(scheduled, "start", status=409)
-    kit.put("/api/admin/releases/freeze", {"frozen": False})
+    kit.delete("/api/admin/emergency?what=freeze")
     kit.progress()
     assert kit.state(scheduled) == ("running", None, 1)
 

@@ -75,8 +75,10 @@ EDIT_PAGES = (
     "/admin/features/{name}/schedule",
     f"{RUNS}/{{run_id}}/undo",
     f"{RUNS}/{{run_id}}/turn-on",
+    "/admin/emergency",
 )
 ADMIN_PAGES = (
+    "/admin/emergency/end",
     "/admin/types/flags/{feature_type}/edit",
     "/admin/signals",
     "/admin/signals/new",
@@ -239,11 +241,13 @@ EDIT_FORMS = {
     f"{RUNS}/{{run_id}}/undo": {},
     f"{RUNS}/{{run_id}}/turn-on": {},
     f"{RUNS}/{{run_id}}/keep-off": {},
+    "/admin/emergency": {"do": "show"},
     f"{RUNS}/{{run_id}}/watch-alert": {},
     f"{RUNS}/{{run_id}}/cancel-restore": {},
 }
 ARCHIVED_ONLY = ("/admin/features/{name}/revive", "/admin/features/{name}/delete")
 ADMIN_FORMS = {
+    "/admin/emergency/end": {"what": "freeze"},
     "/admin/types/flags/{feature_type}/edit": {"lifetimeDays": "41"},
     "/admin/projects/new": {"name": "Other", "defaultStickiness": "default"},
     "/admin/projects/{project}/delete": {},
@@ -349,6 +353,8 @@ UNCHANGING = (
     "/admin/projects/{project}/actions/{set_id}/test",
     "/profile/sessions",
     f"{RUNS}/{{run_id}}/turn-on",
+    "/admin/emergency",
+    "/admin/emergency/end",
 )
 # Addresses that a browser may be left at, because the answer of the POST is a page.
 LEFT_AT = (

@@ -232,7 +232,7 @@ def test_a_broken_guard_that_only_records_does_not_hide_that_the_others_are_ok(k
 
 def test_a_freeze_is_shown_and_viewers_have_no_commands(kit, ed, cast):
     page = start(kit, ed)
-    kit.put("/api/admin/releases/freeze", {"frozen": True, "reason": "incident"})
+    kit.post("/api/admin/emergency", {"freezeReleases": True, "reason": "incident"})
     vera = cast.signed_in("vera")
     answer = vera.get(page.request.path)
     assert "Releases are frozen" in answer.text

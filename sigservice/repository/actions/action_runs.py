@@ -76,6 +76,11 @@ def find(conn: Connection, action_set_id: int, id: int) -> Row | None:
     return fetch_one(conn, _SQL["find_run"], id=id, action_set_id=action_set_id)
 
 
+def list_since(conn: Connection, since: datetime, *, project: str | None, limit: int) -> list[Row]:
+    """The ended runs of signals, newest first, without the copies of the signals."""
+    return fetch_all(conn, _SQL["list_runs_since"], since=since, project=project, limit=limit)
+
+
 def list_of_set(
     conn: Connection, action_set_id: int, *, before: int | None = None, limit: int, offset: int = 0
 ) -> list[Row]:

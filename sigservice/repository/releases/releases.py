@@ -71,7 +71,7 @@ def list_active(conn: Connection, ids: Sequence[int] | None = None) -> list[Row]
 
 
 def find_news(conn: Connection, *, since: datetime | None) -> Row:
-    """{generation, freeze, now, has_active, is_due, running_count, held_count}."""
+    """{generation, emergency, now, has_active, is_due, running_count, held_count}."""
     row = fetch_one_prepared(conn, _SQL["find_release_news"], since=since)
     assert row is not None
     return row

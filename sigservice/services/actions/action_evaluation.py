@@ -9,7 +9,6 @@ An internal error affects one set and one signal only: the run is stored as fail
 blocks the queue becomes a dead letter, with a result that says so.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,7 +23,6 @@ from sigservice.log import Logger, log_error
 from sigservice.repository.actions import action_runs, action_sets
 from sigservice.repository.signals import signal_queue
 from sigservice.services.actions import action_sets as sets_service
-from sigservice.services.actions import run_events
 from sigservice.services.actions.action_alerts import (
     OTHER_ALERT_FIRES,
     Alerts,
@@ -35,17 +33,19 @@ from sigservice.services.actions.action_alerts import (
 )
 from sigservice.services.actions.action_filters import Filter, Matcher
 from sigservice.services.actions.action_reverts import add_states
+from sigservice.services.actions.action_runs import insert_runs
 from sigservice.services.actions.action_set_options import ActionSetOptions
+from sigservice.services.system import emergency
 from sigservice.wording import plural
 
-# One transaction evaluates a batch of signals; its runs are inserted in portions of limited size.
+# One transaction evaluates a batch of signals.
 BATCH = 100
 BATCH_BYTES = 1_000_000
-PORTION_BYTES = 4_000_000
 MAX_COMPILED_SETS = 1000
 IS_IGNORED = "Ignored until the alert resolves."
 NOTHING_TO_REVERT = "The signal resolves an alert, but there is nothing to revert."
 IS_LATE = "The signal is late: the alert has resolved since."
+IS_PAUSED = "Automation is paused."
 IS_DISABLED = "The alert resolved while the action set was disabled."
 
 
@@ -79,10 +79,18 @@ class CompiledSet:
 class _Decisions:
     """The decisions of a batch. `run_once_ids` are sets that don't run again until re-enabled."""
 
+    conn: Connection
     alerts: Alerts
     logger: Logger
     runs: list[dict[str, Any]] = field(default_factory=list)
     run_once_ids: list[int] = field(default_factory=list)
+    _paused: bool | None = None
+
+    def is_paused(self, now: datetime) -> bool:
+        """Whether automation is paused; read when the first run of the batch begins."""
+        if self._paused is None:
+            self._paused = emergency.read(self.conn, now).paused is not None
+        return self._paused
 
 
 class EvaluationError(Exception):
@@ -148,7 +156,7 @@ class Evaluator:
                 if (key := compiled_set.find_key(payloads.get(signal["signal_id"]))) is not None
             }
 
-        decisions = _Decisions(Alerts(conn, list_keys), logger)
+        decisions = _Decisions(conn, Alerts(conn, list_keys), logger)
         results: dict[int, list[dict[str, Any]]] = {}
         evaluated_ids: list[int] = []
         copied_bytes = 0
@@ -243,30 +251,6 @@ def is_persistent_error(error: Exception) -> bool:
     return not isinstance(error, UnavailableError)
 
 
-def insert_runs(conn: Connection, runs: list[dict[str, Any]]) -> list[Row]:
-    """The inserted rows. Uses several statements if the copies are large, because of the statement
-    timeout."""
-    inserted: list[Row] = []
-    for portion in _split_portions(runs):
-        rows = action_runs.insert_many(conn, msgspec.json.encode(portion).decode())
-        run_events.record(conn, rows)
-        inserted += rows
-    return inserted
-
-
-def _split_portions(runs: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    portion: list[dict[str, Any]] = []
-    size = 0
-    for run in runs:
-        portion.append(run)
-        size += len(bytes(run["signal"]["payload"])) if run["signal"] else 0
-        if size >= PORTION_BYTES:
-            yield portion
-            portion, size = [], 0
-    if portion:
-        yield portion
-
-
 def _evaluate_set(
     compiled_set: CompiledSet, signal: Row, evaluated: EvaluatedSignal, decisions: _Decisions
 ) -> dict[str, Any]:
@@ -320,6 +304,8 @@ def _decide(
             if not options.dryRun:  # also when suppressed: it prevents an auto-revert
                 alert.fire(compiled_set.alert_source, evaluated.id)
     suppression = suppression or find_suppression(compiled_set, signal["now"])
+    if not suppression and decisions.is_paused(signal["now"]):
+        suppression = IS_PAUSED
     if suppression:
         decisions.runs.append(run | {"state": "suppressed", "reason": suppression})
         return {"state": "suppressed", "reason": suppression}
@@ -347,6 +333,9 @@ def _resolve_alert(
         return {"state": "nothing to revert", "reason": reason}
     run = make_run(compiled_set, signal, cause="resolved") | {"alert_key": key}
     other = decisions.alerts.find_other(id, key)
+    if decisions.is_paused(signal["now"]):
+        decisions.runs.append(run | {"state": "suppressed", "reason": IS_PAUSED})
+        return {"state": "suppressed", "reason": IS_PAUSED}
     if other is not None or not compiled_set.row["enabled"]:
         reason = f"{OTHER_ALERT_FIRES}: {other[:200]}" if other is not None else IS_DISABLED
         decisions.runs.append(run | {"state": "suppressed", "reason": reason})

@@ -1,6 +1,6 @@
 """Runs of action sets: reading, undoing and reverting them. run_batches.py performs them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -24,9 +24,34 @@ from sigservice.services.system.events import Event
 # The members of a run's copies of its signal and set that users other than admins may read.
 SIGNAL_MEMBERS = ("id", "source", "sourceId", "createdAt")
 SET_MEMBERS = ("id", "name", "project", "actions")
+PORTION_BYTES = 4_000_000  # of the runs that one statement inserts
 NOTHING_TO_UNDO = (
     "There is nothing to undo: the run changed nothing, is already reverted, or is not finished."
 )
+
+
+def insert_runs(conn: Connection, runs: list[dict[str, Any]]) -> list[Row]:
+    """The inserted rows. Uses several statements if the copies are large, because of the statement
+    timeout."""
+    inserted: list[Row] = []
+    for portion in _split_portions(runs):
+        rows = action_runs.insert_many(conn, msgspec.json.encode(portion).decode())
+        run_events.record(conn, rows)
+        inserted += rows
+    return inserted
+
+
+def _split_portions(runs: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    portion: list[dict[str, Any]] = []
+    size = 0
+    for run in runs:
+        portion.append(run)
+        size += len(bytes(run["signal"]["payload"])) if run["signal"] else 0
+        if size >= PORTION_BYTES:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
 
 
 def fail_run(conn: Connection, run_id: int, error_id: str) -> None:

@@ -17,9 +17,9 @@ from sigservice.services.actions.action_evaluation import (
     CompiledSet,
     Evaluator,
     find_suppression,
-    insert_runs,
     make_run,
 )
+from sigservice.services.actions.action_runs import insert_runs
 from sigservice.services.actions.schedules import find_due_time, read_schedule
 from sigservice.wording import spell_duration
 

@@ -56,11 +56,11 @@ RECORDED: dict[str, tuple[str, ...]] = {
             "guard-fired", "guard-unknown", "guard-ok", "would-hold", "would-roll-back",
             "rolled-back", "finished", "stopped",
         )),
-        "safeguard-triggered", "release-freeze-updated",
+        "safeguard-triggered",
     ),
     "Service": (
         *(f"addon-config-{change}" for change in _CHANGES), "setting-updated",
-        "application-deleted",
+        "application-deleted", "emergency-started", "emergency-ended",
     ),
 }  # fmt: skip
 # Names that other servers record: existing scripts and imports may use them.

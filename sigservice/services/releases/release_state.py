@@ -16,6 +16,7 @@ from sigservice.services.releases.edits import ContentChange, compare_contents, 
 from sigservice.services.releases.guard_results import GuardRecord
 from sigservice.services.releases.plans import Plan, Step
 from sigservice.services.releases.windows import is_open
+from sigservice.services.system import emergency
 
 DEFAULT_POLL_SECONDS = 15
 
@@ -124,14 +125,15 @@ class Release(msgspec.Struct, kw_only=True):
 
 def load(row: Row, clock: Clock) -> Release:
     """The release of a row of `list_active`."""
-    freeze = msgspec.json.decode(row["freeze"]) if row["freeze"] else {"frozen": False}
+    now = clock.choose_now(row["now"])
+    frozen = emergency.decode(row["emergency"], now).frozen
     values = row | {
         "plan": msgspec.json.decode(row["plan"], type=Plan),
         "content": msgspec.json.decode(row["content"]),
         "present": msgspec.json.decode(row["present"]),
         "guards": msgspec.json.decode(row["guards"], type=list[GuardRecord]),
-        "frozen_reason": (freeze.get("reason") or "") if freeze["frozen"] else None,
-        "now": clock.choose_now(row["now"]),
+        "frozen_reason": frozen.reason if frozen else None,
+        "now": now,
     }
     return Release(**{name: values[name] for name in Release.__struct_fields__})
 

@@ -71,8 +71,8 @@ SENTENCES = {
     "signal-sent": "sent the test signal {signal} to {name}",
     "signal-sent again": "sent signal {original} to {name} again, as signal {signal}",
     "setting-updated": "changed the allowed origins of the frontend API",
-    "release-freeze-updated": "ended the freeze of releases",
-    "release-freeze-updated frozen": "froze releases{reason}",
+    "emergency-started": "acted in an emergency{measures}{reason}",
+    "emergency-ended": "ended the emergency{measures}{reason}",
     "addon-config-created": "created the integration {name}",
     "addon-config-updated": "changed the integration {name}",
     "addon-config-deleted": "deleted the integration {name}",
@@ -136,6 +136,7 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
         f" {mark('name', name)}",
         "name": mark("flag" if row["feature_name"] else "name", name) if name else "",
         "strategy": _describe_strategy(values, mark),
+        "measures": f": {', '.join(measures)}" if (measures := _list_measures(values)) else "",
     }
     if row["type"] == "feature-strategy-update" and before and data:
         if change := _describe_rollout(before, data):
@@ -169,7 +170,6 @@ def _find_variant(row: Row, values: Mapping[str, Any]) -> str:
         "user-signed-out": own,
         "user-sessions-ended": own,
         "signal-sent": "again" if values.get("replayOf") else "",
-        "release-freeze-updated": "frozen" if values.get("frozen") else "",
     }
     return f"{row['type']} {words.get(row['type'], '')}".strip()
 
@@ -190,6 +190,20 @@ def compare_lines(row: Row) -> list[tuple[str, str]]:
             lines += [("-", line) for line in before[start:end]]
             lines += [("+", line) for line in after[new_start:new_end]]
     return [(mark, line) for mark, line in lines if line.strip()][:MAX_LINES]
+
+
+def _list_measures(values: Mapping[str, Any]) -> list[str]:
+    """What an emergency did, or what ended."""
+    texts = {
+        "rollBackReleases": "rolled back all releases",
+        "freezeReleases": "froze releases",
+        "pauseAutomation": "paused automation",
+        "undoMinutes": f"undid the runs of the last {values.get('undoMinutes')} min",
+    }
+    ends = {"freeze": "releases are no longer frozen", "pause": "automation is no longer paused"}
+    ended = values.get("what")
+    done = [text for name, text in texts.items() if values.get(name)]
+    return done + [ends[one] for one in ended if one in ends] if isinstance(ended, list) else done
 
 
 def _describe_run(type: str, values: Mapping[str, Any], mark: Mark) -> str:

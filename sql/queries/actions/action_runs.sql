@@ -144,6 +144,15 @@ SELECT id, action_set_id, project, cause, signal_id, reverts_run_id, reverted_by
 FROM action_runs
 WHERE id = %(id)s AND action_set_id = %(action_set_id)s;
 
+-- name: list_runs_since
+-- Of signals, newest first, without the copies of these.
+SELECT id, action_set_id, project, cause, reverted_by_run_id, alert_key, state, action_set
+FROM action_runs
+WHERE created_at >= %(since)s AND cause = 'signal' AND state IN ('success', 'failed')
+  AND (%(project)s::text IS NULL OR project = %(project)s)
+ORDER BY id DESC
+LIMIT %(limit)s;
+
 -- name: list_runs_of_set
 -- Newest first. A page ends early if its payloads exceed `page_bytes`.
 SELECT id, action_set_id, project, cause, signal_id, reverts_run_id, reverted_by_run_id,

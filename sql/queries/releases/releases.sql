@@ -87,7 +87,7 @@ FOR UPDATE;
                WHERE p.project = f.project AND p.environment = r.environment) AS is_linked,
        jsonb_build_object('enabled', coalesce(s.enabled, false),
                           'strategies', strategies.items) AS present,
-       (SELECT value FROM settings WHERE key = 'release_freeze') AS freeze, now() AS now
+       (SELECT value FROM settings WHERE key = 'emergency') AS emergency, now() AS now
 FROM releases r
 JOIN features f ON f.name = r.feature
 LEFT JOIN feature_environments s ON s.feature = r.feature AND s.environment = r.environment
@@ -193,10 +193,10 @@ LIMIT 1;
 SELECT now();
 
 -- name: find_release_news
--- The values that the job checks before it reads all releases: whether flags or the freeze have changed,
+-- The values that the job checks before it reads all releases: whether flags or the emergency have changed,
 -- and whether a step has become due after `since`. Also the number of active releases, for the menu.
 SELECT (SELECT id FROM revisions WHERE topic = '') AS generation,
-       (SELECT value FROM settings WHERE key = 'release_freeze') AS freeze, now() AS now,
+       (SELECT value FROM settings WHERE key = 'emergency') AS emergency, now() AS now,
        coalesce(bool_or(true), false) AS has_active,
        count(*) FILTER (WHERE state = 'running') AS running_count,
        count(*) FILTER (WHERE state = 'held') AS held_count,

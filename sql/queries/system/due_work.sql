@@ -21,5 +21,7 @@ SELECT EXISTS (SELECT 1 FROM signal_queue)
            JOIN outbox o ON o.id = oldest.id AND o.due_at <= %(now)s
            WHERE i.enabled
        ) AS deliveries,
-       EXISTS (SELECT 1 FROM releases WHERE state IN ('scheduled', 'running', 'held')) AS releases,
+       EXISTS (SELECT 1 FROM releases WHERE state IN ('scheduled', 'running', 'held'))
+       OR EXISTS (SELECT 1 FROM settings
+                  WHERE key = 'emergency' AND (value -> 'frozen' <> 'null' OR value -> 'paused' <> 'null')) AS releases,
        (SELECT min(due_at) FROM alert_rules WHERE enabled) IS NOT NULL AS rules;

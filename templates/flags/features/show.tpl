@@ -33,9 +33,6 @@
 <button class="quiet">Show</button>
 </form>
 % end
-% if is_live:
-% include("releases/freeze.tpl", freeze=freeze)
-% end
 % for environment in environments:
 % include("flags/features/environment.tpl", environment=environment)
 % end

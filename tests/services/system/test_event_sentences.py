@@ -18,7 +18,7 @@ VERBS = {
     *("enabled", "ended", "failed", "imported", "marked", "reactivated", "removed", "requested"),
     *("connected", "disconnected", "retried", "revived", "sent", "signed", "undid", "moved"),
     *("ignored", "stopped", "ran", "did", "reverted", "held", "started", "advanced", "resumed"),
-    *("edited", "froze", "kept", "rolled", "finished", "would"),
+    *("edited", "froze", "kept", "acted", "rolled", "finished", "would"),
 }
 # What names nothing: an end without a name, two spaces, an empty quotation, a missing value.
 FLAW = re.compile(r"\b(of|the|a|as|to|set|user|application|project)$|  |“”|None|^$")
@@ -89,10 +89,13 @@ CHANGES = {
     "changed the allowed origins of the frontend API": make_event(
         "setting-updated", {"frontendApiOrigins": ["*"]}
     ),
-    "froze releases: “incident”": make_event(
-        "release-freeze-updated", {"frozen": True, "reason": "incident"}
+    "acted in an emergency: rolled back all releases, froze releases: “incident”": make_event(
+        "emergency-started",
+        {"rollBackReleases": True, "freezeReleases": True, "undoMinutes": 0, "reason": "incident"},
     ),
-    "ended the freeze of releases": make_event("release-freeze-updated", {"frozen": False}),
+    "ended the emergency: releases are no longer frozen: “incident”": make_event(
+        "emergency-ended", {"what": ["freeze"], "reason": "incident"}
+    ),
     "created the tag simple:shop": make_event("tag-created", {"type": "simple", "value": "shop"}),
     "sent signal 3 to deploys again, as signal 7": make_event(
         "signal-sent", {"id": 7, "signalEndpointId": 2, "signalEndpoint": "deploys", "replayOf": 3}

@@ -1,1 +1,1 @@
-"""Releases, their step patterns and the freeze."""
+"""Releases, their step patterns and the emergency."""

@@ -21,7 +21,7 @@ from sigservice.services.actions import held_flags, scheduled_sets
 from sigservice.services.flags import dependencies, feature_view, features
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.services.releases import freeze, guard_history
+from sigservice.services.releases import guard_history
 from sigservice.services.system import events as event_service
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
 from sigservice.web.body import read_number
@@ -173,7 +173,6 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
         release_rows = _list_releases(conn, name, now)
         history = guard_history.read_last_hour(conn, release_rows, now)
         release_alerts = find_alerts(conn, release_rows, identity)
-        frozen = freeze.read_freeze(conn)
         views = list_event_views(conn, event_rows, flag_path(name))
         defaults = summarize_defaults(conn, row["project"])
     texts, open_form = entry.form, _name_form(entry.form)
@@ -182,7 +181,6 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
         "flags/features/show",
         title=f"{open_form or 'Flag'} {name}",
         open_form=open_form,
-        freeze=frozen,
         is_live=not open_form and any(row["finished_at"] is None for row in release_rows),
         notice=find_notice(),
         undo=find_undo(f"in-{read_query(request.environ).get('in', '')} events"),

@@ -1,1 +1,1 @@
-"""Releases and the freeze."""
+"""Releases and the emergency."""

@@ -24,7 +24,7 @@ from sigservice.routes.pages.releases.releases import PLACE, make_breadcrumbs, n
 from sigservice.services.flags import strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, Identity
-from sigservice.services.releases import freeze, releases
+from sigservice.services.releases import releases
 from sigservice.services.releases.edits import ROLLOUT_TYPE
 from sigservice.services.releases.step_patterns import CAREFUL, PATTERNS, StepPattern
 from sigservice.web import Connection, Context, Page, PageGuard, Router, read_query, request
@@ -78,7 +78,6 @@ def show_new_release(
     with context.database.transaction() as conn:
         target = find_target(conn, name, environment)
         existing = strategies.list_strategies(conn, target)
-        frozen = freeze.read_freeze(conn)
         endpoints = [(str(row["id"]), row["name"]) for row in signal_endpoints.list_all(conn)]
         sources = make_choices(row["name"] for row in metric_sources.list_all(conn))
         rollouts = [strategy for strategy in existing if strategy["name"] == ROLLOUT_TYPE]
@@ -91,7 +90,6 @@ def show_new_release(
         breadcrumbs=make_breadcrumbs(name),
         flag_environment=target,
         path=flag_path(name),
-        freeze=frozen,
         patterns=[_describe_pattern(pattern) for pattern in PATTERNS],
         strategy=fields.make_strategy_field(
             [(strategy["id"], name_strategy(strategy)) for strategy in rollouts], form

@@ -11,7 +11,7 @@ from sigservice.routes.pages.releases.releases import RELEASE, make_breadcrumbs,
 from sigservice.routes.pages.signals.endpoint_tabs import Tab
 from sigservice.services.flags import strategies
 from sigservice.services.identity import EDIT, VIEW, Identity, name_actor
-from sigservice.services.releases import freeze, guard_history, releases
+from sigservice.services.releases import guard_history, releases
 from sigservice.services.releases.release_journal import name_release_event
 from sigservice.web import Context, Page, PageGuard, Router, Row
 
@@ -25,7 +25,6 @@ def _render_tab(
     identity: Identity,
     tab: str,
     row: Row,
-    frozen: freeze.Freeze,
     *,
     template: str = "",
     release: dict[str, Any] | None = None,
@@ -46,7 +45,6 @@ def _render_tab(
             Tab(label, f"{path}/{name}" if name else path, 0, name == tab)
             for name, label in TABS.items()
         ],
-        freeze=frozen,
         is_live=row["state"] in releases.ACTIVE,
         **values,
     )
@@ -61,7 +59,6 @@ def show_release(
         target = find_target(conn, name, environment)
         row = releases.get(conn, target, release_id)
         event_rows = release_rows.list_events(conn, release_id)
-        frozen = freeze.read_freeze(conn)
         existing = strategies.list_strategies(conn, target)
         history = guard_history.read_last_hour(conn, [row], now)
         alert = find_alerts(conn, [row], identity).get(release_id)
@@ -73,7 +70,6 @@ def show_release(
         identity,
         "",
         row,
-        frozen,
         template="show",
         release=release,
         strategy=name_strategy(strategy) if strategy else "removed",
@@ -89,11 +85,10 @@ def show_guards(
     now = context.clock.now()
     with context.database.transaction() as conn:
         row = releases.get(conn, find_target(conn, name, environment), release_id)
-        frozen = freeze.read_freeze(conn)
         history = guard_history.read_last_hour(conn, [row], now)
     can_edit = identity.has_permission(EDIT)
     release = make_release_view(row, now, can_edit=can_edit, history=history)
-    return _render_tab(context, identity, "guards", row, frozen, release=release)
+    return _render_tab(context, identity, "guards", row, release=release)
 
 
 @router.get(f"{RELEASE}/log", needs=VIEW)
@@ -103,7 +98,6 @@ def show_log(
     with context.database.transaction() as conn:
         row = releases.get(conn, find_target(conn, name, environment), release_id)
         event_rows = release_rows.list_events(conn, release_id)
-        frozen = freeze.read_freeze(conn)
     items = [
         releases.event_to_json(event)
         | {
@@ -112,4 +106,4 @@ def show_log(
         }
         for event in event_rows[::-1]
     ]
-    return _render_tab(context, identity, "log", row, frozen, events=items)
+    return _render_tab(context, identity, "log", row, events=items)

@@ -9,7 +9,6 @@ from sigservice.repository.releases import releases as release_rows
 from sigservice.routes.pages.release_views import NOTICES, make_release_view
 from sigservice.services.actions import scheduled_sets
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.services.releases import freeze
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.forms import Field, Form, fill, make_choices
 from sigservice.web.links import flag_path
@@ -53,7 +52,6 @@ def list_releases(context: Context, identity: Identity) -> Page:
             text=text or None,
         )
         counts = release_rows.count_by_state(conn)
-        frozen = freeze.read_freeze(conn)
         scheduled = scheduled_sets.list_views(conn, project)
         project_names = [(row["id"], row["name"]) for row in projects.list_all(conn)]
         environment_names = [row["name"] for row in environments.list_all(conn)]
@@ -64,7 +62,6 @@ def list_releases(context: Context, identity: Identity) -> Page:
     return Page(
         "releases/list",
         title="Releases",
-        freeze=frozen,
         scheduled=scheduled,
         filters=_make_filters(counts, project_names, environment_names, query | {"state": group}),
         is_ended=group == "ended",
