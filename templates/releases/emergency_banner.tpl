@@ -1,6 +1,6 @@
 % for what, measure, sentence in (("freeze", emergency.frozen, "Releases are frozen"), ("pause", emergency.paused, "Automation is paused")):
 % if measure:
-<div class="tag waits banner" role="status"><span><span aria-hidden="true">‖</span> {{sentence}} by <bdi>{{measure.by}}</bdi>: “<bdi>{{measure.reason}}</bdi>”.\\
+<div class="banner" role="status"><span><span aria-hidden="true">‖</span> {{sentence}} by <bdi>{{measure.by}}</bdi>: “<bdi>{{measure.reason}}</bdi>”.\\
 % if measure.endsAt:
  Ends
 % include("partials/time.tpl", at=measure.endsAt)

@@ -571,16 +571,16 @@ def test_a_scheduled_release_says_when_it_was_created_and_when_it_starts(kit, ed
 
 
 def test_the_home_page_begins_with_what_needs_a_person(kit, ed):
-    quiet = " ".join(ed.get("/").html.select_one("#quiet").text.split())
-    assert quiet == "✓ Nothing needs you."
     release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
-    quiet = " ".join(ed.get("/").html.select_one("#quiet").text.split())
-    assert quiet == "✓ Nothing needs you. 1 release under way."
+    page = ed.get("/")
+    assert " ".join(page.html.select_one("#quiet").text.split()).startswith(
+        "✓ Nothing is off by an alert."
+    )
+    assert "1 release under way" in page
     kit.signal("firing")
     kit.jump(6)
     page = ed.get("/")
     assert page.html.select("#quiet, #releases") == []
-    assert page.html.select_one("main h2").text == "Needs you"
     (row,) = page.html.select("#needs-you #held li")
     text = " ".join(row.get_text(" ").split())
     assert text.startswith(

@@ -12,14 +12,11 @@ def find_first_steps(conn: Connection) -> Row:
     return row
 
 
-def list_newest_runs(conn: Connection, *, limit: int) -> list[Row]:
-    return fetch_all(conn, _SQL["list_newest_runs"], limit=limit)
-
-
-def list_stale_flags(conn: Connection, *, limit: int) -> list[Row]:
-    """The oldest flags that are marked as stale or past their lifetime; `total` is the number of
-    all, `stale_total` the number of those that are marked."""
-    return fetch_all(conn, _SQL["list_stale_flags"], limit=limit)
+def count_production_flags(conn: Connection) -> Row:
+    """{on_count, off_count} of the flags that are used in production."""
+    row = fetch_one(conn, _SQL["count_production_flags"])
+    assert row is not None
+    return row
 
 
 def list_failed_schedules(conn: Connection, *, limit: int) -> list[Row]:

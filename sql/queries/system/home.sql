@@ -9,26 +9,18 @@ SELECT EXISTS (SELECT 1 FROM features) AS flag,
        EXISTS (SELECT 1 FROM signals) AS signal,
        EXISTS (SELECT 1 FROM action_sets) AS action;
 
--- name: list_newest_runs
--- Without the copies of signals and sets.
-SELECT id, action_set_id, project, cause, state, reason, dry_run, created_at, reverted_by_run_id,
-       action_set ->> 'name' AS name,
-       cause = 'signal' AND state IN ('success', 'failed') AND reverted_by_run_id IS NULL
-           AND jsonb_path_exists(action_set, '$.actions[*].changes[*]') AS can_undo
-FROM action_runs
-ORDER BY id DESC
-LIMIT %(limit)s;
-
--- name: list_stale_flags
--- Flags that are marked as stale, or older than the lifetime of their type, oldest first.
-SELECT f.name, f.project, f.type, f.stale, f.created_at, count(*) OVER () AS total,
-       count(*) FILTER (WHERE f.stale) OVER () AS stale_total
-FROM features f
-JOIN feature_types t ON t.id = f.type
-WHERE f.archived_at IS NULL
-  AND (f.stale OR f.created_at < now() - make_interval(days => t.lifetime_days))
-ORDER BY f.created_at, f.name
-LIMIT %(limit)s;
+-- name: count_production_flags
+-- A flag is on if it is on in an environment of the type production.
+SELECT count(*) FILTER (WHERE is_on) AS on_count, count(*) FILTER (WHERE NOT is_on) AS off_count
+FROM (
+    SELECT bool_or(coalesce(s.enabled, false)) AS is_on
+    FROM features f
+    JOIN project_environments p ON p.project = f.project
+    JOIN environments e ON e.name = p.environment AND e.type = 'production' AND e.enabled
+    LEFT JOIN feature_environments s ON s.feature = f.name AND s.environment = e.name
+    WHERE f.archived_at IS NULL
+    GROUP BY f.name
+) AS flags;
 
 -- name: list_failed_schedules
 -- The newest run of each schedule that failed in the last week, newest first.

@@ -1,4 +1,4 @@
-"""The home page: the first steps, what needs attention, and what happened last."""
+"""The home page: what is off and why, with one card for each alert, and the first steps."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -7,29 +7,31 @@ from typing import Any
 
 from sigservice.db import Connection, Row
 from sigservice.repository.actions import alerts
+from sigservice.repository.projects import environments
 from sigservice.repository.releases import releases
-from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.repository.system import events as event_rows
 from sigservice.repository.system import home
 from sigservice.repository.system.events import EventFilter
+from sigservice.routes.pages.flag_questions import join_names
 from sigservice.routes.pages.release_views import NOTICES as RELEASE_NOTICES
 from sigservice.routes.pages.release_views import make_release_view
 from sigservice.services.actions import held_flags, scheduled_sets
+from sigservice.services.flags.feature_states import FeatureEnvironment, list_states
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
-from sigservice.services.signals import signal_state_list
-from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
 from sigservice.services.system import events
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.event_views import list_event_views
+from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 from sigservice.wording import spell_duration
 
-RECENT_SIGNALS, RECENT_CHANGES, RECENT_RUNS, MAX_ALERTS, MAX_STALE = 10, 8, 5, 20, 5
-MAX_SCHEDULED, MAX_RELEASES = 5, 20
+MAX_HELD, MAX_FLAGS, MAX_CHANGES, MAX_SCHEDULED, MAX_RELEASES = 1000, 3, 5, 5, 20
 ROLLED_BACK = timedelta(days=1)  # how long a release that a guard has rolled back is shown
 NOTICES = RELEASE_NOTICES | {
     "password": "Password set. You are signed in.",
     "cancelled": "Scheduled change cancelled.",
+    "turned-on": "Turned back on.",
+    "kept-off": "They stay off when the alert resolves, until a user turns them on.",
 }
 # (column of find_first_steps, label, path, permission that the step needs)
 STEPS = (
@@ -47,21 +49,13 @@ router = Router(PageGuard, notices=NOTICES)
 
 @router.get("/", needs=VIEW)
 def show_home(context: Context, identity: Identity) -> Page:
-    is_admin, now = identity.has_permission(ADMIN), context.clock.now()
+    now = context.clock.now()
     is_paused = read_query(request.environ).get("live") == "off"
     with context.database.transaction() as conn:
         done = home.find_first_steps(conn)
-        stale = home.list_stale_flags(conn, limit=MAX_STALE)
-        readable = events.restrict_to_readable(identity, EventFilter())
-        rows = event_rows.list_newest(conn, readable, limit=RECENT_CHANGES)
-        changes = list_event_views(conn, rows)
-        recent = (
-            _list_recent_signals(conn)
-            if is_admin
-            else signal_state_list.list_signal_states(conn, limit=RECENT_SIGNALS)
-        )
-        alert_flags = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS)
-        runs = home.list_newest_runs(conn, limit=RECENT_RUNS)
+        changes = _list_changes(conn, identity)
+        held_rows = held_flags.list_held_flags(conn, identity, limit=MAX_HELD)
+        cards = make_alert_cards(held_rows, identity, now)
         scheduled = scheduled_sets.list_views(conn, None, limit=MAX_SCHEDULED)
         on_hold = releases.list_newest(conn, states=("held",), limit=MAX_RELEASES)
         rolled_back = releases.list_newest(
@@ -70,37 +64,104 @@ def show_home(context: Context, identity: Identity) -> Page:
         rolled_back = [row for row in rolled_back if row["last_by_guard"]]
         others = releases.list_newest(conn, states=("scheduled", "running"), limit=MAX_RELEASES)
         others.sort(key=itemgetter("state"))  # running first
+        off = _find_off(conn, others)
         silent = home.list_silent_endpoints(conn)
         not_done = home.list_failed_schedules(conn, limit=MAX_SCHEDULED)
-        is_quiet = not (on_hold or rolled_back or alert_flags or silent or not_done)
-        last_alert_at = _find_last_alert(conn, recent) if is_quiet else None
-        running_count = releases.count_by_state(conn).get("running", 0) if is_quiet else 0
+        counts = home.count_production_flags(conn)
+        last_alert_at = alerts.find_last_report(conn)
+        release_counts = releases.count_by_state(conn)
     steps = [
         {"label": label, "path": path, "done": done[key], "allowed": identity.has_permission(needs)}
         for key, label, path, needs in STEPS
     ]
+    views = _make_release_views(others, now, identity)
     return Page(
         "system/home/show",
         title="Home",
         live=not is_paused,
         steps=steps if not all(done.values()) else [],
         done_count=sum(done.values()),
-        alert_flags=[row | {"path": flag_path(row["feature"])} for row in alert_flags],
+        has_flags=done["flag"],
+        cards=cards,
         silent=[row | {"duration": spell_duration(now - row["since"])} for row in silent],
         scheduled=scheduled,
         not_done=not_done,
-        is_quiet=is_quiet,
+        is_quiet=not (on_hold or rolled_back or cards or silent or not_done or off),
+        can_alert=done["endpoint"],
         last_alert_at=last_alert_at,
-        running_count=running_count,
+        counts=counts,
+        alert_count=len({(r["feature"], r["environment"]) for r in held_rows if not r["enabled"]}),
+        release_count=sum(release_counts.get(state, 0) for state in ("running", "held")),
         rolled_back=_make_release_views(rolled_back, now, identity),
         on_hold=_make_release_views(on_hold, now, identity),
-        releases=_make_release_views(others, now, identity),
-        stale=[row | {"path": flag_path(row["name"])} for row in stale],
-        stale_counts=(stale[0]["stale_total"], stale[0]["total"]) if stale else (0, 0),
+        off_releases=[view for view in views if view["id"] in off],
+        releases=[view for view in views if view["id"] not in off],
         changes=changes,
-        runs=runs,
-        signals=recent,
     )
+
+
+def make_alert_cards(rows: Sequence[Row], by: Identity, now: datetime) -> list[dict[str, Any]]:
+    """One for each alert that holds flags, whatever their number: those that fire first, then those
+    whose flags a person keeps off."""
+    by_alert: dict[tuple[int, str], list[Row]] = {}
+    for row in rows:
+        by_alert.setdefault((row["action_set_id"], row["key"]), []).append(row)
+    cards = [_make_alert_card(group, by, now) for group in by_alert.values()]
+    return sorted(cards, key=lambda card: (card["kept_by"] is not None, not card["is_firing"]))
+
+
+def _make_alert_card(rows: Sequence[Row], by: Identity, now: datetime) -> dict[str, Any]:
+    row = rows[0]
+    places = {(one["feature"], one["environment"]): one for one in rows}
+    names = sorted({feature for feature, _ in places})
+    environments_text = join_names(sorted({environment for _, environment in places}))
+    can_turn_on = by.has_permission(EDIT) and not row["enabled"]
+    state = f"firing for {spell_duration(now - row['created_at'])}"
+    what = {1: "", 2: "both "}.get(len(places), f"{len(places)} ")
+    run_path = (
+        "/admin/projects",
+        row["project"],
+        "actions",
+        row["action_set_id"],
+        "runs",
+        row["id"],
+    )
+    return {
+        **row,
+        "name": row["name"],
+        "title": row["alert"] or f"An alert of {row['endpoint'] or 'a signal endpoint'}",
+        "state": state if row["is_firing"] else "over",
+        "verb": "turned on" if row["enabled"] else "turned off",
+        "flags": [(name, flag_path(name)) for name in names[:MAX_FLAGS]],
+        "more": f"and {len(names) - MAX_FLAGS} more" if len(names) > MAX_FLAGS else "",
+        "places": environments_text,
+        "run_path": join_path(*run_path),
+        "turn_on": f"Turn {what}back on …" if can_turn_on else "",
+        "can_keep": can_turn_on and not row["kept_by"],
+        "can_undo": by.has_permission(EDIT) and row["enabled"],
+    }
+
+
+def _list_changes(conn: Connection, by: Identity) -> list[Row]:
+    """The newest changes of flags in production."""
+    names = [row["name"] for row in environments.list_all(conn) if row["type"] == "production"]
+    families = ["feature", "release", "action"]
+    filter = EventFilter(environments=names, families=families)
+    readable = events.restrict_to_readable(by, filter)
+    return list_event_views(conn, event_rows.list_newest(conn, readable, limit=MAX_CHANGES))
+
+
+def _find_off(conn: Connection, rows: Sequence[Row]) -> set[int]:
+    """The IDs of the releases that run although their flag is off."""
+    targets = {
+        FeatureEnvironment(row["project"], row["feature"], row["environment"]): row["id"]
+        for row in rows
+        if row["state"] == "running"
+    }
+    states = list_states(conn, list(targets)) if targets else {}
+    return {
+        id for target, id in targets.items() if not states.get(target, {"enabled": True})["enabled"]
+    }
 
 
 def _make_release_views(
@@ -108,22 +169,3 @@ def _make_release_views(
 ) -> list[dict[str, Any]]:
     can_edit = identity.has_permission(EDIT)
     return [make_release_view(row, now, can_edit=can_edit, back="home") for row in rows]
-
-
-def _find_last_alert(conn: Connection, recent: Sequence[Row]) -> datetime | None:
-    """Of the recent signals that are alerts, and of those that action sets evaluated."""
-    times = [row["created_at"] for row in recent if row["status"] == "firing"]
-    return max([*times, *filter(None, [alerts.find_last_report(conn)])], default=None)
-
-
-def _list_recent_signals(conn: Connection) -> list[Row]:
-    """With summaries, states and tokens, for admins."""
-    endpoints = signal_endpoints.list_all(conn)
-    rows = signals.list_all(conn, from_time=None, to_time=None, before=None, limit=RECENT_SIGNALS)
-    summarizers = make_summarizers(endpoints)
-    return [
-        row | {"summary": summary, "status": summary.status}
-        for row in rows
-        if row["endpoint_id"] in summarizers  # it may have been created in between
-        for summary in [summarize_row(summarizers[row["endpoint_id"]], row)]
-    ]
