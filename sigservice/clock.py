@@ -13,6 +13,12 @@ class Clock:
     def monotonic(self) -> float:
         return time.monotonic()
 
+    @property
+    def fixed_now(self) -> datetime | None:
+        """The time that decides in statements what is due; None for that of the database, which all
+        processes share."""
+        return None
+
     def choose_now(self, database_now: datetime) -> datetime:
         """The time that all processes on a database share, for decisions that they take in turn."""
         return database_now

@@ -157,6 +157,10 @@ class FakeClock(Clock):
     def monotonic(self) -> float:
         return self._monotonic
 
+    @property
+    def fixed_now(self) -> datetime:
+        return self._now
+
     def choose_now(self, database_now: datetime) -> datetime:
         return self._now
 

@@ -34,7 +34,7 @@ def run_once(context: Context) -> int:
     while not context.stopping.is_set():
         if work is None:
             with context.database.autocommit() as conn:
-                work = action_runs.find_pending_work(conn, context.clock.now())
+                work = action_runs.find_pending_work(conn, context.clock.fixed_now)
         evaluated = performed = 0
         try:
             if work["signals"] or work["reverts"] or work["schedules"]:
@@ -52,11 +52,11 @@ def _evaluate(context: Context, logger: Logger, work: Mapping[str, Any]) -> tupl
     """(evaluated signals and started runs that a clock triggers, performed actions)."""
     started = 0
     if work["reverts"] or work["schedules"]:
-        now = context.clock.now()
+        now = context.clock.fixed_now
         with context.database.transaction(prepared=True) as conn:
             action_runs.lock(conn)
-            is_paused = emergency.read(conn, now).paused is not None
-            started = 0 if is_paused else run_service.start_due_reverts(conn)
+            is_paused = emergency.read(conn, context.clock.now()).paused is not None
+            started = 0 if is_paused else run_service.start_due_reverts(conn, now)
             started += scheduled_runs.start_due_runs(conn, context.evaluator, logger, now)
     for performs in (True, False):
         try:

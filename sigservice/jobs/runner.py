@@ -101,7 +101,7 @@ class Runner:
         """Wakes the jobs that have something to do."""
         try:
             with context.database.autocommit() as conn:
-                work = due_work.find(conn, context.clock.now())
+                work = due_work.find(conn, context.clock.fixed_now)
         except Exception:
             context.silence_observer.note_failure()
             raise

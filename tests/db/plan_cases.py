@@ -168,7 +168,7 @@ def _list_actions() -> Iterator[CaseTuple]:
     yield "actions/action_sets", "list_action_sets", {}
     yield "actions/action_sets", "list_action_sets", {"sources": [1, 2, 3]}
     path = "actions/action_runs"
-    yield path, "find_pending_work", {"now": datetime.now(UTC)}
+    yield path, "find_pending_work", {}
     yield "system/due_work", "find_due_work", {"now": datetime.now(UTC)}
     yield path, "list_run_statistics", {"sets": SETS, "max_runs": [10] * 100}
     yield path, "list_runs_by_id", {"ids": RUNS, "payloads": True}

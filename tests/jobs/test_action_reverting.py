@@ -67,7 +67,7 @@ def test_restoring_after_minutes(alerts):
     alerts.send()  # finds the flag off already: nothing to restore of that one
     alerts.work()
     assert alerts.runs(one["id"])[0]["restoreDueAt"] is None
-    alerts.rows("UPDATE action_runs SET revert_due_at = now() WHERE revert_due_at IS NOT NULL")
+    alerts.clock.advance(3600)
     assert alerts.work() == 1
     assert alerts.is_on()
     assert alerts.states(one["id"])[-1] == ("timer", "success")
@@ -89,7 +89,7 @@ def test_scheduled_restoring_can_be_cancelled_or_overtaken(alerts):
     assert alerts.runs(one["id"])[0]["restoreDueAt"] is None
     alerts.post(f"{path}/cancel-restore", 409)
     alerts.post(f"{path}/undo", 202)
-    alerts.rows("UPDATE action_runs SET revert_due_at = now() WHERE cause = 'signal'")
+    alerts.rows("UPDATE action_runs SET revert_due_at = 'epoch' WHERE cause = 'signal'")
     alerts.post(f"{path}/undo", 202)  # pressed twice, and the timer at the same time
     alerts.work()
     assert alerts.is_on()

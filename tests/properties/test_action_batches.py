@@ -193,7 +193,7 @@ def play(context, conn, dice, signal_ids, perform):
             "UPDATE action_runs SET revert_due_at = 'epoch'::timestamptz + id * interval '1 s' "
             "WHERE revert_due_at IS NOT NULL",
         )
-        run_service.start_due_reverts(conn)
+        run_service.start_due_reverts(conn, None)
         if dice.random() < 0.2:
             features.archive(conn, "default", [dice.choice("abc")], SYSTEM)
     perform(conn, logger)

@@ -26,8 +26,9 @@ def insert_many(conn: Connection, runs: str) -> list[Row]:
     return fetch_all(conn, _SQL["insert_runs"], runs=runs)
 
 
-def find_pending_work(conn: Connection, now: datetime) -> Row:
-    """{signals, runs, reverts, schedules}: whether there are any."""
+def find_pending_work(conn: Connection, now: datetime | None) -> Row:
+    """{signals, runs, reverts, schedules}: whether there are any, by the clock of the database if
+    `now` is None."""
     row = fetch_one_prepared(conn, _SQL["find_pending_work"], now=now)
     assert row is not None
     return row
@@ -63,8 +64,9 @@ def mark_reverted(conn: Connection, ids: list[int], *, by: int) -> None:
     execute(conn, _SQL["mark_reverted"], ids=ids, by=by)
 
 
-def claim_due_reverts(conn: Connection) -> list[Row]:
-    return fetch_all(conn, _SQL["claim_due_reverts"])
+def claim_due_reverts(conn: Connection, now: datetime | None) -> list[Row]:
+    """Those due `now`, by the clock of the database if it is None."""
+    return fetch_all(conn, _SQL["claim_due_reverts"], now=now)
 
 
 def cancel_auto_revert(conn: Connection, id: int) -> bool:

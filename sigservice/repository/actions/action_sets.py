@@ -82,12 +82,17 @@ def find(conn: Connection, project: str | None, id: int) -> Row | None:
     return rows[0] if rows else None
 
 
-def lock_due(conn: Connection, now: datetime, *, limit: int) -> list[Row]:
-    """The sets whose schedule is due, locked against other processes and users."""
-    ids = [row["id"] for row in fetch_all(conn, _SQL["lock_due_sets"], now=now, limit=limit)]
-    if not ids:
-        return []
-    return fetch_all(conn, _SQL["list_action_sets"], project=None, ids=ids, sources=None)
+def lock_due(
+    conn: Connection, now: datetime | None, *, limit: int
+) -> tuple[list[Row], datetime | None]:
+    """The sets whose schedule is due, locked against other processes and users, and the time, which
+    is that of the database if `now` is None; None if there are none."""
+    due = fetch_all(conn, _SQL["lock_due_sets"], now=now, limit=limit)
+    if not due:
+        return [], None
+    ids = [row["id"] for row in due]
+    rows = fetch_all(conn, _SQL["list_action_sets"], project=None, ids=ids, sources=None)
+    return rows, due[0]["now"]
 
 
 def set_due_times(conn: Connection, ids: list[int], due_ats: Sequence[datetime | None]) -> None:

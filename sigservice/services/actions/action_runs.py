@@ -1,6 +1,7 @@
 """Runs of action sets: reading, undoing and reverting them. run_batches.py performs them."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -59,9 +60,9 @@ def fail_run(conn: Connection, run_id: int, error_id: str) -> None:
     run_events.record(conn, action_runs.fail(conn, run_id, reason=describe_fault(error_id)))
 
 
-def start_due_reverts(conn: Connection) -> int:
+def start_due_reverts(conn: Connection, fixed_now: datetime | None) -> int:
     """Inserts an auto-revert for each due run. Call under action_runs.lock."""
-    due = action_runs.claim_due_reverts(conn)
+    due = action_runs.claim_due_reverts(conn, fixed_now)
     return len(_insert_reverts(conn, due, cause="timer"))
 
 

@@ -27,18 +27,19 @@ MAX_SETS = 100
 PUNCTUAL = timedelta(seconds=2)  # the job looks once a second
 
 
-def start_due_runs(conn: Connection, evaluator: Evaluator, logger: Logger, now: datetime) -> int:
+def start_due_runs(
+    conn: Connection, evaluator: Evaluator, logger: Logger, fixed_now: datetime | None
+) -> int:
     """The number of inserted runs. Call under action_runs.lock."""
-    rows = action_sets.lock_due(conn, now, limit=MAX_SETS)
-    if not rows:
+    rows, now = action_sets.lock_due(conn, fixed_now, limit=MAX_SETS)
+    if now is None:
         return 0
     sets = sorted(evaluator.compile_sets(conn, rows, logger), key=lambda item: item.row["due_at"])
     insert_runs(conn, [_make_run(compiled_set, now) for compiled_set in sets])
     action_sets.set_due_times(
         conn,
         [compiled_set.row["id"] for compiled_set in sets],
-        # Later than the time that is due, in case the clock of another process was ahead.
-        [_find_time(one, max(now, one.row["due_at"])) for one in sets],
+        [_find_time(one, now) for one in sets],
     )
     run_once_ids = [
         item.row["id"] for item in sets if item.has_run_once and not item.row["has_run_once"]

@@ -44,8 +44,8 @@ RETURNING {{columns_of_event}},
 -- reads the whole table when the planner expects an early match.
 SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,
        (SELECT min(id) FROM action_runs WHERE state = 'started') IS NOT NULL AS runs,
-       coalesce((SELECT min(revert_due_at) FROM action_runs) <= now(), false) AS reverts,
-       coalesce((SELECT min(due_at) FROM action_sets WHERE endpoint_id = 0 AND enabled) <= %(now)s, false)
+       coalesce((SELECT min(revert_due_at) FROM action_runs) <= coalesce(%(now)s::timestamptz, now()), false) AS reverts,
+       coalesce((SELECT min(due_at) FROM action_sets WHERE endpoint_id = 0 AND enabled) <= coalesce(%(now)s::timestamptz, now()), false)
            AS schedules;
 
 -- name: lock_unfinished_runs
@@ -122,7 +122,7 @@ WHERE id = ANY(%(ids)s);
 -- The runs that are due longest come first. Only one process gets each run.
 WITH due AS (
     SELECT id, revert_due_at FROM action_runs
-    WHERE revert_due_at <= now() AND reverted_by_run_id IS NULL
+    WHERE revert_due_at <= coalesce(%(now)s::timestamptz, now()) AND reverted_by_run_id IS NULL
     ORDER BY revert_due_at, id
     LIMIT 100
 ), claimed AS (

@@ -49,11 +49,16 @@ FROM action_sets
 WHERE endpoint_id = %(endpoint_id)s
 ORDER BY project, name;
 
+-- part: now
+-- The time of the database, except in tests.
+coalesce(%(now)s::timestamptz, now())
+
 -- name: lock_due_sets
 -- The sets whose schedule is due; after waiting for the claim of another process or a change by a user, it
 -- checks the set again.
-SELECT id FROM action_sets
-WHERE endpoint_id = 0 AND enabled AND due_at <= %(now)s
+SELECT id, {{now}} AS now
+FROM action_sets
+WHERE endpoint_id = 0 AND enabled AND due_at <= {{now}}
 ORDER BY due_at, id
 LIMIT %(limit)s
 FOR UPDATE;

@@ -1,14 +1,18 @@
 -- What the jobs have to do, in one statement: an idle process executes no other. Each job decides again itself.
 
+-- part: now
+-- The time of the database, except in tests.
+coalesce(%(now)s::timestamptz, now())
+
 -- name: find_due_work
 -- A row with a column for each kind of work. Reads the first row of an index, because EXISTS reads the whole table
 -- when the planner expects an early match.
 SELECT EXISTS (SELECT 1 FROM signal_queue)
        OR (SELECT min(id) FROM action_runs WHERE state = 'started') IS NOT NULL
-       OR coalesce((SELECT min(revert_due_at) FROM action_runs) <= now(), false)
-       OR coalesce((SELECT min(due_at) FROM action_sets WHERE endpoint_id = 0 AND enabled) <= %(now)s, false) AS actions,
+       OR coalesce((SELECT min(revert_due_at) FROM action_runs) <= {{now}}, false)
+       OR coalesce((SELECT min(due_at) FROM action_sets WHERE endpoint_id = 0 AND enabled) <= {{now}}, false) AS actions,
        coalesce((SELECT min(due_at) FROM outbox
-                 WHERE kind <> 'integration' AND sent_at IS NULL AND given_up_at IS NULL) <= %(now)s, false) AS mails,
+                 WHERE kind <> 'integration' AND sent_at IS NULL AND given_up_at IS NULL) <= {{now}}, false) AS mails,
        EXISTS (
            SELECT 1
            FROM integrations i
@@ -18,7 +22,7 @@ SELECT EXISTS (SELECT 1 FROM signal_queue)
                ORDER BY o.id
                LIMIT 1
            ) oldest
-           JOIN outbox o ON o.id = oldest.id AND o.due_at <= %(now)s
+           JOIN outbox o ON o.id = oldest.id AND o.due_at <= {{now}}
            WHERE i.enabled
        ) AS deliveries,
        EXISTS (SELECT 1 FROM releases WHERE state IN ('scheduled', 'running', 'held'))

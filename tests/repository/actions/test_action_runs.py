@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 
 import pytest
 
@@ -104,7 +103,7 @@ def test_giving_up_ends_what_is_open(conn):
 
 def test_work(conn):
     def work():
-        work = action_runs.find_pending_work(conn, datetime(2026, 1, 1, tzinfo=UTC))
+        work = action_runs.find_pending_work(conn, None)
         return {name for name, waits in work.items() if waits}
 
     assert work() == set()
@@ -114,8 +113,8 @@ def test_work(conn):
     assert work() == set()
     due(conn)
     assert work() == {"reverts"}
-    assert ids(action_runs.claim_due_reverts(conn)) == [id]
-    assert action_runs.claim_due_reverts(conn) == []
+    assert ids(action_runs.claim_due_reverts(conn, None)) == [id]
+    assert action_runs.claim_due_reverts(conn, None) == []
     assert work() == set()
     run(conn, "INSERT INTO signal_queue (signal_id, endpoint_id) VALUES (1, 1)")
     assert work() == {"signals"}
@@ -126,7 +125,7 @@ def test_runs_that_are_due_longest_are_claimed_first(conn):
     for id, minutes in ((first, 2), (second, 3), (third, 1)):
         end(conn, id, minutes=minutes)
     run(conn, "UPDATE action_runs SET revert_due_at = revert_due_at - interval '1 hour'")
-    assert ids(action_runs.claim_due_reverts(conn)) == [third, first, second]
+    assert ids(action_runs.claim_due_reverts(conn, None)) == [third, first, second]
 
 
 def test_a_restored_run_is_not_due_any_more(conn):
@@ -135,7 +134,7 @@ def test_a_restored_run_is_not_due_any_more(conn):
         end(conn, id, minutes=5)
     action_runs.mark_reverted(conn, [one], by=two)
     due(conn)
-    assert ids(action_runs.claim_due_reverts(conn)) == [two]
+    assert ids(action_runs.claim_due_reverts(conn, None)) == [two]
     assert action_runs.find(conn, 1, one)["reverted_by_run_id"] == two
 
 

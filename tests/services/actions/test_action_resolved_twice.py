@@ -6,7 +6,6 @@ import pytest
 
 from tests.actions_kit import SETS
 from tests.conftest import ADMIN
-from tests.repository.kit import run as sql
 from tests.reverting_kit import Both
 
 
@@ -65,19 +64,12 @@ def test_undone_and_over_at_once(alerts):
     ]
 
 
-def due(alerts):
-    """Lets the scheduled time come; the database has no fake clock."""
-    with alerts.service.context.database.transaction() as conn:
-        query = "UPDATE action_runs SET revert_due_at = now() WHERE revert_due_at IS NOT NULL"
-        sql(conn, query)
-
-
 def test_the_timer_comes_first(alerts):
     alerts.restoring(restoreAfterMinutes=30)
     alerts.fire()
     alerts.work()
     assert alerts.runs(alerts.id)[0]["restoreDueAt"]
-    due(alerts)
+    alerts.clock.advance(3600)
     alerts.work()
     assert alerts.is_on()
     signal = alerts.end()
@@ -93,7 +85,7 @@ def test_the_end_of_the_alert_comes_first(alerts):
     alerts.work()
     assert alerts.is_on()
     assert alerts.runs(alerts.id)[-1]["restoreDueAt"] is None
-    due(alerts)
+    alerts.clock.advance(3600)
     assert alerts.work() == 0
 
 
@@ -105,7 +97,7 @@ def test_cancelled_and_then_over(alerts):
     cancel = f"{SETS}/{alerts.id}/events/{run['id']}/cancel-restore"
     alerts.web.post(cancel, headers=ADMIN)
     alerts.web.post(cancel, headers=ADMIN, status=409)
-    due(alerts)
+    alerts.clock.advance(3600)
     assert alerts.work() == 0
     assert not alerts.is_on()
     alerts.end()
