@@ -40,7 +40,7 @@ def run_once(context: Context) -> int:
             if work["signals"] or work["reverts"] or work["schedules"]:
                 evaluated, performed = _evaluate(context, logger, work)
         finally:  # runs that have started don't wait for signals that can't be evaluated
-            if evaluated or work["runs"]:
+            if work["runs"]:
                 performed += _perform_all(context, logger)
         if not (evaluated or performed) and work is not _ONLY_SIGNALS:
             break

@@ -66,7 +66,7 @@ HOT = {
     ("reset_tokens", "find_reset_token"): ["reset_tokens_pkey"],
     ("action_runs", "list_run_statistics"): ["action_runs_counted_idx"],
     ("alerts", "list_alerts"): ["alerts_pkey", "alerts_firing_idx"],
-    ("alerts", "list_holds"): ["holds_set_idx"],
+    ("alerts", "take_holds"): ["holds_set_idx"],
     ("alerts", "list_holders"): ["holds_feature_idx", "alerts_pkey"],
     ("action_runs", "mark_reverted"): ["holds_pkey", "action_runs_pkey"],
     ("action_runs", "delete_old_runs"): ["holds_pkey", "alerts_run_idx"],

@@ -142,8 +142,7 @@ def _list_signals() -> Iterator[CaseTuple]:
     path, newest = "signals/signal_queue", list(range(999_900, 1_000_000))
     yield path, "list_queued_signals", {"limit": 100, "max_bytes": 1_000_000}
     yield path, "list_results", {"signal_ids": newest}
-    yield path, "insert_results", {"signal_ids": SETS, "results": ["[]"] * 100}
-    yield path, "delete_queued_signals", {"ids": newest}
+    yield path, "end_queued_signals", {"signal_ids": newest, "results": ["[]"] * len(newest)}
     yield path, "delete_orphaned_results", {"chunk": 1000}
     yield "rules/silent_endpoints", "find_newest_signals", {"endpoint_ids": [1, 2]}
     yield "signals/signal_endpoints", "find_signal_endpoints_state", {}
@@ -181,12 +180,12 @@ def _list_actions() -> Iterator[CaseTuple]:
     hold = {"position": 9, "action_set_id": 7, "change": {"feature": "a", "environment": "b"}}
     holds = [hold | {"run_id": id, "held_at": NOW.isoformat()} for id in RUNS]
     yield "actions/alerts", "add_holds", {"holds": json.dumps(holds)}
-    yield "actions/alerts", "list_holds", {"action_set_id": 7, "before": 99_000}
+    yield "actions/alerts", "take_holds", {"action_set_id": 7, "by": 99_000}
     yield "actions/alerts", "list_holders", {"features": FLAGS}
     first = {"limit": 20, "payloads": True}
     yield "actions/alerts", "list_held_flags", first
     yield "actions/alerts", "list_held_flags", first | {"features": FLAGS}
-    yield path, "mark_reverted", {"ids": RUNS[:9], "by": RUNS[9]}
+    yield path, "mark_reverted", {"id": RUNS[8], "by": RUNS[9]}
     page = {"action_set_id": 7, "limit": 50, "offset": 0, "page_bytes": 1_000_000}
     yield path, "list_runs_of_set", page
     yield path, "list_runs_of_signals", {"signal_ids": RUNS}

@@ -58,10 +58,9 @@ def list_statistics(conn: Connection, max_runs_per_set: dict[int, int]) -> list[
     return fetch_all(conn, _SQL["list_run_statistics"], sets=sets, max_runs=max_runs)
 
 
-def mark_reverted(conn: Connection, ids: list[int], *, by: int) -> None:
-    """`ids` are newest first; `by` is the run that reverted them. They hold
-    nothing after that."""
-    execute(conn, _SQL["mark_reverted"], ids=ids, by=by)
+def mark_reverted(conn: Connection, id: int, *, by: int) -> None:
+    """`by` is the run that reverts it. It holds nothing after that."""
+    execute(conn, _SQL["mark_reverted"], id=id, by=by)
 
 
 def claim_due_reverts(conn: Connection, now: datetime | None) -> list[Row]:

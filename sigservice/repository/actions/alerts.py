@@ -53,9 +53,10 @@ def add_holds(conn: Connection, holds: str) -> None:
     execute(conn, _SQL["add_holds"], holds=holds)
 
 
-def list_holds(conn: Connection, action_set_id: int, *, before: int) -> list[Row]:
-    """{run_id, change, held_at} of the runs before the run `before`, the newest change first."""
-    return fetch_all(conn, _SQL["list_holds"], action_set_id=action_set_id, before=before)
+def take_holds(conn: Connection, action_set_id: int, *, by: int) -> list[Row]:
+    """{change, held_at} of the runs before the run `by`, which reverts them, the newest change
+    first. The set holds nothing after that."""
+    return fetch_all(conn, _SQL["take_holds"], action_set_id=action_set_id, by=by)
 
 
 def list_holders(conn: Connection, features: Sequence[str]) -> list[Row]:

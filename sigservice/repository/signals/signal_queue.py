@@ -1,6 +1,11 @@
 """The evaluation queue: one function for each SQL statement."""
 
-from sigservice.db import Connection, Row, execute, fetch_all, queries
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_value, queries
 
 _SQL = queries.load("signals/signal_queue")
 
@@ -10,14 +15,13 @@ def list_oldest(conn: Connection, *, limit: int, max_bytes: int) -> list[Row]:
     return fetch_all(conn, _SQL["list_queued_signals"], limit=limit, max_bytes=max_bytes)
 
 
-def delete(conn: Connection, ids: list[int]) -> int:
-    """Returns how many of them were queued."""
-    return execute(conn, _SQL["delete_queued_signals"], ids=ids)
-
-
-def insert_results(conn: Connection, signal_ids: list[int], results: list[str]) -> None:
-    """`results` are JSON, in the order of the IDs."""
-    execute(conn, _SQL["insert_results"], signal_ids=signal_ids, results=results)
+def end(conn: Connection, results: Mapping[int, list[dict[str, Any]] | None]) -> int:
+    """Deletes signals from the queue and stores their results. Returns how many were queued."""
+    texts = [
+        None if items is None else msgspec.json.encode(items).decode() for items in results.values()
+    ]
+    values = {"signal_ids": list(results), "results": texts}
+    return int(fetch_value(conn, _SQL["end_queued_signals"], **values))
 
 
 def list_results(conn: Connection, signal_ids: list[int]) -> list[Row]:

@@ -32,12 +32,14 @@ FindTimes = Callable[[str | None], AlertTimes | None]  # by the template of an e
 
 
 class EvaluatedSignal(NamedTuple):
-    """`times` are those of its sender, if the template of its endpoint has them."""
+    """`times` are those of its sender, if the template of its endpoint has them. `is_guarded`:
+    guards of releases watch its endpoint."""
 
     id: int
     endpoint_id: int
     payload: Any
     times: AlertTimes | None
+    is_guarded: bool
 
     def find_time(self, *, is_resolved: bool) -> datetime | None:
         """When the alert ended if it `is_resolved`, else when it began, as the sender says."""

@@ -157,17 +157,18 @@ class Evaluator:
             }
 
         decisions = _Decisions(conn, Alerts(conn, list_keys), logger)
-        results: dict[int, list[dict[str, Any]]] = {}
-        evaluated_ids: list[int] = []
+        results: dict[int, list[dict[str, Any]] | None] = {}
         copied_bytes = 0
         for signal in signals:
-            evaluated_ids.append(signal["signal_id"])
+            results[signal["signal_id"]] = None
             if signal["signal_id"] not in payloads:
                 continue
             payload, count = payloads[signal["signal_id"]], len(decisions.runs)
             times = self._find_times(signal["template"])
             evaluated.append(
-                EvaluatedSignal(signal["signal_id"], signal["endpoint_id"], payload, times)
+                EvaluatedSignal(
+                    signal["signal_id"], signal["endpoint_id"], payload, times, signal["is_guarded"]
+                )
             )
             results[signal["signal_id"]] = [
                 _evaluate_set(compiled_set, signal, evaluated[-1], decisions)
@@ -184,24 +185,15 @@ class Evaluator:
         if decisions.run_once_ids:
             action_sets.set_has_run_once(conn, decisions.run_once_ids, True)
         decisions.alerts.store(runs)  # locks sets first, as the deletion of a set does
-        if results:
-            signal_queue.insert_results(
-                conn,
-                list(results),
-                [msgspec.json.encode(items).decode() for items in results.values()],
-            )
-        signal_queue.delete(conn, evaluated_ids)
-        return len(evaluated_ids), len(decisions.runs)
+        signal_queue.end(conn, results)
+        return len(results), len(decisions.runs)
 
     def store_dead_letter(self, conn: Connection, signal_id: int, error_id: str) -> bool:
         """Deletes the signal from the queue without evaluating it. False if another process has
         evaluated it. Call under action_runs.lock."""
-        if not signal_queue.delete(conn, [signal_id]):
-            return False
         reason = describe_fault(error_id)
         result = {"actionSetId": None, "name": "", "state": "failed", "reason": reason}
-        signal_queue.insert_results(conn, [signal_id], [msgspec.json.encode([result]).decode()])
-        return True
+        return signal_queue.end(conn, {signal_id: [result]}) > 0
 
     def compile_sets(self, conn: Connection, rows: list[Row], logger: Logger) -> list[CompiledSet]:
         """The sets with their newest runs."""

@@ -12,11 +12,10 @@ from sigservice.db import Connection, Row, savepoint
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.errors import AppError, ConflictError, NotFoundError
 from sigservice.repository.actions import action_runs, alerts
-from sigservice.services import revisions
 from sigservice.services.actions import shared_holds
 from sigservice.services.actions.action_kinds.kind import ActionResult, RevertibleChange
 from sigservice.services.actions.action_kinds.set_rollout import set_rollout
-from sigservice.services.flags.feature_states import FeatureEnvironment, list_states
+from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.flags.strategies import get as get_strategy
 from sigservice.services.flags.strategies import list_strategies
@@ -46,11 +45,9 @@ def revert_targets(conn: Connection, run: Row, by: Identity) -> ActionResult:
     """Performs the run of an undo or auto-revert: it reverts one run or, for a resolved alert, all
     that the set holds. Raises NotFoundError."""
     if run["cause"] == "resolved":
-        rows = alerts.list_holds(conn, run["action_set_id"], before=run["id"])
-        ids = list(dict.fromkeys(row["run_id"] for row in rows))
         dated = [
             (row["held_at"], msgspec.json.decode(row["change"], type=RevertibleChange))
-            for row in rows
+            for row in alerts.take_holds(conn, run["action_set_id"], by=run["id"])
         ]
     else:
         target = action_runs.find(conn, run["action_set_id"], run["reverts_run_id"])
@@ -58,12 +55,10 @@ def revert_targets(conn: Connection, run: Row, by: Identity) -> ActionResult:
             raise NotFoundError("The run to revert was deleted.")
         if target["reverted_by_run_id"]:  # by an undo or auto-revert that was inserted earlier
             return ActionResult("It was already reverted.")
-        ids = [target["id"]]
+        action_runs.mark_reverted(conn, target["id"], by=run["id"])
         dated = [(target["created_at"], change) for change in reversed(list_changes(target))]
     revert = None if run["cause"] == "undo" else run
-    result = _revert_changes(conn, run["project"], dated, by, revert)
-    action_runs.mark_reverted(conn, ids, by=run["id"])
-    return result
+    return _revert_changes(conn, run["project"], dated, by, revert)
 
 
 def _revert_changes(
@@ -78,11 +73,10 @@ def _revert_changes(
     sets or people keep. States are written together, as actions write them. A flag whose strategies
     were removed since stays disabled, because enabling it would add one for all users, and so does
     one that was revived or deleted and created again since."""
-    revisions.lock(conn)
     changes = [change for _, change in dated]
-    targets = [_make_target(project, change) for change in changes]
-    states = list_states(conn, targets)
-    switches = SwitchBatch(conn, targets, needs_strategy=True)
+    switches = SwitchBatch(conn, needs_strategy=True)
+    switches.lock()
+    switches.read([_make_target(project, change) for change in changes])
     holders = shared_holds.find_holders(conn, changes, only_firing=True) if revert else {}
     kept_flags = shared_holds.find_kept(conn, changes) if revert else set()
     reverted: list[RevertibleChange] = []
@@ -104,7 +98,8 @@ def _revert_changes(
             continue
         try:
             target = _make_target(project, change)
-            is_newer = target in states and states[target]["began_at"] > changed_at
+            state = switches.find_state(target)
+            is_newer = state is not None and state["began_at"] > changed_at
             if is_newer and change.changed_property == "state":
                 raise ConflictError("It was created again or revived since.")
             if is_unchanged := _revert(switches, target, change, by):

@@ -96,7 +96,7 @@ class SwitchBatch:
         Returns the names of the flags whose state changed."""
         self.lock()
         targets = [FeatureEnvironment(project, name, environment) for name in sorted(set(names))]
-        self._read(targets)
+        self.read(targets)
         missing = [target for target in targets if target not in self._states]
         if missing:
             features.get_all(self.conn, project, [target.feature for target in missing])
@@ -109,6 +109,10 @@ class SwitchBatch:
             self._change(changed, enabled, by)
         return {target.feature for target in changed}
 
+    def find_state(self, target: FeatureEnvironment) -> Row | None:
+        """The state of a target that was read."""
+        return self._states.get(target)
+
     def lock(self) -> None:
         """Takes the lock of changes, once, and rereads the states that changed before."""
         if self._is_locked:
@@ -117,7 +121,7 @@ class SwitchBatch:
         stale = [key for key, state in self._states.items() if state["generation"] != generation]
         for target in stale:
             del self._states[target]
-        self._read(stale)
+        self.read(stale)
         self._is_locked = True
 
     def write(self) -> None:
@@ -133,7 +137,7 @@ class SwitchBatch:
             raise BadDataError(f"{target.feature} is archived. Revive it first.")
         return state
 
-    def _read(self, targets: Sequence[FeatureEnvironment]) -> None:
+    def read(self, targets: Sequence[FeatureEnvironment]) -> None:
         unread = [target for target in targets if target not in self._states]
         if unread:
             self._states |= list_states(self.conn, unread)
@@ -154,7 +158,7 @@ class SwitchBatch:
                 if target.feature in added:
                     self.added[target] = added[target.feature]
                 del self._states[target]
-            self._read(inactive)
+            self.read(inactive)
         for target in targets:
             self._states[target]["enabled"] = enabled
             self._changes.append(StateChange(target, enabled, by))

@@ -26,7 +26,7 @@ def evaluate_guards(
 ) -> None:
     """Stores the alerts of the guards and decides about their releases. A release that can't be
     decided keeps its alert: the job decides again."""
-    endpoint_ids = sorted({signal.endpoint_id for signal in signals})
+    endpoint_ids = sorted({signal.endpoint_id for signal in signals if signal.is_guarded})
     rows = release_guards.list_of_endpoints(conn, endpoint_ids) if endpoint_ids else []
     changes = _match_all(rows, signals, logger)
     if not changes:

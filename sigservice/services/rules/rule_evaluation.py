@@ -154,8 +154,9 @@ def _store(
     items, changes, error = [], [], None
     for before, reading in zip(rows, readings, strict=True):
         row = locked.get(before["id"])
-        if row is None or any(row[name] != before[name] for name in ("condition", "due_at")):
-            continue  # changed meanwhile
+        has_lease = "leased_until" in before  # a change of the rule ends it
+        if row is None or not (has_lease or _is_same(row, before)):
+            continue
         step = _advance(row, reading)
         due_at = read_condition(row).find_due_at(now, reading.start)
         item = build_state_item(row, step.state, reading) | {"due_at": due_at}
@@ -178,6 +179,11 @@ def _store(
     if guard_rules:
         decide(conn, guard_rules)
     return Evaluation(readings, changes, error)
+
+
+def _is_same(row: Row, before: Row) -> bool:
+    """Whether the rule wasn't changed or evaluated meanwhile."""
+    return all(row[name] == before[name] for name in ("condition", "due_at"))
 
 
 def _advance(row: Row, reading: Reading) -> Step:

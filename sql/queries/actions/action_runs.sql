@@ -108,15 +108,13 @@ SELECT s.id AS action_set_id,
 FROM unnest(%(sets)s::int[], %(max_runs)s::int[]) AS s (id, max_runs);
 
 -- name: mark_reverted
--- Links the runs with the run that reverted them, which refers to the newest of them, the first ID.
-WITH reverting AS (
-    UPDATE action_runs SET reverts_run_id = (%(ids)s::bigint[])[1] WHERE id = %(by)s
-), released AS (
-    DELETE FROM holds WHERE run_id = ANY(%(ids)s) AND kept_at IS NULL
+-- The run holds nothing after that.
+WITH released AS (
+    DELETE FROM holds WHERE run_id = %(id)s AND kept_at IS NULL
 )
 UPDATE action_runs
 SET reverted_by_run_id = %(by)s, revert_due_at = NULL
-WHERE id = ANY(%(ids)s);
+WHERE id = %(id)s;
 
 -- name: claim_due_reverts
 -- The runs that are due longest come first. Only one process gets each run.

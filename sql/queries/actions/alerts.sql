@@ -123,12 +123,20 @@ INSERT INTO holds (run_id, position, action_set_id, feature, environment, change
 SELECT run_id, position, action_set_id, change ->> 'feature', change ->> 'environment', change, held_at FROM items
 ON CONFLICT (run_id, position) DO NOTHING;
 
--- name: list_holds
--- What a revert of the set reverts, the newest change first.
-SELECT run_id, change, held_at
-FROM holds
-WHERE action_set_id = %(action_set_id)s AND run_id < %(before)s AND kept_at IS NULL
-ORDER BY run_id DESC, position DESC;
+-- name: take_holds
+-- What the run `by` reverts, the newest change first: all that the set has held before. Links the runs with it; it
+-- refers to the newest of them.
+WITH taken AS MATERIALIZED (
+    DELETE FROM holds WHERE action_set_id = %(action_set_id)s AND run_id < %(by)s AND kept_at IS NULL
+    RETURNING run_id, position, change, held_at
+), reverting AS (
+    UPDATE action_runs SET reverts_run_id = (SELECT max(run_id) FROM taken) WHERE id = %(by)s
+), reverted AS (
+    UPDATE action_runs
+    SET reverted_by_run_id = %(by)s, revert_due_at = NULL
+    WHERE id = ANY(ARRAY(SELECT run_id FROM taken))
+)
+SELECT change, held_at FROM taken ORDER BY run_id DESC, position DESC;
 
 -- name: list_holders
 -- The sets that hold flags in their states; `is_firing` if the set is enabled and one of its alerts fires.

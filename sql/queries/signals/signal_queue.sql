@@ -2,9 +2,11 @@
 
 -- name: list_queued_signals
 -- The oldest signals, up to `max_bytes` of payload, because each matching set stores a copy. Call
--- delete_queued_signals in the same transaction.
+-- end_queued_signals in the same transaction.
 SELECT signal_id, endpoint_id, payload, token_id, created_at, now() AS now,
-       (SELECT e.template FROM signal_endpoints e WHERE e.id = endpoint_id) AS template
+       (SELECT e.template FROM signal_endpoints e WHERE e.id = endpoint_id) AS template,
+       EXISTS (SELECT FROM release_guards g
+               WHERE g.endpoint_id = waiting.endpoint_id AND g.kind = 'signal' AND g.is_watching) AS is_guarded
 FROM (
     SELECT q.signal_id, q.endpoint_id, s.payload, s.token_id, s.created_at,
            coalesce(sum(s.payload_bytes) OVER (ORDER BY q.signal_id
@@ -15,14 +17,19 @@ FROM (
 WHERE bytes_before < %(max_bytes)s
 ORDER BY signal_id;
 
--- name: delete_queued_signals
-DELETE FROM signal_queue WHERE signal_id = ANY(%(ids)s);
-
--- name: insert_results
-INSERT INTO signal_results (signal_id, results)
-SELECT signal_id, results::jsonb
-FROM unnest(%(signal_ids)s::bigint[], %(results)s::text[]) AS r (signal_id, results)
-ON CONFLICT DO NOTHING;
+-- name: end_queued_signals
+-- Deletes the signals from the queue, and stores the results of those that were queued and have some.
+WITH deleted AS (
+    DELETE FROM signal_queue WHERE signal_id = ANY(%(signal_ids)s) RETURNING signal_id
+), stored AS (
+    INSERT INTO signal_results (signal_id, results)
+    SELECT signal_id, r.results::jsonb
+    FROM deleted
+    JOIN unnest(%(signal_ids)s::bigint[], %(results)s::text[]) AS r (signal_id, results) USING (signal_id)
+    WHERE r.results IS NOT NULL
+    ON CONFLICT DO NOTHING
+)
+SELECT count(*) FROM deleted;
 
 -- name: list_results
 -- `results` is NULL for a queued signal. A signal that triggered no set has no row.

@@ -132,7 +132,7 @@ def test_a_restored_run_is_not_due_any_more(conn):
     one, two = add(conn, 1, 2)
     for id in (one, two):
         end(conn, id, minutes=5)
-    action_runs.mark_reverted(conn, [one], by=two)
+    action_runs.mark_reverted(conn, one, by=two)
     due(conn)
     assert ids(action_runs.claim_due_reverts(conn, None)) == [two]
     assert action_runs.find(conn, 1, one)["reverted_by_run_id"] == two
