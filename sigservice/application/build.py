@@ -227,7 +227,7 @@ def _store_signals(
         return signal_storage.store_all(conn, signals)
     with single_transaction(conn):
         results = signal_storage.store_all(conn, signals)
-        now = clock.choose_now(read_time(conn))
+        now = read_time(conn, clock.fixed_now)
         has_ended = bool(end_silence(conn, now, endpoint_ids, clock.choose_now).changes)
     return (
         [

@@ -36,7 +36,7 @@ def _evaluate(context: Context, *, is_alone: bool = False) -> bool:
     start = time.monotonic()
     try:
         with context.database.transaction() as conn:
-            now, decide = context.clock.choose_now(read_time(conn)), make_decide(context)
+            now, decide = read_time(conn, context.clock.fixed_now), make_decide(context)
             evaluation = rule_evaluation.evaluate_due(
                 conn,
                 now,

@@ -126,7 +126,7 @@ def _store(context: Context, leases: list[Lease], answer: Answer) -> None:
 
 
 def _read_time(context: Context, conn: Connection) -> datetime:
-    return context.clock.choose_now(read_time(conn))
+    return read_time(conn, context.clock.fixed_now)
 
 
 def _is_old(lease: Lease, now: datetime) -> bool:

@@ -1,6 +1,6 @@
-"""Progresses releases: each process reads all active ones in one statement, and locks only those
-that have something to do. Processes take turns by the locks, so a step happens once; a kill loses a
-transaction, and the next run decides again."""
+"""Progresses releases: each process reads all active ones in one statement, and again those
+that have something to do, under the lock of revisions. Processes take turns by it, so a step
+happens once; a kill loses a transaction, and the next run decides again."""
 
 from sigservice.context import Context
 from sigservice.log import Logger
@@ -25,8 +25,8 @@ def run_once(context: Context) -> None:
 def _scan(context: Context, logger: Logger) -> None:
     """Reads all releases and progresses those that have something to do."""
     with context.database.autocommit() as conn:
-        rows = release_rows.list_active(conn)
-    for release in load_readable(rows, context.clock, logger):
+        rows = release_rows.list_active(conn, None, context.clock.fixed_now)
+    for release in load_readable(rows, logger):
         if context.stopping.is_set():
             break
         if release_progress.has_work(release):

@@ -176,12 +176,12 @@ def test_an_alert_that_arrives_while_a_guard_is_stored_counts_after_a_kill(kit):
     context = kit.services[0].context
     target = FeatureEnvironment("default", "checkout", "production")
     with context.database.transaction() as conn:
-        row = releases.create(conn, target, body, SYSTEM, read_surroundings(context))
+        id = releases.create(conn, target, body, SYSTEM, read_surroundings(context))
         kit.signal("firing")
     # The process that stored it is killed before it looks for alerts.
-    assert kit.state(row) == ("running", None, 1)
+    assert kit.state({"id": id}) == ("running", None, 1)
     kit.progress()
-    assert kit.state(row) == ("rolledBack", None, 0)
+    assert kit.state({"id": id}) == ("rolledBack", None, 0)
 
 
 def list_audited_types(kit):

@@ -20,7 +20,7 @@ def test_requests_take_few_statements(kit, monkeypatch):
     guard = {"kind": "signal", "endpointId": endpoint["id"], "effect": "rollBack"}
     releases = []
     requests = {
-        # With 6 of a second transaction, which reads what arrived meanwhile.
+        # With 5 of a second transaction, which reads what arrived meanwhile.
         "create with a guard": lambda: releases.append(kit.create(guards=[guard])),
         "hold": lambda: kit.command(releases[0], "hold"),
         "resume": lambda: kit.command(releases[0], "resume"),
@@ -29,9 +29,9 @@ def test_requests_take_few_statements(kit, monkeypatch):
     }
     counts = {name: count_statements(monkeypatch, work) for name, work in requests.items()}
     assert counts == {  # with one that finds the token
-        "create with a guard": 27,
-        "hold": 8,
-        "resume": 8,
-        "roll back": 12,
-        "create without guards": 17,
+        "create with a guard": 22,
+        "hold": 6,
+        "resume": 6,
+        "roll back": 10,
+        "create without guards": 15,
     }

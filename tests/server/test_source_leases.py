@@ -20,6 +20,10 @@ RULES = "/api/admin/alert-rules"
 SOURCES = "/api/admin/metric-sources"
 HURRY = "UPDATE alert_rules SET due_at = 'epoch'"
 LATE = "SELECT count(*) FROM alert_rules WHERE evaluated_at IS NULL"
+WAITING = """
+SELECT count(*) FROM alert_rules
+WHERE left(name, 4) = 'fast' AND (due_at = 'epoch' OR leased_until IS NOT NULL)
+"""
 SHORTEN = """
 UPDATE alert_rules SET leased_until = now() + interval '5 s'
 WHERE leased_until IS NOT NULL RETURNING 1
@@ -92,6 +96,7 @@ def test_processes_send_one_query_at_a_time_to_each_source(environ, recorders, c
         slow.may_answer.clear()
         run(conn, HURRY)
         until(lambda: slow.in_flight, "a query that hangs")
+        until(lambda: run(conn, WAITING) == [(0,)], "the answers of the other source")
         fast.texts.clear()
         fast.most = slow.most = 1  # the creation of rules asks beside the other process
         for _ in range(ROUNDS):

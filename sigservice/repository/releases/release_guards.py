@@ -26,10 +26,6 @@ def replace(conn: Connection, release_id: int, positions: Mapping[int, int]) -> 
     execute(conn, _SQL["replace_guards"], release_id=release_id, positions=text)
 
 
-def update_many(conn: Connection, items: Sequence[Any]) -> None:
-    execute(conn, _SQL["update_guards"], items=msgspec.json.encode(items).decode())
-
-
 def list_releases_of_rules(conn: Connection, rule_ids: Sequence[int]) -> list[int]:
     """The IDs of the releases whose guards have these rules."""
     rows = fetch_all(conn, _SQL["list_releases_of_rules"], rule_ids=list(rule_ids))

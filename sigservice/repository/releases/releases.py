@@ -59,27 +59,30 @@ def count_by_state(conn: Connection) -> dict[str, int]:
     return {row["state"]: row["count"] for row in fetch_all(conn, _SQL["count_releases"])}
 
 
-def lock(conn: Connection, ids: Sequence[int]) -> None:
-    """No other transaction changes these releases."""
-    execute(conn, _SQL["lock_releases"], ids=list(ids))
-
-
-def list_active(conn: Connection, ids: Sequence[int] | None = None) -> list[Row]:
-    """What decisions need of all releases that have not ended; of any state with `ids`."""
+def list_active(conn: Connection, ids: Sequence[int] | None, now: datetime | None) -> list[Row]:
+    """What decisions need of all releases that have not ended; of any state with `ids`. `now` is
+    that of the rows, by the clock of the database if it is None."""
     values = None if ids is None else list(ids)
-    return fetch_all_prepared(conn, _SQL["list_active_releases"], ids=values)
+    return fetch_all_prepared(conn, _SQL["list_active_releases"], ids=values, now=now)
 
 
-def find_news(conn: Connection, *, since: datetime | None) -> Row:
-    """{generation, emergency, now, has_active, is_due, running_count, held_count}."""
-    row = fetch_one_prepared(conn, _SQL["find_release_news"], since=since)
+def find_news(conn: Connection, now: datetime | None, since: datetime | None) -> Row:
+    """{generation, emergency, now, has_active, is_due, running_count, held_count}, by the clock of the
+    database if `now` is None."""
+    row = fetch_one_prepared(conn, _SQL["find_release_news"], now=now, since=since)
     assert row is not None
     return row
 
 
-def update(conn: Connection, item: Any) -> None:
-    """`item` has the columns that change."""
-    execute(conn, _SQL["update_release"], item=msgspec.json.encode(item).decode())
+def save(
+    conn: Connection,
+    release: dict[str, Any] | None,
+    guards: Sequence[dict[str, Any]],
+) -> None:
+    """The columns that change of a release and of its guards."""
+    items = {"release": release or {}, "guards": guards}
+    texts = {name: msgspec.json.encode(item).decode() for name, item in items.items()}
+    execute(conn, _SQL["save_release"], **texts)
 
 
 def list_events(conn: Connection, release_id: int) -> list[Row]:
@@ -93,14 +96,25 @@ def list_guard_events(conn: Connection, release_ids: Sequence[int], since: datet
     return fetch_all(conn, sql, release_ids=list(release_ids), since=since)
 
 
-def read_time(conn: Connection) -> datetime:
-    """Of the transaction, by the clock of the database."""
-    moment: datetime = fetch_value(conn, _SQL["read_time"])
+def read_time(conn: Connection, now: datetime | None) -> datetime:
+    """Of the transaction, by the clock of the database if `now` is None."""
+    moment: datetime = fetch_value(conn, _SQL["read_time"], now=now)
     return moment
 
 
-def find_poll_interval(conn: Connection, environment: str) -> int | None:
-    return fetch_value(conn, _SQL["find_poll_interval"], environment=environment)
+def find_propagation_seconds(conn: Connection, environment: str) -> int:
+    """The seconds until every SDK of the environment has a change."""
+    return int(fetch_value(conn, _SQL["find_propagation_seconds"], environment=environment))
+
+
+def find_surroundings(
+    conn: Connection, feature: str, environment: str, now: datetime | None
+) -> Row:
+    """{now, propagation_seconds, has_active}."""
+    values = {"feature": feature, "environment": environment, "now": now}
+    row = fetch_one(conn, _SQL["find_surroundings"], **values)
+    assert row is not None
+    return row
 
 
 def find_last_editor(conn: Connection, feature: str, environment: str) -> Row | None:

@@ -9,20 +9,22 @@ from typing import ClassVar
 
 import msgspec
 
-from sigservice.db import Connection, Row
+from sigservice.db import Connection
 from sigservice.errors import ConflictError
 from sigservice.repository.releases import release_guards as guard_rows
+from sigservice.repository.releases import releases as release_rows
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
-from sigservice.services.releases import release_guards, release_progress, releases
+from sigservice.services.releases import release_guards, release_progress
 from sigservice.services.releases.guard_results import GuardRecord
 from sigservice.services.releases.guard_signals import make_text
 from sigservice.services.releases.guard_texts import NamedGuard, describe_edit
 from sigservice.services.releases.plans import Guard, RuleGuard, check_guards
 from sigservice.services.releases.release_commands import describe_state, lock_current
 from sigservice.services.releases.release_guards import PreparedGuard
-from sigservice.services.releases.release_state import Release, find_propagation_seconds, lock_all
+from sigservice.services.releases.release_journal import Journal
+from sigservice.services.releases.release_state import Release, read_all
 from sigservice.services.releases.releases import Surroundings
 from sigservice.services.rules.rule_conditions import ImpactMetric, Silence
 
@@ -46,8 +48,8 @@ def edit_guards(
     body: GuardChanges,
     by: Identity,
     surroundings: Surroundings,
-) -> Row:
-    """Returns the release. Raises NotFoundError, BadDataError with all problems, ConflictError if
+) -> None:
+    """Raises NotFoundError, BadDataError with all problems, ConflictError if
     it has ended or isn't as the caller expects."""
     Problems().check_text(body.reason, "reason", max_length=500).raise_if_any()
     release, journal = lock_current(conn, target, id, body.step, surroundings.clock)
@@ -75,10 +77,12 @@ def edit_guards(
     new = {guard.position: guard for guard in prepared if guard.position not in same}
     _check(conn, release, new, problems)
     if new or removed:
+        release_progress.store(conn, release, journal)
+        journal = Journal()
         changed = _pair(removed, {n: definitions[n] for n in new}, _find_subject)
         guard_rows.replace(conn, release.id, {same[n].id: n for n in same})
         guard_rows.insert_many(conn, id, [guard.to_item() for guard in new.values()], release.now)
-        (release,) = lock_all(conn, [id], surroundings.clock)
+        (release,) = read_all(conn, [id], surroundings.clock)
         text = describe_edit(
             [(_name_record(changed[n]), _name_prepared(new[n])) for n in changed],
             [_name_prepared(new[n]) for n in new if n not in changed],
@@ -87,8 +91,7 @@ def edit_guards(
         reason = f"{text}: {body.reason}" if body.reason else text
         journal.add(release, "guardsEdited", by=by, reason=reason)
         release_progress.progress(conn, release, journal)
-    journal.write(conn)
-    return releases.read(conn, target, id)
+    release_progress.store(conn, release, journal)
 
 
 def _pair(
@@ -134,7 +137,7 @@ def _check(
     first = 0 if release.state == "scheduled" else release.step + 1
     release_guards.check_minutes(
         [guard.definition for guard in new.values()],
-        find_propagation_seconds(conn, release.environment),
+        release_rows.find_propagation_seconds(conn, release.environment),
         release.plan.steps,
         problems,
         first=first,

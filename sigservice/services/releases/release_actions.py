@@ -18,7 +18,7 @@ from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Identity
 from sigservice.services.releases import release_progress
 from sigservice.services.releases.release_journal import Journal
-from sigservice.services.releases.release_state import Release, lock_all
+from sigservice.services.releases.release_state import Release, read_all
 
 
 class ReleaseAction(FlagKind):
@@ -49,7 +49,7 @@ class ReleaseAction(FlagKind):
             project=project,
             states=["running", "held"],
         )
-        for release in lock_all(switches.conn, [row["id"] for row in rows], Clock()):
+        for release in read_all(switches.conn, [row["id"] for row in rows], Clock()):
             if self._effect == "rollBack" or release.state == "running" or release.resumes_alone:
                 return ActionResult(self._change(switches.conn, release, by))
         return ActionResult(f"{target.feature} in {target.environment} has no such release.")
@@ -64,8 +64,7 @@ class ReleaseAction(FlagKind):
         else:
             rollout = min(release.present_rollout, release.start_rollout)
             release_progress.roll_back(conn, release, rollout, by, journal, reason)
-        release_progress.save(conn, release)
-        journal.write(conn)
+        release_progress.store(conn, release, journal)
         return journal.last_text
 
 

@@ -21,7 +21,7 @@ from sigservice.services.releases import guard_results, release_progress, releas
 from sigservice.services.releases.decision import find_obstacle, list_active
 from sigservice.services.releases.edits import RANDOM, is_random
 from sigservice.services.releases.release_journal import Journal
-from sigservice.services.releases.release_state import Release, lock_all
+from sigservice.services.releases.release_state import Release, read_all
 from sigservice.services.releases.release_texts import end_sentence
 
 
@@ -70,19 +70,17 @@ def run_command(
     COMMANDS[name](_Command(conn, release, body, by, journal))
     if release.is_active:
         release_progress.progress(conn, release, journal)
-    else:
-        release_progress.save(conn, release)
-    journal.write(conn)
+    release_progress.store(conn, release, journal)
     return releases.read(conn, target, id)
 
 
 def lock_current(
     conn: Connection, target: FeatureEnvironment, id: int, step: int | None, clock: Clock
 ) -> tuple[Release, Journal]:
-    """Brings the release up to date; returns it with the resulting events. `step` is the step that
-    the caller expects to be present. Raises NotFoundError, ConflictError."""
+    """Brings the release up to date; returns it with the resulting events, both not stored. `step`
+    is the step that the caller expects to be present. Raises NotFoundError, ConflictError."""
     revisions.lock(conn)
-    locked = lock_all(conn, [id], clock)
+    locked = read_all(conn, [id], clock)
     if not locked or locked[0].target != target or not locked[0].is_linked:
         releases.get(conn, target, id)  # says what is missing
     (release,), journal = locked, Journal()

@@ -10,7 +10,6 @@ from typing import Any
 from sigservice.db import Connection, savepoint
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.log import Logger, log_error
-from sigservice.repository.releases import release_guards
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services.flags import strategies
 from sigservice.services.identity import SYSTEM, Identity, name_actor
@@ -19,7 +18,7 @@ from sigservice.services.releases.decision import Decision, decide
 from sigservice.services.releases.edits import RANDOM, is_random
 from sigservice.services.releases.guard_results import GuardRecord
 from sigservice.services.releases.release_journal import Journal
-from sigservice.services.releases.release_state import Release, find_propagation_seconds
+from sigservice.services.releases.release_state import Release
 
 MAX_DECISIONS = 5  # in a row: a start, a hold, a rollback
 _COLUMNS = (
@@ -42,13 +41,13 @@ def has_work(release: Release) -> bool:
 
 
 def progress_safely(conn: Connection, releases: Sequence[Release], logger: Logger) -> None:
-    """Progresses releases that `lock_active` found. A release that fails stays as it is until the
+    """Progresses releases that `read_active` found. A release that fails stays as it is until the
     next run of the job, and doesn't stop the others."""
     for release in releases:
         with isolate(conn, release, logger):
             journal = Journal()
             progress(conn, release, journal)
-            journal.write(conn)
+            store(conn, release, journal)
 
 
 @contextmanager
@@ -65,7 +64,8 @@ def isolate(conn: Connection, release: Release, logger: Logger) -> Iterator[None
 
 
 def progress(conn: Connection, release: Release, journal: Journal) -> None:
-    """Refreshes the guards, then decides and applies until nothing is left to do now."""
+    """Refreshes the guards, then decides and applies until nothing is left to do now. Call `store`
+    when that is all."""
     refresh_guards(release, journal)
     for _ in range(MAX_DECISIONS):
         _accept_harmless_changes(release)
@@ -75,7 +75,6 @@ def progress(conn: Connection, release: Release, journal: Journal) -> None:
         _apply(conn, release, decision, journal)
         if not release.is_active:
             break
-    save(conn, release)
 
 
 def refresh_guards(release: Release, journal: Journal) -> None:
@@ -99,7 +98,9 @@ def enter_step(
     _clear_hold(release)
     release.resumed_at = release.now
     if release.now != release.created_at:  # its creation has read it
-        release.propagation_seconds = find_propagation_seconds(conn, release.environment)
+        release.propagation_seconds = release_rows.find_propagation_seconds(
+            conn, release.environment
+        )
     begin_step(release, step)
 
 
@@ -165,22 +166,24 @@ def end(release: Release, state: str) -> None:
     _clear_hold(release)
 
 
-def save(conn: Connection, release: Release) -> None:
-    """Stores the release and the results of its guards."""
-    release_rows.update(conn, {name: getattr(release, name) for name in _COLUMNS})
-    save_guards(conn, release)
+def store(conn: Connection, release: Release, journal: Journal) -> None:
+    """Stores the release, the results of its guards and the events."""
+    columns = {name: getattr(release, name) for name in _COLUMNS}
+    release_rows.save(conn, columns, _list_guard_columns(release))
+    journal.write(conn)
 
 
 def save_guards(conn: Connection, release: Release) -> None:
-    if release.guards:
-        watching = {"is_watching": release.is_active}
-        items = [
-            {name: getattr(guard, name) for name in _GUARD_COLUMNS}
-            | {"signal_ids": {k: id for k, id in guard.signal_ids.items() if k in guard.keys}}
-            | watching
-            for guard in release.guards
-        ]
-        release_guards.update_many(conn, items)
+    release_rows.save(conn, None, _list_guard_columns(release))
+
+
+def _list_guard_columns(release: Release) -> list[dict[str, Any]]:
+    return [
+        {name: getattr(guard, name) for name in _GUARD_COLUMNS}
+        | {"signal_ids": {k: id for k, id in guard.signal_ids.items() if k in guard.keys}}
+        | {"is_watching": release.is_active}
+        for guard in release.guards
+    ]
 
 
 def _clear_hold(release: Release) -> None:

@@ -18,7 +18,7 @@ from sigservice.services.releases import release_progress
 from sigservice.services.releases.guard_results import AlertChange, apply_alert, match_signal
 from sigservice.services.releases.guard_signals import list_changes, read_changes
 from sigservice.services.releases.plans import SignalGuard
-from sigservice.services.releases.release_state import Release, lock_active
+from sigservice.services.releases.release_state import Release, read_active
 
 
 def evaluate_guards(
@@ -32,7 +32,7 @@ def evaluate_guards(
     if not changes:
         return
     revisions.lock(conn)
-    releases = lock_active(conn, sorted(changes), clock, logger)
+    releases = read_active(conn, sorted(changes), clock, logger)
     for release in releases:
         with release_progress.isolate(conn, release, logger):
             _apply_alerts(release, changes[release.id])
@@ -45,7 +45,7 @@ def decide_for_rules(
 ) -> None:
     """Decides about the releases whose guards have these alert rules."""
     ids = release_guards.list_releases_of_rules(conn, rule_ids)
-    release_progress.progress_safely(conn, lock_active(conn, sorted(ids), clock, logger), logger)
+    release_progress.progress_safely(conn, read_active(conn, sorted(ids), clock, logger), logger)
 
 
 def catch_up(
@@ -54,7 +54,7 @@ def catch_up(
     """Brings a release up to date, with the alerts that arrived while its guards were stored:
     nothing queued them before the commit."""
     revisions.lock(conn)
-    releases = lock_active(conn, [release_id], clock, logger)
+    releases = read_active(conn, [release_id], clock, logger)
     for release in releases:
         new = [guard for guard in release.guards if not guard.is_caught_up]
         for guard in new:

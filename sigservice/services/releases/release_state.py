@@ -18,8 +18,6 @@ from sigservice.services.releases.plans import Plan, Step
 from sigservice.services.releases.windows import is_open
 from sigservice.services.system import emergency
 
-DEFAULT_POLL_SECONDS = 15
-
 
 class Release(msgspec.Struct, kw_only=True):
     """The columns of the row, and the `present` content of the flag. `now` is the time that counts
@@ -123,47 +121,38 @@ class Release(msgspec.Struct, kw_only=True):
         )
 
 
-def load(row: Row, clock: Clock) -> Release:
+def load(row: Row) -> Release:
     """The release of a row of `list_active`."""
-    now = clock.choose_now(row["now"])
-    frozen = emergency.decode(row["emergency"], now).frozen
+    frozen = emergency.decode(row["emergency"], row["now"]).frozen
     values = row | {
         "plan": msgspec.json.decode(row["plan"], type=Plan),
         "content": msgspec.json.decode(row["content"]),
         "present": msgspec.json.decode(row["present"]),
         "guards": msgspec.json.decode(row["guards"], type=list[GuardRecord]),
         "frozen_reason": frozen.reason if frozen else None,
-        "now": now,
     }
     return Release(**{name: values[name] for name in Release.__struct_fields__})
 
 
-def lock_all(conn: Connection, ids: list[int], clock: Clock) -> list[Release]:
-    """The releases of these IDs, locked. The transaction must hold the lock of revisions, so that
+def read_all(conn: Connection, ids: list[int], clock: Clock) -> list[Release]:
+    """The releases of these IDs. The transaction must hold the lock of revisions, so that they and
     their flags can't change."""
-    release_rows.lock(conn, ids)
-    return [load(row, clock) for row in release_rows.list_active(conn, ids)]
+    return [load(row) for row in release_rows.list_active(conn, ids, clock.fixed_now)]
 
 
-def load_readable(rows: Sequence[Row], clock: Clock, logger: Logger) -> list[Release]:
+def load_readable(rows: Sequence[Row], logger: Logger) -> list[Release]:
     """The releases of rows of `list_active`. One that can't be read is logged and left out."""
     releases = []
     for row in rows:
         try:
-            releases.append(load(row, clock))
+            releases.append(load(row))
         except Exception as error:  # noqa: BLE001  one release must not stop the others
             log_error(logger, f"release {row['id']} can't be read", error)
     return releases
 
 
-def lock_active(conn: Connection, ids: list[int], clock: Clock, logger: Logger) -> list[Release]:
-    """The releases of these IDs that can be read and have not ended, locked as by `lock_all`."""
-    release_rows.lock(conn, ids)
-    releases = load_readable(release_rows.list_active(conn, ids), clock, logger)
+def read_active(conn: Connection, ids: list[int], clock: Clock, logger: Logger) -> list[Release]:
+    """The releases of these IDs that can be read and have not ended. The transaction must hold the
+    lock of revisions."""
+    releases = load_readable(release_rows.list_active(conn, ids, clock.fixed_now), logger)
     return [release for release in releases if release.is_active]
-
-
-def find_propagation_seconds(conn: Connection, environment: str) -> int:
-    """The seconds until every SDK of the environment has a change."""
-    seconds = release_rows.find_poll_interval(conn, environment)
-    return DEFAULT_POLL_SECONDS if seconds is None else seconds

@@ -34,7 +34,7 @@ class ReleaseWatch:
     def must_scan(self, conn: Connection, clock: Clock) -> bool:
         """Whether the job must read all releases now. Call `remember` when it has."""
         last, monotonic = self._scanned, clock.monotonic()
-        row = releases.find_news(conn, since=last[1] if last else None)
+        row = releases.find_news(conn, clock.fixed_now, last[1] if last else None)
         self.counts = ReleaseCounts(row["running_count"], row["held_count"])
         version = row["generation"], row["emergency"]
         self.emergency_text = row["emergency"]

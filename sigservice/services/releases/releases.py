@@ -29,7 +29,7 @@ from sigservice.services.releases.plans import (
 )
 from sigservice.services.releases.release_guards import PreparedGuard, Readings
 from sigservice.services.releases.release_journal import Journal, name_release_event
-from sigservice.services.releases.release_state import find_propagation_seconds, load
+from sigservice.services.releases.release_state import read_all
 from sigservice.services.releases.windows import Window
 
 ACTIVE = ("scheduled", "running", "held")
@@ -86,15 +86,16 @@ def create(
     new: NewRelease,
     by: Identity,
     surroundings: Surroundings,
-) -> Row:
-    """Starts the release unless it is scheduled. Raises NotFoundError, ConflictError if one is
-    active, BadDataError with all problems."""
+) -> int:
+    """Starts the release unless it is scheduled; returns its ID. Raises NotFoundError,
+    ConflictError if one is active, BadDataError with all problems."""
     revisions.lock(conn)
     state = get_state(conn, target)
-    if _list_rows(conn, target, ACTIVE):
+    now = surroundings.clock.fixed_now
+    place = release_rows.find_surroundings(conn, target.feature, target.environment, now)
+    if place["has_active"]:
         raise ConflictError(f"{target.feature} has a release in {target.environment} already.")
-    now = surroundings.clock.choose_now(release_rows.read_time(conn))
-    prepared, problems = _prepare(conn, target, state, new, surroundings, now)
+    prepared, problems = _prepare(conn, target, state, new, surroundings, place)
     release_guards.check_firing(prepared.guards, problems)
     problems.raise_if_any()
     strategy, journal = prepared.strategy, Journal()
@@ -112,15 +113,15 @@ def create(
         rollout=prepared.rollout,
         start_at=prepared.start_at,
         propagation_seconds=prepared.propagation_seconds,
-        now=now,
+        now=place["now"],
         created_by=by.username,
         created_by_user_id=by.user_id,
     )
     items = [guard.to_item() for guard in prepared.guards]
-    guard_rows.insert_many(conn, id, items, now)
+    guard_rows.insert_many(conn, id, items, place["now"])
     is_scheduled = prepared.start_at is not None
     _start(conn, id, by, surroundings.clock, journal, is_scheduled=is_scheduled)
-    return read(conn, target, id)
+    return id
 
 
 def preview(
@@ -129,10 +130,12 @@ def preview(
     """What the guards of a release would have done, and what else is known before its creation.
     Raises NotFoundError, BadDataError."""
     state = get_state(conn, target)
-    now = surroundings.clock.choose_now(release_rows.read_time(conn))
-    prepared, problems = _prepare(conn, target, state, new, surroundings, now, checks_minutes=False)
+    now = surroundings.clock.fixed_now
+    place = release_rows.find_surroundings(conn, target.feature, target.environment, now)
+    prepared, problems = _prepare(conn, target, state, new, surroundings, place, is_preview=True)
     problems.raise_if_any()
-    guards = release_guards.preview_all(conn, prepared.guards, prepared.propagation_seconds, now)
+    seconds, now = prepared.propagation_seconds, place["now"]
+    guards = release_guards.preview_all(conn, prepared.guards, seconds, now)
     return {"warnings": prepared.warnings} | guards
 
 
@@ -255,14 +258,13 @@ def list_guards_of_flag(conn: Connection, target: FeatureEnvironment) -> list[Gu
 def _start(
     conn: Connection, id: int, by: Identity, clock: Clock, journal: Journal, *, is_scheduled: bool
 ) -> None:
-    (row,) = release_rows.list_active(conn, [id])  # of this transaction: no other can change it
-    release = load(row, clock)
+    (release,) = read_all(conn, [id], clock)  # of this transaction: no other can change it
     release.content = release.present
     journal.add(release, "created", by=by)
     if not is_scheduled and release.frozen_reason is None:
         release_progress.start(conn, release, by, journal)
     release_progress.progress(conn, release, journal)
-    journal.write(conn)
+    release_progress.store(conn, release, journal)
 
 
 def _prepare(
@@ -271,13 +273,13 @@ def _prepare(
     state: Row,
     new: NewRelease,
     surroundings: Surroundings,
-    now: datetime,
+    place: Row,
     *,
-    checks_minutes: bool = True,
+    is_preview: bool = False,
 ) -> tuple[_Prepared, Problems]:
     if state["archived"]:
         raise BadDataError(f"{target.feature} is archived. Revive it first.")
-    problems = Problems()
+    problems, now = Problems(), place["now"]
     plan = _make_plan(new)
     check_plan(plan, new.guards, problems)
     problems.raise_if_any()
@@ -288,11 +290,11 @@ def _prepare(
     strategy = _choose_strategy(new.strategyId, existing, problems)
     plan.createdStrategy = strategy is None
     start_at = _parse_start(new.startAt, now, problems)
-    propagation = find_propagation_seconds(conn, target.environment)
+    propagation = place["propagation_seconds"]
     warnings = _list_warnings(target, state, existing, strategy)
     prepared = _Prepared(plan, guards, strategy, start_at, warnings, propagation)
     _check_first_step(prepared, problems)
-    if checks_minutes:
+    if not is_preview:
         definitions = [guard.definition for guard in guards]
         release_guards.check_minutes(definitions, propagation, plan.steps, problems)
     return prepared, problems

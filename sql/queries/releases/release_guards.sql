@@ -48,30 +48,6 @@ SET position = kept.position
 FROM kept
 WHERE g.release_id = %(release_id)s AND g.id = kept.id;
 
--- name: update_guards
--- In the order of IDs. The rules of guards that no longer watch are disabled.
-WITH items AS (
-    SELECT id, state, since, reason, keys, signal_ids, ended, is_caught_up, is_watching
-    FROM jsonb_to_recordset(%(items)s::jsonb)
-         AS x (id bigint, state text, since timestamptz, reason text, keys jsonb, signal_ids jsonb,
-               ended jsonb, is_caught_up boolean, is_watching boolean)
-), locked AS (
-    SELECT id FROM release_guards
-    WHERE id = ANY(ARRAY(SELECT id FROM items))
-    ORDER BY id
-    FOR UPDATE
-), ended AS (
-    UPDATE alert_rules
-    SET enabled = false
-    WHERE guard_id = ANY(ARRAY(SELECT id FROM items WHERE NOT is_watching)) AND enabled
-)
-UPDATE release_guards g
-SET state = x.state, since = x.since, reason = x.reason, keys = x.keys, signal_ids = x.signal_ids,
-    ended = x.ended, is_caught_up = x.is_caught_up, is_watching = x.is_watching
-FROM items x
-JOIN locked USING (id)
-WHERE g.id = x.id;
-
 -- name: list_releases_of_rules
 SELECT DISTINCT g.release_id
 FROM alert_rules r

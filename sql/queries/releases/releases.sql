@@ -70,12 +70,9 @@ SELECT state, count(*) AS count
 FROM releases
 GROUP BY state;
 
--- name: lock_releases
--- In the order of their IDs. The lock of revisions is taken before.
-SELECT id FROM releases
-WHERE id = ANY(%(ids)s)
-ORDER BY id
-FOR UPDATE;
+-- part: now
+-- The time of the database, except in tests.
+coalesce(%(now)s::timestamptz, now())
 
 -- name: list_active_releases
 -- The releases that have not ended, all or with these IDs, as decisions need them: the row, its guards, and the present
@@ -87,7 +84,7 @@ FOR UPDATE;
                WHERE p.project = f.project AND p.environment = r.environment) AS is_linked,
        jsonb_build_object('enabled', coalesce(s.enabled, false),
                           'strategies', strategies.items) AS present,
-       (SELECT value FROM settings WHERE key = 'emergency') AS emergency, now() AS now
+       (SELECT value FROM settings WHERE key = 'emergency') AS emergency, {{now}} AS now
 FROM releases r
 JOIN features f ON f.name = r.feature
 LEFT JOIN feature_environments s ON s.feature = r.feature AND s.environment = r.environment
@@ -118,21 +115,45 @@ WHERE r.id = ANY(coalesce(%(ids)s::bigint[], ARRAY(
           SELECT id FROM releases WHERE state IN ('scheduled', 'running', 'held'))))
 ORDER BY r.id;
 
--- name: update_release
-UPDATE releases r
-SET state = x.state, held_by = x.held_by, held_reason = x.held_reason,
-    held_guard_id = x.held_guard_id, step = x.step, rollout = x.rollout,
-    rolled_back_from = x.rolled_back_from, content = x.content, entered_at = x.entered_at,
-    due_at = x.due_at, evidence_at = x.evidence_at, resumed_at = x.resumed_at,
-    propagation_seconds = x.propagation_seconds, auto_resumes = x.auto_resumes,
-    finished_at = x.finished_at, start_rollout = x.start_rollout
-FROM jsonb_to_record(%(item)s::jsonb)
-     AS x (id bigint, state text, held_by text, held_reason text, held_guard_id bigint,
-           step integer, rollout integer, rolled_back_from integer, content jsonb,
-           entered_at timestamptz, due_at timestamptz, evidence_at timestamptz,
-           resumed_at timestamptz, propagation_seconds integer, auto_resumes integer,
-           finished_at timestamptz, start_rollout integer)
-WHERE r.id = x.id;
+-- name: save_release
+-- A release, {} if it doesn't change, and the results of its guards. The
+-- rules of guards that no longer watch are disabled. Locks guards in the order of IDs.
+WITH saved AS (
+    UPDATE releases r
+    SET state = x.state, held_by = x.held_by, held_reason = x.held_reason,
+        held_guard_id = x.held_guard_id, step = x.step, rollout = x.rollout,
+        rolled_back_from = x.rolled_back_from, content = x.content, entered_at = x.entered_at,
+        due_at = x.due_at, evidence_at = x.evidence_at, resumed_at = x.resumed_at,
+        propagation_seconds = x.propagation_seconds, auto_resumes = x.auto_resumes,
+        finished_at = x.finished_at, start_rollout = x.start_rollout
+    FROM jsonb_to_record(%(release)s::jsonb)
+         AS x (id bigint, state text, held_by text, held_reason text, held_guard_id bigint,
+               step integer, rollout integer, rolled_back_from integer, content jsonb,
+               entered_at timestamptz, due_at timestamptz, evidence_at timestamptz,
+               resumed_at timestamptz, propagation_seconds integer, auto_resumes integer,
+               finished_at timestamptz, start_rollout integer)
+    WHERE r.id = x.id
+), items AS (
+    SELECT id, state, since, reason, keys, signal_ids, ended, is_caught_up, is_watching
+    FROM jsonb_to_recordset(%(guards)s::jsonb)
+         AS x (id bigint, state text, since timestamptz, reason text, keys jsonb, signal_ids jsonb,
+               ended jsonb, is_caught_up boolean, is_watching boolean)
+), locked AS (
+    SELECT id FROM release_guards
+    WHERE id = ANY(ARRAY(SELECT id FROM items))
+    ORDER BY id
+    FOR UPDATE
+), ended AS (
+    UPDATE alert_rules
+    SET enabled = false
+    WHERE guard_id = ANY(ARRAY(SELECT id FROM items WHERE NOT is_watching)) AND enabled
+)
+UPDATE release_guards g
+SET state = x.state, since = x.since, reason = x.reason, keys = x.keys, signal_ids = x.signal_ids,
+    ended = x.ended, is_caught_up = x.is_caught_up, is_watching = x.is_watching
+FROM items x
+JOIN locked USING (id)
+WHERE g.id = x.id;
 
 -- name: list_release_events
 -- Oldest first.
@@ -155,12 +176,20 @@ FROM (
 WHERE coalesce(next_at, created_at) > %(since)s
 ORDER BY id;
 
--- name: find_poll_interval
--- The longest interval of the SDKs in the last hour, in seconds: 0 if all of them stream, NULL if there were
--- none.
-SELECT max(seconds)
-FROM poll_intervals
-WHERE environment = %(environment)s AND seen_at > now() - interval '1 hour';
+-- part: propagation_seconds
+-- Until every SDK has a change: the longest interval of those of the last hour, 0 if all of them stream.
+coalesce((SELECT max(seconds) FROM poll_intervals
+          WHERE environment = %(environment)s AND seen_at > now() - interval '1 hour'), 15)
+
+-- name: find_propagation_seconds
+SELECT {{propagation_seconds}};
+
+-- name: find_surroundings
+-- What a new release needs of its environment.
+SELECT {{now}} AS now, {{propagation_seconds}} AS propagation_seconds,
+       EXISTS (SELECT FROM releases
+               WHERE feature = %(feature)s AND environment = %(environment)s
+                 AND state IN ('scheduled', 'running', 'held')) AS has_active;
 
 -- name: store_poll_intervals
 INSERT INTO poll_intervals (environment, seconds)
@@ -190,17 +219,17 @@ ORDER BY id DESC
 LIMIT 1;
 
 -- name: read_time
-SELECT now();
+SELECT {{now}};
 
 -- name: find_release_news
 -- The values that the job checks before it reads all releases: whether flags or the emergency have changed,
 -- and whether a step has become due after `since`. Also the number of active releases, for the menu.
 SELECT (SELECT id FROM revisions WHERE topic = '') AS generation,
-       (SELECT value FROM settings WHERE key = 'emergency') AS emergency, now() AS now,
+       (SELECT value FROM settings WHERE key = 'emergency') AS emergency, {{now}} AS now,
        coalesce(bool_or(true), false) AS has_active,
        count(*) FILTER (WHERE state = 'running') AS running_count,
        count(*) FILTER (WHERE state = 'held') AS held_count,
-       coalesce(bool_or(coalesce(due_at, start_at) <= now()
+       coalesce(bool_or(coalesce(due_at, start_at) <= {{now}}
                         AND (%(since)s::timestamptz IS NULL
                              OR coalesce(due_at, start_at) > %(since)s)), false) AS is_due
 FROM releases

@@ -19,7 +19,7 @@ from sigservice.services.releases.guard_queries import (
     preview_queries,
 )
 from sigservice.services.releases.guard_signals import SenderDefaults, read_guard_signals
-from sigservice.services.releases.plans import Guard
+from sigservice.services.releases.plans import Guard, SignalGuard
 from sigservice.services.releases.release_commands import CommandBody
 from sigservice.services.releases.release_guards import Readings
 from sigservice.services.releases.releases import NewRelease, Surroundings
@@ -48,8 +48,8 @@ def store_release(
     readings = read_for_guards(context, target, body.guards, identity)
     surroundings = read_surroundings(context, readings)
     with context.database.transaction() as conn:
-        row = releases.create(conn, target, body, identity, surroundings)
-    return _catch_up(context, target, row)
+        id = releases.create(conn, target, body, identity, surroundings)
+    return _catch_up(context, target, id, body.guards)
 
 
 def store_guards(
@@ -59,17 +59,18 @@ def store_guards(
     readings = read_for_guards(context, target, body.guards, identity)
     surroundings = read_surroundings(context, readings)
     with context.database.transaction() as conn:
-        row = edit_guards(conn, target, id, body, identity, surroundings)
-    return _catch_up(context, target, row)
+        edit_guards(conn, target, id, body, identity, surroundings)
+    return _catch_up(context, target, id, body.guards)
 
 
-def _catch_up(context: Context, target: FeatureEnvironment, row: Row) -> Row:
-    if all(guard["is_caught_up"] for guard in releases.list_guards(row)):
-        return row
+def _catch_up(
+    context: Context, target: FeatureEnvironment, id: int, guards: Sequence[Guard]
+) -> Row:
     logger = context.get_logger("releases")
     with context.database.transaction() as conn:
-        release_signals.catch_up(conn, logger, context.clock, row["id"], find_times)
-        return releases.read(conn, target, row["id"])
+        if any(isinstance(guard, SignalGuard) for guard in guards):
+            release_signals.catch_up(conn, logger, context.clock, id, find_times)
+        return releases.read(conn, target, id)
 
 
 def read_for_guards(
@@ -98,7 +99,7 @@ def read_for_guards(
         if not conditions:
             return readings
         sources = {row["name"]: row for row in metric_sources.list_all(conn)} if queries else {}
-        now = context.clock.choose_now(read_time(conn))
+        now = read_time(conn, context.clock.fixed_now)
         if is_preview:
             previews = {
                 index: preview_stored(conn, own_sources[index], now) for index in own_sources
