@@ -12,9 +12,8 @@ from itertools import groupby
 from typing import Any
 
 from sigservice.context import Context
-from sigservice.db import Connection, Row
+from sigservice.db import Row
 from sigservice.jobs.alert_rules import announce, make_decide
-from sigservice.repository.releases.releases import read_time
 from sigservice.repository.rules import metric_sources
 from sigservice.services.deliveries import DeliverySettings
 from sigservice.services.rules import rule_evaluation
@@ -32,7 +31,7 @@ _Results = queue.SimpleQueue[Exception | None]  # one for each source that was a
 
 
 def run_once(context: Context) -> None:
-    """Returns when no source is being asked."""
+    """Returns when no source is being asked: the next run asks for what is due by then."""
     results: _Results = queue.SimpleQueue()
     count = 0
     while True:
@@ -41,13 +40,13 @@ def run_once(context: Context) -> None:
             arguments = (context, results, *work)
             threading.Thread(target=_ask, args=arguments, name="metric-source", daemon=True).start()
             count += 1
-        if not count:
-            return
         with suppress(queue.Empty):
-            error = results.get(timeout=LOOK_SECONDS)
-            count -= 1
+            error = results.get(timeout=LOOK_SECONDS) if count else None
+            count = max(0, count - 1)
             if error is not None:
                 raise error
+        if not count:
+            return
 
 
 def _lease(context: Context) -> list[tuple[Row | None, list[Lease]]]:
@@ -55,7 +54,7 @@ def _lease(context: Context) -> list[tuple[Row | None, list[Lease]]]:
     of these; None for a source that doesn't exist."""
     with context.database.transaction() as conn:
         sources = {row["name"]: row for row in metric_sources.lock_all(conn)}
-        leases = rule_evaluation.lease_queries(conn, _read_time(context, conn))
+        leases = rule_evaluation.lease_queries(conn, context.clock.fixed_now)
     leases.sort(key=_get_query)
     return [
         (sources.get(name), [*group])
@@ -99,17 +98,18 @@ def _ask_source(context: Context, source: Row | None, leases: list[Lease]) -> No
             _store(context, groups.pop(query), answer)
         except Exception as e:  # noqa: BLE001  the others must be asked
             error = e
-    _end_leases(context, [lease for group in groups.values() for lease in group])
+    if groups:
+        now = leases[0].row["now"] + timedelta(seconds=monotonic() - ends_at + ROUND_SECONDS)
+        _end_leases(context, [lease for group in groups.values() for lease in group], now)
     if error is not None:
         raise error
 
 
-def _end_leases(context: Context, leases: list[Lease]) -> None:
+def _end_leases(context: Context, leases: list[Lease], now: datetime) -> None:
     """What the round had no time for is due again at once, and unknown if its last evaluation is
     too old."""
-    with context.database.transaction() as conn:
-        now = _read_time(context, conn)
-        old = [lease for lease in leases if _is_old(lease, now)]
+    old = [lease for lease in leases if _is_old(lease, now)]
+    with context.database.autocommit(is_write=True) as conn:
         rule_evaluation.end_leases(conn, [lease for lease in leases if lease not in old])
     if old:
         _store(context, old, Answer(reason=NO_TIME))
@@ -118,20 +118,18 @@ def _end_leases(context: Context, leases: list[Lease]) -> None:
 def _store(context: Context, leases: list[Lease], answer: Answer) -> None:
     start = time.monotonic()
     with context.database.transaction() as conn:
-        now, decide = _read_time(context, conn), make_decide(context)
-        evaluation = rule_evaluation.store_answer(conn, leases, answer, now, decide)
+        evaluation = rule_evaluation.store_answer(
+            conn, leases, answer, make_decide(context), context.clock.fixed_now
+        )
     announce(context, "prometheus", evaluation, start)
     if evaluation.error is not None:
         raise evaluation.error
 
 
-def _read_time(context: Context, conn: Connection) -> datetime:
-    return read_time(conn, context.clock.fixed_now)
-
-
 def _is_old(lease: Lease, now: datetime) -> bool:
     age = MAX_AGE + timedelta(seconds=lease.condition.everySeconds)
-    return lease.evaluated_at is not None and now - lease.evaluated_at > age
+    evaluated_at = lease.row["evaluated_at"]
+    return evaluated_at is not None and now - evaluated_at > age
 
 
 def _get_query(lease: Lease) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from tests.conftest import ADMIN
 from tests.jobs.rules_kit import PATH
 from tests.jobs.source_kit import QUERY, SOURCES, add_source, create, look, make_rules, sample
 from tests.prometheus_script import serve_prometheus, vector
+from tests.statement_counter import count_statements
 from tests.table_tests import each
 from tests.waiting import until
 
@@ -121,7 +122,16 @@ def test_a_rule_that_changes_during_its_query_drops_the_answer(rules, prometheus
 
     prometheus.answer = change
     look(rules)
+    assert rules.state(rule) == "unknown"
+    look(rules)
     assert rules.state(rule) == "ok"
+
+
+def test_a_query_takes_few_statements(rules, prometheus, monkeypatch):
+    """Beside the one that says that there is something to do."""
+    create(rules, prometheus)
+    look(rules)
+    assert count_statements(monkeypatch, lambda: look(rules)) == 4
 
 
 def test_a_rule_of_an_ended_process_is_evaluated_after_its_lease(rules, prometheus, monkeypatch):

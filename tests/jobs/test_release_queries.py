@@ -313,7 +313,8 @@ def test_an_answer_after_the_end_of_its_lease_is_not_stored(kit, prometheus):
     kit.clock.advance(30)
     context, answer = kit.services[0].context, Answer(0.2)
     ((_, leases),) = metric_sources._lease(context)
-    late = [leases[0]._replace(until=leases[0].until + timedelta(seconds=1))]
+    until = leases[0].row["leased_until"] + timedelta(seconds=1)
+    late = [leases[0]._replace(row=leases[0].row | {"leased_until": until})]
     for group, state in ((late, "running"), (leases, "rolledBack"), (leases, "rolledBack")):
         metric_sources._store(context, group, answer)
         assert kit.state(release)[0] == state

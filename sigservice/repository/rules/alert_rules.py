@@ -101,26 +101,24 @@ def list_silent(conn: Connection, endpoint_ids: Sequence[int]) -> list[Row]:
     return fetch_all(conn, _SQL["list_silent_alert_rules"], endpoint_ids=list(endpoint_ids))
 
 
-def lease_due(conn: Connection, now: datetime, until: datetime) -> list[Row]:
-    """{id, guard_id, condition, evaluated_at} of the due rules on metric sources that nobody
-    queries, with {feature, environment, project} of the releases of guards. Call it under the lock
-    of metric sources."""
-    return fetch_all(conn, _SQL["lease_due_alert_rules"], now=now, until=until)
-
-
-def list_leased(conn: Connection, ids: Sequence[int], until: datetime) -> list[Row]:
-    """Those of the rules that were neither changed nor leased again."""
-    return fetch_all(conn, _SQL["list_leased_alert_rules"], ids=list(ids), until=until)
+def lease_due(conn: Connection, now: datetime | None) -> list[Row]:
+    """The due rules on metric sources that nobody queries, with `now`, `leased_until`, and
+    {feature, environment, project} of the releases of guards. Call it under the lock of metric
+    sources."""
+    return fetch_all(conn, _SQL["lease_due_alert_rules"], now=now)
 
 
 def end_leases(conn: Connection, ids: Sequence[int], until: datetime) -> None:
-    """Ends the leases of those that `list_leased` would list."""
+    """Of those that were neither changed nor leased again."""
     execute(conn, _SQL["end_alert_rule_leases"], ids=list(ids), until=until)
 
 
-def lock_many(conn: Connection, ids: Sequence[int]) -> list[Row]:
-    """The enabled ones of these rules, locked until the transaction ends."""
-    return fetch_all(conn, _SQL["lock_many_alert_rules"], ids=list(ids))
+def lock_many(conn: Connection, rows: Sequence[Row], now: datetime | None) -> list[Row]:
+    """The enabled ones of these rules that have the lease of `rows`, or none as these, locked until
+    the transaction ends, with `now`."""
+    ids = [row["id"] for row in rows]
+    lease = rows[0].get("leased_until") if rows else None
+    return fetch_all(conn, _SQL["lock_many_alert_rules"], ids=ids, leased_until=lease, now=now)
 
 
 def save_states(conn: Connection, items: Sequence[dict[str, Any]]) -> None:

@@ -3,7 +3,7 @@ guards do about them are stored in one transaction, so a kill at any time loses 
 nothing."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from sigservice.db import Connection, Row, savepoint
@@ -27,8 +27,6 @@ from sigservice.services.rules.rule_readings import (
 )
 from sigservice.services.rules.rule_states import RuleState, Status, Step, advance
 from sigservice.services.rules.silence import ChooseTime, Observer, read_silence
-
-LEASE = timedelta(minutes=2)  # after a kill, rules on the same source are evaluated that late
 
 # Decides about the releases whose guards have these rules, under the lock of revisions.
 Decide = Callable[[Connection, Sequence[int]], object]
@@ -54,15 +52,16 @@ class Evaluation(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """A rule whose query this process may send before the lease ends. `asked_at` is the time that
-    its answer covers, `evaluated_at` that of the answer before, by the clock of the database."""
+    """A rule whose query this process may send before the lease ends, which is two minutes after
+    `now` of its row: the time that its answer covers, by the clock of the database. The query of
+    `condition` has the names of the release of a guard."""
 
-    id: int
+    row: Row
     condition: Condition
-    until: datetime
-    asked_at: datetime
-    evaluated_at: datetime | None
-    is_guard: bool
+
+    @property
+    def is_guard(self) -> bool:
+        return self.row["guard_id"] is not None
 
 
 def evaluate_due(
@@ -105,41 +104,45 @@ def end_silence(
     return _store(conn, rows, [readings[row["id"]] for row in rows], now, _decide_nothing)
 
 
-def lease_queries(conn: Connection, now: datetime) -> list[Lease]:
-    """The due rules on metric sources that no process queries, with the names of the releases of
-    guards in the queries. No other process queries these sources before the leases end. Call it
-    under the lock of metric sources."""
-    until, leases = now + LEASE, []
-    for row in alert_rules.lease_due(conn, now, until):
-        condition, is_guard = read_condition(row), row["guard_id"] is not None
-        if is_guard:
+def lease_queries(conn: Connection, fixed_now: datetime | None) -> list[Lease]:
+    """The due rules on metric sources that no process queries. No other process queries these
+    sources before the leases end. Call it under the lock of metric sources."""
+    leases = []
+    for row in alert_rules.lease_due(conn, fixed_now):
+        condition = read_condition(row)
+        if row["guard_id"] is not None:
             names = {name: row[name] for name in ("environment", "project", "feature")}
             condition = fill_query(condition, names)
-        leases.append(Lease(row["id"], condition, until, now, row["evaluated_at"], is_guard))
+        leases.append(Lease(row, condition))
     return leases
 
 
 def end_leases(conn: Connection, leases: Sequence[Lease]) -> None:
     """Rules that were not evaluated are due again, and others can query their source."""
     if leases:
-        alert_rules.end_leases(conn, [lease.id for lease in leases], leases[0].until)
+        ids = [lease.row["id"] for lease in leases]
+        alert_rules.end_leases(conn, ids, leases[0].row["leased_until"])
 
 
 def store_answer(
-    conn: Connection, leases: Sequence[Lease], answer: Answer, now: datetime, decide: Decide
+    conn: Connection,
+    leases: Sequence[Lease],
+    answer: Answer,
+    decide: Decide,
+    fixed_now: datetime | None,
 ) -> Evaluation:
     """Evaluates the rules that have this answer, except those that were changed or leased again
     meanwhile."""
-    rows = alert_rules.list_leased(conn, [lease.id for lease in leases], leases[0].until)
-    readings = [read_answer(read_condition(row), answer, leases[0].asked_at) for row in rows]
-    return _store(conn, rows, readings, now, decide)
+    rows = [lease.row for lease in leases]
+    readings = [read_answer(read_condition(row), answer, row["now"]) for row in rows]
+    return _store(conn, rows, readings, fixed_now, decide)
 
 
 def _store(
     conn: Connection,
     rows: Sequence[Row],
     readings: Sequence[Reading],
-    now: datetime,
+    now: datetime | None,
     decide: Decide,
 ) -> Evaluation:
     """The lock of revisions comes before those of rules, because changes of releases lock both."""
@@ -150,7 +153,7 @@ def _store(
     ]
     if guard_rules:
         revisions.lock(conn)
-    locked = {row["id"]: row for row in alert_rules.lock_many(conn, [row["id"] for row in rows])}
+    locked = {row["id"]: row for row in alert_rules.lock_many(conn, rows, now)}
     items, changes, error = [], [], None
     for before, reading in zip(rows, readings, strict=True):
         row = locked.get(before["id"])
@@ -158,7 +161,7 @@ def _store(
         if row is None or not (has_lease or _is_same(row, before)):
             continue
         step = _advance(row, reading)
-        due_at = read_condition(row).find_due_at(now, reading.start)
+        due_at = read_condition(row).find_due_at(row["now"], reading.start)
         item = build_state_item(row, step.state, reading) | {"due_at": due_at}
         # Silence is unknown after each start of the service, which is no news.
         is_news = step.status != "unknown" or row["silent_endpoint"] is None

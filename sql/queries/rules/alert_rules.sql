@@ -43,18 +43,25 @@ WHERE id = %(id)s;
 -- name: delete_alert_rule
 DELETE FROM alert_rules WHERE id = %(id)s;
 
--- part: columns
-SELECT r.id, r.name, r.endpoint_id, r.guard_id, r.enabled, r.condition, r.due_at, r.state, r.since,
+-- part: now
+-- The time of the database, except in tests.
+coalesce(%(now)s::timestamptz, now())
+
+-- part: settings_and_state
+r.id, r.name, r.endpoint_id, r.guard_id, r.enabled, r.condition, r.due_at, r.state, r.since,
        r.streak, r.has_fired, r.unknown_since, r.value, r.samples, r.window_from, r.window_to, r.reason, r.evaluated_at,
-       r.last_error, {{silence}}
+       r.last_error
+
+-- part: columns
+SELECT {{settings_and_state}}, {{silence}}
 FROM alert_rules r
 LEFT JOIN signal_endpoints silent ON silent.id = r.silent_endpoint_id
 
 -- part: due_and_enabled
 -- A rule that is due later than after its interval is due after a step of the clock.
 r.enabled
-  AND (r.due_at <= %(now)s
-       OR r.due_at > %(now)s + make_interval(secs => coalesce((r.condition ->> 'everySeconds')::integer, 30)))
+  AND (r.due_at <= {{now}}
+       OR r.due_at > {{now}} + make_interval(secs => coalesce((r.condition ->> 'everySeconds')::integer, 30)))
   AND coalesce((SELECT e.enabled FROM signal_endpoints e WHERE e.id = r.endpoint_id), true)
 
 -- name: lock_evaluation
@@ -79,9 +86,9 @@ ORDER BY r.id;
 
 -- name: lease_due_alert_rules
 -- The rules on metric sources that are due, unless another rule on their source is leased. Call it under
--- lock_metric_sources. A lease that ends after `until` began before a step of the clock.
+-- lock_metric_sources. A lease that ends later than a new one began before a step of the clock.
 UPDATE alert_rules l
-SET leased_until = %(until)s
+SET leased_until = {{now}} + interval '2 minutes'
 FROM alert_rules r
 LEFT JOIN release_guards g ON g.id = r.guard_id
 LEFT JOIN releases x ON x.id = g.release_id
@@ -94,19 +101,12 @@ WHERE l.id = r.id
         AND r.condition -> 'source' ->> 'source' <> ALL(ARRAY(
             SELECT o.condition -> 'source' ->> 'source'
             FROM alert_rules o
-            WHERE o.enabled AND o.leased_until > %(now)s AND o.leased_until <= %(until)s
+            WHERE o.enabled AND o.leased_until > {{now}} AND o.leased_until <= {{now}} + interval '2 minutes'
         ))
         AND {{due_and_enabled}}
       FOR UPDATE OF r SKIP LOCKED
   ))
-RETURNING r.id, r.guard_id, r.condition, r.evaluated_at, x.feature, x.environment, f.project;
-
--- name: list_leased_alert_rules
--- Skips rules with another lease, or none: a change of the rule has ended it.
-{{columns}}
-WHERE r.id = ANY(%(ids)s)
-  AND r.leased_until = %(until)s
-ORDER BY r.guard_id IS NULL, r.id;
+RETURNING {{settings_and_state}}, {{now}} AS now, l.leased_until, x.feature, x.environment, f.project;
 
 -- name: end_alert_rule_leases
 UPDATE alert_rules
@@ -115,9 +115,12 @@ WHERE id = ANY(%(ids)s)
   AND leased_until = %(until)s;
 
 -- name: lock_many_alert_rules
--- The enabled ones of these rules, in the order of their IDs, until the transaction ends.
-{{columns}}
-WHERE r.id = ANY(%(ids)s) AND r.enabled
+-- The enabled ones of these rules with this lease or none, in the order of their IDs, until the transaction ends. A
+-- change of a rule has ended its lease.
+SELECT {{settings_and_state}}, {{silence}}, {{now}} AS now
+FROM alert_rules r
+LEFT JOIN signal_endpoints silent ON silent.id = r.silent_endpoint_id
+WHERE r.id = ANY(%(ids)s) AND r.enabled AND r.leased_until IS NOT DISTINCT FROM %(leased_until)s
 ORDER BY r.id
 FOR NO KEY UPDATE OF r;
 
