@@ -104,8 +104,6 @@ def _list_flag_pages() -> Iterator[CaseTuple]:
     yield "projects/projects", "count_for_status", project
     yield "projects/projects", "count_events_by_day", project
     yield "system/home", "find_first_steps", {}
-    yield "system/home", "list_newest_runs", {"limit": 20}
-    yield "system/home", "list_stale_flags", {"limit": 10}
     yield "system/home", "list_silent_endpoints", {}
     words = {"words": ["%flag-77%"], "limit": 10, "endpoints": True}
     yield "system/search", "find_names", words

@@ -67,8 +67,8 @@ def list_active(conn: Connection, ids: Sequence[int] | None, now: datetime | Non
 
 
 def find_news(conn: Connection, now: datetime | None, since: datetime | None) -> Row:
-    """{generation, emergency, now, has_active, is_due, running_count, held_count}, by the clock of the
-    database if `now` is None."""
+    """{generation, emergency, now, has_active, is_due, running_count, held_count}, by the clock of
+    the database if `now` is None."""
     row = fetch_one_prepared(conn, _SQL["find_release_news"], now=now, since=since)
     assert row is not None
     return row
