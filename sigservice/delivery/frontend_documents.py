@@ -14,9 +14,9 @@ from sigservice.delivery.compiled_flags import CompiledFlags
 from sigservice.evaluation.all_flags import AllFlags
 from sigservice.evaluation.fields import Fields
 from sigservice.evaluation.flags import (
+    Entry,
     Flag,
     Flags,
-    Step,
     evaluate,
     evaluate_repeatable,
     join_results,
@@ -46,7 +46,7 @@ class FrontendDocuments:
     """
 
     def __init__(self) -> None:
-        self._cached: OrderedDict[Key, tuple[list[Step], int]] = OrderedDict()
+        self._cached: OrderedDict[Key, tuple[list[Entry], int]] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
         self._recent = RecentKeys(MAX_DOCUMENTS)
@@ -62,8 +62,8 @@ class FrontendDocuments:
         """The flags of these projects (`*`: all) that are enabled for `context`, or with
         `has_disabled` all of them."""
         kind: Kind = "all_flags" if has_disabled else "flags"
-        steps = self._find_steps(compiled, projects, context, kind)
-        return _make_document(evaluate(steps, context))
+        entries = self._find_entries(compiled, projects, context, kind)
+        return _make_document(evaluate(entries, context))
 
     def get_ofrep(
         self,
@@ -74,30 +74,30 @@ class FrontendDocuments:
     ) -> FrontendDocument:
         """All flags of these projects, also disabled ones, and `more` members. The ETag covers the
         whole context, because clients send the ETag that they got for another context."""
-        steps = self._find_steps(compiled, projects, context, "ofrep_flags")
+        entries = self._find_entries(compiled, projects, context, "ofrep_flags")
         members = {"metadata": {"version": str(compiled.revision)}} | more
         end = msgspec.json.encode(members)[1:]
-        text = b'{"flags":[' + join_results(steps, context) + b"]," + end
+        text = b'{"flags":[' + join_results(entries, context) + b"]," + end
         canonical = msgspec.json.encode(sorted(context.items()))
         return FrontendDocument(text, _make_etag(text + canonical))
 
-    def _find_steps(
+    def _find_entries(
         self, compiled: CompiledFlags, projects: tuple[str, ...], context: Fields, kind: Kind
-    ) -> list[Step]:
+    ) -> list[Entry]:
         values = tuple(map(context.get, compiled.flags.field_names))
         key = (compiled.number, kind, projects, values)
-        steps = self._find(key)
-        if steps is None:
+        entries = self._find(key)
+        if entries is None:
             flags: Flags | AllFlags = getattr(compiled, kind)
-            steps = flags.list_steps(projects)
+            entries = flags.list_entries(projects)
             if hash(key) in self._recent:
-                steps = evaluate_repeatable(steps, context)
-                self._cache(key, steps)
+                entries = evaluate_repeatable(entries, context)
+                self._cache(key, entries)
             else:
                 self._recent.add(hash(key))
-        return steps
+        return entries
 
-    def _find(self, key: Key) -> list[Step] | None:
+    def _find(self, key: Key) -> list[Entry] | None:
         with self._lock:
             cached = self._cached.get(key)
             if cached is None:
@@ -105,12 +105,12 @@ class FrontendDocuments:
             self._cached.move_to_end(key)
             return cached[0]
 
-    def _cache(self, key: Key, steps: list[Step]) -> None:
-        size = OVERHEAD + sum(map(getsizeof, (*key[-1], *steps)))
+    def _cache(self, key: Key, entries: list[Entry]) -> None:
+        size = OVERHEAD + sum(map(getsizeof, (*key[-1], *entries)))
         with self._lock:
             if key not in self._cached:
                 self._bytes += size
-                self._cached[key] = steps, size
+                self._cached[key] = entries, size
             while self._cached and (
                 len(self._cached) > MAX_DOCUMENTS
                 or self._bytes > MAX_BYTES

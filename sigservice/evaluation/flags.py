@@ -28,11 +28,11 @@ from sigservice.evaluation.variants import (
 
 Json = dict[str, Any]
 
-# A serialized toggle for the frontend API, or a function that returns one: the toggle itself if it
-# is always the same, otherwise a function that returns None if the flag is disabled for the
-# context.
-Step = bytes | Callable[[Fields], bytes | None]
-Case = tuple[Predicate, Step]
+# Of a flag in a document: a serialized toggle for the frontend API, or a function that returns
+# one: the toggle itself if it is always the same, otherwise a function that returns None if the
+# flag is disabled for the context.
+Entry = bytes | Callable[[Fields], bytes | None]
+Case = tuple[Predicate, Entry]
 MAX_SCOPES = 1000
 
 
@@ -47,11 +47,11 @@ class Flag:
     parents: Sequence[Predicate]
     cases: Sequence[Case]
     is_enabled: Predicate
-    step: Step
+    entry: Entry
 
     def find_variant(self, fields: Fields) -> Json | None:
         """Returns the variant of the toggle; None if the flag is disabled for the context."""
-        toggle = run(self.step, fields)
+        toggle = run(self.entry, fields)
         return msgspec.json.decode(toggle)["variant"] if toggle else None
 
 
@@ -92,7 +92,7 @@ class Flags:
             self._alone, self._children = former._alone, former._children
             self._segments = former._segments
         self._segments = {id: self._compile_segment(id, text) for id, text in segments.items()}
-        self._steps: dict[tuple[str, ...], list[Step]] = {}
+        self._entries: dict[tuple[str, ...], list[Entry]] = {}
         self._all: tuple[Mapping[str, Flag], tuple[str, ...]] | None = None
 
     @property
@@ -133,19 +133,19 @@ class Flags:
             cached = self._children[name] = own, parents, _add_parents(own, parents)
         return cached[2]
 
-    def list_steps(self, projects: tuple[str, ...]) -> list[Step]:
-        """The steps of the flags of these projects (`*`: all), in the document's order. Parents may
-        be in any project."""
-        steps = self._steps.get(projects)
-        if steps is None:
-            steps = [
-                flag.step
+    def list_entries(self, projects: tuple[str, ...]) -> list[Entry]:
+        """The entries of the flags of these projects (`*`: all), in the document's order. Parents
+        may be in any project."""
+        entries = self._entries.get(projects)
+        if entries is None:
+            entries = [
+                flag.entry
                 for flag in self.by_name.values()
                 if flag.is_enabled is not never and is_in(flag, projects)
             ]
-            if len(self._steps) < MAX_SCOPES:
-                self._steps[projects] = steps
-        return steps
+            if len(self._entries) < MAX_SCOPES:
+                self._entries[projects] = entries
+        return entries
 
     def _find_alone(self, name: str) -> _Parts | None:
         text = self._texts.get(name)
@@ -196,44 +196,44 @@ def _share_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def evaluate(steps: Iterable[Step], fields: Fields) -> bytes:
+def evaluate(entries: Iterable[Entry], fields: Fields) -> bytes:
     """Returns `{"toggles": […]}` with the flags that are enabled for the context."""
-    return b'{"toggles":[' + join_results(steps, fields) + b"]}"
+    return b'{"toggles":[' + join_results(entries, fields) + b"]}"
 
 
-def join_results(steps: Iterable[Step], fields: Fields) -> bytes:
-    """Returns what the steps find for the context, with commas between."""
+def join_results(entries: Iterable[Entry], fields: Fields) -> bytes:
+    """Returns what the entries find for the context, with commas between."""
     return b",".join(
         [
             result
-            for step in steps
-            if (result := step if isinstance(step, bytes) else step(fields)) is not None
+            for entry in entries
+            if (result := entry if isinstance(entry, bytes) else entry(fields)) is not None
         ]
     )
 
 
-def evaluate_repeatable(steps: Iterable[Step], fields: Fields) -> list[Step]:
-    """Returns the steps for this context: toggles, and what depends on a random value or the
+def evaluate_repeatable(entries: Iterable[Entry], fields: Fields) -> list[Entry]:
+    """Returns the entries for this context: toggles, and what depends on a random value or the
     clock."""
-    rest: list[Step] = []
+    rest: list[Entry] = []
     toggles: list[bytes] = []
-    for step in steps:
+    for entry in entries:
         fields.has_read_random = fields.has_read_clock = False
-        toggle = run(step, fields)
+        toggle = run(entry, fields)
         if not fields.is_repeatable:
-            rest += [*_join(toggles), step]
+            rest += [*_join(toggles), entry]
             toggles = []
         elif toggle is not None:
             toggles.append(toggle)
     return [*rest, *_join(toggles)]
 
 
-def run(step: Step, fields: Fields) -> bytes | None:
+def run(entry: Entry, fields: Fields) -> bytes | None:
     """Returns the toggle; None if the flag is disabled for the context."""
-    return step if isinstance(step, bytes) else step(fields)
+    return entry if isinstance(entry, bytes) else entry(fields)
 
 
-def _join(toggles: Sequence[bytes]) -> list[Step]:
+def _join(toggles: Sequence[bytes]) -> list[Entry]:
     return [b",".join(toggles)] if toggles else []
 
 
@@ -253,8 +253,8 @@ def _compile_alone(flag: Json, segments: Mapping[int, Predicate]) -> Flag:
     is_enabled = _match_any([matches for matches, _ in cases])
     project = flag.get("project", "default")
     has_impression_data = flag.get("impressionData", False)
-    step = _compile_cases(cases)
-    return Flag(project, has_impression_data, is_on, (), cases, is_enabled, step)
+    entry = _compile_cases(cases)
+    return Flag(project, has_impression_data, is_on, (), cases, is_enabled, entry)
 
 
 def _skip_unreachable(cases: list[Case]) -> list[Case]:
@@ -265,7 +265,7 @@ def _skip_unreachable(cases: list[Case]) -> list[Case]:
     return cases
 
 
-def _compile_own_toggles(flag: Json, strategy: Json) -> Step | None:
+def _compile_own_toggles(flag: Json, strategy: Json) -> Entry | None:
     """Returns None for a strategy without variants: the flag's own variants apply."""
     variants = strategy.get("variants")
     if not variants:
@@ -276,7 +276,7 @@ def _compile_own_toggles(flag: Json, strategy: Json) -> Step | None:
     return _compile_toggles(flag, variants, choose)
 
 
-def _compile_toggles(flag: Json, variants: Sequence[Json], choose: Choose) -> Step:
+def _compile_toggles(flag: Json, variants: Sequence[Json], choose: Choose) -> Entry:
     toggles = [build_toggle(flag, variant) for variant in variants]
     no_variant = build_toggle(flag, None)
     if choose is choose_none:
@@ -319,19 +319,19 @@ def _match_any(predicates: Sequence[Predicate]) -> Predicate:
     return lambda fields: any(matches(fields) for matches in predicates)
 
 
-def _compile_cases(cases: Sequence[Case]) -> Step:
+def _compile_cases(cases: Sequence[Case]) -> Entry:
     if len(cases) == 1:
-        ((matches, step),) = cases
+        ((matches, entry),) = cases
         if matches is always:
-            return step
-        if isinstance(step, bytes):
-            return lambda fields: step if matches(fields) else None
-        return lambda fields: step(fields) if matches(fields) else None
+            return entry
+        if isinstance(entry, bytes):
+            return lambda fields: entry if matches(fields) else None
+        return lambda fields: entry(fields) if matches(fields) else None
 
     def find_toggle(fields: Fields) -> bytes | None:
-        for matches, step in cases:
+        for matches, entry in cases:
             if matches(fields):
-                return run(step, fields)
+                return run(entry, fields)
         return None
 
     return find_toggle
@@ -348,8 +348,8 @@ def _add_parents(own: _Parts, parents: Sequence[_Parts | None]) -> Flag:
             predicates.append(_compile_parent(dependency, parent.flag))
     satisfied = combine(predicates)
     is_enabled = combine([satisfied, flag.is_enabled])
-    cases = [(satisfied, flag.step)] if is_enabled is not never else []
-    return replace(flag, parents=predicates, is_enabled=is_enabled, step=_compile_cases(cases))
+    cases = [(satisfied, flag.entry)] if is_enabled is not never else []
+    return replace(flag, parents=predicates, is_enabled=is_enabled, entry=_compile_cases(cases))
 
 
 def _compile_parent(dependency: Json, parent: Flag) -> Predicate:

@@ -10,7 +10,7 @@ import msgspec
 
 from sigservice.evaluation.all_flags import AllFlags
 from sigservice.evaluation.fields import Fields, never
-from sigservice.evaluation.flags import Flag, Step, run
+from sigservice.evaluation.flags import Entry, Flag, run
 
 STATIC, DISABLED = "STATIC", "DISABLED"
 TARGETING_MATCH, SPLIT = "TARGETING_MATCH", "SPLIT"
@@ -26,17 +26,17 @@ def evaluate_flag(flag: Flag, fields: Fields) -> Result:
     the same result, SPLIT if a percentage or a weight decided, otherwise TARGETING_MATCH."""
     if not flag.is_on:
         return None, DISABLED
-    if isinstance(flag.step, bytes):
-        return flag.step, STATIC
+    if isinstance(flag.entry, bytes):
+        return flag.entry, STATIC
     if flag.is_enabled is never:
         return None, STATIC
     fields.has_read_bucket = has_bucket = False
     if flag.parents and not all(matches(fields) for matches in flag.parents):
         return None, _name_reason(fields.has_read_bucket)
-    for matches, step in flag.cases:
+    for matches, entry in flag.cases:
         fields.has_read_bucket = False
         if matches(fields):
-            toggle = run(step, fields)
+            toggle = run(entry, fields)
             return toggle, _name_reason(fields.has_read_bucket)
         has_bucket = has_bucket or fields.has_read_bucket
     return None, _name_reason(has_bucket)
@@ -46,7 +46,7 @@ class OfrepFlags(AllFlags):
     """The answers to all flags. They are JSON objects, as in the bulk answer."""
 
     @staticmethod
-    def compile(name: str, flag: Flag) -> Step:
+    def compile(name: str, flag: Flag) -> Entry:
         answers: dict[Result, bytes] = {}  # few: each variant with each reason
 
         def answer(fields: Fields) -> bytes:
@@ -56,7 +56,7 @@ class OfrepFlags(AllFlags):
                 text = answers[result] = encode_answer(name, result)
             return text
 
-        is_constant = isinstance(flag.step, bytes) or flag.is_enabled is never
+        is_constant = isinstance(flag.entry, bytes) or flag.is_enabled is never
         return answer(Fields({})) if is_constant else answer
 
 

@@ -65,7 +65,7 @@ def context(**fields: Any) -> Fields:
 
 def toggles(flags: Flags, *projects: str, **fields: Any) -> list[dict[str, Any]]:
     """The enabled flags as the frontend API shows them."""
-    body = evaluate(flags.list_steps(projects or ("*",)), context(**fields))
+    body = evaluate(flags.list_entries(projects or ("*",)), context(**fields))
     return msgspec.json.decode(body)["toggles"]
 
 

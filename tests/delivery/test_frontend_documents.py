@@ -87,9 +87,9 @@ def test_flags_that_read_the_clock_are_evaluated_each_time():
     reader = Reader(flag("f", until), flag("g", until))
     now = [reader.get() for _ in range(3)]
     assert EMPTY not in now
-    steps = reader.compiled.flags.list_steps(("*",))
-    assert [evaluate(steps, it) == EMPTY for it in fields] == [False, True]
-    cached = evaluate_repeatable(steps, context())
+    entries = reader.compiled.flags.list_entries(("*",))
+    assert [evaluate(entries, it) == EMPTY for it in fields] == [False, True]
+    cached = evaluate_repeatable(entries, context())
     assert [evaluate(cached, it) == EMPTY for it in fields] == [False, True]
 
 

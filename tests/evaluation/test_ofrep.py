@@ -17,8 +17,8 @@ RED, BLUE = variant("red"), variant("blue")
 def answer(*flags, **fields):
     """The answer to the last flag."""
     ofrep_flags = OfrepFlags(compile_flags(*flags))
-    step = ofrep_flags.list_steps(("*",))[-1]
-    return msgspec.json.decode(step if isinstance(step, bytes) else step(context(**fields)))
+    entry = ofrep_flags.list_entries(("*",))[-1]
+    return msgspec.json.decode(entry if isinstance(entry, bytes) else entry(context(**fields)))
 
 
 def payload(type, value):
@@ -144,9 +144,9 @@ def test_a_reason_says_what_decided(row):
 @each("row", VALUES, name=lambda row: f"{row[0]} {row[1][:20]}")
 def test_a_payload_is_the_value_as_it_is_written(row):
     type, text, expected = row
-    (step,) = OfrepFlags(compile_flags(payload(type, text))).list_steps(("*",))
-    assert f'"value":{expected},'.encode() in step
-    assert msgspec.json.decode(step)["variant"] == "a"
+    (entry,) = OfrepFlags(compile_flags(payload(type, text))).list_entries(("*",))
+    assert f'"value":{expected},'.encode() in entry
+    assert msgspec.json.decode(entry)["variant"] == "a"
 
 
 def test_a_disabled_flag_with_a_payload_is_false():
@@ -159,5 +159,5 @@ def test_flags_of_other_projects_are_not_found(projects):
     flags = OfrepFlags(compile_flags(flag("f", project="shop")))
     is_found = projects != ("other",)
     assert (flags.find("f", projects) is not None) == is_found
-    assert len(flags.list_steps(projects)) == is_found
+    assert len(flags.list_entries(projects)) == is_found
     assert flags.find("g", projects) is None

@@ -62,7 +62,7 @@ def test_contexts_that_agree_in_the_named_fields_have_one_answer(seed):
                 {name: fields[name] for name in flags.field_names if name in fields},
                 time=fields.read_time(),
             )
-            answers = [evaluate(flags.list_steps(("*",)), it) for it in (fields, reduced)]
+            answers = [evaluate(flags.list_entries(("*",)), it) for it in (fields, reduced)]
             if not fields.has_read_random:
                 assert answers[0] == answers[1]
 
@@ -71,13 +71,13 @@ def test_contexts_that_agree_in_the_named_fields_have_one_answer(seed):
 def test_repeatable_steps_have_the_same_answer_again(seed):
     dice = Dice(seed)
     for _ in range(60):
-        steps, context = compile_document(dice.document()).list_steps(("*",)), dice.context()
+        entries, context = compile_document(dice.document()).list_entries(("*",)), dice.context()
         fields = make_fields(context)
-        rest = evaluate_repeatable(steps, fields)
-        assert evaluate(rest, fields) == evaluate(steps, fields)
+        rest = evaluate_repeatable(entries, fields)
+        assert evaluate(rest, fields) == evaluate(entries, fields)
         second_fields = make_fields(context)
         if not any(map(callable, rest)):
-            assert evaluate(steps, second_fields) == evaluate(rest, second_fields)
+            assert evaluate(entries, second_fields) == evaluate(rest, second_fields)
             assert second_fields.is_repeatable
 
 
@@ -88,7 +88,7 @@ def test_body_has_the_enabled_flags_of_the_projects(seed):
         document = dice.document()
         flags, fields = compile_document(document), make_fields(dice.context())
         for projects in (("a",), ("a", "b"), ("*",)):
-            toggles = msgspec.json.decode(evaluate(flags.list_steps(projects), fields))["toggles"]
+            toggles = msgspec.json.decode(evaluate(flags.list_entries(projects), fields))["toggles"]
             expected = [
                 {
                     "name": it["name"],

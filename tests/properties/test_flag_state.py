@@ -120,8 +120,11 @@ class Comparison:
                 (compiled.ofrep_flags, OfrepFlags(expected)),
             ):
                 for projects in (("*",), ("shop",)):
-                    steps, other_steps = own.list_steps(projects), other.list_steps(projects)
-                    assert evaluate(steps, values) == evaluate(other_steps, values)
+                    entries, other_entries = (
+                        own.list_entries(projects),
+                        other.list_entries(projects),
+                    )
+                    assert evaluate(entries, values) == evaluate(other_entries, values)
 
 
 @pytest.mark.parametrize("seed", sample(range(3), 1))

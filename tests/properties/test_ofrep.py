@@ -16,8 +16,8 @@ from tests.samples import sample
 def evaluate_both(flags, context):
     """{flag: variant of the frontend API}, {flag: answer of OFREP}"""
     fields = make_fields(context)
-    toggles = msgspec.json.decode(evaluate(flags.list_steps(("*",)), fields))["toggles"]
-    answers = join_results(OfrepFlags(flags).list_steps(("*",)), fields)
+    toggles = msgspec.json.decode(evaluate(flags.list_entries(("*",)), fields))["toggles"]
+    answers = join_results(OfrepFlags(flags).list_entries(("*",)), fields)
     decoded = msgspec.json.decode(b"[" + answers + b"]")
     return (
         {toggle["name"]: toggle["variant"] for toggle in toggles},
@@ -62,10 +62,10 @@ def test_static_answers_are_the_same_for_every_context(seed):
 def test_repeatable_answers_are_the_same_again(seed):
     dice = Dice(seed)
     for _ in range(60):
-        steps, context = (
-            OfrepFlags(compile_document(dice.document())).list_steps(("*",)),
+        entries, context = (
+            OfrepFlags(compile_document(dice.document())).list_entries(("*",)),
             dice.context(),
         )
         fields = make_fields(context)
-        rest = evaluate_repeatable(steps, fields)
-        assert join_results(rest, fields) == join_results(steps, fields)
+        rest = evaluate_repeatable(entries, fields)
+        assert join_results(rest, fields) == join_results(entries, fields)
