@@ -1,4 +1,4 @@
-"""The form of an action set: its height, the replay that follows the filters, and its test."""
+"""The form of an action set: its height, the preview that follows the filters, and its test."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_the_form_is_at_most_one_and_a_half_screens_tall(form):
 
 
 def test_the_replay_follows_a_filter_without_a_reload(form):
-    replay = form.locator("#replay")
-    assert "2 match" in replay.text_content()
+    preview = form.locator("#preview")
+    assert "2 match" in preview.text_content()
     form.get_by_label("Description").fill("not saved yet")
     values = form.locator("[id='filters.1.values']")
     values.fill("search")

@@ -61,12 +61,12 @@
 </fieldset>
 </details>
 % if not schedule:
-% include("actions/action_sets/replay.tpl")
+% include("actions/action_sets/preview.tpl")
 % end
 <p class="actions save">
 <button>Save action set</button>
 % if not schedule:
-<button class="quiet" id="replay-button" name="do" value="replay" formaction="{{action}}#replay" formnovalidate data-swap="replay">Replay</button>
+<button class="quiet" id="preview-button" name="do" value="preview" formaction="{{action}}#preview" formnovalidate data-swap="preview">Preview</button>
 % end
 <a href="{{url('/admin/projects', project, 'actions')}}">Cancel</a>
 </p>

@@ -15,7 +15,7 @@ from sigservice.routes.pages.actions import schedule_fields
 from sigservice.routes.pages.actions.action_form_fields import Choices
 from sigservice.routes.pages.actions.action_sets import make_breadcrumbs
 from sigservice.services.access import service_accounts as account_service
-from sigservice.services.actions import action_choices, action_sets, action_summaries, set_replays
+from sigservice.services.actions import action_choices, action_sets, action_summaries, set_previews
 from sigservice.services.actions.action_sets import read_limits
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import payload_paths
@@ -65,7 +65,7 @@ def show_action_set(
             texts = form_values.make_form(row) if row else _make_new_form(endpoints, accounts)
         latest = _load_latest_payload(conn, texts)
         fields = form_values.read_fields_if_valid(texts, project)
-        replay = fields and set_replays.replay(conn, fields, limits)
+        preview = fields and set_previews.preview(conn, fields, limits)
     heading = row["name"] if row else "New action set"
     is_waiting = bool(entry.form) and not (entry.error or entry.form.get("do"))
     return Page(
@@ -93,7 +93,7 @@ def show_action_set(
         actions=form_fields.make_action_rows(texts, kinds),
         max_actions=limits.actions,
         has_options=form_fields.has_options(texts),
-        replay=replay,
+        preview=preview,
         would=action_summaries.describe_actions(fields.actions) if fields else "",
         **form_fields.make_option_fields(texts),
         **latest,

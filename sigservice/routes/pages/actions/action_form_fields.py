@@ -31,7 +31,7 @@ FILTERS_HINT = (
 ACCOUNT_FIELD = Field(
     "new_account", "Username", hint="e.g. alert-robot. The account gets the role Editor."
 )
-UPDATES_REPLAY = {"data-press": "replay-button"}
+UPDATES_PREVIEW = {"data-press": "preview-button"}
 # The form of a strategy plans them.
 SUGGESTED_PATHS = {"list": "suggested"}
 GENERAL_FIELDS = [
@@ -78,13 +78,13 @@ RESOLVED_FIELDS = [
     Field(
         f"{RESOLVED}path",
         "Status field",
-        attributes=SUGGESTED_PATHS | UPDATES_REPLAY | {"placeholder": "e.g. status"},
+        attributes=SUGGESTED_PATHS | UPDATES_PREVIEW | {"placeholder": "e.g. status"},
     ),
     Field(
         f"{RESOLVED}values",
         "Resolved values",
         type="textarea",
-        attributes={"rows": 1, "placeholder": "e.g. resolved"} | UPDATES_REPLAY,
+        attributes={"rows": 1, "placeholder": "e.g. resolved"} | UPDATES_PREVIEW,
     ),
     Field(
         f"{RESOLVED}key",
@@ -97,17 +97,17 @@ PATH_FIELD = Field(
     "Path",
     is_required=True,
     attributes=SUGGESTED_PATHS
-    | UPDATES_REPLAY
+    | UPDATES_PREVIEW
     | {"placeholder": "e.g. status or alerts[*].labels.severity"},
 )
 FILTER_BOXES = [
-    Field("inverted", "Negate (NOT)", type="checkbox", attributes=UPDATES_REPLAY),
-    Field("caseInsensitive", "Case-insensitive", type="checkbox", attributes=UPDATES_REPLAY),
+    Field("inverted", "Negate (NOT)", type="checkbox", attributes=UPDATES_PREVIEW),
+    Field("caseInsensitive", "Case-insensitive", type="checkbox", attributes=UPDATES_PREVIEW),
     Field(
         "alsoWhenResolved",
         "Also for the end of an alert",
         type="checkbox",
-        attributes=UPDATES_REPLAY,
+        attributes=UPDATES_PREVIEW,
     ),
 ]
 
@@ -160,12 +160,12 @@ def make_group_field(form: Form, name: str = "filters") -> Field:
 
 
 def make_filter_section(form: Form, max_filters: int) -> GrowingSection:
-    operator = replace(make_operator_field(OPERATORS), attributes=UPDATES_REPLAY)
-    group = replace(make_group_field(form), attributes=UPDATES_REPLAY)
+    operator = replace(make_operator_field(OPERATORS), attributes=UPDATES_PREVIEW)
+    group = replace(make_group_field(form), attributes=UPDATES_PREVIEW)
 
     def make_row(row: Form) -> list[Field]:
         size = {"rows": min(10, row.get("values", "").strip().count("\n") + 1)}
-        values = Field("values", "Values", type="textarea", attributes=size | UPDATES_REPLAY)
+        values = Field("values", "Values", type="textarea", attributes=size | UPDATES_PREVIEW)
         return [PATH_FIELD, operator, values, group, *FILTER_BOXES]
 
     hint = FILTERS_HINT.format(max_filters)

@@ -20,7 +20,7 @@ class MatchingSignal(NamedTuple):
     text: str  # its summary in one line
 
 
-class SetReplay(NamedTuple):
+class SetPreview(NamedTuple):
     """`signals` is the number of evaluated signals, `resolving` the number that resolve an alert;
     `examples` are the newest of `matches`."""
 
@@ -31,7 +31,9 @@ class SetReplay(NamedTuple):
     examples: list[MatchingSignal]
 
 
-def replay(conn: Connection, fields: ActionSetFields, limits: ActionSetLimits) -> SetReplay | None:
+def preview(
+    conn: Connection, fields: ActionSetFields, limits: ActionSetLimits
+) -> SetPreview | None:
     """The result for the last 100 signals, or as many as fit one page of the log. None
     without an endpoint, or if the filters aren't valid. As in an evaluation, a signal that resolves
     an alert never matches."""
@@ -56,4 +58,4 @@ def replay(conn: Connection, fields: ActionSetFields, limits: ActionSetLimits) -
             if len(examples) < EXAMPLES:
                 text = summarizer.summarize(payload).text or f"signal {row['id']}"
                 examples.append(MatchingSignal(row["id"], row["created_at"], text))
-    return SetReplay(endpoint["id"], len(rows), matches, resolving, examples)
+    return SetPreview(endpoint["id"], len(rows), matches, resolving, examples)

@@ -12,11 +12,11 @@ RESOLVED = {"restoreWhenResolved": {"path": "status", "values": ["resolved"], "k
 
 
 @pytest.fixture
-def replay(ada):
-    """The text of the replay in a page, after a button, as the script swaps it in."""
+def preview(ada):
+    """The text of the preview in a page, after a button, as the script swaps it in."""
 
     def read(page):
-        return " ".join(page.html.find(id="replay").get_text(" ").split())
+        return " ".join(page.html.find(id="preview").get_text(" ").split())
 
     return read
 
@@ -25,29 +25,29 @@ def press(page, path, **texts):
     form = form_to(page, path)
     for name, text in texts.items():
         form[name] = text
-    return form.submit("do", value="replay", status=200)
+    return form.submit("do", value="preview", status=200)
 
 
 def test_the_form_counts_signals_that_match_and_that_resolve(
-    ada, sets, endpoint, token, send, replay
+    ada, sets, endpoint, token, send, preview
 ):
     id = sets.set(filters=[FIRING], options=RESOLVED)
     for status in ("firing", "resolved", "firing", "pending"):
         send(endpoint, token, {"status": status, "id": 1})
-    text = replay(ada.get(f"{PATH}/{id}"))
+    text = preview(ada.get(f"{PATH}/{id}"))
     assert "Of the last 4 signals, 2 match and 1 resolve an alert." in text
     assert "would disable checkout in production" in text
 
 
-def test_a_filter_that_is_not_saved_yet_counts(ada, sets, endpoint, token, send, replay):
+def test_a_filter_that_is_not_saved_yet_counts(ada, sets, endpoint, token, send, preview):
     id = sets.set(filters=[FIRING])
     send(endpoint, token, {"status": "firing"})
     page = press(
         ada.get(f"{PATH}/{id}"), f"{PATH}/{id}", **{"filters.0.values": "firing\nresolved\n"}
     )
-    assert "1 match" in replay(page)
+    assert "1 match" in preview(page)
     page = press(page, f"{PATH}/{id}", **{"filters.0.inverted": True})
-    assert "0 match" in replay(page)
+    assert "0 match" in preview(page)
     form = form_to(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}")
     assert not form["filters.0.inverted"].checked, "nothing is saved"
 
@@ -55,15 +55,15 @@ def test_a_filter_that_is_not_saved_yet_counts(ada, sets, endpoint, token, send,
 def test_a_match_links_to_its_signal(ada, sets, endpoint, token, send):
     id = sets.set(filters=[FIRING])
     signal = send(endpoint, token, {"status": "firing", "alertname": "Errors"})
-    (link,) = ada.get(f"{PATH}/{id}").html.select("#replay li a")
+    (link,) = ada.get(f"{PATH}/{id}").html.select("#preview li a")
     assert link["href"] == f"/admin/signals/{endpoint['id']}/log/{signal['id']}"
     assert "Errors" in link.get_text()
 
 
-def test_a_resolved_signal_never_counts_as_a_match(ada, sets, endpoint, token, send, replay):
+def test_a_resolved_signal_never_counts_as_a_match(ada, sets, endpoint, token, send, preview):
     id = sets.set(options=RESOLVED)
     send(endpoint, token, {"status": "resolved", "id": 1})
-    assert "0 match and 1 resolve" in replay(ada.get(f"{PATH}/{id}"))
+    assert "0 match and 1 resolve" in preview(ada.get(f"{PATH}/{id}"))
 
 
 @pytest.mark.parametrize(
@@ -76,18 +76,18 @@ def test_a_resolved_signal_never_counts_as_a_match(ada, sets, endpoint, token, s
     ],
     ids=["path", "pattern", "no value", "no endpoint"],
 )
-def test_an_incomplete_form_says_what_is_missing(ada, sets, endpoint, token, send, replay, texts):
+def test_an_incomplete_form_says_what_is_missing(ada, sets, endpoint, token, send, preview, texts):
     id = sets.set(filters=[FIRING])
     send(endpoint, token, {"status": "firing"})
     page = press(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}", **texts)
-    assert "Choose an endpoint and complete the filters" in replay(page)
+    assert "Choose an endpoint and complete the filters" in preview(page)
 
 
-def test_an_endpoint_without_signals_has_nothing_to_replay(ada, sets, replay):
-    assert "No signal received yet." in replay(ada.get(f"{PATH}/{sets.set()}"))
+def test_an_endpoint_without_signals_has_nothing_to_replay(ada, sets, preview):
+    assert "No signal received yet." in preview(ada.get(f"{PATH}/{sets.set()}"))
 
 
-def test_the_last_hundred_signals_count(ada, database, sets, endpoint, replay):
+def test_the_last_hundred_signals_count(ada, database, sets, endpoint, preview):
     id = sets.set(filters=[FIRING])
     conn = database.connect()
     with conn, conn.cursor() as cursor:
@@ -97,11 +97,11 @@ def test_the_last_hundred_signals_count(ada, database, sets, endpoint, replay):
             (endpoint["id"],),
         )
     conn.close()
-    text = replay(ada.get(f"{PATH}/{id}"))
+    text = preview(ada.get(f"{PATH}/{id}"))
     assert "Of the last 100 signals, 100 match" in text
     assert text.endswith("and 97 more")
 
 
 def test_a_scheduled_set_has_no_replay(ada, sets):
     id = sets.set(match={"source": "schedule", "at": "2099-01-01T09:00:00", "timezone": "UTC"})
-    assert ada.get(f"{PATH}/{id}").html.find(id="replay") is None
+    assert ada.get(f"{PATH}/{id}").html.find(id="preview") is None
