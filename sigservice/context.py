@@ -110,7 +110,7 @@ class Context:
         default_factory=lambda: Quotas(total=MAX_INTEGRATION_TESTS, per_key=1)
     )
     integration_senders: set[int] = field(default_factory=set)  # IDs that a thread sends for
-    process_id: str = field(default_factory=lambda: uuid.uuid4().hex)  # of claims and leases
+    process_id: str = field(default_factory=lambda: uuid.uuid4().hex)  # of leases
     release_watch: ReleaseWatch = field(default_factory=ReleaseWatch)
     silence_observer: Observer = field(default_factory=Observer)
     version_status: VersionStatus = field(default_factory=VersionStatus)

@@ -1,8 +1,8 @@
 """Sends events to the receivers of integrations, in order: a thread for each integration that has
 something to send, so that a slow receiver delays no other.
 
-A thread claims the next deliveries of its integration, and sends one after the other. The result of
-each is stored before the next one is sent. After a kill the claim expires and what was not stored
+A thread leases the next deliveries of its integration, and sends one after the other. The result of
+each is stored before the next one is sent. After a kill the lease expires and what was not stored
 is sent again with the same ID.
 """
 
@@ -19,8 +19,8 @@ from sigservice.services.deliveries import DeliveryResult
 from sigservice.services.integrations import integration_delivery, integrations
 from sigservice.services.integrations.integration_delivery import Outcome, Settings
 
-MAX_CLAIMED = 50
-# A delivery that starts later could end after its claim.
+MAX_LEASED = 50
+# A delivery that starts later could end after its lease.
 _MAX_BATCH_SECONDS = 4.0
 
 
@@ -28,7 +28,7 @@ def run_once(context: Context) -> None:
     """Starts a sender for each integration whose next delivery is due."""
     now, busy = context.clock.now(), list(context.integration_senders)
     with context.database.autocommit() as conn:
-        ids = integration_rows.claim_queues(conn, now=now, owner=context.process_id, busy=busy)
+        ids = integration_rows.lease_queues(conn, now=now, owner=context.process_id, busy=busy)
     for id in ids:
         context.integration_senders.add(id)
         # Not a thread of a pool: the process would wait for it at its end.
@@ -45,7 +45,7 @@ def run_once(context: Context) -> None:
 def _list_next(context: Context, id: int) -> list[Row]:
     now, owner = context.clock.now(), context.process_id
     with context.database.autocommit() as conn:
-        return integration_rows.list_next(conn, id, now=now, owner=owner, limit=MAX_CLAIMED)
+        return integration_rows.list_next(conn, id, now=now, owner=owner, limit=MAX_LEASED)
 
 
 def _send_in_order(context: Context, id: int) -> None:
@@ -53,7 +53,7 @@ def _send_in_order(context: Context, id: int) -> None:
     try:
         with HttpConnection() as connection:
             while not context.stopping.is_set() and (rows := _list_next(context, id)):
-                if _send_batch(context, rows, connection) and len(rows) < MAX_CLAIMED:
+                if _send_batch(context, rows, connection) and len(rows) < MAX_LEASED:
                     break
         with context.database.autocommit() as conn:
             integration_rows.release_queue(conn, id, owner=context.process_id)
@@ -93,7 +93,7 @@ def _deliver(context: Context, row: Row, settings: Settings, connection: HttpCon
 
 
 def _settle(context: Context, row: Row, outcome: Outcome) -> bool:
-    """Whether the next delivery of the same claim can follow."""
+    """Whether the next delivery of the same lease can follow."""
     with context.database.autocommit(is_write=True) as conn:
         state, version = integration_delivery.settle(conn, row, outcome, context.clock.now())
     result = "failed" if state == "waiting" else state

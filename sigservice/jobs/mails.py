@@ -1,7 +1,7 @@
 """Sends the mails to users, one after the other: all go to the same mail server.
 
-Each is claimed in one transaction, sent outside of any, and settled in another. After a kill the
-claim expires and the mail is sent again with the same ID.
+Each is leased in one transaction, sent outside of any, and settled in another. After a kill the
+lease expires and the mail is sent again with the same ID.
 """
 
 from sigservice.context import Context
@@ -22,7 +22,7 @@ def run_once(context: Context) -> int:
     count, server = 0, context.mail_server
     while server is not None and not context.stopping.is_set():
         with context.database.autocommit() as conn:
-            row = outbox.claim_mail(conn, context.clock.now())
+            row = outbox.lease_mail(conn, context.clock.now())
         if row is None:
             break
         result = _try(context, server, row)
@@ -34,7 +34,7 @@ def run_once(context: Context) -> int:
 
 
 def deliver(context: Context, server: MailServer, row: Row) -> DeliveryResult:
-    """Sends a claimed mail. Takes up to a minute, so call it without a transaction."""
+    """Sends a leased mail. Takes up to a minute, so call it without a transaction."""
     now = context.clock.now()
     with context.database.transaction() as conn:
         mail = reset_tokens.prepare_mail(conn, row, now, reset_lifetime=context.reset_lifetime)

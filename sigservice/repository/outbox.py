@@ -8,9 +8,9 @@ from sigservice.db import Connection, Row, execute, fetch_one, queries
 _SQL = queries.load("outbox")
 
 
-def claim_mail(conn: Connection, *, now: datetime, until: datetime) -> Row | None:
+def lease_mail(conn: Connection, *, now: datetime, until: datetime) -> Row | None:
     """The mail that has been due longest; its `payload` is JSON text."""
-    return fetch_one(conn, _SQL["claim_mail"], now=now, until=until)
+    return fetch_one(conn, _SQL["lease_mail"], now=now, until=until)
 
 
 def settle_mail(

@@ -1,7 +1,7 @@
-"""The outbox of mails and deliveries to receivers outside of the service: claims, retries, states.
+"""The outbox of mails and deliveries to receivers outside of the service: leases, retries, states.
 
 They are stored in the transaction of their cause and sent by a job. Delivery is at least once:
-a sender claims them for a while, and another one sends it again if the first is killed.
+a sender leases them for a while, and another one sends it again if the first is killed.
 """
 
 import random
@@ -11,17 +11,17 @@ from sigservice.db import Connection, Row
 from sigservice.repository import outbox
 from sigservice.services.deliveries import DeliveryResult
 
-CLAIM_DURATION = timedelta(minutes=3)  # longer than any attempt
+LEASE_DURATION = timedelta(minutes=3)  # longer than any attempt
 STATES = ("waiting", "sent", "given up")
 MAX_ATTEMPTS = 10  # of messages without `expires_at`
 FIRST_DELAY_SECONDS, MAX_DELAY_SECONDS = 5.0, 3600.0
 
 
-def claim_mail(conn: Connection, now: datetime) -> Row | None:
-    """The next mail, claimed for CLAIM_DURATION, or None. Gives up mails that have expired, for
+def lease_mail(conn: Connection, now: datetime) -> Row | None:
+    """The next mail, leased for LEASE_DURATION, or None. Gives up mails that have expired, for
     example while the service was down."""
-    until = now + CLAIM_DURATION
-    while (row := outbox.claim_mail(conn, now=now, until=until)) is not None:
+    until = now + LEASE_DURATION
+    while (row := outbox.lease_mail(conn, now=now, until=until)) is not None:
         if now < row["expires_at"]:
             return row
         error = row["last_error"] or "Expired before it could be sent."

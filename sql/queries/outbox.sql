@@ -1,8 +1,8 @@
 -- Mails to users and deliveries to integrations. Written in the transaction of their cause, sent by a job, deleted by
 -- age. `subject_id` is the integration, `user_id` the recipient of a mail, `kind` what a mail is (reset, welcome).
 
--- name: claim_mail
--- Claims the mail that has been due longest. The claim ends at `until`, so that another process sends the mail if
+-- name: lease_mail
+-- Leases the mail that has been due longest. The lease ends at `until`, so that another process sends the mail if
 -- the first was killed. Integrations have their own queues: queries/integrations/integrations.sql.
 WITH due AS (
     SELECT id FROM outbox

@@ -190,13 +190,13 @@ def _list_actions() -> Iterator[CaseTuple]:
     yield path, "list_last_runs", {"action_set_ids": SETS}
     yield path, "count_runs_by_hour", {}
     yield path, "lock_unfinished_runs", {"since": 0, "limit": 100}
-    yield path, "claim_due_reverts", {}
+    yield path, "pop_due_reverts", {}
     yield path, "insert_runs", {"runs": json.dumps([_build_run(n) for n in range(100)])}
     progress = [{"id": id, "state": "success", "action_set": {}, "next_action": 1} for id in RUNS]
     ends = {"first": RUNS[0], "last": RUNS[-1]}
     yield path, "update_runs", {"runs": json.dumps(progress)} | ends
     yield path, "delete_old_runs", {"days": 10, "chunk": 1000}
-    yield "outbox", "claim_mail", {"now": NOW, "until": NOW}
+    yield "outbox", "lease_mail", {"now": NOW, "until": NOW}
     yield "outbox", "delete_old_messages", {"days": 10, "chunk": 1000}
 
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.external
 
 NOW = datetime.now(UTC)
 PREPARED = (
-    "claim_queues", "list_next_deliveries", "settle_delivery", "release_queue",
+    "lease_queues", "list_next_deliveries", "settle_delivery", "release_queue",
 )  # fmt: skip
 MAX_WORK = 10_000  # rows and pages: a millisecond
 DELIVERIES = (100, 1000, 10_000)  # that wait; as many were sent
@@ -47,19 +47,19 @@ def list_cases(first: int) -> list[Case]:
     """`first` is the ID of the first delivery that waits."""
     result = {"id": first, "attempts": 1, "result": "sent", "now": NOW, "due_at": NOW}
     result |= {"error": None, "payload": None}
-    claim: dict[str, Any] = {"owner": "one", "now": NOW + timedelta(seconds=9)}
+    lease: dict[str, Any] = {"owner": "one", "now": NOW + timedelta(seconds=9)}
     page = {"limit": 50, "offset": 0, "attempted_only": False, "id": 1}
     path, due = "integrations/integrations", {"now": NOW, "until": NOW}
     return [
-        Case(path, "claim_queues", claim | {"busy": []}),
-        Case(path, "claim_queues", claim | {"busy": list(range(2, 11))}),
-        Case(path, "list_next_deliveries", claim | {"id": 1, "limit": 50}),
-        Case(path, "list_next_deliveries", claim | {"id": 1, "limit": 1}),
+        Case(path, "lease_queues", lease | {"busy": []}),
+        Case(path, "lease_queues", lease | {"busy": list(range(2, 11))}),
+        Case(path, "list_next_deliveries", lease | {"id": 1, "limit": 50}),
+        Case(path, "list_next_deliveries", lease | {"id": 1, "limit": 1}),
         Case(path, "settle_delivery", result),
         Case(path, "release_queue", {"id": 1, "owner": "one"}),
         Case(path, "list_deliveries", page),
         Case(path, "list_deliveries", page | {"limit": 1, "delivery_id": first}),
-        Case("outbox", "claim_mail", due),
+        Case("outbox", "lease_mail", due),
         Case("outbox", "retry_delivery", {"id": first}),
         Case("outbox", "delete_old_messages", {"days": 30, "chunk": 1000}),
     ]

@@ -292,30 +292,30 @@ def kit_run(kit):
     job.run_once(kit.service.context)
 
 
-def claim(kit, owner, limit=job.MAX_CLAIMED):
-    """The next deliveries of the queues that another process claims."""
+def lease(kit, owner, limit=job.MAX_LEASED):
+    """The next deliveries of the queues that another process leases."""
     values = {"now": kit.clock.now(), "owner": owner}
     with kit.service.context.database.transaction() as conn:
-        ids = integrations.claim_queues(conn, busy=[], **values)
+        ids = integrations.lease_queues(conn, busy=[], **values)
         return [
             row for id in ids for row in integrations.list_next(conn, id, limit=limit, **values)
         ]
 
 
-def end_claims(rows, end="-1 s"):
+def end_leases(rows, end="-1 s"):
     assert rows(
         f"UPDATE integration_leases SET leased_until = now() + interval '{end}' RETURNING 1"
     )
 
 
 @pytest.mark.parametrize("end", ["-1 s", "1 hour"])  # the clock of the database was set back
-def test_a_killed_sender_delays_its_integration_until_its_claim_ends(kit, receiver, rows, end):
+def test_a_killed_sender_delays_its_integration_until_its_lease_ends(kit, receiver, rows, end):
     id = kit.create()
     kit.flag()
-    claim(kit, "killed")
+    lease(kit, "killed")
     kit.run()
     assert not receiver.requests
-    end_claims(rows, end)
+    end_leases(rows, end)
     kit.run()
     assert kit.states(id) == [("sent", None)]
 
@@ -323,7 +323,7 @@ def test_a_killed_sender_delays_its_integration_until_its_claim_ends(kit, receiv
 def test_a_process_whose_clock_is_ahead_takes_no_queue_from_another(kit, receiver):
     kit.create()
     kit.flag()
-    claim(kit, "another")
+    lease(kit, "another")
     kit.clock.step(60)
     kit.run()
     assert not receiver.requests
@@ -339,7 +339,7 @@ def test_one_connection_carries_all_events_of_a_queue(kit, receiver):
     assert receiver.connections == 1
 
 
-def test_a_changed_integration_stops_what_was_claimed_before(kit, receiver):
+def test_a_changed_integration_stops_what_was_leased_before(kit, receiver):
     id = kit.create()
     for number in range(5):
         kit.flag(f"f{number}")
@@ -367,42 +367,42 @@ def test_a_failure_leaves_what_follows_as_it_was(kit, receiver, rows):
     ]
 
 
-def test_deliveries_that_a_killed_process_had_claimed_lose_no_attempt(kit, receiver, rows):
+def test_deliveries_that_a_killed_process_had_leased_lose_no_attempt(kit, receiver, rows):
     kit.create()
     kit.flag("f1")
     kit.flag("f2")
     for number in range(10):
-        assert len(claim(kit, f"killed {number}")) == 2
-        end_claims(rows)
+        assert len(lease(kit, f"killed {number}")) == 2
+        end_leases(rows)
     assert rows("SELECT DISTINCT attempts FROM outbox") == [(0,)]
     kit.run()
     assert [one["featureName"] for one in kit.bodies()] == ["f1", "f2"]
 
 
-def test_deliveries_that_the_version_before_has_claimed_are_left_to_it(kit, rows):
+def test_deliveries_that_the_version_before_has_leased_are_left_to_it(kit, rows):
     kit.create()
     for number in range(4):
         kit.flag(f"f{number}")
-    claim(kit, "one", limit=1)
+    lease(kit, "one", limit=1)
     rows(
         "UPDATE outbox SET due_at = now() + interval '1 day' "
         "WHERE id = (SELECT id FROM outbox ORDER BY id OFFSET 2 LIMIT 1) RETURNING id"
     )
-    assert [row["feature_name"] for row in claim(kit, "one")] == ["f0", "f1"]
+    assert [row["feature_name"] for row in lease(kit, "one")] == ["f0", "f1"]
 
 
 def test_two_processes_never_send_from_one_queue_at_the_same_time(kit, rows):
     id = kit.create()
     for number in range(3):
         kit.flag(f"f{number}")
-    assert len(claim(kit, "one", limit=2)) == 2
-    assert claim(kit, "another") == []
-    assert len(claim(kit, "one")) == 3
-    end_claims(rows)
-    assert len(claim(kit, "another")) == 3
+    assert len(lease(kit, "one", limit=2)) == 2
+    assert lease(kit, "another") == []
+    assert len(lease(kit, "one")) == 3
+    end_leases(rows)
+    assert len(lease(kit, "another")) == 3
     with kit.service.context.database.autocommit() as conn:
         lost = {"now": kit.clock.now(), "owner": "one", "limit": 9}
-        assert integrations.list_next(conn, id, **lost) == [], "its claim has ended"
+        assert integrations.list_next(conn, id, **lost) == [], "its lease has ended"
 
 
 def test_a_sender_that_ends_leaves_its_queue_to_other_processes(kit):
@@ -410,7 +410,7 @@ def test_a_sender_that_ends_leaves_its_queue_to_other_processes(kit):
     kit.flag("f1")
     kit.run()
     kit.flag("f2")
-    assert [row["feature_name"] for row in claim(kit, "another")] == ["f2"]
+    assert [row["feature_name"] for row in lease(kit, "another")] == ["f2"]
 
 
 def test_a_change_during_the_end_of_an_integration_waits_and_queues_nothing(kit, rows, end):

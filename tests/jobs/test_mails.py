@@ -271,14 +271,14 @@ def test_a_rejected_recipient_is_final(post, mails):
 
 
 def test_a_mail_is_sent_again_after_a_kill(post, mails):
-    """The same message is sent again after the claim expires, and not before."""
+    """The same message is sent again after the lease expires, and not before."""
     post.user(name="bo")
     post.ask()
     context = post.service.context
     with context.database.autocommit() as conn:
-        row = outbox.claim_mail(conn, context.clock.now())
+        row = outbox.lease_mail(conn, context.clock.now())
     assert job.deliver(context, context.mail_server, row).error == ""
-    post.clock.advance(outbox.CLAIM_DURATION.total_seconds() - 1)
+    post.clock.advance(outbox.LEASE_DURATION.total_seconds() - 1)
     assert post.send() == 0
     post.clock.advance(2)
     assert post.send() == 1
@@ -291,14 +291,14 @@ def test_a_mail_is_sent_again_after_a_kill(post, mails):
 
 
 def test_processes_share_the_mails(post, mails):
-    """A process skips claimed mails and holds no lock while it sends."""
+    """A process skips leased mails and holds no lock while it sends."""
     for name in ("bo", "cy", "di"):
         post.user(name=name)
         post.ask(f"{name}@example.com")
     context = post.service.context
     with context.database.transaction() as one, context.database.transaction() as other:
-        first = outbox.claim_mail(one, context.clock.now())
-        second = outbox.claim_mail(other, context.clock.now())
+        first = outbox.lease_mail(one, context.clock.now())
+        second = outbox.lease_mail(other, context.clock.now())
         assert first["id"] != second["id"]
     assert post.send() == 1
     assert mails.got[0].recipients == ["di@example.com"]

@@ -1,4 +1,4 @@
-"""Mails in the outbox: claims and results. Retention of all messages."""
+"""Mails in the outbox: leases and results. Retention of all messages."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def insert(conn, *names):
         run(conn, statement, add_user(conn, name), LATER)
 
 
-def claim(conn, now=NOW, until=None):
-    return outbox.claim_mail(conn, now=now, until=until or now + (LATER - NOW))
+def lease(conn, now=NOW, until=None):
+    return outbox.lease_mail(conn, now=now, until=until or now + (LATER - NOW))
 
 
 def settle(conn, row, result, due_at=LATER, error=None):
@@ -34,42 +34,42 @@ def find(conn):
     return due_at, sent_at, given_up_at, error
 
 
-def test_a_mail_is_claimed_for_a_while(conn):
+def test_a_mail_is_leased_for_a_while(conn):
     insert(conn, "bo", "cy")
     long_ago = datetime(1999, 1, 1, tzinfo=UTC)  # a new one is due for the slowest clock
-    first = claim(conn, long_ago, until=LATER)
-    second = claim(conn)
+    first = lease(conn, long_ago, until=LATER)
+    second = lease(conn)
     assert (first["kind"], first["attempts"]) == ("reset", 1)
-    assert claim(conn, LATER - timedelta(milliseconds=1)) is None
-    repeated = claim(conn, LATER)
+    assert lease(conn, LATER - timedelta(milliseconds=1)) is None
+    repeated = lease(conn, LATER)
     assert (repeated["id"], repeated["attempts"]) == (first["id"], 2)
     assert repeated["message_id"] == first["message_id"] != second["message_id"]
 
 
 def test_deliveries_to_integrations_are_left_out(conn):
     run(conn, "INSERT INTO outbox (kind, subject_id, target) VALUES ('integration', 7, '{}')")
-    assert claim(conn) is None
+    assert lease(conn) is None
 
 
 def test_the_last_attempt_settles(conn):
     insert(conn, "bo")
-    first, repeated = claim(conn), claim(conn, LATER)
+    first, repeated = lease(conn), lease(conn, LATER)
     assert not settle(conn, first, "sent")
     assert settle(conn, repeated, "waiting", NOW, error="The server replied 450.")
     assert find(conn) == (NOW, None, None, "The server replied 450.")
-    once_more = claim(conn, NOW)
+    once_more = lease(conn, NOW)
     assert settle(conn, once_more, "sent")
     assert not settle(conn, once_more, "given up")
     assert find(conn)[1:] == (NOW, None, None)
 
 
-def test_two_senders_never_claim_the_same(pool):
+def test_two_senders_never_lease_the_same(pool):
     with pool.transaction() as conn:
         insert(conn, "bo", "cy")
     with pool.transaction() as one, pool.transaction() as other:
-        first, second = claim(one), claim(other)
+        first, second = lease(one), lease(other)
         assert first["id"] != second["id"]
-        assert claim(one) is None
+        assert lease(one) is None
 
 
 def test_settled_messages_are_deleted_by_age(conn):

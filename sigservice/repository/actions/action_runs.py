@@ -63,9 +63,9 @@ def mark_reverted(conn: Connection, id: int, *, by: int) -> None:
     execute(conn, _SQL["mark_reverted"], id=id, by=by)
 
 
-def claim_due_reverts(conn: Connection, now: datetime | None) -> list[Row]:
+def pop_due_reverts(conn: Connection, now: datetime | None) -> list[Row]:
     """Those due `now`, by the clock of the database if it is None."""
-    return fetch_all(conn, _SQL["claim_due_reverts"], now=now)
+    return fetch_all(conn, _SQL["pop_due_reverts"], now=now)
 
 
 def cancel_auto_revert(conn: Connection, id: int) -> bool:

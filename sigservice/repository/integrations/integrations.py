@@ -59,23 +59,23 @@ def delete(conn: Connection, id: int) -> None:
     execute(conn, _SQL["delete_integration"], id=id)
     delete_waiting(conn, id)
     execute(conn, _SQL["delete_deliveries"], id=id)
-    execute(conn, _SQL["delete_claim"], id=id)
+    execute(conn, _SQL["delete_lease"], id=id)
 
 
 def delete_waiting(conn: Connection, id: int) -> None:
     execute(conn, _SQL["delete_waiting_deliveries"], id=id)
 
 
-def claim_queues(conn: Connection, *, now: datetime, owner: str, busy: Sequence[int]) -> list[int]:
+def lease_queues(conn: Connection, *, now: datetime, owner: str, busy: Sequence[int]) -> list[int]:
     """The IDs of integrations whose first delivery is due."""
     values = {"now": now, "owner": owner, "busy": list(busy)}
-    rows = fetch_all_prepared(conn, _SQL["claim_queues"], **values)
+    rows = fetch_all_prepared(conn, _SQL["lease_queues"], **values)
     return [row["integration_id"] for row in rows]
 
 
 def list_next(conn: Connection, id: int, *, now: datetime, owner: str, limit: int) -> list[Row]:
-    """The next deliveries of a claimed queue, in order, with the parameters and the `version` of
-    the integration. `attempts` counts the next one. Extends the claim; a lost one has none."""
+    """The next deliveries of a leased queue, in order, with the parameters and the `version` of
+    the integration. `attempts` counts the next one. Extends the lease; a lost one has none."""
     values = {"id": id, "now": now, "owner": owner, "limit": limit}
     return fetch_all_prepared(conn, _SQL["list_next_deliveries"], **values)
 

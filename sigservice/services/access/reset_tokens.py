@@ -91,7 +91,7 @@ def request_link(
 def prepare_mail(
     conn: Connection, message: Row, now: datetime, *, reset_lifetime: timedelta
 ) -> mails.Mail | None:
-    """The email of a claimed message, with a new link; None if the user was deleted."""
+    """The email of a leased message, with a new link; None if the user was deleted."""
     user, kind = user_rows.find(conn, message["user_id"]), message["kind"]
     if user is None:
         return None

@@ -62,7 +62,7 @@ def fail_run(conn: Connection, run_id: int, error_id: str) -> None:
 
 def start_due_reverts(conn: Connection, fixed_now: datetime | None) -> int:
     """Inserts an auto-revert for each due run. Call under action_runs.lock."""
-    due = action_runs.claim_due_reverts(conn, fixed_now)
+    due = action_runs.pop_due_reverts(conn, fixed_now)
     return len(_insert_reverts(conn, due, cause="timer"))
 
 

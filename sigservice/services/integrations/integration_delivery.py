@@ -25,7 +25,7 @@ from sigservice.services.integrations import integration_messages, integrations,
 from sigservice.services.integrations.integration_messages import Message, Request
 from sigservice.services.system import mails
 
-_START_SECONDS = 15  # no further channel after this, so that a delivery ends before its claim
+_START_SECONDS = 15  # no further channel after this, so that a delivery ends before its lease
 GONE_REASON = "The receiver responded with status 410: it wants no further events."
 MAX_ANSWER = 500
 UNFINISHED = "There was no time for all channels."
@@ -78,7 +78,7 @@ class Outcome:
 
 def settle(conn: Connection, row: Row, outcome: Outcome, now: datetime) -> tuple[str, str | None]:
     """Stores the result of an attempt. Returns it (sent, waiting, given up or unfinished, which
-    keeps the claim), and the version of the integration: None if it or the delivery was deleted, or
+    keeps the lease), and the version of the integration: None if it or the delivery was deleted, or
     a later attempt was stored."""
     result, due_at = "unfinished", row["due_at"]
     if not outcome.is_unfinished:
@@ -104,7 +104,7 @@ def deliver(
     connection: post.HttpConnection,
     save: Callable[[Outcome], bool] = lambda outcome: True,
 ) -> Outcome:
-    """Sends a claimed delivery to the channels that aren't settled. Calls `save` between two
+    """Sends a leased delivery to the channels that aren't settled. Calls `save` between two
     channels, so a kill repeats only one; if `save` returns False, the delivery ends. Takes up to 30
     seconds, so call it outside of transactions."""
     settled: dict[str, str] = msgspec.json.decode(row["payload"]).get("channels", {})

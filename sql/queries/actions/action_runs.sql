@@ -116,20 +116,20 @@ UPDATE action_runs
 SET reverted_by_run_id = %(by)s, revert_due_at = NULL
 WHERE id = %(id)s;
 
--- name: claim_due_reverts
+-- name: pop_due_reverts
 -- The runs that are due longest come first. Only one process gets each run.
 WITH due AS (
     SELECT id, revert_due_at FROM action_runs
     WHERE revert_due_at <= coalesce(%(now)s::timestamptz, now()) AND reverted_by_run_id IS NULL
     ORDER BY revert_due_at, id
     LIMIT 100
-), claimed AS (
+), due_now AS (
     UPDATE action_runs r SET revert_due_at = NULL
     FROM due WHERE r.id = due.id
     RETURNING r.id, r.action_set_id, r.project, r.actor_id, r.action_set,
               due.revert_due_at AS due_at
 )
-SELECT id, action_set_id, project, actor_id, action_set FROM claimed ORDER BY due_at, id;
+SELECT id, action_set_id, project, actor_id, action_set FROM due_now ORDER BY due_at, id;
 
 -- name: cancel_auto_revert
 UPDATE action_runs SET revert_due_at = NULL

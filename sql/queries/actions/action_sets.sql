@@ -54,7 +54,7 @@ ORDER BY project, name;
 coalesce(%(now)s::timestamptz, now())
 
 -- name: lock_due_sets
--- The sets whose schedule is due; after waiting for the claim of another process or a change by a user, it
+-- The sets whose schedule is due; after waiting for the transaction of another process or a change by a user, it
 -- checks the set again.
 SELECT id, {{now}} AS now
 FROM action_sets

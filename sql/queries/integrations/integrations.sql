@@ -62,7 +62,7 @@ DELETE FROM integrations WHERE id = %(id)s;
 DELETE FROM outbox WHERE kind = 'integration' AND subject_id = %(id)s;
 
 -- name: delete_waiting_deliveries
--- Called when an integration is disabled or deleted. Locks deliveries in the order in which they are claimed.
+-- Called when an integration is disabled or deleted. Locks deliveries in the order in which they are leased.
 DELETE FROM outbox
 WHERE id IN (
     SELECT id FROM outbox
@@ -71,7 +71,7 @@ WHERE id IN (
     FOR UPDATE
 );
 
--- name: delete_claim
+-- name: delete_lease
 -- Called when an integration is deleted.
 DELETE FROM integration_leases WHERE integration_id = %(id)s;
 
@@ -79,9 +79,9 @@ DELETE FROM integration_leases WHERE integration_id = %(id)s;
 -- Longer than any delivery. By the clock of the database, because those of processes may differ.
 now() + interval '35 s'
 
--- name: claim_queues
--- The queues whose first delivery is due, unless another process has claimed them. Excludes integrations that
--- are `busy`. The claim ends, so that another process sends if the first was killed. Only the
+-- name: lease_queues
+-- The queues whose first delivery is due, unless another process has leased them. Excludes integrations that
+-- are `busy`. The lease ends, so that another process sends if the first was killed. Only the
 -- index of the queues is used to find the first delivery, whatever the statistics are.
 INSERT INTO integration_leases AS c (integration_id, leased_by, leased_until)
 SELECT i.id, %(owner)s, {{end_of_lease}}
@@ -100,11 +100,11 @@ WHERE c.leased_until NOT BETWEEN now() AND {{end_of_lease}} OR c.leased_by = exc
 RETURNING c.integration_id;
 
 -- name: list_next_deliveries
--- The deliveries of a queue that `owner` has claimed: up to `limit`, in order, before the first one that
--- isn't due. Extends the claim. It is a separate statement, because the statement that claims a queue could
+-- The deliveries of a queue that `owner` has leased: up to `limit`, in order, before the first one that
+-- isn't due. Extends the lease. It is a separate statement, because the statement that leases a queue could
 -- see deliveries that the previous process has sent. LATERAL and LIMIT 1, because a join could read all
 -- events.
-WITH claims AS (
+WITH leases AS (
     UPDATE integration_leases SET leased_until = {{end_of_lease}}
     WHERE integration_id = %(id)s AND leased_by = %(owner)s
     RETURNING integration_id
@@ -113,7 +113,7 @@ SELECT d.id, d.message_id, d.subject_id, d.payload, d.attempts + 1 AS attempts, 
        d.last_error, i.provider, i.parameters, i.secrets, i.xmin::text AS version, e.id AS event_id,
        e.type, e.created_by, e.created_by_user_id, e.created_at, e.project, e.environment,
        e.feature_name, e.data, e.pre_data, e.tags
-FROM claims c
+FROM leases c
 JOIN integrations i ON i.id = c.integration_id AND i.enabled
 CROSS JOIN LATERAL (
     SELECT waiting.*, bool_and(waiting.due_at <= %(now)s) OVER (ORDER BY waiting.id) AS is_next

@@ -113,19 +113,19 @@ def test_work(conn):
     assert work() == set()
     due(conn)
     assert work() == {"reverts"}
-    assert ids(action_runs.claim_due_reverts(conn, None)) == [id]
-    assert action_runs.claim_due_reverts(conn, None) == []
+    assert ids(action_runs.pop_due_reverts(conn, None)) == [id]
+    assert action_runs.pop_due_reverts(conn, None) == []
     assert work() == set()
     run(conn, "INSERT INTO signal_queue (signal_id, endpoint_id) VALUES (1, 1)")
     assert work() == {"signals"}
 
 
-def test_runs_that_are_due_longest_are_claimed_first(conn):
+def test_runs_that_are_due_longest_are_reverted_first(conn):
     first, second, third = add(conn, 1, 2, 3)
     for id, minutes in ((first, 2), (second, 3), (third, 1)):
         end(conn, id, minutes=minutes)
     run(conn, "UPDATE action_runs SET revert_due_at = revert_due_at - interval '1 hour'")
-    assert ids(action_runs.claim_due_reverts(conn, None)) == [third, first, second]
+    assert ids(action_runs.pop_due_reverts(conn, None)) == [third, first, second]
 
 
 def test_a_restored_run_is_not_due_any_more(conn):
@@ -134,7 +134,7 @@ def test_a_restored_run_is_not_due_any_more(conn):
         end(conn, id, minutes=5)
     action_runs.mark_reverted(conn, one, by=two)
     due(conn)
-    assert ids(action_runs.claim_due_reverts(conn, None)) == [two]
+    assert ids(action_runs.pop_due_reverts(conn, None)) == [two]
     assert action_runs.find(conn, 1, one)["reverted_by_run_id"] == two
 
 

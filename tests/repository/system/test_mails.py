@@ -1,4 +1,4 @@
-"""The outbox of mails: claims, limits and results."""
+"""The outbox of mails: leases, limits and results."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def insert(conn, user_id, now=NOW, kind="reset"):
     return mails.insert(conn, **values, max_per_hour=3)
 
 
-def claim(conn, now=NOW, until=LATER):
-    return outbox.claim_mail(conn, now=now, until=until)
+def lease(conn, now=NOW, until=LATER):
+    return outbox.lease_mail(conn, now=now, until=until)
 
 
 def test_a_mail_is_a_message_to_its_user(conn):
     id = add_user(conn, "bo", email="bo@x", name="Bo")
     assert insert(conn, id)
-    row = claim(conn)
+    row = lease(conn)
     assert (row["kind"], row["user_id"]) == ("reset", id)
     assert json.loads(row["payload"]) == {"base_url": "https://a.example"}
     assert row["expires_at"] == NOW + timedelta(hours=24)
@@ -47,7 +47,7 @@ def test_a_user_gets_one_mail_within_the_interval(conn):
     assert insert(conn, bo, then + MIN_INTERVAL)
     assert mails.delete_waiting(conn, None) == 0
     assert mails.delete_waiting(conn, bo) == 1
-    assert claim(conn)["user_id"] == cy
+    assert lease(conn)["user_id"] == cy
 
 
 def test_a_second_insert_waits_for_the_first(pool):
@@ -62,7 +62,7 @@ def test_the_last_mail_has_the_result_of_its_attempts(conn):
     bo = add_user(conn, "bo")
     insert(conn, bo)
     result = {"result": "sent", "error": None, "due_at": LATER, "now": NOW}
-    outbox.settle_mail(conn, claim(conn), **result)
+    outbox.settle_mail(conn, lease(conn), **result)
     assert mails.find_last(conn, bo) == {
         "kind": "reset",
         "attempts": 1,
