@@ -17,7 +17,7 @@ from sigservice.outgoing.post import HttpConnection
 from sigservice.repository.integrations import integrations as integration_rows
 from sigservice.services.deliveries import DeliveryResult
 from sigservice.services.integrations import integration_delivery, integrations
-from sigservice.services.integrations.integration_delivery import Outcome, Settings
+from sigservice.services.integrations.integration_delivery import Attempt, Settings
 
 MAX_LEASED = 50
 # A delivery that starts later could end after its lease.
@@ -71,17 +71,17 @@ def _send_batch(context: Context, rows: list[Row], connection: HttpConnection) -
     settings = Settings.from_config(context.config, context.encryption, context.mail_server)
     ends_at = time.monotonic() + _MAX_BATCH_SECONDS
     for row in rows:
-        outcome = _deliver(context, row, settings, connection)
-        can_continue = not outcome.is_unfinished and _settle(context, row, outcome)
+        attempt = _deliver(context, row, settings, connection)
+        can_continue = not attempt.is_unfinished and _settle(context, row, attempt)
         if not can_continue or context.stopping.is_set() or time.monotonic() > ends_at:
             return False
     return True
 
 
-def _deliver(context: Context, row: Row, settings: Settings, connection: HttpConnection) -> Outcome:
-    def save(outcome: Outcome) -> bool:
+def _deliver(context: Context, row: Row, settings: Settings, connection: HttpConnection) -> Attempt:
+    def save(attempt: Attempt) -> bool:
         with context.database.autocommit(is_write=True) as conn:
-            _, version = integration_delivery.settle(conn, row, outcome, context.clock.now())
+            _, version = integration_delivery.settle(conn, row, attempt, context.clock.now())
         return version == row["version"] and not context.stopping.is_set()
 
     try:
@@ -89,23 +89,23 @@ def _deliver(context: Context, row: Row, settings: Settings, connection: HttpCon
     except Exception as error:  # noqa: BLE001  a bug must not block the queue
         logger = context.get_logger("integrations")
         error_id = log_error(logger, f"delivery {row['id']} failed", error)
-        return Outcome(DeliveryResult(describe_fault(error_id)))
+        return Attempt(DeliveryResult(describe_fault(error_id)))
 
 
-def _settle(context: Context, row: Row, outcome: Outcome) -> bool:
+def _settle(context: Context, row: Row, attempt: Attempt) -> bool:
     """Whether the next delivery of the same lease can follow."""
     with context.database.autocommit(is_write=True) as conn:
-        state, version = integration_delivery.settle(conn, row, outcome, context.clock.now())
+        state, version = integration_delivery.settle(conn, row, attempt, context.clock.now())
     result = "failed" if state == "waiting" else state
     context.telemetry.deliveries.count_integration(row["provider"], result)
     logger = context.get_logger("integrations")
     if state == "given up":
-        logger.warn("delivery %d was given up: %s", row["id"], outcome.result.error)
+        logger.warn("delivery %d was given up: %s", row["id"], attempt.result.error)
     elif state == "waiting":
-        logger.info("delivery %d is tried again later: %s", row["id"], outcome.result.error)
-    if outcome.is_gone:
+        logger.info("delivery %d is tried again later: %s", row["id"], attempt.result.error)
+    if attempt.is_gone:
         with context.database.transaction() as conn:
             integrations.disable(
                 conn, row["subject_id"], integration_delivery.GONE_REASON, version=row["version"]
             )
-    return state != "waiting" and not outcome.is_gone and version == row["version"]
+    return state != "waiting" and not attempt.is_gone and version == row["version"]

@@ -55,15 +55,15 @@ def _try(context: Context, server: MailServer, row: Row) -> DeliveryResult:
         return DeliveryResult(describe_fault(log_error(context.get_logger("mails"), what, error)))
 
 
-def _settle(context: Context, row: Row, outcome: DeliveryResult) -> None:
+def _settle(context: Context, row: Row, attempt: DeliveryResult) -> None:
     with context.database.autocommit() as conn:
-        result = outbox.settle_mail(conn, row, outcome, context.clock.now())
+        result = outbox.settle_mail(conn, row, attempt, context.clock.now())
     metric_result = "failed" if result == "waiting" else result
     context.telemetry.deliveries.count_mail(row["kind"], metric_result)
     logger, mail = context.get_logger("mails"), f"mail {row['id']} ({row['kind']})"
     if result == "given up":
-        logger.warn("%s was given up: %s", mail, outcome.error)
+        logger.warn("%s was given up: %s", mail, attempt.error)
     elif result == "waiting":
-        logger.warn("%s is tried again later: %s", mail, outcome.error)
+        logger.warn("%s is tried again later: %s", mail, attempt.error)
     else:
         logger.info("%s was sent", mail)

@@ -29,22 +29,22 @@ def lease_mail(conn: Connection, now: datetime) -> Row | None:
     return None
 
 
-def settle_mail(conn: Connection, row: Row, outcome: DeliveryResult, now: datetime) -> str:
+def settle_mail(conn: Connection, row: Row, attempt: DeliveryResult, now: datetime) -> str:
     """Stores and returns the result of an attempt: sent, waiting or given up."""
-    result, due_at = choose_result(row, outcome, now)
-    error = outcome.error[:500] or None
+    result, due_at = choose_result(row, attempt, now)
+    error = attempt.error[:500] or None
     outbox.settle_mail(conn, row, result=result, error=error, due_at=due_at, now=now)
     return result
 
 
-def choose_result(row: Row, outcome: DeliveryResult, now: datetime) -> tuple[str, datetime]:
+def choose_result(row: Row, attempt: DeliveryResult, now: datetime) -> tuple[str, datetime]:
     """Sent, waiting or given up, and when the next attempt would be due."""
-    due_at = now + max(_draw_retry_delay(row["attempts"]), outcome.pause)
-    if not outcome.error:
+    due_at = now + max(_draw_retry_delay(row["attempts"]), attempt.pause)
+    if not attempt.error:
         return "sent", due_at
     expires_at = row["expires_at"]
     is_late = due_at >= expires_at if expires_at else row["attempts"] >= MAX_ATTEMPTS
-    return "given up" if outcome.is_final or is_late else "waiting", due_at
+    return "given up" if attempt.is_final or is_late else "waiting", due_at
 
 
 def describe_state(row: Row) -> str:

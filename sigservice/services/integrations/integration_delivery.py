@@ -66,7 +66,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Attempt:
     """`channels` are the settled channels: "" if sent, else the reason for giving up. With
     `is_gone` the receiver wants no further events; an unfinished delivery has more channels."""
 
@@ -76,20 +76,20 @@ class Outcome:
     is_unfinished: bool = False
 
 
-def settle(conn: Connection, row: Row, outcome: Outcome, now: datetime) -> tuple[str, str | None]:
+def settle(conn: Connection, row: Row, attempt: Attempt, now: datetime) -> tuple[str, str | None]:
     """Stores the result of an attempt. Returns it (sent, waiting, given up or unfinished, which
     keeps the lease), and the version of the integration: None if it or the delivery was deleted, or
     a later attempt was stored."""
     result, due_at = "unfinished", row["due_at"]
-    if not outcome.is_unfinished:
-        result, due_at = outbox.choose_result(row, outcome.result, now)
-    channels = {"channels": outcome.channels} if outcome.channels else {}
-    answer = {"answer": outcome.result.answer} if outcome.result.answer else {}
+    if not attempt.is_unfinished:
+        result, due_at = outbox.choose_result(row, attempt.result, now)
+    channels = {"channels": attempt.channels} if attempt.channels else {}
+    answer = {"answer": attempt.result.answer} if attempt.result.answer else {}
     version = integration_rows.settle(
         conn,
         row,
         result=result,
-        error=outcome.result.error[:500] or None,
+        error=attempt.result.error[:500] or None,
         payload=channels | answer,
         due_at=due_at,
         now=now,
@@ -102,8 +102,8 @@ def deliver(
     settings: Settings,
     now: datetime,
     connection: post.HttpConnection,
-    save: Callable[[Outcome], bool] = lambda outcome: True,
-) -> Outcome:
+    save: Callable[[Attempt], bool] = lambda attempt: True,
+) -> Attempt:
     """Sends a leased delivery to the channels that aren't settled. Calls `save` between two
     channels, so a kill repeats only one; if `save` returns False, the delivery ends. Takes up to 30
     seconds, so call it outside of transactions."""
@@ -123,7 +123,7 @@ def deliver(
     except (mustache.TemplateError, MailError) as error:
         return _refuse(str(error), settled)
     except EncryptionError as error:
-        return Outcome(DeliveryResult(str(error)), settled)
+        return Attempt(DeliveryResult(str(error)), settled)
     except KeyError as error:
         return _refuse(f"The parameter {error.args[0]} is missing.", settled)
     if not requests:
@@ -161,14 +161,14 @@ def _send_all(
     requests: list[Request],
     settled: dict[str, str],
     send: Callable[[Request], tuple[DeliveryResult, bool]],
-    save: Callable[[Outcome], bool],
-) -> Outcome:
+    save: Callable[[Attempt], bool],
+) -> Attempt:
     """Sends the requests; one that is given up doesn't stop the others."""
     started_at, failure, settled = time.monotonic(), DeliveryResult(), dict(settled)
     answers: list[str] = []
     for position, request in enumerate(requests):
         if position:
-            unfinished = Outcome(DeliveryResult(failure.error), settled, is_unfinished=True)
+            unfinished = Attempt(DeliveryResult(failure.error), settled, is_unfinished=True)
             is_late = time.monotonic() - started_at > _START_SECONDS
             if not save(unfinished) or (is_late and not failure.error):
                 return unfinished
@@ -176,7 +176,7 @@ def _send_all(
                 break
         result, is_gone = send(request)
         if is_gone:
-            return Outcome(result, settled, is_gone=True)
+            return Attempt(result, settled, is_gone=True)
         if result.error and not result.is_final:
             pause = max(failure.pause, result.pause)
             failure = DeliveryResult(_name_channel(request.channel, result.error), pause=pause)
@@ -184,11 +184,11 @@ def _send_all(
             settled[request.channel] = result.error
             answers.append(_name_channel(request.channel, result.answer))
         else:
-            return Outcome(result)
+            return Attempt(result)
     errors = [_name_channel(name, error) for name, error in settled.items() if error]
     if errors and not failure.error:
         failure = DeliveryResult(" ".join(errors), is_final=True)
-    return Outcome(replace(failure, answer=" ".join(answers)[:MAX_ANSWER]), settled)
+    return Attempt(replace(failure, answer=" ".join(answers)[:MAX_ANSWER]), settled)
 
 
 def _name_channel(channel: str, error: str) -> str:
@@ -267,5 +267,5 @@ def _read_slack_answer(body: bytes) -> DeliveryResult:
     return DeliveryResult(f"Slack responded: {error}.", error in _FINAL_SLACK_ERRORS)
 
 
-def _refuse(text: str, settled: dict[str, str]) -> Outcome:
-    return Outcome(DeliveryResult(text, is_final=True), settled)
+def _refuse(text: str, settled: dict[str, str]) -> Attempt:
+    return Attempt(DeliveryResult(text, is_final=True), settled)

@@ -120,14 +120,14 @@ def send_test(context: Context, identity: Identity, id: int) -> dict[str, str]:
         raise ConflictError("Other tests still wait for their receivers. Try again in a moment.")
     try:
         with HttpConnection() as receiver:
-            outcome = integration_delivery.deliver(test, settings, now, receiver)
+            attempt = integration_delivery.deliver(test, settings, now, receiver)
     finally:
         context.integration_tests.release(id)
-    error = outcome.result.error
-    if outcome.is_unfinished and not error:
+    error = attempt.result.error
+    if attempt.is_unfinished and not error:
         error = integration_delivery.UNFINISHED
     state = "failed" if error else "success"
-    return {"state": state, "stateDetails": error or outcome.result.answer}
+    return {"state": state, "stateDetails": error or attempt.result.answer}
 
 
 def retry(conn: Connection, id: int, delivery_id: int, by: Identity) -> Row:
