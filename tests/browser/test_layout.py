@@ -260,12 +260,16 @@ def test_secret_can_be_read_in_full_on_a_phone(tab, make):
     assert secret.evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
-def test_the_icons_of_the_menu_fill_the_width_of_a_phone(tab):
-    page = tab("ada", viewport={"width": 375, "height": 800})
-    page.goto("/")
-    icons = page.locator("nav a.section .icon")
-    assert icons.first.bounding_box()["x"] < 60
-    assert icons.last.bounding_box()["x"] > 375 - 80
+def test_the_account_is_in_the_window_and_a_phone_has_one_bar(tab):
+    page = tab("ada", viewport={"width": 1280, "height": 800})
+    page.goto("/admin/types")
+    box = page.locator(".account").bounding_box()
+    assert box["y"] + box["height"] <= 800
+    page.set_viewport_size({"width": 375, "height": 800})
+    assert page.locator("body > header").bounding_box()["height"] <= 49
+    assert not page.locator(".account").is_visible()
+    page.locator("summary", has_text="Menu").click()
+    assert page.locator(".account").is_visible()
 
 
 def test_fields_of_one_row_begin_at_the_same_height(tab):
