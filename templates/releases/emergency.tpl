@@ -5,7 +5,7 @@
 % include("partials/problems.tpl")
 % include("partials/csrf.tpl")
 <input type="hidden" name="list" value="{{list_version}}">
-<button class="hidden" tabindex="-1" aria-hidden="true" name="do" value="show">Show what changes</button>
+<button class="hidden" tabindex="-1" aria-hidden="true" name="do" value="show">Show</button>
 % include("partials/form_fields.tpl", fields=fields)
 % if not identity.has_permission("ADMIN"):
 <p class="muted">Freeze releases, pause automation: an admin can.</p>

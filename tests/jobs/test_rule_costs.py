@@ -117,16 +117,16 @@ def test_a_release_starts_with_a_guard_that_takes_too_long(rules, slow, clock):
 
 def test_a_rule_whose_signal_can_not_be_stored_stops_no_other(rules, monkeypatch):
     broken, other = rules.create(name="a-broken"), rules.create(name="other")
-    store = rule_evaluation.state_signals.store
+    store = rule_evaluation.store_change
 
-    def fail(conn, signals):
-        if signals[0].data["rule"] == "a-broken":
+    def fail(conn, row, *args):
+        if row["name"] == "a-broken":
             raise RuntimeError("broken")
-        store(conn, signals)
+        store(conn, row, *args)
 
     rules.report(errors=90, requests=100)
     with monkeypatch.context() as patch:
-        patch.setattr(rule_evaluation.state_signals, "store", fail)
+        patch.setattr(rule_evaluation, "store_change", fail)
         with pytest.raises(RuntimeError):
             job.run_once(rules.sdk.service.context)
     assert (rules.state(broken), rules.state(other)) == ("unknown", "firing")

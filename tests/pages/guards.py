@@ -223,8 +223,10 @@ EDIT_FORMS = {
     },
     f"{RELEASES}/{{release_id}}/steps/{{step}}/{{command}}": {},
     f"{RELEASES}/{{release_id}}/guards/edit": {
-        "guards.0.kind": "signal",
-        "guards.0.endpointId": "{id}",
+        "guards.0.kind": "rule",
+        "guards.0.rule.source.kind": "silence",
+        "guards.0.rule.source.endpointId": "{id}",
+        "guards.0.rule.source.everySeconds": "60",
         "guards.0.effect": "hold",
     },
     "/admin/segments/new": {"name": "added"},

@@ -262,7 +262,7 @@ def test_default_admin_has_full_access_after_the_change(default_admin):
     form["password"] = form["confirm"] = "Other-Horse-8"
     page = form.submit(status=303).follow()
     assert alert(page) == ""
-    assert heading(default_admin.get("/")) == "Home"
+    assert heading(default_admin.get("/")) == "Start here"
     assert alert(default_admin.get("/admin/signals")) == ""
 
 

@@ -33,7 +33,7 @@ def test_sign_in_redirects_to_the_home_page(web, read_api):
     answer = sign_in(web)
     assert answer.headers["Location"].endswith("/")
     page = answer.follow()
-    assert heading(page) == "Home"
+    assert heading(page) == "Start here"
     assert page.html.find(class_="account").a["title"] == "ada"
     assert read_api("user-admin")["users"][0]["seenAt"]
 

@@ -26,9 +26,8 @@ def read_badges(tag):
     return [badge.get_text().strip() for badge in tag.find_all(class_="tag")]
 
 
-@pytest.mark.parametrize("address", ["/", "/admin/signals/{id}/log"])
-def test_lists_show_the_summary_instead_of_json(ada, endpoint, alert, address):
-    page = ada.get(address.format(id=endpoint["id"]))
+def test_the_log_shows_the_summary_instead_of_json(ada, endpoint, alert):
+    page = ada.get(f"/admin/signals/{endpoint['id']}/log")
     row = page.html.find("main").find(class_="preview").parent
     assert read_line(row) == "Alert: Latency Summary: Slow <b>shop</b>"
     assert read_badges(row) == ["ci", "firing", "warning"]
