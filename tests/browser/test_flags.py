@@ -47,7 +47,7 @@ def test_flag_is_switched_in_the_list_by_keyboard_without_javascript(tab, flags)
     page.goto("/admin/features?query=check")
     for state in ("on", "off"):
         page.get_by_role("switch", name="checkout in production").press("Space")
-        page.get_by_role("button", name="Enable" if state == "on" else "Disable").press("Enter")
+        page.get_by_role("button", name=f"Turn {state} in production").press("Enter")
         page.get_by_role("status").wait_for()
         page.get_by_role("switch", name="checkout in production", checked=state == "on").wait_for()
         assert "query=check" in page.url

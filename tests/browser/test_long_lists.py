@@ -128,7 +128,7 @@ def full_lists(web, database, flags, names):
 @pytest.mark.parametrize(
     ("path", "rows"),
     [
-        ("/admin/features", 14),
+        ("/admin/features", 12),
         ("/admin/signals", 15),
         ("/admin/api-tokens", 15),
         ("/admin/projects/default/actions", 12),

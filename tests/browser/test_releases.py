@@ -102,6 +102,7 @@ def test_a_form_of_a_release_grows_and_shows_a_preview_without_loading_the_page(
     page.locator("[id='steps.0.rollout'][value='25']").wait_for()
     page.get_by_role("button", name="Silence of an endpoint").click()
     page.get_by_text("Guard 1 · Silence of an endpoint").wait_for()
+    page.locator("[id='guards.0.rule.source.everySeconds']").fill("3600")
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("heading", name="The last 48 h").wait_for()
     page.get_by_role("button", name="Start release").click()

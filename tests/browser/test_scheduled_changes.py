@@ -26,8 +26,8 @@ def test_a_switch_in_production_is_planned_in_a_dialog(tab, flags, web, width, e
     page.get_by_label("Why?").fill("SHOP-7")
     page.get_by_role("button", name="Schedule change").click()
     time = page.locator("#in-production .scheduled time")
-    expect(time).to_have_text("Dec 1, 2999, 3:00 AM")
-    assert time.get_attribute("title") == "2999-12-01 09:00 Europe/Berlin"
+    expect(time).to_have_text("1 Dec 2999")
+    assert time.get_attribute("title").startswith("1 Dec 2999, 03:00")
     overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.evaluate(overflow) == 0
     page.get_by_role("switch", name="checkout in production").click()  # now, without a time

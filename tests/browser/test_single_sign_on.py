@@ -49,7 +49,7 @@ def test_user_signs_in_and_out_with_the_provider(tab, service, provider):
     page.goto(f"{service.url}/admin/segments")
     page.get_by_role("link", name="Sign in with Keycloak").click()
     page.wait_for_url(f"{service.url}/admin/segments")
-    assert page.get_by_text("eva@example.org").count()
+    assert page.get_by_title("eva@example.org").count()
     page.get_by_role("button", name="Sign out").first.click()
     page.wait_for_url(f"{service.url}/sign-in?done=signed-out")
     assert page.get_by_text("You have signed out.").is_visible()

@@ -77,6 +77,9 @@ class Browser:
             if path in pages:
                 continue
             pages[path] = answer = self.request("GET", path)
+            if answer.status in (301, 303):
+                queue.append(self.find_path(answer.headers["Location"], path))
+                continue
             assert answer.status == 200, path
             if not answer.headers["Content-Type"].startswith("text/html"):
                 continue
