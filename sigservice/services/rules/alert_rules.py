@@ -148,6 +148,13 @@ def build_signal(row: Row, status: Status, state: str, reading: Reading) -> Stat
     data = {
         "key": f"{TYPE}/{row['name']}",
         "rule": row["name"],
+        **_describe_reading(row, reading),
+    }
+    return StateSignal(row["endpoint_id"], TYPE, status, state, data)
+
+
+def _describe_reading(row: Row, reading: Reading) -> dict[str, Any]:
+    return {
         "value": reading.value,
         "limit": _find_limit(row),
         "samples": reading.samples,
@@ -155,7 +162,6 @@ def build_signal(row: Row, status: Status, state: str, reading: Reading) -> Stat
         "to": format_iso(reading.stop),
         "reason": reading.reason,
     }
-    return StateSignal(row["endpoint_id"], TYPE, status, state, data)
 
 
 def find_alert_key(row: Row) -> str:
@@ -187,12 +193,7 @@ def store_change(conn: Connection, row: Row, status: Status, state: str, reading
         "ruleId": row["id"],
         "ruleName": row["name"],
         "source": source.__struct_config__.tag,
-        "value": reading.value,
-        "limit": _find_limit(row),
-        "samples": reading.samples,
-        "from": format_iso(reading.start),
-        "to": format_iso(reading.stop),
-        "reason": reading.reason,
+        **_describe_reading(row, reading),
         "url": f"/admin/alert-rules/{row['id']}",
     }
     environment = getattr(source, "environment", None)

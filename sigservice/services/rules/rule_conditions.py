@@ -182,7 +182,9 @@ def check_references(
 
 def check_endpoint(conn: Connection, id: int, problems: Problems, path: str) -> None:
     """Adds to `problems` if it doesn't exist."""
-    if not (0 < id < 2**31 and signal_endpoints.find(conn, id)):
+    if id == 0:
+        problems.add(path, "Choose a signal endpoint.")
+    elif not (0 < id < 2**31 and signal_endpoints.find(conn, id)):
         problems.add(path, f"The signal endpoint {id} doesn't exist.")
 
 
