@@ -38,7 +38,7 @@ USER = "sigservice"
 PORT = 5432
 START_SECONDS = 30
 STOP_SECONDS = 4
-WATCH_SECONDS = 3.0
+WATCH_SECONDS = 1.0
 # The programs don't get the environment of the service, which has secrets and variables for other
 # databases.
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
