@@ -278,17 +278,24 @@ class Service:
         lines = [
             f"sigservice {VERSION_WITH_COMMIT}",
             f"  address         {self.url}",
+            *self._describe_host(),
             f"  database        {self._database.description}",
             f"  authentication  {self.config['authentication']['type']}",
             f"  sign-in         {users}",
         ]
         if code:
-            lines.append(f"  one-time code   {code}, for one sign-in from a public network")
+            lines.append(f"  one-time code   {code}, for one sign-in from another machine")
         for name, url in list_addresses(self.config):
             lines.append(f"  provider        {name}: {url}")
         if not self.context.public_url:
             lines.append("  not configured  SERVICE_URL (links use localhost)")
         return lines
+
+    def _describe_host(self) -> list[str]:
+        server = self.config["server"]
+        if server["pipe"] or server["host"] not in (None, "", "0.0.0.0", "::"):  # noqa: S104
+            return []
+        return ["  listens on      all addresses; HTTP_HOST=127.0.0.1: this machine only"]
 
     def _warn(self) -> None:
         """Logs the warnings."""

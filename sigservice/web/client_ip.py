@@ -13,23 +13,6 @@ _FORWARDED = (
     "HTTP_X_FORWARDED_PROTO",
     "HTTP_X_REAL_IP",
 )
-# Loopback, private, link-local and carrier-grade NAT addresses.
-_LOCAL = tuple(
-    map(
-        ipaddress.ip_network,
-        (
-            "127.0.0.0/8",
-            "10.0.0.0/8",
-            "172.16.0.0/12",
-            "192.168.0.0/16",
-            "169.254.0.0/16",
-            "100.64.0.0/10",
-            "::1/128",
-            "fc00::/7",
-            "fe80::/10",
-        ),
-    )
-)
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -83,15 +66,11 @@ def _read_forwarded_scheme(environ: dict[str, Any]) -> str:
     return str(environ.get("HTTP_X_FORWARDED_PROTO", "")).split(",")[0].strip().lower()
 
 
-def is_public(environ: dict[str, Any], trusted: Sequence[str]) -> bool:
-    """Whether the client is, or may be, outside of this machine and its private networks: it may be
-    outside if a proxy isn't trusted, or doesn't report the client."""
-    peer, address = environ.get("REMOTE_ADDR") or "", find_client_ip(environ, trusted)
-    if any(name in environ for name in _FORWARDED):
-        is_reported = _is_trusted(peer, trusted) and not _is_trusted(address, trusted)
-        if not is_reported:
-            return True
-    return bool(address) and not any(ipaddress.ip_address(address) in n for n in _LOCAL)
+def is_remote(environ: dict[str, Any]) -> bool:
+    """Whether the client is, or may be, on another machine: behind a proxy it may be."""
+    address = _normalize(environ.get("REMOTE_ADDR") or "")
+    is_forwarded = any(name in environ for name in _FORWARDED)
+    return is_forwarded or (bool(address) and not ipaddress.ip_address(address).is_loopback)
 
 
 def make_limit_key(address: str) -> str:

@@ -11,7 +11,7 @@ from sigservice.services.access.failed_sign_ins import SignInError
 from sigservice.services.access.passwordless_users import find_demo_user
 from sigservice.services.access.sessions import SessionOrigin
 from sigservice.web import password_attempts, session
-from sigservice.web.client_ip import find_client_ip, is_public
+from sigservice.web.client_ip import find_client_ip, is_remote
 from sigservice.web.password_attempts import require_passwords
 
 UserSession = tuple[Row, str]  # the user and the new session's ID
@@ -46,8 +46,8 @@ def sign_in_by_password(
         session_id = session.open_session(
             context, environ, conn, user, origin, user["password_hash"]
         )
-        is_remote = is_public(environ, context.trusted_proxies)
-        if session_id and user["has_built_in_password"] and is_remote:
+        needs_code = user["has_built_in_password"] and is_remote(environ)
+        if session_id and needs_code:
             sign_in_codes.use_code(conn, user, code)
         return session_id
 

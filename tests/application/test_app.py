@@ -258,6 +258,12 @@ def test_the_start_lines_never_show_a_configured_password(make_service):
         assert len(service.describe()) <= 12
 
 
+@pytest.mark.parametrize(("host", "is_said"), [(None, True), ("::", True), ("127.0.0.1", False)])
+def test_the_start_says_that_it_listens_on_all_addresses(make_service, host, is_said):
+    lines = "\n".join(make_service({"server": {"host": host}}).describe())
+    assert ("HTTP_HOST=127.0.0.1" in lines) is is_said
+
+
 def test_the_start_says_nothing_twice(make_service):
     log = Log()
     options = {"getLogger": log, "authentication": {"type": "none"}}

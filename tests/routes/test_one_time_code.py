@@ -1,4 +1,4 @@
-"""The default password from a public address: the start prints a one-time code, which it needs."""
+"""The default password from another machine: the start prints a one-time code, which it needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tests.conftest import Cast
 from tests.pages.page_reader import find_error, sign_in
 
 PUBLIC = {"REMOTE_ADDR": "203.0.113.7"}
-LOCAL = {"REMOTE_ADDR": "192.168.1.7"}
 BUILT_IN = {"username": "admin", "password": "unleash4all"}
 
 
@@ -38,7 +37,7 @@ def attempt(browser, code=None, status=401, **more):
     return browser.post_json("/auth/simple", body, status=status, **more)
 
 
-def test_without_the_code_nobody_gets_in_from_a_public_address(browser, code):
+def test_without_the_code_nobody_signs_in_from_another_machine(browser, code):
     for missing in (None, "", " "):
         refused = attempt(browser, missing).json
         assert refused["name"] == "OneTimeCodeRequired"
@@ -94,26 +93,17 @@ def test_wrong_codes_count_as_wrong_passwords(fresh, code):
     assert answers == [401] * 10 + [429]
 
 
-@pytest.mark.parametrize(
-    "address", ["127.0.0.1", "192.168.1.7", "::1", "fd00::7", "100.64.0.7", ""]
-)
-def test_from_a_private_address_no_code_is_asked_for(fresh, code, address):
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", ""])
+def test_from_this_machine_no_code_is_asked_for(fresh, code, address):
     browser = webtest.TestApp(fresh.app, extra_environ={"REMOTE_ADDR": address})
     attempt(browser, status=200)
 
 
-def test_behind_a_trusted_proxy_the_clients_address_counts(make_service):
-    options = {"authentication": {}, "server": {"trustedProxy": ["127.0.0.1"]}}
+@pytest.mark.parametrize("trusted", [[], ["127.0.0.1"]])
+def test_behind_a_proxy_the_code_is_asked_for(make_service, trusted):
+    options = {"authentication": {}, "server": {"trustedProxy": trusted}}
     browser = webtest.TestApp(make_service(options).app, extra_environ={"REMOTE_ADDR": "127.0.0.1"})
-    attempt(browser, headers={"X-Forwarded-For": "203.0.113.7"})
-    attempt(browser, headers={"X-Forwarded-For": "192.168.1.7, 203.0.113.7"})
-    attempt(browser, headers={"X-Forwarded-For": "203.0.113.7, 192.168.1.7"}, status=200)
-
-
-@pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "Via"])
-def test_behind_a_proxy_that_is_not_trusted_the_code_is_asked_for(fresh, code, header):
-    browser = webtest.TestApp(fresh.app, extra_environ={"REMOTE_ADDR": "127.0.0.1"})
-    attempt(browser, headers={header: "192.168.1.7"})
+    attempt(browser, headers={"X-Forwarded-For": "127.0.0.1"})
 
 
 def test_a_configured_password_needs_no_code(web):

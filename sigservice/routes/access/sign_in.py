@@ -11,7 +11,7 @@ from sigservice.web.guards import check_same_origin
 
 
 class SignInBody(msgspec.Struct):
-    """`code` is the one-time code that the default password needs from a public address."""
+    """`code` is the one-time code that the default password needs from another machine."""
 
     username: str
     password: str

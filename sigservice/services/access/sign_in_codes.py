@@ -1,4 +1,4 @@
-"""The one-time code for a sign-in with the default password from a public address.
+"""The one-time code for a sign-in with the default password from another machine.
 
 The service prints it at its start. Its hash is in the database, so every process accepts it; only
 the code that was printed last is valid.
@@ -29,7 +29,7 @@ def use_code(conn: Connection, user: Row, code: str) -> None:
     """Raises CodeError for a missing, wrong or used code."""
     if not code.strip():
         text = (
-            "A sign-in with the default password from a public address requires the one-time code "
+            "A sign-in with the default password from another machine requires the one-time code "
             "that the service printed at its last start."
         )
         raise CodeError(text, "no one-time code", user, "code")
