@@ -76,7 +76,7 @@ def create_action_set(web: webtest.TestApp) -> str:
 
 
 def take_pictures(url: str) -> None:
-    pages = {"flags": "/admin/features", "run": "/admin/projects/default/actions/1/runs/1"}
+    pages = {"run": "/admin/projects/default/actions/1/runs/1"}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM)
         for scheme in ("light", "dark"):

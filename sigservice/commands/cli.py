@@ -13,7 +13,7 @@ from typing import Any
 
 from sigservice.application.service import Service, find_database_risks
 from sigservice.application.start import create_on_existing
-from sigservice.commands import backup, oidc, release, run, send
+from sigservice.commands import backup, demo, oidc, release, run, send
 from sigservice.commands.parsers import add_parser
 from sigservice.commands.transfer import import_export
 from sigservice.config import check, load_config
@@ -60,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     backup.add_parsers(commands)
     import_export.add_parsers(commands)
     oidc.add_parsers(commands)
+    demo.add_arguments(commands)
     send.add_arguments(commands.add_parser("send", help="send a signal to an endpoint"))
     release.add_arguments(commands.add_parser("release", help="start and steer a release"))
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -84,6 +85,8 @@ def _call(options: argparse.Namespace) -> int:
         return send.run_command(options, os.environ)
     if options.command == "release":
         return release.run_command(options, os.environ)
+    if options.command == "demo":
+        return demo.run_command(options, os.environ)
     if options.command == "migrate":
         return _migrate()
     if options.command in ("create-admin", "reset-password"):
