@@ -1,66 +1,55 @@
-"""docs/permissions.md is the one table of who may read what: each route needs what it says."""
+"""docs/permissions.md lists what each reading route needs. SNAPSHOT=write pytest … renews it."""
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
-
-import pytest
 
 from sigservice.routes import find_routers
 from sigservice.services.system.events import OPEN_FAMILIES
 from sigservice.web.guards import AdminGuard, PageGuard
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "permissions.md").read_text()
+FILE = Path(__file__).resolve().parents[2] / "docs" / "permissions.md"
 PART = re.compile(r"<(\w+)(?::\w+)?>")
-ROW = re.compile(r"^\| [^|]+ \| (VIEW|EDIT|ADMIN) \| (.+) \|$", re.MULTILINE)
 
 
-def documented():
-    """{path or `METHOD path`: permission}"""
-    rows = [
-        (path, needs) for needs, paths in ROW.findall(PAGE) for path in re.findall("`(.+?)`", paths)
-    ]
-    assert len(dict(rows)) == len(rows), "a path has two rows"
-    return dict(rows)
-
-
-@pytest.fixture
-def reading(service):
-    """{path or `METHOD path`: permission} of what only reads, and of whatever needs VIEW."""
-    needed = {}
+def list_paths(service):
+    """(permission, path or `METHOD path`) of what only reads, and of whatever needs VIEW."""
     for route in (r for router in find_routers() for r in router.bind(service.context)):
         needs = route.config.get("needs")
         if isinstance(route.guard, AdminGuard | PageGuard) and (
             route.method == "GET" or needs == "VIEW"
         ):
             path = PART.sub(r"{\1}", route.rule)
-            needed[path if route.method == "GET" else f"{route.method} {path}"] = needs
-    return needed
+            yield needs, path if route.method == "GET" else f"{route.method} {path}"
 
 
-def row_of(path, rows):
-    """The path's own row, else the one of the longest subtree that it is in."""
-    trees = [tree for tree in rows if tree.endswith("/*") and f"{path}/".startswith(tree[:-1])]
-    return path if path in rows else max(trees, key=len, default=None)
-
-
-def test_every_route_that_reads_needs_what_its_row_says(reading):
-    rows = documented()
-    decided = {path: rows.get(row_of(path, rows)) for path in reading}
-    assert decided == reading
-
-
-def test_every_row_is_of_some_route(reading):
-    rows = documented()
-    assert {row_of(path, rows) for path in reading} == set(rows)
-
-
-def test_what_needs_view_has_a_row_of_its_own(reading):
-    rows = documented()
-    assert {path for path in reading if reading[path] == "VIEW"} <= set(rows)
+def test_the_page_lists_what_each_reading_route_needs(make_service):
+    provider = {"ISSUER": "https://id.example", "CLIENT_ID": "flags", "CLIENT_SECRET": "secret"}
+    environ = {f"SERVICE_OIDC_{name}": value for name, value in provider.items()}
+    environ["SERVICE_URL"] = "https://flags.example"
+    paths = set(list_paths(make_service(None, environ)))
+    sections = [
+        f"### {needs}\n\n```\n"
+        + "\n".join(
+            sorted(
+                (path for permission, path in paths if permission == needs),
+                key=lambda path: path.split()[::-1],
+            )
+        )
+        + "\n```\n"
+        for needs in ("VIEW", "EDIT", "ADMIN")
+    ]
+    assert {needs for needs, _ in paths} == {"VIEW", "EDIT", "ADMIN"}
+    start = FILE.read_text().split("### VIEW\n", 1)[0]
+    if os.environ.get("SNAPSHOT") == "write":
+        FILE.write_text(start + "\n".join(sections))
+    renewed = "SNAPSHOT=write .venv/bin/pytest -n 0 tests/architecture/test_permissions.py"
+    assert FILE.read_text() == start + "\n".join(sections), renewed
 
 
 def test_the_families_of_events_that_need_view_are_told():
-    sentence = PAGE[PAGE.index("type begins with") : PAGE.index("Their address")]
+    page = FILE.read_text()
+    sentence = page[page.index("type begins with") : page.index("Their address")]
     assert set(re.findall("`(.+?)`", sentence)) == set(OPEN_FAMILIES)
