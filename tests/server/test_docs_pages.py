@@ -94,13 +94,13 @@ def test_alert_rules(service_port, tmp_path):
     }
     output = Reader(tmp_path).run_page("alert-rules", changes=changes)
     reason = (
-        "checkout_errors per checkout_requests was 0.08 (limit 0.05) over 5 minutes, 100 samples."
+        "search_errors per search_requests was 0.08 (limit 0.05) over 5 minutes, 100 samples."
     )
     assert f'["firing",0.08,0.05,"{reason}"]' in output["4. An application that counts"]
     assert f"firing: {reason}" in output["5. The flag goes off"]
     assert '"enabled": false' in output["5. The flag goes off"]
     last = output["6. The flag goes on again"]
-    assert "ok: checkout_errors per checkout_requests was 0.0072" in last
+    assert "ok: search_errors per search_requests was 0.0072" in last
     assert '"enabled": true' in last
     assert '{"status":"firing","value":0.08}' in last
     assert '{"status":"resolved"' in last
