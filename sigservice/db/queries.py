@@ -1,5 +1,6 @@
 """Named statements from sql/queries/*.sql: `-- name: verb_noun`, comments, one statement. Text that
-statements of a file share is a `-- part: noun` above them, included as `{{noun}}`.
+statements of a file share is a `-- part: noun` above them, included as `{{noun}}`; those of other
+files include it as `{{file.noun}}`.
 """
 
 import re
@@ -18,13 +19,18 @@ class Statement(str):
 
 
 _NAME = re.compile(r"^-- (name|part): ([a-z][a-z0-9_]*)$", re.MULTILINE)
-_INCLUDED = re.compile(r"\{\{(\w+)\}\}")
+_INCLUDED = re.compile(r"\{\{(?:([\w/]+)\.)?(\w+)\}\}")
 
 
-@cache
 def load(path: str) -> Mapping[str, str]:
     """The statements of one file, such as `signals/signals`, by name. Raises ValueError for a
     duplicate name and for a statement without one, KeyError for a part that isn't above its use."""
+    return _load(path)[0]
+
+
+@cache
+def _load(path: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """The statements and the parts of a file."""
     head, *blocks = _NAME.split(
         (resource_dir("sql") / "queries" / f"{path}.sql").read_text("utf-8")
     )
@@ -35,14 +41,17 @@ def load(path: str) -> Mapping[str, str]:
     for kind, name, text in zip(blocks[::3], blocks[1::3], blocks[2::3], strict=True):
         if name in statements or name in parts:
             raise ValueError(f"{path}.sql names {name} twice")
-        text = _INCLUDED.sub(lambda match: parts[match[1]], _without_comments(text))
+        text = _INCLUDED.sub(
+            lambda match: (_load(match[1])[1] if match[1] else parts)[match[2]],
+            _without_comments(text),
+        )
         if kind == "part":
             parts[name] = text
             continue
         statement = Statement(text)
         statement.store, statement.action = path.rpartition("/")[2], name
         statements[name] = statement
-    return MappingProxyType(statements)
+    return MappingProxyType(statements), parts
 
 
 def _without_comments(text: str) -> str:

@@ -23,24 +23,19 @@ def lock(conn: Connection) -> int:
 @dataclass(frozen=True)
 class RevisionBump:
     """What a change touched. `topics` include the empty one, whose numbers all of them get.
-    `environments` None: all; `flags` None: any flags and segments."""
+    `environments` None: all; `flags` None: any flags and segments. The new numbers are above
+    `above_id` and `above_event_id`."""
 
     topics: list[str]
     environments: list[str] | None
     flags: list[str] | None
     segments: list[int]
+    above_id: int = 0
+    above_event_id: int = 0
 
 
-def bump(
-    conn: Connection, revision_bump: RevisionBump, *, above_id: int = 0, above_event_id: int = 0
-) -> None:
-    execute(
-        conn,
-        _SQL["bump_revisions"],
-        **vars(revision_bump),
-        above_id=above_id,
-        above_event_id=above_event_id,
-    )
+def bump(conn: Connection, revision_bump: RevisionBump) -> None:
+    execute(conn, _SQL["bump_revisions"], **vars(revision_bump))
 
 
 def commit_locally(conn: Connection) -> None:

@@ -27,8 +27,9 @@ UNKNOWN_ID = -1
 @dataclass
 class Cause:
     """The event of a run or of a release that causes a change: its ID and the types that it can
-    have. `event_id` is None, and there are several types, while the run may continue in another
-    transaction. `parent` is the run that causes the event of a release."""
+    have. `event_id` is None if the same batch records the event, and, with several types, while the
+    run may continue in another transaction. `parent` is the run that causes the event of a
+    release."""
 
     event_id: int | None
     types: tuple[str, ...]

@@ -93,12 +93,9 @@ def replace_lost(conn: Connection, lost: Revisions) -> Revisions:
         # Readers must not wait for a standby. If this commit is lost too, the numbers are replaced
         # again.
         revisions.commit_locally(conn)
-        revisions.bump(
-            conn,
-            RevisionBump(["", "all", "tokens", _HISTORY], None, None, []),
-            above_id=max(lost.topics.values()),
-            above_event_id=max(lost.event_ids.values()),
-        )
+        numbers = max(lost.topics.values()), max(lost.event_ids.values())
+        topics = ["", "all", "tokens", _HISTORY]
+        revisions.bump(conn, RevisionBump(topics, None, None, [], *numbers))
     return read(conn)
 
 

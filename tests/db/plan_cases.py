@@ -48,8 +48,8 @@ def _list_flags() -> Iterator[CaseTuple]:
     for environment in ("env-1", "production"):
         for since in (None, CHANGES[0], CHANGES[-1]):
             yield path, statement, {"environment": environment, "since": since}
-    touched = {"flags": FLAGS, "segments": []}
-    numbers = {"topics": ["", "all"], "above_id": 0, "above_event_id": 0}
+    touched = {"flags": FLAGS, "segments": [], "above_id": 0, "above_event_id": 0}
+    numbers = {"topics": ["", "all"]}
     yield "revisions", "bump_revisions", numbers | touched
     yield "revisions", "delete_old_revision_changes", {"chunk": 5000}
     states = {"places": ["env-1"] * 100, "states": [True] * 100, "topics": [""]}
@@ -57,6 +57,9 @@ def _list_flags() -> Iterator[CaseTuple]:
     yield path, "list_feature_states", {"features": FLAGS}
     yield path, "list_target_states", {"features": FLAGS, "environments": ["env-1"] * 100}
     yield path, "set_feature_states", {"features": FLAGS} | states | touched
+    strategy = {"id": ANY_ID, "feature": "flag-7", "environment": "env-1", "parameters": "{}"}
+    path = "flags/feature_strategies"
+    yield path, "set_strategy_parameters", strategy | numbers | touched
     yield "flags/feature_strategies", "list_strategies", {"features": ALL_FLAGS}
     yield "flags/feature_strategies", "list_strategies", {"features": FLAGS, "environment": "env-1"}
     yield "flags/feature_lifecycle", "add_reached_stages", {}

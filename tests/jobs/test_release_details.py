@@ -9,7 +9,7 @@ import pytest
 
 from sigservice.clock import format_iso
 from sigservice.jobs import retention
-from sigservice.routes.admin.releases.releases import read_surroundings
+from sigservice.routes.admin.releases.releases import read_for_guards, read_surroundings
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import SYSTEM
 from sigservice.services.releases import releases
@@ -171,14 +171,14 @@ def test_an_event_names_the_signal_that_fired_the_guard(kit):
     assert [guard["signalId"] for guard in resolved] == [None, None]
 
 
-def test_an_alert_that_arrives_while_a_guard_is_stored_counts_after_a_kill(kit):
+def test_an_alert_that_arrives_while_a_guard_is_stored_counts(kit):
     body = msgspec.convert({"steps": STEPS, "guards": [kit.guard(kit.endpoint())]}, NewRelease)
     context = kit.services[0].context
     target = FeatureEnvironment("default", "checkout", "production")
+    readings = read_for_guards(context, target, body.guards, SYSTEM)
     with context.database.transaction() as conn:
-        id = releases.create(conn, target, body, SYSTEM, read_surroundings(context))
+        id = releases.create(conn, target, body, SYSTEM, read_surroundings(context, readings))
         kit.signal("firing")
-    # The process that stored it is killed before it looks for alerts.
     assert kit.state({"id": id}) == ("running", None, 1)
     kit.progress()
     assert kit.state({"id": id}) == ("rolledBack", None, 0)

@@ -396,6 +396,7 @@ def test_silence_of_an_endpoint_fires_its_guard(kit):
 
 def test_no_step_is_taken_while_signals_wait_for_their_evaluation(kit, rows):
     release = kit.create(guards=[kit.guard(kit.endpoint())])
+    kit.progress()  # the guard is up to date
     kit.alert("firing")
     rows("UPDATE signal_queue SET queued_at = now() - interval '6 seconds'")
     kit.wait(15)

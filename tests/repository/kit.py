@@ -271,9 +271,9 @@ def store_reports(
     )
 
 
-def touch(topics: list[str]) -> RevisionBump:
+def touch(topics: list[str], **numbers: int) -> RevisionBump:
     """A change of these topics that touches no flag."""
-    return RevisionBump(topics, [], [], [])
+    return RevisionBump(topics, [], [], [], **numbers)
 
 
 def find_state(conn: Connection, feature: str, environment: str) -> Row | None:

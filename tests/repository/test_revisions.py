@@ -80,10 +80,10 @@ def test_numbers_that_were_lost_are_passed(conn):
     revisions.bump(conn, touch(["", "in/a"]))
     ids, event_ids = list_ids(conn), list_ids(conn, "event_id")
     lost, lost_event = ids[""] + 5_000_000, event_ids[""] + 5_000
-    revisions.bump(conn, touch(["", "all"]), above_id=lost, above_event_id=lost_event)
+    revisions.bump(conn, touch(["", "all"], above_id=lost, above_event_id=lost_event))
     assert list_ids(conn) == {"": lost + 1, "all": lost + 1, "in/a": ids["in/a"]}
     assert list_ids(conn, "event_id")["all"] == list_ids(conn, "event_id")[""] > lost_event
-    revisions.bump(conn, touch([""]), above_id=1, above_event_id=1)
+    revisions.bump(conn, touch([""], above_id=1, above_event_id=1))
     assert revisions.find_generation(conn) == lost + 2
 
 

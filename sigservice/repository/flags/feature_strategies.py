@@ -1,11 +1,12 @@
 """Strategies: one function for each SQL statement."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from sigservice.db import Connection, Row, execute, execute_batches, fetch_all, fetch_one, queries
+from sigservice.repository.revisions import RevisionBump
 
 _SQL = queries.load("flags/feature_strategies")
 
@@ -34,6 +35,26 @@ def insert_many(conn: Connection, items: Sequence[dict[str, Any]]) -> None:
 def update(conn: Connection, item: dict[str, Any]) -> None:
     """`item` is the strategy in the format of the API; its segments don't change."""
     execute(conn, _SQL["update_strategy"], item=msgspec.json.encode(item).decode())
+
+
+def set_parameters(
+    conn: Connection,
+    id: str,
+    feature: str,
+    environment: str,
+    parameters: Mapping[str, str],
+    bump: RevisionBump,
+) -> Row | None:
+    """Sets some parameters, and bumps the revisions. Returns the strategy as it was."""
+    return fetch_one(
+        conn,
+        _SQL["set_strategy_parameters"],
+        id=id,
+        feature=feature,
+        environment=environment,
+        parameters=msgspec.json.encode(parameters).decode(),
+        **vars(bump),
+    )
 
 
 def enable_all(conn: Connection, ids: list[str]) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, queries
+from sigservice.db import Connection, Row, execute, fetch_all, queries
 
 _SQL = queries.load("releases/release_guards")
 
@@ -57,6 +57,6 @@ def list_recent_signals(
     )
 
 
-def find_endpoint(conn: Connection, id: int) -> Row | None:
-    """{id, name, enabled, template, options, now}"""
-    return fetch_one(conn, _SQL["find_endpoint"], id=id)
+def list_endpoints(conn: Connection, ids: Sequence[int]) -> dict[int, Row]:
+    """{id, name, enabled, template, options, now} by ID."""
+    return {row["id"]: row for row in fetch_all(conn, _SQL["list_endpoints"], ids=list(ids))}

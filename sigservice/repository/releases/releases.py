@@ -23,7 +23,7 @@ MAX_LISTED = 1000
 
 
 def insert(conn: Connection, **columns: Any) -> int:
-    """`plan` and `warnings` are JSON text."""
+    """`plan`, `warnings` and `items`, the columns of its guards, are JSON text."""
     return int(fetch_value(conn, _SQL["insert_release"], **columns))
 
 
@@ -108,13 +108,11 @@ def find_propagation_seconds(conn: Connection, environment: str) -> int:
 
 
 def find_surroundings(
-    conn: Connection, feature: str, environment: str, now: datetime | None
-) -> Row:
-    """{now, propagation_seconds, has_active}."""
-    values = {"feature": feature, "environment": environment, "now": now}
-    row = fetch_one(conn, _SQL["find_surroundings"], **values)
-    assert row is not None
-    return row
+    conn: Connection, *, project: str, feature: str, environment: str, now: datetime | None
+) -> Row | None:
+    """{now, propagation_seconds, is_archived, is_enabled, has_active}."""
+    values = {"project": project, "feature": feature, "environment": environment, "now": now}
+    return fetch_one(conn, _SQL["find_surroundings"], **values)
 
 
 def find_last_editor(conn: Connection, feature: str, environment: str) -> Row | None:

@@ -46,11 +46,6 @@ def insert_many(conn: Connection, items: str) -> None:
     execute(conn, _SQL["insert_events"], items=items)
 
 
-def reserve_ids(conn: Connection, count: int) -> list[int]:
-    """In ascending order."""
-    return [row["id"] for row in fetch_all(conn, _SQL["reserve_event_ids"], count=count)]
-
-
 def list_newest(
     conn: Connection,
     event_filter: EventFilter,

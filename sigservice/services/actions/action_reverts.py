@@ -14,11 +14,10 @@ from sigservice.errors import AppError, ConflictError, NotFoundError
 from sigservice.repository.actions import action_runs, alerts
 from sigservice.services.actions import shared_holds
 from sigservice.services.actions.action_kinds.kind import ActionResult, RevertibleChange
-from sigservice.services.actions.action_kinds.set_rollout import set_rollout
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.flags.strategies import get as get_strategy
-from sigservice.services.flags.strategies import list_strategies
+from sigservice.services.flags.strategies import list_strategies, set_parameters
 from sigservice.services.flags.strategies import remove as remove_strategy
 from sigservice.services.identity import Identity
 from sigservice.wording import plural
@@ -152,5 +151,5 @@ def _revert(
         return False
     switches.write()  # so that the events are in order
     with savepoint(conn):
-        set_rollout(conn, target, strategy, str(change.before), by)
+        set_parameters(conn, target, strategy, {"rollout": str(change.before)}, by)
     return True

@@ -30,6 +30,7 @@ MAX_STRATEGIES = 30
 MAX_SORT_ORDER = 2**31 - 1
 ROLLOUT_TYPES = ("flexibleRollout", "gradualRollout")  # beginnings of their names
 Scalar = str | int | float | bool | None
+RecordEvents = Callable[[Connection, Sequence[Event]], None]  # perhaps later in the transaction
 
 
 class Strategy(msgspec.Struct, omit_defaults=True):
@@ -46,14 +47,19 @@ class Strategy(msgspec.Struct, omit_defaults=True):
 
 
 def add(
-    conn: Connection, target: FeatureEnvironment, new: Strategy, by: Identity, *, max_segments: int
+    conn: Connection,
+    target: FeatureEnvironment,
+    new: Strategy,
+    by: Identity,
+    *,
+    max_segments: int,
+    record: RecordEvents = events.record_all,
 ) -> dict[str, Any]:
     """Returns the strategy in the format of the API. Raises as `add_to_all` does."""
     revisions.lock(conn)
     existing = {target.feature: _list_rows(conn, target)}
-    (body,) = add_to_all(
-        conn, target.project, target.environment, existing, new, by, max_segments=max_segments
-    )
+    place = target.project, target.environment
+    (body,) = add_to_all(conn, *place, existing, new, by, max_segments=max_segments, record=record)
     return body
 
 
@@ -66,12 +72,13 @@ def add_to_all(
     by: Identity,
     *,
     max_segments: int,
+    record: RecordEvents = events.record_all,
 ) -> list[dict[str, Any]]:
     """Adds the strategy to each flag of `existing`, the strategies of flags by the flag's name; the
     flags must be in the project. Returns the strategies in the format of the API. Raises
     NotFoundError, BadDataError, ExceedsLimitError."""
     types = _list_known_types(conn, new)
-    bodies, rows, items = [], [], []
+    bodies, rows, batch = [], [], []
     for feature, others in existing.items():
         if len(others) >= MAX_STRATEGIES:
             raise ExceedsLimitError(
@@ -88,12 +95,12 @@ def add_to_all(
         bodies.append(body)
         rows.append({"feature": feature, "environment": environment} | body)
         scope = {"project": project, "environment": environment, "feature_name": feature}
-        items.append(scope | {"data": body})
+        batch.append(Event("feature-strategy-add", by, scope | {"data": body}))
     _check_segments(conn, project, sorted(set(new.segments)), max_segments)
     feature_strategies.insert_many(conn, rows)
     if new.segments:
         feature_strategies.set_segments(conn, [body["id"] for body in bodies], new.segments)
-    events.record_many(conn, "feature-strategy-add", by, items)
+    record(conn, batch)
     revisions.bump(conn, environment, flags=existing)
     return bodies
 
@@ -134,21 +141,20 @@ def set_parameters(
     id: str,
     parameters: Mapping[str, str],
     by: Identity,
-    record: Callable[[Connection, Sequence[Event]], None] = events.record_all,
-) -> Mapping[str, str] | None:
-    """Sets some parameters and leaves everything else as it is. Returns all previous parameters,
-    None if nothing changed. `parameters` must be valid. The caller holds the lock of revisions;
-    `record` may record the event later in the transaction. Raises NotFoundError."""
-    before = to_json(_find_row(_read_rows(conn, target), id))
+    record: RecordEvents = events.record_all,
+) -> None:
+    """Sets some parameters, which must be valid and differ, and leaves everything else as it is.
+    The caller holds the lock of revisions. Raises NotFoundError."""
+    bump = revisions.build_bump(target.environment, flags=[target.feature])
+    row = feature_strategies.set_parameters(
+        conn, id, target.feature, target.environment, parameters, bump
+    )
+    if row is None:
+        raise NotFoundError("Strategy not found.")
+    before = to_json(row)
     after = before | {"parameters": before["parameters"] | parameters}
-    if after == before:
-        return None
-    feature_strategies.update(conn, after)
     item = target.event_scope | {"data": after, "pre_data": before}
     record(conn, [Event("feature-strategy-update", by, item)])
-    revisions.bump(conn, target.environment, flags=[target.feature])
-    old: Mapping[str, str] = before["parameters"]
-    return old
 
 
 def remove(conn: Connection, target: FeatureEnvironment, id: str, by: Identity) -> None:

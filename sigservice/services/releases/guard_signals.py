@@ -38,9 +38,10 @@ Match = tuple[datetime, AlertChange]
 
 
 class GuardSignals(NamedTuple):
-    """By the position of a guard: its matches, newest first, and why its caller may not use its
-    filters."""
+    """The endpoints of guards that exist, by ID. By the position of a guard: its matches, newest
+    first, and why its caller may not use its filters."""
 
+    endpoints: Mapping[int, Row]
     matches: Mapping[int, Sequence[Match]]
     refusals: Mapping[int, ForbiddenError]
 
@@ -52,22 +53,20 @@ def read_guard_signals(
     by: Identity,
     find_defaults: FindDefaults,
 ) -> GuardSignals:
-    """Reads what the last two days have for each guard on signals whose endpoint exists. `existing`
+    """Reads the endpoints, and what the last two days have for each guard on signals. `existing`
     are the guards of the flag's releases: their filters may be used again."""
     conditions = {_make_condition(guard) for guard in existing if isinstance(guard, SignalGuard)}
-    positions: dict[int, list[tuple[int, SignalGuard]]] = {}
-    for index, guard in enumerate(guards[:MAX_GUARDS]):
-        if isinstance(guard, SignalGuard) and 0 < guard.endpointId < 2**31:
-            positions.setdefault(guard.endpointId, []).append((index, guard))
+    guards = guards[:MAX_GUARDS]
+    ids = [guard.endpoint_id for guard in guards if guard.endpoint_id is not None]
+    endpoints = release_guards.list_endpoints(conn, ids) if ids else {}
     matches: dict[int, Sequence[Match]] = {}
     refusals: dict[int, ForbiddenError] = {}
-    for endpoint_id, items in positions.items():
-        endpoint = release_guards.find_endpoint(conn, endpoint_id)
-        if endpoint is None:
-            continue
+    for endpoint in endpoints.values():
         defaults = find_defaults(endpoint["template"]) if endpoint["template"] else None
         readable = []
-        for index, guard in items:
+        for index, guard in enumerate(guards):
+            if not isinstance(guard, SignalGuard) or guard.endpointId != endpoint["id"]:
+                continue
             is_allowed = by.has_permission(ADMIN) or _make_condition(guard) in conditions
             error = None if is_allowed else _find_refusal(index, guard, endpoint, defaults)
             if error is not None:
@@ -77,7 +76,7 @@ def read_guard_signals(
         signals = _read_signals(conn, endpoint, PREVIEW_TIME) if readable else []
         times = defaults.times if defaults else None
         matches |= {index: _match(signals, guard, times) for index, guard in readable}
-    return GuardSignals(matches, refusals)
+    return GuardSignals(endpoints, matches, refusals)
 
 
 def read_changes(

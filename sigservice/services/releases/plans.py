@@ -47,6 +47,11 @@ class SignalGuard(_Guard, kw_only=True, tag_field="kind", tag="signal"):
     filters: list[Filter] | None = None
     resolved: ResolvedCondition | None = None
 
+    @property
+    def endpoint_id(self) -> int | None:
+        """None if no endpoint can have this ID."""
+        return self.endpointId if 0 < self.endpointId < 2**31 else None
+
 
 class RuleGuard(_Guard, kw_only=True, tag_field="kind", tag="rule"):
     """Fires while a number is beyond its limit, or no signal comes, as an alert rule does."""

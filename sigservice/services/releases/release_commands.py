@@ -138,7 +138,7 @@ def _settle_edit(command: _Command, *, adopt: bool) -> None:
     names = ("stickiness", "groupId")
     restored = {name: expected[name] for name in names if name in expected}
     rollout = release.present_step.rollout
-    by = command.journal.make_cause(command.conn, "resumed", command.by)
+    by = command.journal.make_cause("resumed", command.by)
     release_progress.set_rollout(command.conn, release, rollout, by, command.journal, **restored)
 
 

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 from sigservice.clock import format_iso
 from sigservice.db import Connection, Row
-from sigservice.errors import ForbiddenError
-from sigservice.repository.releases import release_guards
 from sigservice.services.problems import Problems
 from sigservice.services.releases.guard_results import (
     GuardRecord,
@@ -22,6 +20,7 @@ from sigservice.services.releases.guard_results import (
 from sigservice.services.releases.guard_signals import (
     FIRING_TIME,
     FindDefaults,
+    GuardSignals,
     Match,
     fill_defaults,
     list_changes,
@@ -42,13 +41,12 @@ NOT_SENT = "The query was not sent yet."
 class Readings(NamedTuple):
     """What was read before the transaction, by the position of the guard: the answers of metric
     sources, the readings of impact metrics, or previews (a guard without one is evaluated soon),
-    and the signals that guards match, or why the caller may not use their filters."""
+    and what the endpoints of guards have."""
 
     answers: Mapping[int, Answer] = MappingProxyType({})
     metrics: Mapping[int, Reading] = MappingProxyType({})
     previews: Mapping[int, dict[str, Any]] = MappingProxyType({})
-    matches: Mapping[int, Sequence[Match]] = MappingProxyType({})
-    refusals: Mapping[int, ForbiddenError] = MappingProxyType({})
+    signals: GuardSignals = GuardSignals({}, {}, {})
 
 
 class PreparedGuard(NamedTuple):
@@ -91,11 +89,11 @@ def prepare(
 ) -> list[PreparedGuard]:
     """Adds unknown endpoints, environments and metric sources to `problems`, and queries that can't
     have a value. Guards at `skipped` positions are left out. Raises ForbiddenError."""
-    prepared = []
+    prepared, signals = [], readings.signals
     for index, guard in enumerate(guards):
         if index in skipped:
             continue
-        path = f"guards[{index}]"
+        path, endpoint = f"guards[{index}]", signals.endpoints.get(guard.endpoint_id or 0)
         if isinstance(guard, RuleGuard):
             rule_conditions.check_references(conn, guard.rule, problems, f"{path}.rule.")
             answer, reading = readings.answers.get(index), readings.metrics.get(index)
@@ -104,20 +102,16 @@ def prepare(
                 if answer.is_wrong:
                     problems.add(f"{path}.rule.source.query", str(answer.reason))
             item = _evaluate_rule(guard, reading, now)
-            if guard.endpoint_id is not None:
-                endpoint = release_guards.find_endpoint(conn, guard.endpoint_id)
-                item = item._replace(endpoint=endpoint)
+            item = item._replace(endpoint=endpoint)
         else:
-            id = guard.endpointId
-            endpoint = release_guards.find_endpoint(conn, id) if 0 < id < 2**31 else None
             if endpoint is None:
                 problems.add(f"{path}.endpointId", "Signal endpoint not found.")
                 continue
-            if index in readings.refusals:
-                raise readings.refusals[index]
+            if index in signals.refusals:
+                raise signals.refusals[index]
             if endpoint["template"]:
                 guard = fill_defaults(guard, find_defaults(endpoint["template"]))
-            item = _evaluate(guard, endpoint, readings.matches.get(index, ()))
+            item = _evaluate(guard, endpoint, signals.matches.get(index, ()))
         prepared.append(item._replace(position=index, preview=readings.previews.get(index)))
     return prepared
 

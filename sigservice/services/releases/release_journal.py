@@ -29,32 +29,24 @@ class ReleaseEventNote(NamedTuple):
 
 
 class Journal:
-    """The events of a transaction, in order."""
+    """The events of a transaction, in order. `last_text` is the sentence of the last one."""
 
     def __init__(self) -> None:
         self._events: list[Event] = []
         self._notes: list[ReleaseEventNote] = []
-        self._ids: dict[str, int] = {}
+        self.last_text = ""
+        self._causes: dict[str, tuple[int, Cause]] = {}  # by type, with the place of the event
 
-    def make_cause(self, conn: Connection, type: str, by: Identity) -> Identity:
-        """The actor of changes that the next event of the type causes. Events before it get IDs
-        too, so that the audit log has their order."""
-        ids = events.reserve_ids(conn, 1 + sum(event.id is None for event in self._events))
-        self._events = [
-            event._replace(id=ids.pop(0)) if event.id is None else event for event in self._events
-        ]
-        (self._ids[type],) = ids
-        cause = Cause(self._ids[type], (name_audit_event(type),), by.cause)
+    def make_cause(self, type: str, by: Identity) -> Identity:
+        """The actor of changes that the next event of the type causes, which will be before their
+        events in the audit log."""
+        cause = Cause(None, (name_audit_event(type),), by.cause)
+        self._causes[type] = len(self._events), cause
         return replace(by, cause=cause)
 
     def collect(self, _conn: Connection, batch: Sequence[Event]) -> None:
         """Keeps events of changes, to record them in the statement of the others."""
         self._events += batch
-
-    @property
-    def last_text(self) -> str:
-        """The sentence of the last event."""
-        return str(self._events[-1].item["data"]["text"])
 
     def add(
         self,
@@ -69,6 +61,7 @@ class Journal:
     ) -> None:
         """`before` is the percentage before the event, `editor` the user who changed the flag."""
         text = make_text(release, type, before=before, editor=editor, reason=reason)
+        self.last_text = text
         data = {
             "releaseId": release.id,
             "text": text,
@@ -80,7 +73,8 @@ class Journal:
         }
         item = release.target.event_scope | {"created_at": release.now, "data": data}
         name = name_audit_event(type)
-        self._events.append(Event(name, by, item, self._ids.pop(type, None)))
+        place, cause = self._causes.pop(type, (len(self._events), None))
+        self._events.insert(place, Event(name, by, item, cause_of=cause))
         self._notes.append(ReleaseEventNote(type))
         if type in ("held", "rolledBack") and guard is not None and guard.state == "firing":
             self._events.append(Event("safeguard-triggered", by, item, covered_by=[(name,)]))

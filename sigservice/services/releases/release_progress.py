@@ -124,11 +124,12 @@ def set_rollout(
 ) -> None:
     """Changes the strategy in place: its ID, stickiness and group stay, so that a higher percentage
     only adds users. `parameters` are other parameters to restore."""
-    changed = {"rollout": str(rollout), **parameters}
-    id = release.strategy_id
-    strategies.set_parameters(conn, release.target, id, changed, by, journal.collect)
+    changed, id = {"rollout": str(rollout), **parameters}, release.strategy_id
+    present = release.present["strategies"][id]["parameters"]
+    if present | changed != present:
+        strategies.set_parameters(conn, release.target, id, changed, by, journal.collect)
     release.rollout = rollout
-    release.present["strategies"][release.strategy_id]["parameters"] |= changed
+    present |= changed
     release.content = copy.deepcopy(release.present)
 
 
@@ -156,7 +157,7 @@ def roll_back(
     guard: GuardRecord | None = None,
 ) -> None:
     before = release.rolled_back_from = release.present_rollout
-    set_rollout(conn, release, rollout, journal.make_cause(conn, "rolledBack", by), journal)
+    set_rollout(conn, release, rollout, journal.make_cause("rolledBack", by), journal)
     end(release, "rolledBack")
     journal.add(release, "rolledBack", by=by, before=before, reason=reason, guard=guard)
 
@@ -252,7 +253,7 @@ def start(conn: Connection, release: Release, by: Identity, journal: Journal) ->
     is_unfit = is_random(release.present, release.strategy_id)
     release.start_rollout = present
     rollout = present if is_unfit else max(present, first)
-    enter_step(conn, release, 0, rollout, journal.make_cause(conn, "started", by), journal)
+    enter_step(conn, release, 0, rollout, journal.make_cause("started", by), journal)
     journal.add(release, "started", by=by)
     if is_unfit or present > first:
         reason = f"The percentage was {present}% at the start, above the first step."
@@ -270,5 +271,5 @@ def advance(
         return
     before, step = release.rollout, release.step + 1
     rollout = release.plan.steps[step].rollout
-    enter_step(conn, release, step, rollout, journal.make_cause(conn, "advanced", by), journal)
+    enter_step(conn, release, step, rollout, journal.make_cause("advanced", by), journal)
     journal.add(release, "advanced", by=by, before=before, reason=reason)

@@ -9,7 +9,6 @@ import msgspec
 from sigservice.clock import Clock, format_iso, format_optional, parse_iso
 from sigservice.db import Connection, Row
 from sigservice.errors import BadDataError, ConflictError, NotFoundError
-from sigservice.repository.releases import release_guards as guard_rows
 from sigservice.repository.releases import releases as release_rows
 from sigservice.services import revisions
 from sigservice.services.flags import strategies
@@ -90,19 +89,20 @@ def create(
     """Starts the release unless it is scheduled; returns its ID. Raises NotFoundError,
     ConflictError if one is active, BadDataError with all problems."""
     revisions.lock(conn)
-    state = get_state(conn, target)
-    now = surroundings.clock.fixed_now
-    place = release_rows.find_surroundings(conn, target.feature, target.environment, now)
+    place = _find_place(conn, target, surroundings.clock)
     if place["has_active"]:
         raise ConflictError(f"{target.feature} has a release in {target.environment} already.")
-    prepared, problems = _prepare(conn, target, state, new, surroundings, place)
+    prepared, problems = _prepare(conn, target, new, surroundings, place)
     release_guards.check_firing(prepared.guards, problems)
     problems.raise_if_any()
     strategy, journal = prepared.strategy, Journal()
     if strategy is None:
         first = Strategy(ROLLOUT_TYPE, parameters={"rollout": 0, "groupId": target.feature})
-        cause = journal.make_cause(conn, "created", by)
-        strategy = strategies.add(conn, target, first, cause, max_segments=0)
+        cause = journal.make_cause("created", by)
+        strategy = strategies.add(
+            conn, target, first, cause, max_segments=0, record=journal.collect
+        )
+    items = [guard.to_item() for guard in prepared.guards]
     id = release_rows.insert(
         conn,
         feature=target.feature,
@@ -116,11 +116,15 @@ def create(
         now=place["now"],
         created_by=by.username,
         created_by_user_id=by.user_id,
+        items=msgspec.json.encode(items).decode(),
     )
-    items = [guard.to_item() for guard in prepared.guards]
-    guard_rows.insert_many(conn, id, items, place["now"])
-    is_scheduled = prepared.start_at is not None
-    _start(conn, id, by, surroundings.clock, journal, is_scheduled=is_scheduled)
+    (release,) = read_all(conn, [id], surroundings.clock)  # no other transaction can change it
+    release.content = release.present
+    journal.add(release, "created", by=by)
+    if prepared.start_at is None and release.frozen_reason is None:
+        release_progress.start(conn, release, by, journal)
+    release_progress.progress(conn, release, journal)
+    release_progress.store(conn, release, journal)
     return id
 
 
@@ -129,14 +133,21 @@ def preview(
 ) -> dict[str, Any]:
     """What the guards of a release would have done, and what else is known before its creation.
     Raises NotFoundError, BadDataError."""
-    state = get_state(conn, target)
-    now = surroundings.clock.fixed_now
-    place = release_rows.find_surroundings(conn, target.feature, target.environment, now)
-    prepared, problems = _prepare(conn, target, state, new, surroundings, place, is_preview=True)
+    place = _find_place(conn, target, surroundings.clock)
+    prepared, problems = _prepare(conn, target, new, surroundings, place, is_preview=True)
     problems.raise_if_any()
     seconds, now = prepared.propagation_seconds, place["now"]
     guards = release_guards.preview_all(conn, prepared.guards, seconds, now)
     return {"warnings": prepared.warnings} | guards
+
+
+def _find_place(conn: Connection, target: FeatureEnvironment, clock: Clock) -> Row:
+    """Raises NotFoundError."""
+    place = release_rows.find_surroundings(conn, **vars(target), now=clock.fixed_now)
+    if place is None:
+        get_state(conn, target)  # says what is missing
+        raise NotFoundError("Flag not found.")
+    return place
 
 
 def get(conn: Connection, target: FeatureEnvironment, id: int) -> Row:
@@ -255,29 +266,16 @@ def list_guards_of_flag(conn: Connection, target: FeatureEnvironment) -> list[Gu
     return [msgspec.convert(row["definition"], Guard) for row in rows]
 
 
-def _start(
-    conn: Connection, id: int, by: Identity, clock: Clock, journal: Journal, *, is_scheduled: bool
-) -> None:
-    (release,) = read_all(conn, [id], clock)  # of this transaction: no other can change it
-    release.content = release.present
-    journal.add(release, "created", by=by)
-    if not is_scheduled and release.frozen_reason is None:
-        release_progress.start(conn, release, by, journal)
-    release_progress.progress(conn, release, journal)
-    release_progress.store(conn, release, journal)
-
-
 def _prepare(
     conn: Connection,
     target: FeatureEnvironment,
-    state: Row,
     new: NewRelease,
     surroundings: Surroundings,
     place: Row,
     *,
     is_preview: bool = False,
 ) -> tuple[_Prepared, Problems]:
-    if state["archived"]:
+    if place["is_archived"]:
         raise BadDataError(f"{target.feature} is archived. Revive it first.")
     problems, now = Problems(), place["now"]
     plan = _make_plan(new)
@@ -291,7 +289,7 @@ def _prepare(
     plan.createdStrategy = strategy is None
     start_at = _parse_start(new.startAt, now, problems)
     propagation = place["propagation_seconds"]
-    warnings = _list_warnings(target, state, existing, strategy)
+    warnings = _list_warnings(target, existing, strategy, is_enabled=place["is_enabled"])
     prepared = _Prepared(plan, guards, strategy, start_at, warnings, propagation)
     _check_first_step(prepared, problems)
     if not is_preview:
@@ -358,9 +356,10 @@ def _check_first_step(prepared: _Prepared, problems: Problems) -> None:
 
 def _list_warnings(
     target: FeatureEnvironment,
-    state: Row,
     existing: list[dict[str, Any]],
     strategy: dict[str, Any] | None,
+    *,
+    is_enabled: bool,
 ) -> list[dict[str, Any]]:
     own_id = strategy["id"] if strategy else None
     warnings = [
@@ -374,7 +373,7 @@ def _list_warnings(
     ]
     if strategy is not None and strategy["disabled"]:
         warnings.append({"message": "The strategy is disabled.", "strategyId": own_id})
-    if not state["enabled"]:
+    if not is_enabled:
         message = f"The flag is disabled in {target.environment}: no user gets it."
         warnings.append({"message": message, "strategyId": None})
     return warnings

@@ -40,14 +40,15 @@ class FlagEventNote(NamedTuple):
 
 class Event(NamedTuple):
     """`item` is {project, environment, feature_name, data, pre_data}; absent members are null. `id`
-    is one of `reserve_ids`. An integration that gets all types of a tuple of `covered_by` doesn't
-    get this event: they say the same."""
+    was reserved with the run. `cause_of` is the cause of other events of the batch. An integration
+    that gets all types of a tuple of `covered_by` doesn't get this event: they say the same."""
 
     type: str
     by: Identity
     item: Mapping[str, Any]
     id: int | None = None
     covered_by: Sequence[tuple[str, ...]] = ()
+    cause_of: Cause | None = None
 
 
 def record(
@@ -89,6 +90,7 @@ def record_all(conn: Connection, batch: Sequence[Event]) -> None:
         for type, _, item, *_ in batch
         if item.get("feature_name") and not type.startswith((*RELEASE_EVENTS, *RUN_EVENTS))
     ]
+    positions = {id(event.cause_of): n for n, event in enumerate(batch, 1) if event.cause_of}
     rows = [
         {
             **event.item,
@@ -99,16 +101,11 @@ def record_all(conn: Connection, batch: Sequence[Event]) -> None:
             "ip": event.by.ip or None,
             "data": _add_cause(event.item.get("data"), event.by),
             "covered_by": [*event.covered_by, *_list_causes(event.by.cause)],
+            "cause_position": positions.get(id(event.by.cause)),
         }
         for event in batch
     ]
     events.insert_many(conn, msgspec.json.encode(rows).decode())
-
-
-def reserve_ids(conn: Connection, count: int) -> list[int]:
-    """The IDs of events that this transaction records later. In another transaction, the events
-    could be missing in the audit log's file, which is written in the order of IDs."""
-    return events.reserve_ids(conn, count)
 
 
 def _add_cause(data: Mapping[str, Any] | None, by: Identity) -> Mapping[str, Any] | None:

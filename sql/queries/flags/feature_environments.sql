@@ -41,29 +41,9 @@ JOIN project_environments p ON p.project = f.project AND p.environment = t.envir
 LEFT JOIN feature_environments s ON s.feature = f.name AND s.environment = p.environment;
 
 -- name: set_feature_states
--- Also bumps revisions, as bump_revisions does, because actions wait for each round trip. Nobody keeps off what is
+-- Also bumps revisions, because actions wait for each round trip. Nobody keeps off what is
 -- turned on.
-WITH former AS MATERIALIZED (
-    SELECT id FROM revisions WHERE topic = '' FOR UPDATE
-), bumped AS (
-    INSERT INTO revisions (topic, id)
-    SELECT topic,
-           greatest((SELECT coalesce(max(id), 0) FROM former) + 1,
-                    floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)
-    FROM unnest(%(topics)s::text[]) AS topic
-    ORDER BY topic
-    ON CONFLICT (topic) DO UPDATE SET id = excluded.id
-    RETURNING topic, id
-), recorded AS (
-    INSERT INTO revision_changes (revision, previous, environments, flags, segments)
-    SELECT id, (SELECT coalesce(max(id), 0) FROM former), %(environments)s::text[],
-           %(flags)s::text[], %(segments)s::integer[]
-    FROM bumped
-    WHERE topic = ''
-    ON CONFLICT (revision) DO UPDATE
-    SET previous = excluded.previous, environments = excluded.environments,
-        flags = excluded.flags, segments = excluded.segments
-), released AS (
+WITH {{revisions.bump}}, released AS (
     DELETE FROM holds
     WHERE feature = ANY(%(features)s) AND kept_at IS NOT NULL
       AND (feature, environment) IN (

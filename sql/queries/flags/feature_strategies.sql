@@ -47,6 +47,17 @@ FROM jsonb_to_record(%(item)s::jsonb)
            constraints jsonb, variants jsonb)
 WHERE s.id = x.id;
 
+-- name: set_strategy_parameters
+-- Sets some parameters, and bumps the revisions. Returns the strategy as it was.
+WITH before AS MATERIALIZED (
+    {{strategy}}
+    WHERE s.id = %(id)s AND s.feature = %(feature)s AND s.environment = %(environment)s
+), changed AS (
+    UPDATE feature_strategies SET parameters = parameters || %(parameters)s::jsonb
+    WHERE id = (SELECT id FROM before)
+), {{revisions.bump}}
+SELECT id, name, title, disabled, sort_order, parameters, constraints, variants, segments FROM before;
+
 -- name: enable_strategies
 UPDATE feature_strategies SET disabled = false
 WHERE id = ANY(%(ids)s) AND disabled;

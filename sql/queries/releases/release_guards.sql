@@ -1,8 +1,8 @@
 -- Guards of releases and their results. Written with their release and when they are evaluated.
 
--- name: insert_guards
--- `rule` has the columns of the alert rule of a guard.
-WITH items AS (
+-- part: new_guards
+-- The guards of the row of `release`. `rule` has the columns of the alert rule of a guard.
+items AS (
     SELECT position, kind, endpoint_id, definition, state, reason, keys, signal_ids, ended, rule
     FROM jsonb_to_recordset(%(items)s::jsonb)
          AS x (position integer, kind text, endpoint_id integer, definition jsonb, state text, reason text, keys jsonb,
@@ -10,22 +10,30 @@ WITH items AS (
 ), guards AS (
     INSERT INTO release_guards (release_id, position, kind, endpoint_id, definition, state, since, reason, keys,
                                 signal_ids, ended, is_caught_up)
-    SELECT %(release_id)s, position, kind, endpoint_id, definition, state, %(now)s, reason, keys, signal_ids, ended,
+    SELECT release.id, position, kind, endpoint_id, definition, state, %(now)s, reason, keys, signal_ids, ended,
            kind <> 'signal'
     FROM items
+    CROSS JOIN release
     ORDER BY position
     RETURNING id, position
+), rules AS (
+    INSERT INTO alert_rules (guard_id, enabled, condition, due_at, state, since, streak, has_fired, unknown_since,
+                             value, samples, window_from, window_to, reason, evaluated_at, last_error)
+    SELECT g.id, true, items.definition -> 'rule', r.*
+    FROM items
+    JOIN guards g USING (position)
+    CROSS JOIN LATERAL jsonb_to_record(items.rule)
+        AS r (due_at timestamptz, state text, since timestamptz, streak integer, has_fired boolean,
+              unknown_since timestamptz, value double precision, samples double precision, window_from timestamptz,
+              window_to timestamptz, reason text, evaluated_at timestamptz, last_error text)
+    WHERE items.rule IS NOT NULL
 )
-INSERT INTO alert_rules (guard_id, enabled, condition, due_at, state, since, streak, has_fired, unknown_since, value,
-                         samples, window_from, window_to, reason, evaluated_at, last_error)
-SELECT g.id, true, items.definition -> 'rule', r.*
-FROM items
-JOIN guards g USING (position)
-CROSS JOIN LATERAL jsonb_to_record(items.rule)
-    AS r (due_at timestamptz, state text, since timestamptz, streak integer, has_fired boolean,
-          unknown_since timestamptz, value double precision, samples double precision, window_from timestamptz,
-          window_to timestamptz, reason text, evaluated_at timestamptz, last_error text)
-WHERE items.rule IS NOT NULL;
+
+-- name: insert_guards
+WITH release AS (
+    SELECT %(release_id)s::bigint AS id
+), {{new_guards}}
+SELECT id FROM release;
 
 -- name: lock_guards
 -- In the order of IDs, like the statements that update guards.
@@ -76,7 +84,7 @@ FROM (
 WHERE bytes <= %(max_bytes)s
 ORDER BY id DESC;
 
--- name: find_endpoint
+-- name: list_endpoints
 SELECT e.id, e.name, e.enabled, e.template, e.options, now() AS now
 FROM signal_endpoints e
-WHERE e.id = %(id)s;
+WHERE e.id = ANY(%(ids)s);

@@ -2,13 +2,17 @@
 -- environment. Their events are in the audit log.
 
 -- name: insert_release
-INSERT INTO releases (feature, environment, strategy_id, plan, warnings, state, rollout,
-                      start_rollout, content, start_at, propagation_seconds, created_at,
-                      created_by, created_by_user_id)
-VALUES (%(feature)s, %(environment)s, %(strategy_id)s, %(plan)s::jsonb, %(warnings)s::jsonb,
-        'scheduled', %(rollout)s, %(rollout)s, '{}', %(start_at)s,
-        %(propagation_seconds)s, %(now)s, %(created_by)s, %(created_by_user_id)s)
-RETURNING id;
+-- With its guards.
+WITH release AS (
+    INSERT INTO releases (feature, environment, strategy_id, plan, warnings, state, rollout,
+                          start_rollout, content, start_at, propagation_seconds, created_at,
+                          created_by, created_by_user_id)
+    VALUES (%(feature)s, %(environment)s, %(strategy_id)s, %(plan)s::jsonb, %(warnings)s::jsonb,
+            'scheduled', %(rollout)s, %(rollout)s, '{}', %(start_at)s,
+            %(propagation_seconds)s, %(now)s, %(created_by)s, %(created_by_user_id)s)
+    RETURNING id
+), {{releases/release_guards.new_guards}}
+SELECT id FROM release;
 
 -- part: columns
 SELECT r.id, r.feature, r.environment, f.project, r.strategy_id, r.plan, r.warnings, r.state,
@@ -185,11 +189,16 @@ coalesce((SELECT max(seconds) FROM poll_intervals
 SELECT {{propagation_seconds}};
 
 -- name: find_surroundings
--- What a new release needs of its environment.
+-- What a new release needs of its flag, none if the project doesn't have it or the environment.
 SELECT {{now}} AS now, {{propagation_seconds}} AS propagation_seconds,
+       f.archived_at IS NOT NULL AS is_archived, coalesce(s.enabled, false) AS is_enabled,
        EXISTS (SELECT FROM releases
                WHERE feature = %(feature)s AND environment = %(environment)s
-                 AND state IN ('scheduled', 'running', 'held')) AS has_active;
+                 AND state IN ('scheduled', 'running', 'held')) AS has_active
+FROM features f
+JOIN project_environments p ON p.project = f.project AND p.environment = %(environment)s
+LEFT JOIN feature_environments s ON s.feature = f.name AND s.environment = p.environment
+WHERE f.name = %(feature)s AND f.project = %(project)s;
 
 -- name: store_poll_intervals
 INSERT INTO poll_intervals (environment, seconds)
@@ -223,7 +232,7 @@ SELECT {{now}};
 
 -- name: find_release_news
 -- The values that the job checks before it reads all releases: whether flags or the emergency have changed,
--- and whether a step has become due after `since`. Also the number of active releases, for the menu.
+-- whether a step has become due after `since`, and whether a guard is new. Also the number of active releases, for the menu.
 SELECT (SELECT id FROM revisions WHERE topic = '') AS generation,
        (SELECT value FROM settings WHERE key = 'emergency') AS emergency, {{now}} AS now,
        coalesce(bool_or(true), false) AS has_active,
@@ -231,6 +240,8 @@ SELECT (SELECT id FROM revisions WHERE topic = '') AS generation,
        count(*) FILTER (WHERE state = 'held') AS held_count,
        coalesce(bool_or(coalesce(due_at, start_at) <= {{now}}
                         AND (%(since)s::timestamptz IS NULL
-                             OR coalesce(due_at, start_at) > %(since)s)), false) AS is_due
+                             OR coalesce(due_at, start_at) > %(since)s)
+                        OR EXISTS (SELECT FROM release_guards g
+                                   WHERE g.release_id = releases.id AND NOT g.is_caught_up)), false) AS is_due
 FROM releases
 WHERE state IN ('scheduled', 'running', 'held');

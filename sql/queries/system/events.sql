@@ -1,34 +1,38 @@
 -- The audit log. Each change inserts its event in its own transaction; the retention job deletes old
 -- ones in chunks, if it is configured.
 
--- name: reserve_event_ids
--- Takes the lock of a writer before the IDs, as list_event_writers expects.
-WITH lock AS (DELETE FROM events WHERE false)
-SELECT nextval('events_id_seq') AS id FROM generate_series(1, %(count)s);
-
 -- name: insert_events
 -- One event for each item of a JSON array, in its order; missing members are null. The same statement makes the
 -- deliveries to the integrations that want the events. FOR SHARE: a change of an integration waits for the
 -- events before it, and events wait for a change and then see it. An integration that gets the event of the
--- cause doesn't get what it caused: `covered_by` has alternatives, each an array of types.
+-- cause doesn't get what it caused: `covered_by` has alternatives, each an array of types. `cause_position` is the
+-- place in the array of the event that is the cause.
 WITH items AS MATERIALIZED (
     SELECT coalesce(x.id, nextval('events_id_seq')) AS id, coalesce(x.created_at, now()) AS created_at, x.type,
            x.created_by, x.created_by_user_id, x.ip, x.project, x.environment, x.feature_name, x.data,
-           x.pre_data, x.covered_by
+           x.pre_data, x.covered_by, x.cause_position
     FROM jsonb_to_recordset(%(items)s::jsonb)
          AS x (id bigint, created_at timestamptz, type text, created_by text, created_by_user_id int, ip text, project text,
-               environment text, feature_name text, data jsonb, pre_data jsonb, covered_by jsonb)
+               environment text, feature_name text, data jsonb, pre_data jsonb, covered_by jsonb,
+               cause_position integer)
+), ids AS (
+    SELECT array_agg(id) AS ids FROM items
 ), added AS (
     INSERT INTO events (id, created_at, type, created_by, created_by_user_id, ip, project, environment,
                         feature_name, data, pre_data, data_bytes, tags)
     OVERRIDING SYSTEM VALUE
     SELECT x.id, x.created_at, x.type, x.created_by, x.created_by_user_id, x.ip, x.project, x.environment,
-           x.feature_name, x.data, x.pre_data,
-           coalesce(octet_length(x.data::text), 0) + coalesce(octet_length(x.pre_data::text), 0),
+           x.feature_name, content.data, x.pre_data,
+           coalesce(octet_length(content.data::text), 0) + coalesce(octet_length(x.pre_data::text), 0),
            coalesce((SELECT jsonb_agg(jsonb_build_object('type', t.type, 'value', t.value)
                                       ORDER BY t.type, t.value)
                      FROM feature_tags t WHERE t.feature = x.feature_name), '[]')
     FROM items x
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN x.cause_position IS NULL THEN x.data
+                    ELSE jsonb_set(x.data, '{cause,eventId}', to_jsonb((SELECT ids[x.cause_position] FROM ids)))
+               END AS data
+    ) content
 )
 INSERT INTO outbox (kind, subject_id, target, event_id)
 SELECT 'integration', i.id, jsonb_build_object('type', i.provider), x.id

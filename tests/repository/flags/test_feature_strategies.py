@@ -7,6 +7,7 @@ import json
 import pytest
 
 from sigservice.errors import ConflictError
+from sigservice.repository import revisions
 from sigservice.repository.flags import feature_strategies
 from tests.repository.kit import (
     add_built_ins,
@@ -16,6 +17,7 @@ from tests.repository.kit import (
     attempt,
     ids,
     run,
+    touch,
 )
 
 
@@ -54,6 +56,21 @@ def test_strategy_is_found_in_any_flag_and_environment(conn):
     assert feature_strategies.find(conn, "1")["segments"] == []
     with pytest.raises(ConflictError), attempt(conn):
         feature_strategies.set_segments(conn, ["1"], [999])
+
+
+def test_parameters_are_added_to_those_of_one_strategy_with_a_bump(conn):
+    add_strategy(conn, "1")
+    add_strategy(conn, "2")
+    place, bump = ("a", "development"), touch([""])
+    before = feature_strategies.find(conn, "1")
+    generation = revisions.find_generation(conn)
+    result = feature_strategies.set_parameters(conn, "1", *place, {"x": "y"}, bump)
+    assert result == {name: before[name] for name in result}
+    expected = json.loads(before["parameters"]) | {"x": "y"}
+    assert json.loads(feature_strategies.find(conn, "1")["parameters"]) == expected
+    assert json.loads(feature_strategies.find(conn, "2")["parameters"]) != expected
+    assert revisions.find_generation(conn) > generation
+    assert feature_strategies.set_parameters(conn, "1", "b", "development", {}, bump) is None
 
 
 def test_an_update_replaces_one(conn):

@@ -8,10 +8,10 @@ from sigservice.db import Connection, Row
 from sigservice.repository.releases.releases import read_time
 from sigservice.repository.rules import metric_sources
 from sigservice.routes.admin.rules.metric_sources import make_client
-from sigservice.senders import find_times, list_external
+from sigservice.senders import list_external
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
-from sigservice.services.releases import release_commands, release_signals, releases
+from sigservice.services.releases import release_commands, releases
 from sigservice.services.releases.guard_edits import GuardChanges, edit_guards
 from sigservice.services.releases.guard_queries import (
     ask_queries,
@@ -19,7 +19,7 @@ from sigservice.services.releases.guard_queries import (
     preview_queries,
 )
 from sigservice.services.releases.guard_signals import SenderDefaults, read_guard_signals
-from sigservice.services.releases.plans import Guard, SignalGuard
+from sigservice.services.releases.plans import Guard
 from sigservice.services.releases.release_commands import CommandBody
 from sigservice.services.releases.release_guards import Readings
 from sigservice.services.releases.releases import NewRelease, Surroundings
@@ -49,7 +49,7 @@ def store_release(
     surroundings = read_surroundings(context, readings)
     with context.database.transaction() as conn:
         id = releases.create(conn, target, body, identity, surroundings)
-    return _catch_up(context, target, id, body.guards)
+        return releases.read(conn, target, id)
 
 
 def store_guards(
@@ -60,16 +60,6 @@ def store_guards(
     surroundings = read_surroundings(context, readings)
     with context.database.transaction() as conn:
         edit_guards(conn, target, id, body, identity, surroundings)
-    return _catch_up(context, target, id, body.guards)
-
-
-def _catch_up(
-    context: Context, target: FeatureEnvironment, id: int, guards: Sequence[Guard]
-) -> Row:
-    logger = context.get_logger("releases")
-    with context.database.transaction() as conn:
-        if any(isinstance(guard, SignalGuard) for guard in guards):
-            release_signals.catch_up(conn, logger, context.clock, id, find_times)
         return releases.read(conn, target, id)
 
 
@@ -95,7 +85,7 @@ def read_for_guards(
         is_admin = by.has_permission(ADMIN)  # and may use any filter
         existing = [] if is_admin else releases.list_guards_of_flag(conn, target)
         signals = read_guard_signals(conn, guards, existing, by, _find_defaults)
-        readings = Readings(matches=signals.matches, refusals=signals.refusals)
+        readings = Readings(signals=signals)
         if not conditions:
             return readings
         sources = {row["name"]: row for row in metric_sources.list_all(conn)} if queries else {}

@@ -1,5 +1,7 @@
 """Sets the percentage of all gradual rollouts of a flag in one environment."""
 
+import msgspec
+
 from sigservice.db import Connection
 from sigservice.errors import ConflictError
 from sigservice.repository.flags import feature_strategies
@@ -15,7 +17,7 @@ from sigservice.services.actions.action_kinds.kind import (
     RevertibleChange,
 )
 from sigservice.services.flags import strategies
-from sigservice.services.flags.feature_states import FeatureEnvironment, get_state
+from sigservice.services.flags.feature_states import get_state
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
@@ -52,29 +54,20 @@ class SetRollout(FlagKind):
         )
         changes = []
         for row in rows:
-            if row["name"] == ROLLOUT:
-                change = set_rollout(conn, flag_environment, row["id"], rollout, by)
-                changes += [change] if change else []
+            before = msgspec.json.decode(row["parameters"]).get("rollout", "")
+            if row["name"] == ROLLOUT and before != rollout:
+                strategies.set_parameters(
+                    conn, flag_environment, row["id"], {"rollout": rollout}, by
+                )
+                feature, environment = flag_environment.feature, flag_environment.environment
+                changes.append(
+                    RevertibleChange(
+                        "rollout", feature, environment, before, rollout, strategy=row["id"]
+                    )
+                )
         where = f"{flag_environment.feature} in {flag_environment.environment}"
         if not changes:
             return ActionResult(f"No rollout of {where} needed a change.")
         return ActionResult(
             f"Set {plural(len(changes), 'rollout')} of {where} to {rollout}%.", changes
         )
-
-
-def set_rollout(
-    conn: Connection, flag_environment: FeatureEnvironment, id: str, rollout: str, by: Identity
-) -> RevertibleChange | None:
-    """None if the strategy already has that percentage. Raises NotFoundError."""
-    parameters = strategies.set_parameters(conn, flag_environment, id, {"rollout": rollout}, by)
-    if parameters is None:
-        return None
-    return RevertibleChange(
-        "rollout",
-        flag_environment.feature,
-        flag_environment.environment,
-        parameters.get("rollout", ""),
-        rollout,
-        strategy=id,
-    )

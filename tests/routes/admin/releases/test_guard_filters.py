@@ -104,6 +104,6 @@ def test_guards_of_one_endpoint_share_its_signals_which_are_read_before_the_lock
     guards = [make_guard(endpoint, filters=[FIRING], dryRun=True)] * 2
     kit.create(guards=guards)
     assert names.index("list_recent_signals") < names.index("lock_revisions")
-    assert names.index("find_endpoint") < names.index("list_recent_signals")
+    assert names.index("list_endpoints") < names.index("list_recent_signals")
     before = names[: names.index("lock_revisions")]
     assert before.count("list_recent_signals") == 1
