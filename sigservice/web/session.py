@@ -145,6 +145,15 @@ def set_project(context: Context, answer: HTTPResponse, project: str) -> None:
     _write_cookie(context, answer, context.cookie_name + "-project", project if age else "", age)
 
 
+def hides_start(context: Context, environ: dict[str, Any]) -> bool:
+    """Whether the browser hides the list of first steps."""
+    return context.cookie_name + "-start" in _parse_cookies(environ)
+
+
+def hide_start(context: Context, answer: HTTPResponse) -> None:
+    _write_cookie(context, answer, context.cookie_name + "-start", "hidden", YEAR_SECONDS)
+
+
 def set_cookie(context: Context, answer: HTTPResponse, session_id: str) -> None:
     max_age = context.config["session"]["ttlHours"] * 3600
     _write_cookie(context, answer, context.cookie_name, session_id, max_age)

@@ -127,6 +127,7 @@ ADMIN_PAGES = (
 )
 VIEW_FORMS = {
     "/project": {"project": ""},
+    "/hide-start": {},
     "/admin/features/{name}/favorite": {},
     "/admin/features/{name}/favorite/remove": {},
     "/logout": {},
@@ -337,6 +338,7 @@ JSON_PATHS = ("/api", "/auth", "/edge", "/internal-backstage", "/health", "/ofre
 # What is so already.
 UNCHANGING = (
     "/project",
+    "/hide-start",
     "/admin/sign-in/check",
     "/admin/integrations/metrics/{source}/query",
     f"{INTEGRATION}/test",

@@ -470,6 +470,7 @@ def test_viewer_sees_only_what_is_allowed(site):
         assert {path for path in posted if not str(path).endswith("/favorite")} <= {
             "/logout",
             "/project",
+            "/hide-start",
             "/profile/password",
             "/profile/sessions",
             "/profile/tokens",

@@ -18,37 +18,41 @@ def texts(page, id):
     return [" ".join(row.get_text(" ").split()) for row in list_rows(page, id)]
 
 
-def test_an_admin_can_create_an_endpoint(ada):
+def list_open_steps(page):
+    return [link.find(string=True) for link in page.html.select(".steps a.button")]
+
+
+def test_the_first_visit_has_the_first_steps_alone(ada):
     page = ada.get("/")
     assert heading(page) == "Start here"
-    assert page.html.find("main").find("a", href="/admin/signals/new")
+    assert list_open_steps(page) == ["New flag", "Connect", "Connect", "Protect", "Invite"]
+    assert not page.html.find(id="changes")
 
 
 def test_a_viewer_is_referred_to_an_admin(vera):
     page = vera.get("/")
-    assert "Create a signal endpoint – ask an admin" in texts(page, "first-steps")
-    assert not page.html.find("a", href="/admin/signals/new")
+    assert not list_open_steps(page)
+    assert page.html.find("ol", class_="steps").get_text().count("Ask an admin") == 4
 
 
-def test_the_first_steps_tick_themselves(ada, web, endpoint, token, send, sets):
-    def list_open():
-        section = ada.get("/").html.find(id="first-steps")
-        return [link.string for link in section.ol.find_all("a")] if section else []
-
-    assert list_open() == [
-        "Create an API token for your application",
-        "Connect an SDK",
-        "Send a signal",
-        "Create an action set that a signal triggers",
-    ]
+def test_the_first_steps_tick_themselves(ada, vera, web, endpoint, sets):
+    assert list_open_steps(ada.get("/")) == ["Connect", "Protect"]
     body = {"tokenName": "app", "type": "client", "environment": "production", "projects": ["*"]}
     secret = web.post_json("/api/admin/api-tokens", body, headers=ADMIN).json["secret"]
     report = {"appName": "shop", "instanceId": "1", "started": 0, "interval": 0, "strategies": []}
     web.post_json("/api/client/register", report, headers={"Authorization": secret})
-    assert list_open() == ["Send a signal", "Create an action set that a signal triggers"]
-    send(endpoint, token, {})
+    page = ada.get("/")
+    assert list_open_steps(page) == ["Protect"]
+    assert "shop, 0 s ago" in page.html.find(id="first-steps").get_text()
     sets.set("kill")
     assert not ada.get("/").html.find(id="first-steps")
+
+
+def test_the_first_steps_can_be_hidden(ada, flags):
+    flags.create_flag()
+    page = ada.get("/")
+    assert page.html.find(id="first-steps")
+    assert not form_to(page, "/hide-start").submit().follow().html.find(id="first-steps")
 
 
 def test_changes_are_listed_by_who_did_what(ada, vera, flags):

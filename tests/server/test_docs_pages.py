@@ -93,9 +93,7 @@ def test_alert_rules(service_port, tmp_path):
         "sleep 30": fires,
     }
     output = Reader(tmp_path).run_page("alert-rules", changes=changes)
-    reason = (
-        "search_errors per search_requests was 0.08 (limit 0.05) over 5 minutes, 100 samples."
-    )
+    reason = "search_errors per search_requests was 0.08 (limit 0.05) over 5 minutes, 100 samples."
     assert f'["firing",0.08,0.05,"{reason}"]' in output["4. An application that counts"]
     assert f"firing: {reason}" in output["5. The flag goes off"]
     assert '"enabled": false' in output["5. The flag goes off"]

@@ -1,13 +1,16 @@
 -- The contents of the home page.
 
 -- name: find_first_steps
--- Whether each of the first steps was taken.
+-- Whether each of the first steps was taken, and the application that was seen last.
 SELECT EXISTS (SELECT 1 FROM features) AS flag,
        EXISTS (SELECT 1 FROM api_tokens WHERE type <> 'admin') AS token,
-       EXISTS (SELECT 1 FROM client_applications) AS sdk,
-       EXISTS (SELECT 1 FROM signal_endpoints) AS endpoint,
-       EXISTS (SELECT 1 FROM signals) AS signal,
-       EXISTS (SELECT 1 FROM action_sets) AS action;
+       a.app_name AS application,
+       a.seen_at,
+       EXISTS (SELECT 1 FROM signal_endpoints) OR EXISTS (SELECT 1 FROM alert_rules WHERE guard_id IS NULL) AS source,
+       EXISTS (SELECT 1 FROM action_sets) AS action,
+       (SELECT count(*) FROM (SELECT 1 FROM users WHERE account_type = 'user' LIMIT 2) AS two) = 2 AS colleague
+FROM (VALUES (1)) AS one
+LEFT JOIN (SELECT app_name, seen_at FROM client_applications ORDER BY seen_at DESC LIMIT 1) AS a ON true;
 
 -- name: count_production_flags
 -- A flag is on if it is on in an environment of the type production.

@@ -1,8 +1,13 @@
 % rebase("layout.tpl", title=title, live=live)
 % can_edit = identity.has_permission("EDIT")
 % is_admin = identity.has_permission("ADMIN")
+% if not has_flags:
+<h1>Start here</h1>
+<p class="hint">Turn features on and off while they run. An alert can turn one off, and a release that goes wrong rolls itself back. <a href="{{url('/docs/guide/quickstart')}}">Quickstart</a></p>
+% include("system/home/start.tpl", steps=steps)
+% else:
 <div class="heading">
-<h1>{{"Home" if has_flags else "Start here"}}</h1>
+<h1>Home</h1>
 % if live:
 <p class="hint">● Live · <a href="?live=off">Pause</a></p>
 % else:
@@ -115,22 +120,13 @@ Last alert
 <p><a href="{{url('/admin/events')}}">Audit log</a></p>
 </section>
 % if steps:
-<details class="card" id="first-steps" {{"" if has_flags else "open"}}>
+<details class="card" id="first-steps">
 <summary>Start here: {{done_count}} of {{len(steps)}} done</summary>
-<ol class="steps">
-% for step in steps:
-<li {{"class=done" if step["done"] else ""}}>
-% include("partials/icon.tpl", name="check" if step["done"] else "circle")
-% if step["done"]:
-<span>{{step["label"]}}<span class="hidden"> (done)</span></span>
-% elif step["allowed"]:
-<a href="{{url(step['path'])}}">{{step["label"]}}</a>
-% else:
-<span>{{step["label"]}} <span class="muted">– ask an admin</span></span>
-% end
-</li>
-% end
-</ol>
-<p class="hint">Turn features on or off at runtime – per environment, user or percentage – without deploying, and let alerts switch them. <a href="{{url('/docs/guide/quickstart')}}">Quickstart</a></p>
+% include("system/home/start.tpl", steps=steps)
+<form method="post" action="{{url('/hide-start')}}">
+% include("partials/csrf.tpl")
+<button class="quiet">Hide</button>
+</form>
 </details>
+% end
 % end

@@ -19,10 +19,21 @@ from sigservice.services.actions import held_flags, scheduled_sets
 from sigservice.services.flags.feature_states import FeatureEnvironment, list_states
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
 from sigservice.services.system import events
-from sigservice.web import Context, Page, PageGuard, Router, read_query, request
+from sigservice.web import (
+    Context,
+    HTTPResponse,
+    Page,
+    PageGuard,
+    Router,
+    read_query,
+    request,
+    respond,
+)
 from sigservice.web.event_views import list_event_views
+from sigservice.web.forms import Form
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
+from sigservice.web.session import hide_start, hides_start
 from sigservice.wording import spell_duration
 
 MAX_HELD, MAX_FLAGS, MAX_CHANGES, MAX_SCHEDULED, MAX_RELEASES = 1000, 3, 5, 5, 20
@@ -33,15 +44,25 @@ NOTICES = RELEASE_NOTICES | {
     "turned-on": "Turned back on.",
     "kept-off": "They stay off when the alert resolves, until a user turns them on.",
 }
-# (column of find_first_steps, label, path, permission that the step needs)
+# (column of find_first_steps, what to do, details, label of the link, path, needed permission)
 STEPS = (
-    ("flag", "Create a flag", "/admin/features/new", EDIT),
-    ("token", "Create an API token for your application", "/admin/api-tokens/new", ADMIN),
-    ("sdk", "Connect an SDK", "/admin/applications", VIEW),
-    ("endpoint", "Create a signal endpoint", "/admin/signals/new", ADMIN),
-    ("signal", "Send a signal", "/admin/signals", ADMIN),
-    ("action", "Create an action set that a signal triggers", "/admin/automation", ADMIN),
-)
+    ("flag", "Create a flag", "a name, and who gets it", "New flag", "/admin/features/new", EDIT),
+    (
+        "token", "Connect an application", "a token and four lines of code",
+        "Connect", "/admin/api-tokens/new", ADMIN,
+    ),
+    ("application", "Wait for its first request", "none yet", "", "", VIEW),
+    (
+        "source", "Connect what sends alerts",
+        "Alertmanager, Grafana, Datadog … or a number it measures",
+        "Connect", "/admin/signals/new", ADMIN,
+    ),
+    (
+        "action", "Protect the flag", "when the alert fires, off; when it resolves, on",
+        "Protect", "/admin/projects/default/actions/new", ADMIN,
+    ),
+    ("colleague", "Invite a colleague", "", "Invite", "/admin/users/new", ADMIN),
+)  # fmt: skip
 
 
 router = Router(PageGuard, notices=NOTICES)
@@ -70,24 +91,22 @@ def show_home(context: Context, identity: Identity) -> Page:
         counts = home.count_production_flags(conn)
         last_alert_at = alerts.find_last_report(conn)
         release_counts = releases.count_by_state(conn)
-    steps = [
-        {"label": label, "path": path, "done": done[key], "allowed": identity.has_permission(needs)}
-        for key, label, path, needs in STEPS
-    ]
+    steps = _make_steps(done, identity, now)
+    is_hidden = hides_start(context, request.environ)
     views = _make_release_views(others, now, identity)
     return Page(
         "system/home/show",
         title="Home",
         live=not is_paused,
-        steps=steps if not all(done.values()) else [],
-        done_count=sum(done.values()),
+        steps=[] if is_hidden or all(step["is_done"] for step in steps) else steps,
+        done_count=sum(step["is_done"] for step in steps),
         has_flags=done["flag"],
         cards=cards,
         silent=[row | {"duration": spell_duration(now - row["since"])} for row in silent],
         scheduled=scheduled,
         not_done=not_done,
         is_quiet=not (on_hold or rolled_back or cards or silent or not_done or off),
-        can_alert=done["endpoint"],
+        can_alert=done["source"],
         last_alert_at=last_alert_at,
         counts=counts,
         alert_count=len({(r["feature"], r["environment"]) for r in held_rows if not r["enabled"]}),
@@ -98,6 +117,34 @@ def show_home(context: Context, identity: Identity) -> Page:
         releases=[view for view in views if view["id"] not in off],
         changes=changes,
     )
+
+
+@router.post("/hide-start", needs=VIEW)
+def hide_first_steps(context: Context, identity: Identity, form: Form) -> HTTPResponse:
+    answer = respond.redirect(context, "/")
+    hide_start(context, answer)
+    return answer
+
+
+def _make_steps(done: Row, by: Identity, now: datetime) -> list[dict[str, Any]]:
+    """The first one that is open has the primary button."""
+    steps: list[dict[str, Any]] = []
+    for key, label, details, action, path, needs in STEPS:
+        is_open = not done[key]
+        if key == "application" and done[key]:
+            details = f"{done[key]}, {spell_duration(now - done['seen_at'])} ago"
+        steps.append(
+            {
+                "label": label,
+                "details": details,
+                "is_done": not is_open,
+                "path": path if is_open and by.has_permission(needs) else "",
+                "action": action,
+                "needs_admin": is_open and not by.has_permission(needs),
+                "is_first": is_open and all(step["is_done"] for step in steps),
+            }
+        )
+    return steps
 
 
 def make_alert_cards(rows: Sequence[Row], by: Identity, now: datetime) -> list[dict[str, Any]]:
