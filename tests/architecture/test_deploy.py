@@ -37,6 +37,13 @@ def read_image() -> dict[str, str]:
     return {name: value for name, value in pairs.items() if not name.startswith(("PATH", "PYTHON"))}
 
 
+def read_kubernetes() -> dict[str, str]:
+    documents = yaml.safe_load_all((ROOT / "deploy/kubernetes/sigservice.yaml").read_text())
+    (pod,) = (it["spec"]["template"]["spec"] for it in documents if it["kind"] == "StatefulSet")
+    assert f"--uid {pod['securityContext']['runAsUser']} " in (ROOT / "Dockerfile").read_text()
+    return {variable["name"]: variable["value"] for variable in pod["containers"][0]["env"]}
+
+
 def read_unit(name: str) -> dict[str, str]:
     text = (ROOT / "deploy/systemd" / name).read_text().replace("%S", "/var/lib")
     return dict(re.findall(r"\b([A-Z]+_[A-Z_]+)=(\S+)", text.replace("%i", "4301")))
@@ -50,6 +57,7 @@ def read_unit(name: str) -> dict[str, str]:
         read_compose("compose.yaml"),
         read_compose("compose.yaml", "compose.postgresql.yaml"),
         read_image(),
+        read_kubernetes(),
         read_unit("sigservice.service"),
         read_unit("sigservice@.service"),
     ],
@@ -59,6 +67,7 @@ def read_unit(name: str) -> dict[str, str]:
         "compose",
         "compose with PostgreSQL",
         "image",
+        "kubernetes",
         "unit",
         "template unit",
     ],
