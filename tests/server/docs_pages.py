@@ -162,7 +162,9 @@ class Reader:
             name = next(name for name in READY if re.search(rf"\b{re.escape(name)}\b", code))
             self._save_file(f".terminal{number}", code.removeprefix("$ "))
             variables = shlex.join(f"{key}={value}" for key, value in self._environ.items())
+            # The output of a former start must not count, so its file is emptied before.
             return f"""
+: >{name}.log
 env -i {variables} bash -c "$(cat .terminal{number})" >{name}.log 2>&1 &
 echo $! >{name}.pid
 wait_for {int(bool(READY[name]))} '{READY[name]}' {name}.log
