@@ -23,5 +23,5 @@ run:
 
 screenshots:
 	mkdir -p build/screenshots
-	EVERY_PAGE=1 SCREENSHOTS=build/screenshots .venv/bin/pytest -n 0 tests/browser/test_every_page.py -k complaints
+	EVERY_PAGE=1 SCREENSHOTS=build/screenshots .venv/bin/pytest -n 0 tests/browser/test_every_page.py
 	@echo "build/screenshots has every page in light, in dark and on a phone."

@@ -34,6 +34,8 @@ from tests.server.process import (
 )
 from tests.server.test_kill import Load, assert_exactly_once, connect, embedded, wait_for_database
 
+# A supervisor outlives the user that started it; here that is no process of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
 KILLS = int(os.environ.get("KILLS", "2"))
 MAX_SECONDS = 20.0  # other tests use the cores too
 MAX_USUAL_SECONDS = 2.0 if KILLS >= 10 else MAX_SECONDS

@@ -120,9 +120,11 @@ def embedded(data: Path) -> dict[str, str]:
 
 def connect(data: Path) -> Any:
     """A connection to the embedded database, without the service."""
-    return psycopg2.connect(
+    conn = psycopg2.connect(
         host=str(data / "socket"), port=5432, user="sigservice", dbname="postgres"
     )
+    conn.autocommit = True
+    return conn
 
 
 def wait_for_database(data: Path) -> float:

@@ -24,7 +24,7 @@ from tests.waiting import take_time
 KILLS = int(os.environ.get("KILLS", "4"))
 RELEASES = 40
 FLAGS = "/api/admin/projects/default/features"
-STEPS = [{"rollout": n, "minutes": 1} for n in range(5, 100, 5)] + [{"rollout": 100}]
+STEPS = [{"rollout": n, "minutes": 1} for n in range(10, 100, 10)] + [{"rollout": 100}]
 TYPES = ["created", "started", *["advanced"] * (len(STEPS) - 1), "finished"]
 ALERTS = [n for n in range(RELEASES) if n % 4 == 0]  # of the flags whose guard fires
 
