@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sigservice.concurrency.workers import count_workers
 from sigservice.config.docs import render_page
-from sigservice.config.options import OPTIONS
 from sigservice.routes.route_list import list_routes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,10 +32,3 @@ def test_links_between_pages_lead_somewhere():
     for file in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "sql").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", file.read_text()):
             assert (file.parent / target).exists(), f"{file.name}: {target}"
-
-
-def test_bounds_name_the_number_of_requests_in_progress():
-    page = (ROOT / "docs" / "limits.md").read_text()
-    (number,) = re.findall(r"^\| requests in progress \|.* at least (\d+);", page, re.M)
-    (pool_size,) = (option.default for option in OPTIONS if option.path == "db.pool.max")
-    assert int(number) == count_workers(pool_size)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 TESTS = Path(__file__).resolve().parents[1]
 WAITING = TESTS / "waiting.py"
 SLEEP = re.compile(r"\btime\.sleep\(|\bfrom time import .*\bsleep\b|\bwait_for_timeout\(")
@@ -19,12 +17,12 @@ SLOW = {
     "outgoing/test_smtp.py",
     "sdk/cutting_proxy.py",
     "sdk/test_streaming.py",
+    "server/kills.py",
     "server/test_idle.py",
     "server/test_embedded.py",
     "server/test_costly_input.py",
     "server/test_kill_releases.py",
     "server/test_kill_rules.py",
-    "server/test_kill_actions.py",
     "server/test_source_leases.py",
     "server/test_stop.py",
     "spec/callables.py",
@@ -45,16 +43,3 @@ def test_no_test_sleeps():
 def test_only_these_take_time():
     takers = {str(path.relative_to(TESTS)) for path in FILES if lines_with(TAKE_TIME, path)}
     assert takers <= SLOW, "take_time() is for what is slow on purpose; to wait use until()"
-
-
-@pytest.mark.parametrize(
-    ("line", "is_found"),
-    [
-        ("    time.sleep(1)", True),
-        ("from time import monotonic, sleep", True),
-        ("page.wait_for_timeout(500)", True),
-        ('patch("urllib3.util.retry.time.sleep", pauses.append)', False),
-    ],
-)
-def test_what_counts_as_sleeping(line, is_found):
-    assert bool(SLEEP.search(line)) is is_found
