@@ -22,6 +22,7 @@ from sigservice.db import data_directory
 from sigservice.db.embedded import EmbeddedPostgres
 from sigservice.db.pool import PROBE_SECONDS
 from sigservice.errors import StartError
+from tests.server.kills import connect
 from tests.server.process import (
     OPEN_LIMITS,
     ROOT,
@@ -33,7 +34,6 @@ from tests.server.process import (
     run_service,
     until,
 )
-from tests.server.test_kill import connect
 from tests.waiting import DEADLINE_SECONDS, take_time
 
 pytestmark = pytest.mark.account

@@ -17,9 +17,9 @@ from typing import Any
 
 from tests.db.test_failover import replay_all
 from tests.postgres_server import PostgresServer, postgres_server
+from tests.server.kills import Load, pause
 from tests.server.process import OPEN_LIMITS, Process, find_free_port, run_service, until
-from tests.server.test_kill import Load
-from tests.server.test_kill_actions import assert_explained, await_end_of_work, furnish, pause
+from tests.server.test_kill_actions import assert_explained, await_end_of_work, furnish
 from tests.server.test_streams import Stream
 from tests.tcp_proxy import tcp_proxy
 

@@ -23,6 +23,14 @@ import pytest
 
 from sigservice.db import supervisor
 from sigservice.db.embedded import EmbeddedPostgres
+from tests.server.kills import (
+    Load,
+    assert_exactly_once,
+    connect,
+    count_kills,
+    embedded,
+    wait_for_database,
+)
 from tests.server.process import (
     Process,
     find_parent,
@@ -32,11 +40,10 @@ from tests.server.process import (
     run_service,
     until,
 )
-from tests.server.test_kill import Load, assert_exactly_once, connect, embedded, wait_for_database
 
 # A supervisor outlives the user that started it; here that is no process of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
-KILLS = int(os.environ.get("KILLS", "2"))
+KILLS = count_kills(2)
 MAX_SECONDS = 20.0  # other tests use the cores too
 MAX_USUAL_SECONDS = 2.0 if KILLS >= 10 else MAX_SECONDS
 VICTIMS = (

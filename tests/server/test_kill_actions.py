@@ -1,15 +1,10 @@
 """SIGKILL while signals arrive and sets run: each signal one run, each action once, and no flag in
-a state that no run explains.
-
-KILLS is the number of kills of each test; the suite makes one, by hand make 50.
-"""
+a state that no run explains."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
-import os
-import random
 import signal
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -17,14 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import psycopg2
+import pytest
 
 from sigservice.db.embedded import EmbeddedPostgres
 from tests.repository.kit import run
-from tests.server.process import Process, find_parent, find_postmaster, run_service, until
-from tests.server.test_kill import Load, connect, embedded, wait_for_database
-from tests.waiting import take_time
+from tests.server.kills import (
+    VICTIMS,
+    Load,
+    assert_exactly_once,
+    connect,
+    embedded,
+    run_with_kills,
+)
+from tests.server.process import Process, run_service, until
 
-KILLS = int(os.environ.get("KILLS", "1"))
 FLAGS = "/api/admin/projects/default/features"
 SETS = "/api/admin/projects/default/actions"
 WORLD = ("a", "b", "c")
@@ -136,76 +137,15 @@ def assert_explained(conn: Any, load: Load) -> None:
     conn.close()
 
 
-def pause() -> None:
-    """So that each kill meets another moment."""
-    take_time(random.uniform(0.05, 0.4))
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_each_signal_runs_once_whatever_is_killed(data: Path, victim: str):
+    def start_load(process: Process) -> tuple[Load]:
+        return (Load(process, furnish(process)),)
 
-
-def test_killed_service(data: Path):
-    """The database stays: another user of its folder keeps it."""
-    keeper = EmbeddedPostgres(str(data))
-    keeper.start()
-    try:
-        load = None
-        for _ in range(KILLS):
-            with run_service(embedded(data)) as process:
-                if load is None:
-                    load = Load(process, furnish(process))
-                    load.__enter__()
-                load.process = process
-                load.wait_for_acks(20)
-                pause()
-                process.kill()
-        assert load is not None
-        with run_service(embedded(data)) as process:
-            load.process = process
-            load.wait_for_acks(5)
-            load.__exit__()
-            await_end_of_work(lambda: connect(data))
-            assert_explained(connect(data), load)
-    finally:
-        keeper.stop()
-
-
-def test_killed_database(data: Path):
-    with run_service(embedded(data)) as process:
-        with Load(process, furnish(process)) as load:
-            for _ in range(KILLS):
-                load.wait_for_acks(20)
-                pause()
-                first = find_postmaster(data)
-                os.kill(first, signal.SIGKILL)
-                until(
-                    lambda first=first: find_postmaster(data) not in (0, first), "a new postmaster"
-                )
-                wait_for_database(data)
-            load.wait_for_acks(5)
-        await_end_of_work(lambda: connect(data))
-        assert "Traceback" not in process.stderr
-        assert_explained(connect(data), load)
-
-
-def test_killed_service_and_database(data: Path):
-    load = None
-    for _ in range(KILLS):
-        with run_service(embedded(data)) as process:
-            if load is None:
-                load = Load(process, furnish(process))
-                load.__enter__()
-            load.process = process
-            load.wait_for_acks(20)
-            pause()
-            server = find_postmaster(data)
-            supervisor = find_parent(server)
-            for pid in (supervisor, server, process.pid):
-                os.kill(pid, signal.SIGKILL)
-    assert load is not None
-    with run_service(embedded(data)) as process:
-        load.process = process
-        load.wait_for_acks(5)
-        load.__exit__()
+    with run_with_kills(victim, data, start_load, embedded(data)) as (load,):
         await_end_of_work(lambda: connect(data))
         assert_explained(connect(data), load)
+        assert_exactly_once(connect(data), load)
 
 
 def test_two_processes_share_the_work_and_stop_in_the_midst_of_it(data: Path):

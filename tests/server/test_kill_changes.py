@@ -1,25 +1,19 @@
 """SIGKILL of processes with one database while flags change: afterwards every process has the
-documents of one that read all flags.
-
-KILLS is the number of kills; the suite makes two, by hand make 50.
-"""
+documents of one that read all flags."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
-import os
-import random
 import threading
 from pathlib import Path
 from typing import Any
 
 from tests.properties.flag_changes import ENVIRONMENTS, Changes
+from tests.server.kills import Pair, count_kills, embedded
 from tests.server.process import Process, run_service, until
-from tests.server.test_kill import embedded
 from tests.waiting import DEADLINE_SECONDS
 
-KILLS = int(os.environ.get("KILLS", "2"))
 NEED_SERVICES = {"change_activate", "change_environment", "change_import"}  # not the admin API
 TOKENS = {environment: f"*:{environment}.reader" for environment in ENVIRONMENTS}
 ENVIRON = {"INIT_CLIENT_API_TOKENS": ",".join(TOKENS.values())}
@@ -54,10 +48,10 @@ def read_documents(process: Process) -> list[Any]:
 
 
 def test_documents_after_kills_are_those_of_a_new_process(data: Path):
-    environ, moments = embedded(data) | ENVIRON, random.Random(4)
+    environ = embedded(data) | ENVIRON
     with contextlib.ExitStack() as stack:
-        processes = [stack.enter_context(run_service(environ)) for _ in range(2)]
-        changes, stop = ProcessChanges(processes, 4), threading.Event()
+        pair = Pair(environ, stack, 4)
+        changes, stop = ProcessChanges(pair.processes, 4), threading.Event()
 
         def make_changes() -> None:
             while not stop.is_set():
@@ -66,18 +60,16 @@ def test_documents_after_kills_are_those_of_a_new_process(data: Path):
         thread = threading.Thread(target=make_changes)
         thread.start()
         try:
-            for _ in range(KILLS):
-                goal = changes.count + moments.randrange(20, 60)
+            for _ in range(count_kills(2)):
+                goal = changes.count + pair.chance.randrange(20, 60)
                 until(lambda goal=goal: changes.count > goal, "some changes")
                 assert thread.is_alive()
-                place = moments.randrange(2)
-                processes[place].kill()
-                processes[place] = stack.enter_context(run_service(environ))
+                pair.kill_one()
         finally:
             stop.set()
             thread.join(DEADLINE_SECONDS)
         new = stack.enter_context(run_service(environ))
         expected = until(lambda: all(read_documents(new)) and read_documents(new), "documents")
         assert len(expected[0]["features"]) > 3
-        for process in processes:
+        for process in pair.processes:
             assert read_documents(process) == expected

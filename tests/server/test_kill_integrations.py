@@ -1,15 +1,10 @@
-"""SIGKILL of processes that send events of integrations: none is lost, and the order stays.
-
-KILLS is the number of kills; the suite makes two, by hand make 50.
-"""
+"""SIGKILL of processes that send events of integrations: none is lost, and the order stays."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
 import json
-import os
-import random
 import signal
 import threading
 import time
@@ -19,11 +14,10 @@ from sigservice.outgoing.post import TOTAL_SECONDS
 from tests.integrations_kit import ADDONS, FEATURES, make_body
 from tests.receiver import receiving
 from tests.repository.kit import run
+from tests.server.kills import Pair, connect, count_kills, embedded
 from tests.server.process import run_service, until
-from tests.server.test_kill import connect, embedded
 from tests.waiting import DEADLINE_SECONDS
 
-KILLS = int(os.environ.get("KILLS", "2"))
 # A lease lasts 35 s. A process that runs and has quick receivers extends or ends it within 5 s.
 END_LEASES = """UPDATE integration_leases SET leased_until = 'epoch'
 WHERE leased_until BETWEEN now() AND now() + interval '28 s'"""
@@ -31,12 +25,12 @@ WHERE leased_until BETWEEN now() AND now() + interval '28 s'"""
 
 def test_kills_lose_no_event_and_keep_the_order(data: Path):
     environ = embedded(data) | {"SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1"}
-    moments, created, stop = random.Random(5), [], threading.Event()
+    created, stop, kills = [], threading.Event(), count_kills(2)
     with contextlib.ExitStack() as stack:
         receivers = [stack.enter_context(receiving()) for _ in range(3)]
-        processes = [stack.enter_context(run_service(environ)) for _ in range(2)]
+        pair = Pair(environ, stack, 5)
         for one in receivers:
-            status, answer = processes[0].request("POST", ADDONS, make_body(f"{one.url}/"))
+            status, answer = pair.processes[0].request("POST", ADDONS, make_body(f"{one.url}/"))
             assert status == 201, answer
 
         def make_changes() -> None:
@@ -45,18 +39,16 @@ def test_kills_lose_no_event_and_keep_the_order(data: Path):
                 number += 1
                 with contextlib.suppress(OSError, http.client.HTTPException):
                     name = f"flag-{number}"
-                    status, _ = processes[number % 2].request("POST", FEATURES, {"name": name})
+                    status, _ = pair.processes[number % 2].request("POST", FEATURES, {"name": name})
                     if status == 201:
                         created.append(name)
 
         thread = threading.Thread(target=make_changes)
         thread.start()
         try:
-            for _ in range(KILLS):
-                await_more(created, moments.randrange(20, 60))
-                place = moments.randrange(2)
-                processes[place].kill()
-                processes[place] = stack.enter_context(run_service(environ))
+            for _ in range(kills):
+                await_more(created, pair.chance.randrange(20, 60))
+                pair.kill_one()
         finally:
             stop.set()
             thread.join(DEADLINE_SECONDS)
@@ -65,7 +57,7 @@ def test_kills_lose_no_event_and_keep_the_order(data: Path):
             await_names(one, set(created), conn)
             ids = [json.loads(request.body)["id"] for request in one.requests]
             assert list(dict.fromkeys(ids)) == sorted(set(ids))
-            assert len(ids) - len(set(ids)) <= KILLS, "only what was being sent is sent again"
+            assert len(ids) - len(set(ids)) <= kills, "only what was being sent is sent again"
 
 
 def test_a_stop_does_not_wait_for_a_receiver_and_the_event_is_sent_after_the_start(data: Path):

@@ -1,15 +1,11 @@
 """SIGKILL of two processes while releases go on, alerts fire, and a user edits guards: each
 release ends as one that nothing disturbs, takes each step once, and rolls back once; an edit
-happens as a whole, and none that was answered is lost.
-
-KILLS is the number of kills; the suite makes four, by hand make 300.
-"""
+happens as a whole, and none that was answered is lost."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
-import os
 import random
 import threading
 from typing import Any
@@ -18,10 +14,11 @@ import pytest
 
 from sigservice.services.releases.release_journal import name_release_event
 from tests.repository.kit import run
+from tests.server.kills import Pair, count_kills
 from tests.server.process import OPEN_LIMITS, Process, make_database_environ, until
 from tests.waiting import take_time
 
-KILLS = int(os.environ.get("KILLS", "4"))
+KILLS = count_kills(4)
 RELEASES = 40
 FLAGS = "/api/admin/projects/default/features"
 STEPS = [{"rollout": n, "minutes": 1} for n in range(10, 100, 10)] + [{"rollout": 100}]
@@ -100,12 +97,9 @@ def hurry(conn: Any, ids: list[int]) -> None:
 def test_releases_end_as_if_nothing_was_killed(temporary_database):
     options = temporary_database.create_database("killed_releases")
     environ = OPEN_LIMITS | make_database_environ(options)
-    chance = random.Random(7)
     with contextlib.ExitStack() as stack:
-        processes = [Process(environ) for _ in range(2)]
-        for process in processes:
-            stack.callback(process.close)
-            process.wait_for_address()
+        pair = Pair(environ, stack, 7)
+        processes, chance = pair.processes, pair.chance
         endpoint, secret, ids = create_releases(processes[0])
         conn = stack.enter_context(
             contextlib.closing(temporary_database.connect("killed_releases"))
@@ -121,11 +115,7 @@ def test_releases_end_as_if_nothing_was_killed(temporary_database):
                     path, body = "/api/signal-endpoint/alerts", {"flag": str(n)}
                     assert processes[0].request("POST", path, body, secret=secret)[0] == 200
             take_time(chance.random())
-            victim = chance.randrange(2)
-            processes[victim].kill()
-            processes[victim] = Process(environ)
-            stack.callback(processes[victim].close)
-            processes[victim].wait_for_address()
+            pair.kill_one()
 
         def count_active() -> int:
             hurry(conn, ids)

@@ -1,21 +1,16 @@
 """SIGKILL between store and answer: a sender that repeats its delivery until it is acknowledged
-stores one signal, which runs its sets once.
-
-KILLS is the number of kills of each test; the suite makes one, by hand make 50.
-"""
+stores one signal, which runs its sets once."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
-import os
-import signal
 from pathlib import Path
 
 from tests.repository.kit import run
-from tests.server.process import Process, find_parent, find_postmaster, run_service
-from tests.server.test_kill import Load, connect, embedded
-from tests.server.test_kill_actions import KILLS, await_end_of_work, furnish, pause
+from tests.server.kills import BOTH, Load, connect, embedded, run_with_kills
+from tests.server.process import Process
+from tests.server.test_kill_actions import await_end_of_work, furnish
 
 ENDPOINT = "/api/admin/signal-endpoints/1"
 
@@ -37,32 +32,17 @@ class RepeatingLoad(Load):
                 self._stop.wait(0.002)
 
 
-def start_sender(process: Process) -> str:
-    """The token of an endpoint whose signals are identified by their number."""
+def start_load(process: Process) -> tuple[Load]:
+    """For an endpoint whose signals are identified by their number."""
     secret = furnish(process)
     options = {"idempotency": {"paths": ["n"]}}
     status, answer = process.request("PUT", ENDPOINT, {"name": "deploys", "options": options})
     assert status == 200, answer
-    return secret
+    return (RepeatingLoad(process, secret),)
 
 
 def test_repeated_deliveries_are_one_signal_and_one_run(data: Path):
-    load = None
-    for _ in range(KILLS):
-        with run_service(embedded(data)) as process:
-            if load is None:
-                load = RepeatingLoad(process, start_sender(process))
-                load.__enter__()
-            load.process = process
-            load.wait_for_acks(30)
-            pause()
-            server = find_postmaster(data)
-            for pid in (find_parent(server), server, process.pid):
-                os.kill(pid, signal.SIGKILL)
-    with run_service(embedded(data)) as process:
-        load.process = process
-        load.wait_for_acks(30)
-        load.__exit__()
+    with run_with_kills(BOTH, data, start_load, embedded(data)) as (load,):
         await_end_of_work(lambda: connect(data))
         with contextlib.closing(connect(data)) as conn:
             rows = run(conn, "SELECT (payload->>'n')::int, count(*) FROM signals GROUP BY 1")

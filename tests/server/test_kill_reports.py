@@ -1,12 +1,8 @@
 """SIGKILL while signals, client metrics and registrations are stored in groups: each acknowledged
-one is stored, signals once, and no counts that nobody sent.
-
-KILLS is the number of kills of each test; the suite makes one, by hand make 50.
-"""
+one is stored, signals once, and no counts that nobody sent."""
 
 import http.client
 import itertools
-import os
 import signal
 import threading
 from pathlib import Path
@@ -15,15 +11,15 @@ from typing import Any
 import pytest
 
 from tests.repository.kit import run
-from tests.server.process import Process, find_parent, find_postmaster, run_service, until
-from tests.server.test_kill import (
+from tests.server.kills import (
+    VICTIMS,
     Load,
     assert_exactly_once,
     connect,
     embedded,
-    wait_for_database,
+    run_with_kills,
 )
-from tests.server.test_kill_actions import KILLS, pause
+from tests.server.process import Process, run_service, until
 from tests.waiting import DEADLINE_SECONDS
 
 TOKEN = "*:development.reports"
@@ -42,7 +38,7 @@ class Reports:
     def __init__(self, process: Process) -> None:
         self.process = process
         self.requests, self.acked, self.registered = 0, 0, set[str]()
-        self.statuses = set[int]()
+        self._statuses = set[int]()
         self._stop, self._lock = threading.Event(), threading.Lock()
         self._numbers = itertools.count()
         works = [self._report] * 4 + [self._register] * 4
@@ -86,8 +82,11 @@ class Reports:
             status, _ = self.process.request("POST", f"/api/client/{path}", body, secret=TOKEN)
         except (OSError, http.client.HTTPException):
             status = 0
-        self.statuses.add(status)
+        self._statuses.add(status)
         return status == 202
+
+    def statuses(self) -> set[int]:
+        return self._statuses
 
     def wait_for_acks(self, count: int) -> None:
         """Waits until `count` more of each kind are acknowledged."""
@@ -113,56 +112,13 @@ def create_flags(process: Process) -> str:
     return process.create_sender()[1]
 
 
-def kill_service(process: Process, data: Path) -> None:
-    process.kill()
+def start_loads(process: Process) -> tuple[Load, Reports]:
+    return Load(process, create_flags(process)), Reports(process)
 
 
-def kill_both(process: Process, data: Path) -> None:
-    server = find_postmaster(data)
-    for pid in (find_parent(server), server, process.pid):
-        os.kill(pid, signal.SIGKILL)
-
-
-@pytest.mark.parametrize("kill", [kill_service, kill_both])
-def test_killed_service_loses_nothing_that_it_acknowledged(data: Path, kill: Any):
-    load = reports = None
-    for _ in range(KILLS):
-        with run_service(embedded(data) | OPEN) as process:
-            if load is None:
-                load, reports = Load(process, create_flags(process)), Reports(process)
-                load.__enter__(), reports.__enter__()
-            load.process = reports.process = process
-            load.wait_for_acks(20)
-            reports.wait_for_acks(20)
-            pause()
-            kill(process, data)
-    with run_service(embedded(data) | OPEN) as process:
-        load.process = reports.process = process
-        load.wait_for_acks(5)
-        reports.wait_for_acks(5)
-        load.__exit__(), reports.__exit__()
-        assert set(load.statuses()) | reports.statuses <= {0, 200, 202, 503}
-        reports.assert_stored(connect(data))
-        assert_exactly_once(connect(data), load)
-
-
-def test_killed_database_loses_nothing_that_was_acknowledged(data: Path):
-    with run_service(embedded(data) | OPEN) as process:
-        with Load(process, create_flags(process)) as load, Reports(process) as reports:
-            for _ in range(KILLS):
-                load.wait_for_acks(20)
-                reports.wait_for_acks(20)
-                pause()
-                first = find_postmaster(data)
-                os.kill(first, signal.SIGKILL)
-                until(
-                    lambda first=first: find_postmaster(data) not in (0, first), "a new postmaster"
-                )
-                wait_for_database(data)
-            load.wait_for_acks(5)
-            reports.wait_for_acks(5)
-        assert set(load.statuses()) | reports.statuses <= {200, 202, 503}
-        assert "Traceback" not in process.stderr
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_kills_lose_nothing_that_was_acknowledged(data: Path, victim: str):
+    with run_with_kills(victim, data, start_loads, embedded(data) | OPEN) as (load, reports):
         reports.assert_stored(connect(data))
         assert_exactly_once(connect(data), load)
 
@@ -174,7 +130,7 @@ def test_stop_answers_what_it_accepted(data: Path):
             reports.wait_for_acks(20)
             process.send(signal.SIGTERM)
             assert process.wait() == 0
-        assert set(load.statuses()) | reports.statuses <= {0, 200, 202}, "no 503"
+        assert set(load.statuses()) | reports.statuses() <= {0, 200, 202}, "no 503"
     with run_service(embedded(data) | OPEN):
         reports.assert_stored(connect(data))
         assert_exactly_once(connect(data), load)

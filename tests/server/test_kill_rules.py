@@ -1,14 +1,11 @@
 """SIGKILL of two processes while alert rules fire and resolve: each change of state has one signal.
 
-A trigger records the changes of state that were committed. KILLS is the number of kills; the suite
-makes three, by hand make 300.
+A trigger records the changes of state that were committed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
-import random
 from collections import defaultdict
 from typing import Any
 
@@ -16,10 +13,10 @@ import pytest
 
 from tests.prometheus_script import ScriptedPrometheus, serve_prometheus, vector
 from tests.repository.kit import run
+from tests.server.kills import Pair, count_kills
 from tests.server.process import OPEN_LIMITS, Process, make_database_environ, until
 from tests.waiting import take_time
 
-KILLS = int(os.environ.get("KILLS", "3"))
 RULES = 60  # of each kind
 RECORD = """
 CREATE TABLE rule_changes (id serial, rule text, status text);
@@ -87,31 +84,22 @@ def test_each_change_of_state_has_one_signal(temporary_database):
     options = temporary_database.create_database("killed_rules")
     environ = OPEN_LIMITS | make_database_environ(options)
     environ |= {"SERVICE_ALERT_RULES_LIMIT": "1000", "SERVICE_WEBHOOK_ALLOWED_HOSTS": "127.0.0.1"}
-    chance = random.Random(7)
     with contextlib.ExitStack() as stack:
         script = stack.enter_context(serve_prometheus())
-        processes = [Process(environ) for _ in range(2)]
-        for process in processes:
-            stack.callback(process.close)
-            process.wait_for_address()
+        pair = Pair(environ, stack, 7)
         conn = stack.enter_context(contextlib.closing(temporary_database.connect("killed_rules")))
         run(conn, RECORD)
-        secret = create_rules(processes[0], script)
-        for _ in range(KILLS):
-            report(processes[0], secret)
+        secret = create_rules(pair.processes[0], script)
+        for _ in range(count_kills(3)):
+            report(pair.processes[0], secret)
             run(conn, FLAP)
-            take_time(chance.random() * 1.5)
-            victim = chance.randrange(2)
-            processes[victim].kill()
-            processes[victim].close()
-            processes[victim] = Process(environ)
-            stack.callback(processes[victim].close)
-            processes[victim].wait_for_address()
-        report(processes[0], secret)
+            take_time(pair.chance.random() * 1.5)
+            pair.kill_one()
+        report(pair.processes[0], secret)
         run(conn, FLAP)
         late = "SELECT count(*) FROM alert_rules WHERE due_at = 'epoch' OR state = 'unknown'"
         until(lambda: run(conn, late)[0][0] == 0, "an evaluation of each rule")
-        for process in processes:
+        for process in pair.processes:
             process.close()
         changes = read_by_rule(conn, "SELECT rule, status FROM rule_changes ORDER BY id")
         signals = read_by_rule(

@@ -1,12 +1,8 @@
-"""SIGKILL while schedules are due: each time has one run.
-
-KILLS is the number of kills; the suite makes two, by hand make 50.
-"""
+"""SIGKILL while schedules are due: each time has one run."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,11 +10,11 @@ from pathlib import Path
 from sigservice.clock import format_iso
 from sigservice.db.embedded import EmbeddedPostgres
 from tests.repository.kit import run
+from tests.server.kills import connect, count_kills, embedded, pause
 from tests.server.process import Process, run_service, until
-from tests.server.test_kill import connect, embedded
-from tests.server.test_kill_actions import FLAGS, SETS, act, pause
+from tests.server.test_kill_actions import FLAGS, SETS, act
 
-KILLS = int(os.environ.get("KILLS", "2"))
+KILLS = count_kills(2)
 SETS_FOR_EACH_KILL = 20
 
 

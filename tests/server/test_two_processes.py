@@ -4,8 +4,8 @@ import threading
 from pathlib import Path
 
 from tests.repository.kit import run
+from tests.server.kills import connect, embedded
 from tests.server.process import Process, run_service
-from tests.server.test_kill import connect, embedded
 from tests.server.test_kill_reports import OPEN, TOKEN, create_flags
 from tests.waiting import DEADLINE_SECONDS
 
