@@ -1,9 +1,9 @@
 """A row of the specification, and the services that its check sends requests to.
 
-Each option is tested with its default, by its variable and in code. Compatible rows share three
-services: `default` (nothing configured), `environment` (the variables of all rows) and `code`
-(these variables and different values in code, which take precedence). Each check uses its own
-client address, so that rate limits don't interfere.
+Each option is tested by its variable, or in code if it has none; tests/config/rows.py has defaults
+and values in code. Compatible rows share three services: `default` (nothing configured),
+`environment` (the variables of all rows) and `code`. Each check uses its own client address, so
+that rate limits don't interfere.
 """
 
 from __future__ import annotations
@@ -30,46 +30,36 @@ from tests.repository.kit import run
 from tests.server.process import Process, make_database_environ, run_failing_service, run_service
 from tests.waiting import DEADLINE_SECONDS
 
-NOTHING: Any = object()
 ADMIN_SECRET = "*:*.specification"
 ADMIN_USER = {"username": "ada", "password": "Correct-Horse-7"}
 T = TypeVar("T")
-WAYS = ("default", "environment", "code")
 
 
 @dataclass(frozen=True)
 class Row:
-    """`name` is that of specification.py. The row is tested in each way that has a value: default,
-    text (of `variable`), code. Without any it is a rule, which is tested once."""
+    """`name` is that of specification.py. Without `variable` and `code` it is a rule, or a default
+    that a rule names."""
 
     name: str
     check: Callable[[Case], None]
     variable: str = ""
-    default: Any = NOTHING
     text: str = ""  # of the variable …
-    value: Any = NOTHING  # … and what it means; NOTHING: the text
-    code: Any = NOTHING  # in-code value …
-    from_code: Any = NOTHING  # … and what it means; NOTHING: itself
+    value: Any = None  # … and what it means; None: the text
+    code: Any = None  # in-code value
     option: str = ""  # in-code path; "": the name
     alone: bool = False  # not in the shared services; its check starts its own
 
     @property
-    def ways(self) -> tuple[str, ...]:
-        flags = (self.default is not NOTHING, bool(self.variable), self.code is not NOTHING)
-        return tuple(way for way, is_set in zip(WAYS, flags, strict=True) if is_set) or ("",)
+    def way(self) -> str:
+        return "environment" if self.variable else "default" if self.code is None else "code"
 
-    def expected(self, way: str) -> Any:
-        if way == "environment":
-            return self.text if self.value is NOTHING else self.value
-        if way == "code":
-            return self.code if self.from_code is NOTHING else self.from_code
-        return self.default
+    @property
+    def environ(self) -> dict[str, str]:
+        return {self.variable: self.text} if self.variable else {}
 
-    def environ(self, way: str) -> dict[str, str]:
-        return {self.variable: self.text} if self.variable and way != "default" else {}
-
-    def options(self, way: str) -> dict[str, Any]:
-        return _nest(self.option or self.name, self.code) if way == "code" else {}
+    @property
+    def options(self) -> dict[str, Any]:
+        return {} if self.code is None else _nest(self.option or self.name, self.code)
 
 
 @dataclass(frozen=True)
@@ -122,9 +112,9 @@ class Services:
             environ: dict[str, str] = {}
             options: dict[str, Any] = {}
             for row in rows:
-                if not row.alone and way in row.ways:
-                    environ |= row.environ(way)
-                    options = merge(options, row.options(way))
+                if not row.alone and way == row.way:
+                    environ |= row.environ
+                    options = merge(options, row.options)
             self._shared[way] = self._shared_stack.enter_context(
                 # Without the warm process, so that the logs contain the migrations.
                 self._running(environ, options, fresh=True, cold=True)
@@ -225,23 +215,23 @@ def _next_address() -> str:
 
 @dataclass
 class Case:
-    """The argument of a check: a row in one way, the expected value, and the service."""
+    """The argument of a check: a row, the expected value, and the service."""
 
     row: Row
-    way: str
     services: Services
     rows: tuple[Row, ...]
     address: str = field(default_factory=_next_address)
 
     @property
     def value(self) -> Any:
-        return self.row.expected(self.way)
+        row = self.row
+        return row.value if row.value is not None else row.text if row.variable else row.code
 
     @property
     def service(self) -> Process:
-        """The shared service of this way; that with the defaults for a rule."""
+        """The shared service of the row's way; that with the defaults for a rule."""
         assert not self.row.alone, "a row with alone=True starts its own"
-        return self.services.get_shared(self.way or "default", self.rows)
+        return self.services.get_shared(self.row.way, self.rows)
 
     def start(
         self,
@@ -250,10 +240,10 @@ class Case:
         *,
         fresh: bool = False,
     ) -> Process:
-        """A service with this row set in this way, and with the arguments."""
+        """A service with the value of this row, and with the arguments."""
         return self.services.start(
-            self.row.environ(self.way) | dict(environ or {}),
-            merge(self.row.options(self.way), options or {}),
+            self.row.environ | dict(environ or {}),
+            merge(self.row.options, options or {}),
             fresh=fresh,
         )
 
@@ -262,8 +252,7 @@ class Case:
     ) -> Process:
         """Like `start`, for a service whose start must fail: see `.wait()`, `.stderr`."""
         return self.services.start_failing(
-            self.row.environ(self.way) | dict(environ or {}),
-            merge(self.row.options(self.way), options or {}),
+            self.row.environ | dict(environ or {}), merge(self.row.options, options or {})
         )
 
     def request(
@@ -345,9 +334,3 @@ def _nest(path: str, value: Any) -> dict[str, Any]:
     for name in reversed(path.split(".")):
         value = {name: value}
     return value
-
-
-def list_cases(rows: tuple[Row, ...]) -> Iterator[tuple[Row, str]]:
-    for row in rows:
-        for way in row.ways:
-            yield row, way

@@ -14,20 +14,12 @@ from tests.spec.database_fixtures import start_together
 from tests.spec.kit import ADMIN_SECRET, ADMIN_USER, Case, Row, Services
 
 FEATURES = "/api/admin/projects/default/features"
-KINDS = ("open-source", "demo", "custom", "none")
 
 
 def check_types(case: Case) -> None:
-    """Each of the four types, as a variable and in code; the default is open-source."""
-    if case.way == "default":
-        return CHECKS[case.value](case, case.services.get_shared("default", case.rows))
-    for kind in KINDS:
-        environ = {"AUTH_TYPE": kind} if case.way == "environment" else {}
-        options = {"authentication": {"type": kind}} if case.way == "code" else {}
-        if case.way == "code":
-            environ["AUTH_TYPE"] = "none" if kind == "demo" else "demo"
-        with case.services.run_service(environ, options) as service:
-            CHECKS[kind](case, service)
+    for kind, check in CHECKS.items():
+        with case.services.run_service({"AUTH_TYPE": kind}) as service:
+            check(case, service)
 
 
 def check_open_source(case: Case, service: Process) -> None:
@@ -62,10 +54,14 @@ def check_none(case: Case, service: Process) -> None:
     assert "deprecated" in service.stderr
     rejected = case.request("GET", "/api/admin/projects", token="wrong", service=service)
     assert rejected.status == 401
-    check_default_environment(case, service)
 
 
-CHECKS = dict(zip(KINDS, (check_open_source, check_demo, check_custom, check_none), strict=True))
+CHECKS = {
+    "open-source": check_open_source,
+    "demo": check_demo,
+    "custom": check_custom,
+    "none": check_none,
+}
 
 
 def check_sign_in_response(case: Case, service: Process, kind: str, path: str) -> None:
@@ -111,18 +107,9 @@ def check_type_none_serves_default(case: Case) -> None:
 
 
 def check_required_tokens(case: Case) -> None:
-    if case.way == "default":
-        service = case.services.get_shared("default", case.rows)
-    else:
-        service = case.start()
-    statuses = [
-        case.request("GET", path, service=service).status
-        for path in ("/api/client/features", "/api/frontend")
-    ]
-    assert statuses == ([401, 401] if case.value else [200, 200])
+    service = case.start()
     assert case.request("GET", "/api/admin/projects", service=service).status == 401
-    if not case.value:
-        check_default_environment(case, service)
+    check_default_environment(case, service)
 
 
 def check_access_of_tokens(case: Case) -> None:
@@ -160,44 +147,22 @@ def check_custom_handler(case: Case) -> None:
 def check_demo_admin(case: Case) -> None:
     service = case.start({"AUTH_TYPE": "demo"})
     answer = sign_in_by_email(case, service, "admin")
-    if case.value:
-        assert find_signed_in_user(case, service, answer) == ADMIN_USER["username"]
-    else:
-        assert (answer.status, bool(answer.json["error"])) == (400, True)
+    assert find_signed_in_user(case, service, answer) == ADMIN_USER["username"]
     assert sign_in_by_email(case, service, "a@b").status == 200
 
 
 def check_first_admin(case: Case) -> None:
-    """Code takes precedence over the variables and the default; a second start changes nothing."""
-    nothing = {"SERVICE_DEFAULT_ADMIN_USERNAME": "", "SERVICE_DEFAULT_ADMIN_PASSWORD": ""}
-    pair = {
-        "SERVICE_DEFAULT_ADMIN_USERNAME": "eva",
-        "SERVICE_DEFAULT_ADMIN_PASSWORD": "Other-Horse-8",
-    }
+    """A second start changes nothing."""
+    password = {"SERVICE_DEFAULT_ADMIN_PASSWORD": "Other-Horse-8"}
     eva = {"username": "eva", "password": "Other-Horse-8"}
-    environ = {"default": nothing, "environment": pair, "code": pair}[case.way]
-    expected = eva if case.way == "environment" else case.value
-    service = case.start(environ)
-    assert (
-        find_signed_in_user(case, service, case.sign_in(service, **expected))
-        == expected["username"]
-    )
-    (row,) = case.services.query(service, "SELECT role_id FROM users")
-    assert row == (1,)
-    if case.way == "environment":
-        service.close()
-        other = {
-            "SERVICE_DEFAULT_ADMIN_USERNAME": "bob",
-            "SERVICE_DEFAULT_ADMIN_PASSWORD": "Bobs-Horse-9",
-        }
-        with case.services.run_service(service.environ | other) as second:
-            bob = {"username": "bob", "password": "Bobs-Horse-9"}
-            assert case.sign_in(second, **bob).status == 401
-            assert case.sign_in(second, **expected).status == 200
-    if case.way == "code":
-        options = {"authentication": {"initialAdminUser": None}}
-        with case.services.run_service(pair, options) as empty:
-            assert case.services.query(empty, "SELECT count(*) FROM users") == [(0,)]
+    service = case.start(password)
+    assert find_signed_in_user(case, service, case.sign_in(service, **eva)) == "eva"
+    assert case.services.query(service, "SELECT role_id FROM users") == [(1,)]
+    service.close()
+    other = service.environ | {"SERVICE_DEFAULT_ADMIN_USERNAME": "bob"}
+    with case.services.run_service(other) as second:
+        assert case.sign_in(second, username="bob", password="Other-Horse-8").status == 401
+        assert case.sign_in(second, **eva).status == 200
 
 
 IN_CODE = [
@@ -212,16 +177,9 @@ LISTS = {
 
 def check_first_tokens(case: Case) -> None:
     """Tokens are stored only in an empty table, all or none."""
-    if case.way == "default":
-        with case.services.run_service({"INIT_ADMIN_API_TOKENS": ""}) as service:
-            assert case.services.query(service, "SELECT count(*) FROM api_tokens") == [(0,)]
-        return
-    secrets, path = LISTS[case.row.variable] if case.row.variable else ("", "")
+    secrets, path = LISTS[case.row.variable]
     secrets_of_row = [secret.strip() for secret in secrets.split(",")]
-    if case.way == "code":
-        secrets_of_row, path = [IN_CODE[0]["secret"]], "/api/client/features"
-    blank = {"INIT_ADMIN_API_TOKENS": ""} | case.row.environ(case.way)
-    service = case.services.start(blank, case.row.options(case.way))
+    service = case.services.start({"INIT_ADMIN_API_TOKENS": ""} | case.row.environ, {})
     for secret in secrets_of_row:
         assert case.request("GET", path, token=secret, service=service).status == 200
     names = case.services.query(service, "SELECT token_name FROM api_tokens")
@@ -309,21 +267,10 @@ ROWS = (
         "authentication.enableApiToken",
         check_required_tokens,
         "AUTH_ENABLE_API_TOKEN",
-        True,
         "false",
-        False,
-        code=False,
         alone=True,
     ),
-    Row(
-        "authentication.type",
-        check_types,
-        "AUTH_TYPE",
-        "open-source",
-        "demo",
-        code="demo",
-        alone=True,
-    ),
+    Row("authentication.type", check_types, "AUTH_TYPE", alone=True),
     Row(
         "authentication.customAuthHandler",
         check_custom_handler,
@@ -334,24 +281,18 @@ ROWS = (
         "authentication.initialAdminUser",
         check_first_admin,
         "SERVICE_DEFAULT_ADMIN_USERNAME",
-        {"username": "admin", "password": "unleash4all"},
         "eva",
-        code={"username": "cleo", "password": "Codes-Horse-7"},
         alone=True,
     ),
-    Row("authentication.initApiTokens", check_first_tokens, default=[], code=IN_CODE, alone=True),
     *(
-        Row("authentication.initApiTokens", check_first_tokens, name, text=text, alone=True)
+        Row("authentication.initApiTokens", check_first_tokens, name, text, alone=True)
         for name, (text, _) in LISTS.items()
     ),
     Row(
         "authentication.demoAllowAdminLogin",
         check_demo_admin,
         "AUTH_DEMO_ALLOW_ADMIN_LOGIN",
-        False,
         "true",
-        True,
-        code=True,
         alone=True,
     ),
     Row("API token: environment and project, * for all", check_labels, alone=True),

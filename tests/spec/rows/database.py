@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from tests.server.process import Process, until
@@ -17,7 +17,12 @@ from tests.spec.database_fixtures import (
 )
 from tests.spec.kit import Case, Row
 
-COLUMNS = {"db.user": "usename", "db.database": "datname", "db.applicationName": "application_name"}
+# The columns of pg_stat_activity that tell a part.
+COLUMNS = {
+    "usename": "DATABASE_USERNAME",
+    "datname": "DATABASE_NAME",
+    "application_name": "DATABASE_APPLICATION_NAME",
+}
 PASSWORD = {"DATABASE_PASSWORD": "hunter2"}
 
 
@@ -31,47 +36,36 @@ def read_error(process: Process, code: int = 1) -> str:
 
 
 def check_part(case: Case) -> None:
-    """What the sessions of the way's service say about themselves; the password is each role's."""
+    """What the sessions of the service say about themselves; the password is the role's."""
     site = case.services.open_once(open_site)
-    assert case.request("GET", "/ready", service=site.service(case.way)).status == 200
-    expected = {
-        column: _find_row(case, name).expected(case.way) for name, column in COLUMNS.items()
-    }
-    column = COLUMNS.get(case.row.name, "usename")
-    others = {name: text for name, text in expected.items() if name != column}
-    assert set(site.list_sessions(column, **others)) == {expected[column]}
+    assert case.request("GET", "/ready", service=site.service("environment")).status == 200
+    variables = {case.row.variable, "DATABASE_USERNAME"}
+    column = next(name for name in reversed(COLUMNS) if COLUMNS[name] in variables)
+    others = {name: PARTS[variable] for name, variable in COLUMNS.items() if name != column}
+    assert set(site.list_sessions(column, **others)) == {PARTS[COLUMNS[column]]}
 
 
 def check_host(case: Case) -> None:
-    """The name of the default by TCP, a folder by its socket."""
+    """A folder by its socket."""
     site = case.services.open_once(open_site)
-    service = site.service(case.way)
-    name = str(site.server.folder) if case.way == "environment" else case.value
-    assert f"PostgreSQL at {name}:" in service.stdout
-    user = _find_row(case, "db.user").expected(case.way)
-    address = None if case.way == "environment" else "127.0.0.1"
-    assert set(site.list_sessions("host(client_addr)", usename=user)) == {address}
+    assert f"PostgreSQL at {site.server.folder}:" in site.service("environment").stdout
+    user = PARTS["DATABASE_USERNAME"]
+    assert set(site.list_sessions("host(client_addr)", usename=user)) == {None}
 
 
 def check_port(case: Case) -> None:
     site = case.services.open_once(open_site)
-    if case.way == "default":  # a socket's name has the port
-        environ = case.services.make_environ()
-        del environ["DATABASE_PORT"]
-        assert ":5432, " in site.start_service(environ).wait_for_address().stdout
-    else:  # in code it stands above a wrong variable
-        assert f":{site.server.port}, " in site.service(case.way).stdout
+    assert f":{site.server.port}, " in site.service("environment").stdout
 
 
 def check_schema(case: Case) -> None:
     site = case.services.open_once(open_site)
-    site.service(case.way)
-    database = _find_row(case, "db.database").expected(case.way)
+    site.service("environment")
     rows = site.server.ask(
         "SELECT DISTINCT schemaname FROM pg_tables WHERE schemaname !~ '^(pg_|information_)'",
-        database=database,
+        database=PARTS["DATABASE_NAME"],
     )
-    assert rows == [(case.value,)]
+    assert rows == [(PARTS["DATABASE_SCHEMA"],)]
 
 
 def check_in_code_object(case: Case) -> None:
@@ -92,13 +86,10 @@ def check_in_code_object(case: Case) -> None:
 def check_url(case: Case) -> None:
     """A URL beats the parts, which give what it lacks: here the password."""
     site = case.services.open_once(open_site)
-    name = site.create_database(f"url {case.way}")
-    right = site.make_url(name.replace(" ", "%20"), application_name="by%20url")
-    environ = PASSWORD | {"DATABASE_NAME": "service", "DATABASE_URL": right}
-    options = {}
-    if case.way == "code":
-        environ["DATABASE_URL"], options = site.make_url("service"), {"databaseUrl": right}
-    service = site.start_service(environ, options).wait_for_address()
+    name = site.create_database("by url")
+    url = site.make_url(name.replace(" ", "%20"), application_name="by%20url")
+    environ = PASSWORD | {"DATABASE_NAME": "service", "DATABASE_URL": url}
+    service = site.start_service(environ).wait_for_address()
     assert set(site.list_sessions("datname", application_name="by url")) == {name}
     service.close()
 
@@ -106,17 +97,11 @@ def check_url(case: Case) -> None:
 def check_url_file(case: Case) -> None:
     """A file beats the URL; an editor's last newline is no part of it."""
     site = case.services.open_once(open_site)
-    name = site.create_database(f"file_{case.way}")
-    right = site.make_url(name, application_name="by%20file") + "\n"
-    with write_files(right=right, wrong=site.make_url("service")) as paths:
+    name = site.create_database("by_file")
+    with write_files(url=site.make_url(name, application_name="by%20file") + "\n") as paths:
         environ = PASSWORD | {"DATABASE_URL": site.make_url("service")}
-        options = {}
-        if case.way == "code":
-            environ["DATABASE_URL_FILE"] = paths["wrong"]
-            options = {"databaseUrlFile": paths["right"], "databaseUrl": site.make_url("service")}
-        else:
-            environ["DATABASE_URL_FILE"] = paths["right"]
-        service = site.start_service(environ, options).wait_for_address()
+        environ["DATABASE_URL_FILE"] = paths["url"]
+        service = site.start_service(environ).wait_for_address()
     assert set(site.list_sessions("datname", application_name="by file")) == {name}
     service.close()
 
@@ -127,8 +112,6 @@ def check_in_code_precedence(case: Case) -> None:
     assert case.request("GET", "/ready", service=site.service("code")).status == 200
     assert set(site.list_sessions("datname", usename=CODE["user"])) == {CODE["database"]}
     assert CODE["database"] != PARTS["DATABASE_NAME"]
-    both = {row.name for row in case.rows if {"environment", "code"} <= set(row.ways)}
-    assert len(both) > 10  # each of them is proven in code with its variable set
 
 
 def check_sslmode_prefer(case: Case) -> None:
@@ -274,43 +257,22 @@ def check_unavailable_database(case: Case) -> None:
     assert "waiting for the database: connection to" in lonely.stderr
 
 
-def _find_row(case: Case, name: str) -> Row:
-    return next(row for row in case.rows if row.name == name and row.check is check_part)
-
-
-def _make_part_row(name: str, check: Callable[[Case], None], default: str, key: str) -> Row:
-    variable = {"user": "USERNAME", "database": "NAME", "applicationName": "APPLICATION_NAME"}
-    variable_name = "DATABASE_" + variable.get(key, key.upper())
-    text = PARTS.get(variable_name, "(its folder)")
-    return Row(name, check, variable_name, default, text, code=CODE[key], alone=True)
-
-
 ROWS = (
-    _make_part_row("db.user", check_part, "service_user", "user"),
-    _make_part_row("db.password", check_part, "service_password", "password"),
-    _make_part_row("db.database", check_part, "service", "database"),
-    _make_part_row("db.applicationName", check_part, "service", "applicationName"),
-    _make_part_row("db.host", check_host, "localhost", "host"),
-    _make_part_row("db.schema", check_schema, "public", "schema"),
-    Row(
-        "db.port",
-        check_port,
-        "DATABASE_PORT",
-        5432,
-        "(the server's)",
-        code="(the same)",
-        alone=True,
+    *(
+        Row(f"db.{name}", check, f"DATABASE_{variable}", alone=True)
+        for name, check, variable in (
+            ("user", check_part, "USERNAME"),
+            ("password", check_part, "PASSWORD"),
+            ("database", check_part, "NAME"),
+            ("applicationName", check_part, "APPLICATION_NAME"),
+            ("host", check_host, "HOST"),
+            ("schema", check_schema, "SCHEMA"),
+            ("port", check_port, "PORT"),
+        )
     ),
     Row("db", check_in_code_object, code=CODE, alone=True),
-    Row("databaseUrl", check_url, "DATABASE_URL", text="(made)", code="(made)", alone=True),
-    Row(
-        "databaseUrlFile",
-        check_url_file,
-        "DATABASE_URL_FILE",
-        text="(made)",
-        code="(made)",
-        alone=True,
-    ),
+    Row("databaseUrl", check_url, "DATABASE_URL", alone=True),
+    Row("databaseUrlFile", check_url_file, "DATABASE_URL_FILE", alone=True),
     Row(
         "options: in-code values take precedence over the environment",
         check_in_code_precedence,

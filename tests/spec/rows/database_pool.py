@@ -10,17 +10,13 @@ from collections.abc import Callable
 from contextlib import closing
 
 from tests.server.process import Process, until
-from tests.spec.database_fixtures import CODE, PARTS, Site, open_site
+from tests.spec.database_fixtures import PARTS, Site, open_site
 from tests.spec.kit import ADMIN_SECRET, Answer, Case, Row
 
-NAMES = {
-    "default": "service",
-    "environment": PARTS["DATABASE_APPLICATION_NAME"],
-    "code": CODE["applicationName"],
-}
-DATABASES = {"default": "service", "environment": "parts", "code": "code"}
-SCHEMAS = {"default": "public", "environment": PARTS["DATABASE_SCHEMA"], "code": CODE["schema"]}
-MAXIMUM = {"default": 4, "environment": 3, "code": 2}
+NAMES = {"default": "service", "environment": PARTS["DATABASE_APPLICATION_NAME"]}
+DATABASES = {"default": "service", "environment": "parts"}
+SCHEMAS = {"default": "public", "environment": PARTS["DATABASE_SCHEMA"]}
+MAXIMUM = int(PARTS["DATABASE_POOL_MAX"])
 
 
 class Crowd:
@@ -34,11 +30,10 @@ class Crowd:
     def run_behind_lock(self, site: Site, is_enough: Callable[[], bool]) -> float:
         """Holds the lock until it is enough; asks on until all are answered. Returns how long the
         lock was held."""
-        way = self._requested.way or "default"
+        way = self._requested.row.way
         with closing(site.server.connect(DATABASES[way])) as conn, conn.cursor() as cursor:
             conn.autocommit = False
-            schema = SCHEMAS[way].replace('"', '""')
-            cursor.execute(f'LOCK TABLE "{schema}".context_fields')
+            cursor.execute(f'LOCK TABLE "{SCHEMAS[way]}".context_fields')
             started_at = time.monotonic()
             for thread in self._threads:
                 thread.start()
@@ -77,32 +72,22 @@ def wait_for_evictions(case: Case, service: Process) -> None:
 
 
 def check_minimum(case: Case) -> None:
-    """Of the default nothing is kept; a minimum is there before any request and after idling."""
+    """It is there before any request and after idling."""
     site = case.services.open_once(open_site)
-    if case.way == "default":
-        environ = {"DATABASE_PORT": str(site.server.port), "DATABASE_APPLICATION_NAME": "none"}
-        service = site.start_service(
-            environ | {"DATABASE_POOL_IDLE_TIMEOUT_MS": "1"}
-        ).wait_for_address()
-        until(
-            lambda: not site.list_sessions("pid", application_name="none"),
-            "the end of all sessions",
-        )
-        return service.close()
-    service = site.service(case.way)
-    until(lambda: count_sessions(site, case.way) >= case.value, "the minimum")
+    service = site.service("environment")
+    until(lambda: count_sessions(site, "environment") >= 1, "the minimum")
     wait_for_evictions(case, service)
-    assert count_sessions(site, case.way) >= case.value
+    assert count_sessions(site, "environment") >= 1
 
 
 def check_maximum(case: Case) -> None:
     """A crowd of twelve waits, for the database and for its connections; nobody is refused."""
     site = case.services.open_once(open_site)
-    service, counts = site.service(case.way), [0]
+    service, counts = site.service("environment"), [0]
 
     def all_are_there() -> bool:
-        counts.append(count_sessions(site, case.way))
-        return counts[-1] == case.value
+        counts.append(count_sessions(site, "environment"))
+        return counts[-1] == MAXIMUM
 
     def is_in_time() -> bool:
         crowd = Crowd(case, service, 12)
@@ -110,24 +95,15 @@ def check_maximum(case: Case) -> None:
         return seconds < 1.9 and {answer.status for answer in crowd.responses} == {200}
 
     until(is_in_time, "a crowd that waits for less than 2 s, on a busy machine too")
-    assert max(counts) == case.value
+    assert max(counts) == MAXIMUM
 
 
 def check_idle_timeout(case: Case) -> None:
-    """The others' go within a second; those of the default stay."""
+    """All but the minimum end within a second."""
     site = case.services.open_once(open_site)
-    service, maximum = site.service(case.way), MAXIMUM[case.way]
-    Crowd(case, service, maximum).run_behind_lock(
-        site, lambda: count_sessions(site, case.way) == maximum
-    )
-    if case.way == "default":
-        wait_for_evictions(case, service)
-        assert count_sessions(site, case.way) == MAXIMUM[case.way]
-    else:
-        minimum = {"environment": int(PARTS["DATABASE_POOL_MIN"]), "code": CODE["pool"]["min"]}
-        until(
-            lambda: count_sessions(site, case.way) == minimum[case.way], "the end of idle sessions"
-        )
+    crowd = Crowd(case, site.service("environment"), MAXIMUM)
+    crowd.run_behind_lock(site, lambda: count_sessions(site, "environment") == MAXIMUM)
+    until(lambda: count_sessions(site, "environment") == 1, "the end of idle sessions")
 
 
 def check_exhausted_pool(case: Case) -> None:
@@ -180,17 +156,10 @@ def check_restart_of_database(case: Case) -> None:
 
 
 ROWS = (
-    Row("db.pool.min", check_minimum, "DATABASE_POOL_MIN", 0, "1", 1, code=2, alone=True),
-    Row("db.pool.max", check_maximum, "DATABASE_POOL_MAX", 4, "3", 3, code=2, alone=True),
+    Row("db.pool.min", check_minimum, "DATABASE_POOL_MIN", alone=True),
+    Row("db.pool.max", check_maximum, "DATABASE_POOL_MAX", alone=True),
     Row(
-        "db.pool.idleTimeoutMillis",
-        check_idle_timeout,
-        "DATABASE_POOL_IDLE_TIMEOUT_MS",
-        30_000,
-        "300",
-        300,
-        code=400,
-        alone=True,
+        "db.pool.idleTimeoutMillis", check_idle_timeout, "DATABASE_POOL_IDLE_TIMEOUT_MS", alone=True
     ),
     Row("db.pool.max", check_exhausted_pool, alone=True),
     Row("db", check_restart_of_database, alone=True),

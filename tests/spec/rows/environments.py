@@ -18,10 +18,6 @@ def count_events(case: Case, service: Process) -> int:
     return int(case.admin("GET", "/api/admin/events", service=service)["totalEvents"])
 
 
-def check_unchanged(case: Case) -> None:
-    assert list_enabled_environments(case, case.service) == case.value
-
-
 def check_unknown_and_empty_names(case: Case) -> None:
     """Unknown names only warn, and an empty list in code does nothing, whatever the variable."""
     basis = case.services.make_environ()
@@ -39,13 +35,6 @@ def check_unknown_and_empty_names(case: Case) -> None:
         assert count_events(case, service) == before
 
 
-def check_single_environment(case: Case) -> None:
-    service = case.start({"ENABLED_ENVIRONMENTS": "production"})
-    assert list_enabled_environments(case, service) == case.value
-    assert "ENABLED_ENVIRONMENTS" not in service.stderr
-    service.close()
-
-
 def check_enabled_environments(case: Case) -> None:
     """Projects and flags come along, an unknown name does not hinder the others, nothing is
     deleted, and once is enough."""
@@ -59,7 +48,7 @@ def check_enabled_environments(case: Case) -> None:
         case.admin("POST", f"{on}/development/on", service=service)
         strategies = case.admin("GET", f"{on}/development/strategies", service=service)
         assert strategies
-    with case.services.run_service(basis | case.row.environ(case.way)) as service:
+    with case.services.run_service(basis | case.row.environ) as service:
         assert list_enabled_environments(case, service) == case.value
         assert service.stderr.count("ENABLED_ENVIRONMENTS: environment ghost not found") == 1
         assert service.stderr.count("ENABLED_ENVIRONMENTS") == 1
@@ -78,27 +67,19 @@ def check_enabled_environments(case: Case) -> None:
         assert strategies_after == strategies
         assert case.admin("GET", f"{on}/development", service=service)["enabled"]
         before = count_events(case, service)
-    with case.services.run_service(basis | case.row.environ(case.way)) as service:
+    with case.services.run_service(basis | case.row.environ) as service:
         assert list_enabled_environments(case, service) == case.value
         assert count_events(case, service) == before
 
 
 ROWS = (
-    Row("environmentEnableOverrides", check_unchanged, default=BUILT_IN),
     Row("environmentEnableOverrides", check_unknown_and_empty_names, alone=True),
     Row(
         "environmentEnableOverrides",
         check_enabled_environments,
         "ENABLED_ENVIRONMENTS",
-        text="staging, production ,ghost",
-        value={"staging", "production"},
-        alone=True,
-    ),
-    Row(
-        "environmentEnableOverrides",
-        check_single_environment,
-        code=["development"],
-        from_code={"development"},
+        "staging, production ,ghost",
+        {"staging", "production"},
         alone=True,
     ),
 )

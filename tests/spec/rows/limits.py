@@ -50,18 +50,12 @@ def make_limit_check(*paths: str, kind: str = "") -> Callable[[Case], None]:
 
     def check(case: Case) -> None:
         gauge = f'rate_limits{{endpoint="{paths[0]}",method="POST"}} {float(case.value)}'
-        if case.way != "code":  # other rows' code switches metrics off there
-            assert gauge in case.request("GET", "/internal-backstage/prometheus").text.splitlines()
+        assert gauge in case.request("GET", "/internal-backstage/prometheus").text.splitlines()
         with open_credential(case, kind) as token:
 
             def post(path: str, address: str, **headers: str) -> Answer:
                 return case.request("POST", path, {}, token=token, address=address, **headers)
 
-            if case.value > 100:  # too many to be sure that none comes back meanwhile
-                answer = post(paths[0], case.address)
-                assert answer.headers["RateLimit-Policy"] == f"{case.value};w=60"
-                assert answer.headers["RateLimit-Remaining"] == str(case.value - 1)
-                return
             for address in list_addresses(case):
                 started_at = time.monotonic()
                 remaining = []
@@ -76,8 +70,7 @@ def make_limit_check(*paths: str, kind: str = "") -> Callable[[Case], None]:
             assert remaining == [(400, str(n)) for n in reversed(range(case.value))]
             assert all(is_rejected(answer, case.value) for answer in rejections + forged)
             assert post(paths[0], case.other_address).status == 400
-            if case.way == "environment":
-                assert CROSSED not in case.service.stdout + case.service.stderr
+            assert CROSSED not in case.service.stdout + case.service.stderr
 
     return check
 
@@ -230,60 +223,53 @@ FRONTEND_REGISTER = ("/api/frontend/register", "/api/frontend/client/register")
 LOGIN = ("/auth/simple", "/auth/simple/login")
 
 ROWS = (
-    # The names of these two variables are crossed in the specification.
-    Row(
-        "metricsRateLimiting.clientMetricsMaxPerMinute",
-        make_limit_check(CLIENT[0], kind="client"),
-        "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE",
-        6000,
-        "8",
-        8,
-        code=11,
-    ),
-    Row(
-        "metricsRateLimiting.clientRegisterMaxPerMinute",
-        make_limit_check(CLIENT[1], kind="client"),
-        "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE",
-        6000,
-        "9",
-        9,
-        code=12,
-    ),
-    Row(
-        "metricsRateLimiting.frontendMetricsMaxPerMinute",
-        make_limit_check(*FRONTEND_METRICS, kind="frontend"),
-        "FRONTEND_METRICS_RATE_LIMIT_PER_MINUTE",
-        6000,
-        "10",
-        10,
-        code=13,
-    ),
-    Row(
-        "metricsRateLimiting.frontendRegisterMaxPerMinute",
-        make_limit_check(*FRONTEND_REGISTER, kind="frontend"),
-        "REGISTER_FRONTEND_RATE_LIMIT_PER_MINUTE",
-        6000,
-        "7",
-        7,
-        code=14,
-    ),
-    Row(
-        "rateLimiting.simpleLoginMaxPerMinute",
-        make_limit_check(*LOGIN),
-        "SIMPLE_LOGIN_LIMIT_PER_MINUTE",
-        10,
-        "12",
-        12,
-        code=15,
-    ),
-    Row(
-        "rateLimiting.createUserMaxPerMinute",
-        make_limit_check(USERS, kind="admin"),
-        "CREATE_USER_RATE_LIMIT_PER_MINUTE",
-        20,
-        "11",
-        11,
-        code=16,
+    *(
+        Row(name, make_limit_check(*paths, kind=kind), variable, str(value), value)
+        for name, paths, kind, variable, value in (
+            # The names of these two variables are crossed in the specification.
+            (
+                "metricsRateLimiting.clientMetricsMaxPerMinute",
+                CLIENT[:1],
+                "client",
+                "REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE",
+                8,
+            ),
+            (
+                "metricsRateLimiting.clientRegisterMaxPerMinute",
+                CLIENT[1:],
+                "client",
+                "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE",
+                9,
+            ),
+            (
+                "metricsRateLimiting.frontendMetricsMaxPerMinute",
+                FRONTEND_METRICS,
+                "frontend",
+                "FRONTEND_METRICS_RATE_LIMIT_PER_MINUTE",
+                10,
+            ),
+            (
+                "metricsRateLimiting.frontendRegisterMaxPerMinute",
+                FRONTEND_REGISTER,
+                "frontend",
+                "REGISTER_FRONTEND_RATE_LIMIT_PER_MINUTE",
+                7,
+            ),
+            (
+                "rateLimiting.simpleLoginMaxPerMinute",
+                LOGIN,
+                "",
+                "SIMPLE_LOGIN_LIMIT_PER_MINUTE",
+                12,
+            ),
+            (
+                "rateLimiting.createUserMaxPerMinute",
+                (USERS,),
+                "admin",
+                "CREATE_USER_RATE_LIMIT_PER_MINUTE",
+                11,
+            ),
+        )
     ),
     Row("errors: a per-address limit answers 429", check_client_address, alone=True),
     Row("endpoint: GET /api/client/features", check_client_features),

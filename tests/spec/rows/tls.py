@@ -8,7 +8,6 @@ import signal
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from tests.spec.database_fixtures import start_together
 from tests.spec.kit import Case, Row
@@ -23,47 +22,28 @@ UNVERIFIED = "certificate is not verified"
 def check_connections(
     server: TlsServer,
     accepted: Mapping[str, tuple[tuple[bool, str | None], dict[str, str]]],
-    rejected: Mapping[str, dict[str, str]] | None = None,
-    options: Mapping[str, Any] | None = None,
+    rejected: Mapping[str, dict[str, str]],
 ) -> None:
     """A service for each name must have sessions of this sort, with a warning without verification;
     the refused ones end at once with one line that has these words."""
-    cases = {
-        name: (environ | {"DATABASE_APPLICATION_NAME": name}, options or {})
+    cases: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+        name: (environ | {"DATABASE_APPLICATION_NAME": name}, {})
         for name, (_, environ) in accepted.items()
     }
-    cases |= {message: (environ, options or {}) for message, environ in (rejected or {}).items()}
+    cases |= {message: (environ, {}) for message, environ in rejected.items()}
     with start_together(cases, TMPDIR=server.temporary) as messages:
         for name, (expected, _) in accepted.items():
             assert server.list_sessions(name) == [expected], (name, messages[name])
             assert (UNVERIFIED in messages[name]) == name.startswith("unverified"), name
-        for message in rejected or {}:
+        for message in rejected:
             assert messages[message].startswith(REFUSALS)
             assert message.rstrip("0123456789") in messages[message]
             assert "\n" not in messages[message]
 
 
 def check_json(case: Case) -> None:
-    """Nothing: no TLS. In code it beats the variable."""
     server = case.services.open_once(run_tls_server)
     verified = {"rejectUnauthorized": True, "ca": server.ca}
-    if case.way == "default":
-        check_connections(server, {"none": (NONE, server.environ())})
-        line = read_error(server.start_service(server.environ("secure")))
-        assert "no encryption (it may require TLS, see DATABASE_SSL" in line
-    elif case.way == "code":
-        environ = server.environ(DATABASE_SSL="false")
-        check_connections(server, {"in code": (TLS, environ)}, options={"db": {"ssl": verified}})
-        check_connections(
-            server,
-            {"none in code": (NONE, server.environ(DATABASE_SSL=json.dumps(verified)))},
-            options={"db": {"ssl": False}},
-        )
-    else:
-        _json_of_the_variable(server, verified)
-
-
-def _json_of_the_variable(server: TlsServer, verified: dict[str, Any]) -> None:
     whole = json.dumps(verified)
     shells = json.dumps(verified | {"ca": server.ca.replace("\n", "\\n")})
     untrusted = json.dumps(verified | {"ca": server.other_ca})
@@ -77,13 +57,14 @@ def _json_of_the_variable(server: TlsServer, verified: dict[str, Any]) -> None:
             "unverified": (TLS, server.environ(DATABASE_SSL=unchecked)),
             "unverified name": (TLS, server.environ(host="127.0.0.2", DATABASE_SSL=unchecked)),
             "off": (NONE, server.environ(DATABASE_SSL="false")),
+            "none": (NONE, server.environ()),
         },
         {
             "certificate verify failed": server.environ(DATABASE_SSL=untrusted),
             'does not match host name "127.0.0.2"': server.environ(
                 host="127.0.0.2", DATABASE_SSL=whole
             ),
-            "no encryption": server.environ("secure", DATABASE_SSL="false"),
+            "no encryption (it may require TLS, see DATABASE_SSL": server.environ("secure"),
         },
     )
     systems = server.environ(DATABASE_SSL="true", SSL_CERT_FILE=server.files["ca"])
@@ -240,10 +221,10 @@ def check_private_files(case: Case) -> None:
 
 URL_FILES = {"sslrootcert": "ca", "sslcert": "cert", "sslkey": "key"}
 ROWS = (
-    Row("db.ssl", check_json, "DATABASE_SSL", None, "(made)", code="(made)", alone=True),
-    Row("db.ssl", check_client_certificate, "DATABASE_SSL_CA_CONFIG", text="(made)", alone=True),
+    Row("db.ssl", check_json, "DATABASE_SSL", alone=True),
+    Row("db.ssl", check_client_certificate, "DATABASE_SSL_CA_CONFIG", alone=True),
     *(
-        Row("db.ssl", check_single_files, f"DATABASE_SSL_{name}", text="(made)", alone=True)
+        Row("db.ssl", check_single_files, f"DATABASE_SSL_{name}", alone=True)
         for name in ("CA_FILE", "CERT_FILE", "KEY_FILE", "REJECT_UNAUTHORIZED")
     ),
     Row("db.ssl", check_private_files, alone=True),
