@@ -1,7 +1,7 @@
 """What the specification lists, row by row: each needs a check in tests/spec/rows.
 
 An option's variables stand beside it; a statement of the specification that is no option is named
-by its section and its place there.
+by its section and its place there. Statements about signals, SDKs and sign-in are in tests/routes.
 """
 
 from __future__ import annotations
@@ -98,16 +98,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 }
 
 RULES: tuple[str, ...] = (
-    "service 2: external systems report signals by POST",
-    "service 4: one endpoint shared by several tokens tells its sources apart",
-    "service 5: received signals stand in the View signals page of the endpoint",
     "service 6: configured by an options object or by variables",
-    "signal endpoint: created by the form New signal endpoint under Integrations",
-    "signal endpoint: creation needs the permission ADMIN",
-    "signal endpoint: the name is the last segment of the path",
-    "signal endpoint: at most five tokens",
-    "signal: the body is optional JSON of any structure",
-    "signal: type and data are conventional, not required",
     "API token: environment and project, * for all",
     "API token: admin secrets start with *:*. and target everything",
     "API token: type is ADMIN, CLIENT or FRONTEND",
@@ -121,23 +112,9 @@ RULES: tuple[str, ...] = (
     "programs: SIGINT shuts down gracefully",
     "programs: outgoing requests can be routed through a proxy",
     "mail: without a mail server users cannot reset their own passwords",
-    "send a signal: an existing endpoint, and the token in the Authorization header",
-    "send a signal: a payload up to the limit is accepted",
-    "send a signal: what was received appears in View signals",
-    "endpoint: GET /api/client/features",
-    "endpoint: POST /api/client/register",
-    "endpoint: POST /api/client/metrics",
-    "endpoint: POST /api/frontend/register",
-    "endpoint: POST /api/frontend/metrics",
-    "endpoint: POST /auth/simple",
-    "endpoint: POST /api/admin/user-admin",
     "authentication: none serves the default environment without a token",
     "authentication: API tokens are required unless switched off",
     "errors: a per-address limit answers 429",
-    "limit: one signal a second",
-    "limit: five signal endpoints",
-    "limit: five tokens for each endpoint",
-    "limit: 100 kB of payload",
     "limits: the four of signals can be overridden",
     "versioning: eventHook is gone",
     "versioning: segment values 1000 by default",

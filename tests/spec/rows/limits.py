@@ -5,14 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from http.cookies import SimpleCookie
 
-from tests.spec.kit import ADMIN_SECRET, ADMIN_USER, Answer, Case, Row
-from tests.spec.rows.features import create_flag, poll_features
+from tests.spec.kit import ADMIN_SECRET, Answer, Case, Row
 
-APPLICATIONS = "/api/admin/metrics/applications"
 USERS = "/api/admin/user-admin"
-PASSWORD = "Strong-Pass-1"
 FORGED = (
     {"X_Forwarded_For": "9.9.9.9"},
     {"Forwarded": "for=9.9.9.9"},
@@ -135,88 +131,6 @@ def check_client_address(case: Case) -> None:
     service.close()
 
 
-# The endpoints --------------------------------------------------------------------------------
-
-
-def check_client_features(case: Case) -> None:
-    with create_flag(case) as name, case.create_api_token("client") as token:
-        answer = poll_features(case, token)
-        assert (answer.status, answer.json["version"]) == (200, 2)
-        (row_of_flag,) = (row for row in answer.json["features"] if row["name"] == name)
-        assert row_of_flag["enabled"]
-        assert poll_features(case, "").status == poll_features(case, "wrong").status == 401
-
-
-def check_client_register(case: Case) -> None:
-    body = {
-        "appName": case.name,
-        "instanceId": "one",
-        "strategies": ["default"],
-        "started": format_now(),
-        "interval": 10,
-    }
-    with case.create_api_token("client") as token:
-        assert case.request("POST", "/api/client/register", body, token=token).status == 202
-        assert case.request("POST", "/api/client/register", body).status == 401
-    path = f"/api/admin/metrics/instances/{case.name}/environment/development"
-    (instance,) = case.admin("GET", path)["instances"]
-    assert (instance["instanceId"], instance["clientIp"]) == ("one", case.address)
-    case.admin("DELETE", f"{APPLICATIONS}/{case.name}")
-
-
-def make_metrics_check(*paths: str, kind: str, status: int) -> Callable[[Case], None]:
-    def check(case: Case) -> None:
-        with create_flag(case) as name, case.create_api_token(kind) as token:
-            counts = {name: {"yes": 2, "no": 1}}
-            body = {
-                "appName": name,
-                "instanceId": "one",
-                "bucket": {"start": format_now(), "stop": format_now(), "toggles": counts},
-            }
-            for path in paths:
-                assert case.request("POST", path, body, token=token).status == status, path
-                assert case.request("POST", path, body).status == 401, path
-            rows = case.admin("GET", f"/api/admin/client-metrics/features/{name}/raw")["data"]
-            assert sum(row["yes"] for row in rows) == 2 * len(paths)
-            assert {row["appName"] for row in rows} == {name}
-            case.admin("DELETE", f"{APPLICATIONS}/{name}")
-
-    return check
-
-
-def check_frontend_register(case: Case) -> None:
-    body = {"appName": case.name, "started": format_now(), "interval": 10, "strategies": []}
-    with case.create_api_token("frontend") as token:
-        for path in ("/api/frontend/register", "/api/frontend/client/register"):
-            assert case.request("POST", path, body, token=token).status == 200
-            assert case.request("POST", path, body).status == 401
-
-
-def check_sign_in(case: Case) -> None:
-    for path in ("/auth/simple", "/auth/simple/login"):
-        answer = case.request("POST", path, ADMIN_USER)
-        (cookie,) = SimpleCookie(answer.headers["Set-Cookie"]).values()
-        session = f"{cookie.key}={cookie.value}"
-        user = case.request("GET", "/api/admin/user", Cookie=session).json["user"]
-        assert user["username"] == answer.json["username"] == ADMIN_USER["username"]
-        rejection = case.request("POST", path, ADMIN_USER | {"password": "wrong"})
-        assert (rejection.status, rejection.headers["Set-Cookie"]) == (401, None)
-
-
-def check_create_user(case: Case) -> None:
-    body = {"username": case.name, "password": PASSWORD, "rootRole": "Editor"}
-    response = case.request("POST", USERS, body, token=ADMIN_SECRET)
-    assert response.status == 201
-    assert case.sign_in(username=case.name, password=PASSWORD).status == 200
-    assert case.request("POST", USERS, body).status == 401
-    case.admin("DELETE", f"{USERS}/{response.json['id']}")
-    assert case.sign_in(username=case.name, password=PASSWORD).status == 401
-
-
-def format_now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
 CLIENT = ("/api/client/metrics", "/api/client/register")
 FRONTEND_METRICS = ("/api/frontend/metrics", "/api/frontend/client/metrics")
 FRONTEND_REGISTER = ("/api/frontend/register", "/api/frontend/client/register")
@@ -272,17 +186,4 @@ ROWS = (
         )
     ),
     Row("errors: a per-address limit answers 429", check_client_address, alone=True),
-    Row("endpoint: GET /api/client/features", check_client_features),
-    Row("endpoint: POST /api/client/register", check_client_register),
-    Row(
-        "endpoint: POST /api/client/metrics",
-        make_metrics_check(CLIENT[0], kind="client", status=202),
-    ),
-    Row("endpoint: POST /api/frontend/register", check_frontend_register),
-    Row(
-        "endpoint: POST /api/frontend/metrics",
-        make_metrics_check(*FRONTEND_METRICS, kind="frontend", status=200),
-    ),
-    Row("endpoint: POST /auth/simple", check_sign_in),
-    Row("endpoint: POST /api/admin/user-admin", check_create_user),
 )

@@ -13,14 +13,14 @@ PRE, INNER = "X-Pre-Hook", "X-Pre-Router-Hook"
 
 def check_pre_hook(case: Case) -> None:
     """Around everything: sees each request as it came in, refusals and preflights included."""
-    for method, path, status, seen in (
+    for method, path, status, expected in (
         ("GET", "/sign-in", 200, "|/sign-in"),
         ("GET", "//api//nowhere/", 404, "|/api//nowhere/"),  # waitress's own cleaning
         ("GET", "/%FF", 400, "|/\xff"),
         ("OPTIONS", "/api/frontend", 204, "|/api/frontend"),
     ):
         answer = case.request(method, path)
-        assert (answer.status, answer.headers[PRE]) == (status, seen), path
+        assert (answer.status, answer.headers[PRE]) == (status, expected), path
     own = case.request("GET", "/of-pre-hook")
     assert (own.status, own.headers["X-Content-Type-Options"]) == (200, "nosniff")
     bug = case.request("GET", "/api/of-pre-hook/bug")
