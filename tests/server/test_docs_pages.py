@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import threading
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
 
+from tests.repository.kit import run
 from tests.server.docs_pages import Reader, list_blocks
 from tests.server.process import ROOT, Client, find_free_port, make_database_environ, run_service
+from tests.waiting import DEADLINE_SECONDS
 
 MODULES = ROOT / "tests" / "sdk" / "node_modules"
 ADMIN_TOKEN = "*:*.choose-a-long-random-text"
@@ -82,7 +86,24 @@ def test_releases(service_port, tmp_path):
     assert documented[1].strip() in output
 
 
-def test_alert_rules(service_port, tmp_path):
+@pytest.fixture
+def hurried_rules(service_port, environ, temporary_database) -> Iterator[None]:
+    """Alert rules are evaluated each second, not after a quarter of a minute."""
+    stop = threading.Event()
+
+    def hurry() -> None:
+        with closing(temporary_database.connect(environ["DATABASE_NAME"])) as conn:
+            while not stop.wait(0.3):
+                run(conn, "UPDATE alert_rules SET due_at = 'epoch' WHERE due_at > now()")
+
+    thread = threading.Thread(target=hurry)
+    thread.start()
+    yield
+    stop.set()
+    thread.join(DEADLINE_SECONDS)
+
+
+def test_alert_rules(service_port, tmp_path, hurried_rules):
     require("curl", "jq")
     wait = "until curl -H \"$AUTH\" $PLACE | jq -e '.enabled == %s' >/dev/null; do sleep 1; done"
     fires = 'until curl -H "$AUTH" $RULES/$SILENCE | grep -q firing; do sleep 1; done'

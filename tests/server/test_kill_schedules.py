@@ -23,11 +23,10 @@ def environ(data: Path) -> dict[str, str]:
 
 
 def schedule_sets(process: Process) -> None:
-    """Sets that are due at any moment of the next two seconds and switch a flag to and fro."""
+    """Sets that are due at any moment of two seconds and switch a flag to and fro."""
     (account,) = process.request("GET", "/api/admin/service-account")[1]["serviceAccounts"]
-    now = datetime.now(UTC)
     for number in range(SETS_FOR_EACH_KILL):
-        at = now + timedelta(seconds=2 + random.uniform(0, 2))
+        at = datetime.now(UTC) + timedelta(seconds=random.uniform(3, 5))
         body = {
             "name": f"{at} {number}",
             "actorId": account["id"],
