@@ -182,7 +182,7 @@ class Fleet:
             full = json.loads(engine.get_state())
         return normalize(self.state(id)) == normalize(full)
 
-    def await_current(self, client: Client, seconds: float = 1.0) -> None:
+    def await_current(self, client: Client, seconds: float = 5.0) -> None:
         """Fails if a client doesn't have the state of the service within this time."""
         for id in self._tokens:
             try:
