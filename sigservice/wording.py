@@ -1,7 +1,11 @@
 """Numbers with their nouns, and durations, in messages and pages."""
 
 import math
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
+
+_UNITS = {"_seconds": " s", "_ms": " ms", "_milliseconds": " ms", "_bytes": " B"}
 
 
 def plural(count: int, noun: str) -> str:
@@ -15,6 +19,20 @@ def format_number(value: float) -> str:
         return f"{value:.4g}"
     text = f"{value:,.{max(0, 3 - math.floor(math.log10(abs(value))))}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def format_measure(value: float, source: Mapping[str, Any]) -> str:
+    """With at most three significant digits and its unit, such as `0.9%`, `0.94 s` or `13.5 per
+    min`. `source` is the JSON of the source of a rule."""
+    measure, name = source.get("measure"), str(source.get("metric", ""))
+    unit = next((unit for end, unit in _UNITS.items() if name.endswith(end)), "")
+    if measure == "ratio":
+        value, unit = value * 100, "%"
+    elif measure == "rate":
+        unit = " per min"
+    digits = 0 if value == 0 else max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{value:.3g}" if 0 < abs(value) < 1e-6 or abs(value) >= 1e15 else f"{value:,.{digits}f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + unit
 
 
 def spell_duration(duration: timedelta) -> str:

@@ -170,9 +170,3 @@ def find_bounds(period_name: str, now: datetime) -> tuple[datetime, datetime]:
     """The begin and end of the charts of a period; the current hour is the last one."""
     end = now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
     return end - timedelta(hours=PERIODS[period_name].hours), end
-
-
-def choose_period(at: datetime, now: datetime) -> str:
-    """The shortest period of a day or more that contains the time; the longest one if none does."""
-    names = [name for name, period in PERIODS.items() if period.hours >= 24]
-    return next((name for name in names if at >= find_bounds(name, now)[0]), names[-1])

@@ -1,7 +1,7 @@
 <li data-announce="{{release["place"]}}: {{release["word"]}} at {{release["rollout"]}}%">
 % include("releases/state.tpl", release=release)
 <a href="{{url(release["path"])}}"><bdi>{{release["feature"]}}</bdi> in <bdi>{{release["environment"]}}</bdi></a>
-<span>{{release["rollout"]}}% <span aria-hidden="true">{{release["dots"]}}</span></span>
+<span>{{release["rollout"]}}% {{release["step_text"]}}</span>
 % if release["guards"]:
 <span>{{release["guard_summary"]}}</span>
 % end

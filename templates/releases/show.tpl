@@ -1,33 +1,49 @@
 % rebase("layout.tpl", title=title, live=is_live)
 <div id="release" data-live>
-% include("releases/heading.tpl")
-% include("releases/panel.tpl", release=release)
-<dl>
-<div><dt>Strategy</dt><dd><bdi>{{strategy}}</bdi></dd></div>
-% if ends_at:
-<div><dt>Ends at the earliest</dt><dd>
-% include("partials/time.tpl", at=ends_at)
-</dd></div>
-% end
-<div><dt>Hold without data</dt><dd>after {{release["noDataMinutes"]}} min</dd></div>
-</dl>
+<div class="heading">
+<h1><a href="{{url(release["flag_path"])}}"><bdi>{{release["feature"]}}</bdi></a> in <bdi>{{release["environment"]}}</bdi></h1>
+% include("releases/commands.tpl", release=release)
+</div>
+<div class="heading">
+<h2 class="answer {{release["style"]}}" data-announce="{{release["place"]}}: {{release["headline"]}}"><span aria-hidden="true">{{release["icon"]}}</span> <bdi>{{release["headline"]}}</bdi></h2>
+<span class="muted">{{"planned" if release["state"] == "scheduled" else "started"}}
+% include("partials/time.tpl", at=release["begin_at"])
+by <bdi>{{release["createdBy"]}}</bdi></span>
+</div>
+% include("releases/notes.tpl", release=release)
 % if chart:
+% include("releases/recorder.tpl", chart=chart, release=release)
+% elif release["guard_rows"]:
+<ul class="lanes">
+% for guard in release["guard_rows"]:
+% include("releases/guard.tpl", guard=guard)
+% end
+</ul>
+% end
 <section>
-<h2>Percentage</h2>
-<div class="chart release-chart">
-<div class="axis" aria-hidden="true"><span>100%</span><span>0%</span></div>
-<svg viewBox="0 -14 640 116" preserveAspectRatio="none" role="img" aria-label="{{chart["label"]}}">
-<line x1="0" y1="100" x2="640" y2="100"></line>
-<path d="{{chart["path"]}}"></path>
-% for mark in chart["marks"]:
-<line class="mark" x1="{{mark["x"]}}" y1="-14" x2="{{mark["x"]}}" y2="100"><title>{{mark["icon"]}} {{mark["text"]}}</title></line>
+<h2>Log</h2>
+<ul class="rows log">
+% for step in planned:
+<li class="muted">
+% if step["at"]:
+% include("partials/time.tpl", at=step["at"])
+% else:
+later
 % end
-</svg>
-<div class="axis" aria-hidden="true">
-% include("partials/time.tpl", at=chart["start"], time_form="clock")
-% include("partials/time.tpl", at=chart["stop"], time_form="clock")
-</div>
-</div>
+{{step["text"]}}</li>
+% end
+% for event in log:
+<li>
+% include("partials/time.tpl", at=event["at"])
+<bdi>{{event["actor"]}}</bdi> <bdi>{{event["text"]}}</bdi></li>
+% end
+</ul>
+% if copy:
+<details>
+<summary>Copy as text</summary>
+<div class="copy"><pre id="release-text" tabindex="0">{{copy}}</pre>
+<button type="button" class="quiet needs-script" data-copy="release-text">Copy</button></div>
+</details>
+% end
 </section>
-% end
 </div>

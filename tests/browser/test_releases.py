@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from tests.jobs.release_kit import Releases
@@ -19,17 +21,17 @@ def test_a_rollback_is_asked_in_a_dialog_whose_focus_is_on_cancel(tab, kit):
     kit.create()
     page = tab("ada")
     page.goto(FLAG)
-    page.get_by_role("link", name="Roll back to 0%").press("Enter")
+    page.get_by_role("link", name="Roll back …").press("Enter")
     dialog = page.get_by_role("dialog", name="Roll back to 0% of users?")
     dialog.wait_for()
     assert page.evaluate("document.activeElement.textContent") == "Cancel"
     page.keyboard.press("Enter")
     dialog.wait_for(state="hidden")
     assert kit.rollout() == 1
-    page.get_by_role("link", name="Roll back to 0%").click()
+    page.get_by_role("link", name="Roll back …").click()
     dialog.get_by_label("Why?").fill("too slow")
     dialog.get_by_role("button", name="Roll back").click()
-    page.get_by_text("1% → 0% of users.").wait_for()
+    page.get_by_text("1% → 0%").first.wait_for()
     assert page.url.split("#")[0].endswith(FLAG)
     assert kit.rollout() == 0
     assert page.complaints == []
@@ -39,11 +41,11 @@ def test_a_live_panel_announces_a_new_state_and_keeps_the_focus(tab, kit):
     release = kit.create()
     page = tab("ada")
     page.goto(FLAG)
-    page.get_by_role("link", name="Roll back to 0%").focus()
+    page.get_by_role("link", name="Roll back …").focus()
     kit.command(release, "hold")
     page.locator("#toast", has_text="on hold at 1%").wait_for()
-    page.get_by_text("Nothing changes until someone decides.").wait_for()
-    assert page.evaluate("document.activeElement.textContent").startswith("Roll back to 0%")
+    page.get_by_text("On hold at 1%").first.wait_for()
+    assert page.evaluate("document.activeElement.textContent").startswith("Roll back …")
     assert page.complaints == []
 
 
@@ -52,7 +54,7 @@ def test_the_focus_goes_back_to_a_live_panel_when_a_dialog_is_closed(tab, kit):
     page = tab("ada")
     page.clock.install()
     page.goto(FLAG)
-    page.get_by_role("link", name="Roll back to 0%").press("Enter")
+    page.get_by_role("link", name="Roll back …").press("Enter")
     dialog = page.get_by_role("dialog", name="Roll back to 0% of users?")
     dialog.wait_for()
     requests = []
@@ -61,7 +63,7 @@ def test_the_focus_goes_back_to_a_live_panel_when_a_dialog_is_closed(tab, kit):
     page.keyboard.press("Escape")
     dialog.wait_for(state="hidden")
     assert requests == []
-    assert page.evaluate("document.activeElement.textContent").startswith("Roll back to 0%")
+    assert page.evaluate("document.activeElement.textContent").startswith("Roll back …")
     with page.expect_response(lambda response: response.url.endswith(FLAG)):
         page.clock.run_for(6_000)
     assert page.complaints == []
@@ -70,7 +72,7 @@ def test_the_focus_goes_back_to_a_live_panel_when_a_dialog_is_closed(tab, kit):
 def test_the_errors_of_a_preview_are_in_view_and_have_the_focus(tab, kit):
     page = tab("ada", viewport={"width": 1280, "height": 700})
     page.goto(f"{FLAG}/environments/production/releases/new")
-    page.locator("[id='steps.1.rollout']").fill("1")
+    page.locator("#steps").fill("x")
     page.get_by_role("button", name="Preview").click()
     alert = page.get_by_role("alert")
     alert.wait_for()
@@ -78,7 +80,7 @@ def test_the_errors_of_a_preview_are_in_view_and_have_the_focus(tab, kit):
     assert 0 < alert.bounding_box()["y"] < 700
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert page.url.endswith("#steps.1.rollout")
+    assert page.url.endswith("#steps")
     assert page.complaints == []
 
 
@@ -94,33 +96,61 @@ def test_the_releases_of_a_project_go_with_the_last_one(tab, kit):
     assert page.complaints == []
 
 
-def test_a_form_of_a_release_grows_and_shows_a_preview_without_loading_the_page(tab, kit):
-    kit.endpoint("alertmanager", template="alertmanager")
+def test_a_form_of_a_release_shows_a_preview_without_loading_the_page(tab, kit):
+    kit.command(kit.create(guards=[kit.guard(kit.endpoint())]), "rollback")
     page = tab("ada")
     page.goto(f"{FLAG}/environments/production/releases/new")
-    page.get_by_role("button", name="quarters").click()
-    page.locator("[id='steps.0.rollout'][value='25']").wait_for()
-    page.get_by_role("button", name="Silence of an endpoint").click()
-    page.get_by_text("Guard 1 · Silence of an endpoint").wait_for()
-    page.locator("[id='guards.0.rule.source.everySeconds']").fill("3600")
+    page.get_by_role("button", name="Quarters").click()
+    page.locator("#steps[value^='25% for 1 h']").wait_for()
     page.get_by_role("button", name="Preview").click()
-    page.get_by_role("heading", name="The last 48 h").wait_for()
+    page.get_by_text("would have broken 0 times").wait_for()
     page.get_by_role("button", name="Start release").click()
     page.get_by_text("Release created.").wait_for()
     assert kit.rollout() == 25
     assert page.complaints == []
 
 
-def test_the_labels_of_an_axis_are_on_their_lines(tab, kit):
-    release = kit.create()
+def test_a_form_of_a_release_has_twelve_controls_and_800_pixels(tab, kit):
+    endpoint = kit.endpoint()
+    kit.command(kit.create(guards=[kit.guard(endpoint)] * 3), "stop")
+    source = {"kind": "impactMetric", "metric": "errors", "measure": "rate"}
+    for limit, name in enumerate(("a-rule", "b-rule", "c-rule", "d-rule")):
+        rule = {"name": name, "endpointId": endpoint["id"], "above": limit}
+        rule |= {"source": source | {"environment": "production"}}
+        kit.post("/api/admin/alert-rules", rule, 201)
+    kit.post(f"{kit.place}/off")
+    page = tab("ada", viewport={"width": 1280, "height": 900})
+    page.goto(f"{FLAG}/environments/production/releases/new")
+    controls = page.locator("main :is(input, select, textarea, button):visible")
+    names = controls.evaluate_all("all => all.filter(e => e.tabIndex >= 0).map(e => e.name)")
+    assert len(names) <= 12, names
+    form = page.locator("#editor").bounding_box()
+    assert form["y"] + form["height"] <= 800
+    assert page.complaints == []
+
+
+def test_a_release_is_one_page_with_one_axis_whose_levels_are_apart(tab, kit):
+    release = kit.create(guards=[kit.guard(kit.endpoint())])
     page = tab("ada")
     page.goto(f"{FLAG}/environments/production/releases/{release['id']}")
-    find_middles = """() => [...document.querySelectorAll(".chart .axis:first-child span")].map(
-        label => { const box = label.getBoundingClientRect(); return box.top + box.height / 2; })"""
-    top, bottom = page.evaluate(find_middles)
-    line = page.locator(".chart svg > line").first.bounding_box()
-    assert abs(line["y"] - bottom) <= 1
-    assert abs(line["y"] - 100 - top) <= 1
+    assert page.locator("main svg").count() == 1
+    assert page.locator("main nav.tabs").count() == 0
+    levels = page.locator(".recorder text").evaluate_all(
+        "texts => texts.map(text => text.getBoundingClientRect().top)"
+    )
+    assert all(below - above >= 20 for above, below in pairwise(levels))
+    assert page.complaints == []
+
+
+def test_rows_of_releases_have_36_pixels_and_causes_320(tab, kit):
+    kit.command(kit.create(), "rollback", reason="too slow")
+    page = tab("ada")
+    page.goto("/admin/releases?state=ended")
+    assert page.locator("tbody tr").first.bounding_box()["height"] <= 37
+    assert page.locator("tbody .reason").first.bounding_box()["width"] >= 320
+    kit.create()
+    page.goto("/admin/releases")
+    assert page.locator("tbody tr").first.bounding_box()["height"] <= 37
     assert page.complaints == []
 
 

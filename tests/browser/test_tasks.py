@@ -172,7 +172,7 @@ def test_a_token_for_an_application_is_created_and_copied(task):
 def test_the_signal_that_disabled_a_flag_is_found(task, incident):
     task.start("/admin/features")
     task.click("link", re.compile("^alert of checkout"), "#flag-checkout", exact=False)
-    task.click("link", re.compile(r"^Signal \d+"), "main", exact=False)
+    task.click("link", "signal", "main")
     task.see("CheckoutErrors")
     assert "/log/" in task.page.url
     assert task.costs() == (2, 2)

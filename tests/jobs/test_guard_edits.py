@@ -74,10 +74,10 @@ def test_what_changed_of_a_guard_is_named(kit, rules):
     ]
     edit(kit, release, [*changed, kit.guard(kit.endpoint("pager"))])
     assert kit.events(release)[-1]["reason"] == (
-        "changed the effect of Alerts of alerts: status IN [firing] from roll back to hold, its "
+        "changed the effect of Alerts of alerts from roll back to hold, its "
         "filters; changed the effect of errors per requests from roll back to hold, its dry run "
         "from off to on, its window from 5 min to 3 min, its breaches in a row from 1 to 2; added "
-        "Alerts of pager: status IN [firing]"
+        "Alerts of pager"
     )
 
 

@@ -342,8 +342,9 @@ def test_the_form_creates_a_guard_with_a_query(kit, prometheus):
     form["guards.0.rule.source.query"] = QUERY
     form["guards.0.rule.above"] = "0.05"
     page = form.submit().follow()
-    (guard_row,) = page.html.select("table.guards tbody tr")
-    assert guard_row.get_text(" ", strip=True).startswith(f"✓ ok Query of main: {QUERY} 0.01")
+    (guard_row,) = page.html.select(".lanes li")
+    text = guard_row.get_text(" ", strip=True)
+    assert text == f"Query of main: {QUERY} ✓ ok now 0.01 of 0.05 rolls back"
     text = 'errors{env="production",flag="default/checkout"}[5m]'
     assert [query["query"] for _, query, _ in prometheus.requests] == [[text]]
 

@@ -164,15 +164,20 @@ def test_no_step_is_taken_on_a_value_whose_evaluation_is_overdue(kit, rules, min
     assert kit.state(release) == ("running", None, 100)
 
 
-def test_the_page_of_a_flag_has_the_values_of_the_last_hour(kit, rules, minute):
+def test_the_lane_of_a_guard_has_its_values_and_is_red_from_the_minute_it_breaks(
+    kit, rules, minute
+):
     rules.report(errors=1, requests=100)
-    kit.create(steps=STEPS, guards=[guard("hold", windowMinutes=2)])
+    release = kit.create(steps=STEPS, guards=[guard("hold", windowMinutes=2)])
     for errors in (1, 1, 1, 40, 40, 40):
         minute(errors=errors, requests=100)
-    page = Cast(rules.sdk.service).signed_in("ed").get("/admin/features/checkout")
-    chart = page.html.select_one("svg.sparkline[aria-label^='Last hour']")
-    assert chart["aria-label"] == "Last hour: broken at 2 of 24 points"
-    assert len(chart.select("rect.broken")) == 2
+    path = f"/admin/features/checkout/environments/development/releases/{release['id']}"
+    page = Cast(rules.sdk.service).signed_in("ed").get(path)
+    bars = page.html.select(".recorder rect")
+    first = next(number for number, bar in enumerate(bars) if bar.get("class"))
+    assert 20 <= first <= 32
+    assert all(bar.get("class") for bar in bars[first:])
+    assert int(bars[first]["height"]) > int(bars[first - 1]["height"])
 
 
 def test_the_rule_of_a_guard_belongs_to_its_release_alone(kit, rules, rows):

@@ -105,14 +105,14 @@ def test_a_guard_that_holds_does_not_resume_unless_it_says_so(kit):
     assert kit.rollout() == 50
 
 
-def test_the_last_hour_of_a_guard_begins_with_its_state_before(kit, cast):
+def test_the_lane_of_a_guard_is_red_while_its_alert_fired(kit, cast):
     release = kit.create(guards=[kit.guard(kit.endpoint(), "hold")])
     kit.signal("firing")
     kit.jump(90)
     kit.signal("resolved")
     path = f"/admin/features/checkout/environments/production/releases/{release['id']}"
-    chart = cast.signed_in("ada").get(path).html.select_one("svg[aria-label^='Last hour']")
-    assert chart["aria-label"] == "Last hour: broken at 23 of 24 points"
+    bars = cast.signed_in("ada").get(path).html.select(".recorder rect")
+    assert [len(bars), sum("broken" in bar.get("class", ()) for bar in bars)] == [48, 47]
 
 
 def test_a_guard_resumes_three_times_at_most(kit):

@@ -31,8 +31,6 @@ VIEW_PAGES = (
     f"{RUNS}",
     f"{RUNS}/{{run_id}}",
     f"{RELEASES}/{{release_id}}",
-    f"{RELEASES}/{{release_id}}/guards",
-    f"{RELEASES}/{{release_id}}/log",
     "/admin/features/{name}",
     "/admin/features/{name}/flag",
     "/admin/segments",
@@ -41,6 +39,12 @@ VIEW_PAGES = (
     "/admin/projects/{project}/overview",
     "/admin/projects/{project}/export",
     "/profile/tokens",
+)
+# Addresses of earlier pages, which answer 301.
+MOVED_PAGES = (
+    "/admin/projects/{project}/actions",
+    f"{RELEASES}/{{release_id}}/guards",
+    f"{RELEASES}/{{release_id}}/log",
 )
 INTEGRATION = "/admin/integrations/{integration_id}"
 EDIT_PAGES = (
@@ -99,7 +103,7 @@ ADMIN_PAGES = (
     "/admin/alert-rules/{rule_id}",
     "/admin/alert-rules/{rule_id}/delete",
     "/admin/service-accounts",
-    "/admin/projects/{project}/actions",
+    "/admin/automation/new",
     "/admin/projects/{project}/actions/new",
     "/admin/projects/{project}/actions/{set_id}",
     "/admin/projects/{project}/actions/{set_id}/delete",
@@ -219,7 +223,7 @@ EDIT_FORMS = {
     f"{STRATEGIES}/{{strategy_id}}/copy": {"environment": "production", "confirmed": "on"},
     f"{RELEASES}/new": {
         "strategyId": "{strategy_id}",
-        "steps.0.rollout": "100",
+        "steps": "100%",
         "watchMinutes": "60",
     },
     f"{RELEASES}/{{release_id}}/steps/{{step}}/{{command}}": {},

@@ -35,8 +35,7 @@ def test_the_form_counts_signals_that_match_and_that_resolve(
     for status in ("firing", "resolved", "firing", "pending"):
         send(endpoint, token, {"status": status, "id": 1})
     text = preview(ada.get(f"{PATH}/{id}"))
-    assert "Of the last 4 signals, 2 match and 1 resolve an alert." in text
-    assert "would disable checkout in production" in text
+    assert "The last 48 h: would have acted 2 times" in text
 
 
 def test_a_filter_that_is_not_saved_yet_counts(ada, sets, endpoint, token, send, preview):
@@ -45,9 +44,9 @@ def test_a_filter_that_is_not_saved_yet_counts(ada, sets, endpoint, token, send,
     page = press(
         ada.get(f"{PATH}/{id}"), f"{PATH}/{id}", **{"filters.0.values": "firing\nresolved\n"}
     )
-    assert "1 match" in preview(page)
+    assert "acted 1 time" in preview(page)
     page = press(page, f"{PATH}/{id}", **{"filters.0.inverted": True})
-    assert "0 match" in preview(page)
+    assert "would never have acted" in preview(page)
     form = form_to(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}")
     assert not form["filters.0.inverted"].checked, "nothing is saved"
 
@@ -63,7 +62,7 @@ def test_a_match_links_to_its_signal(ada, sets, endpoint, token, send):
 def test_a_resolved_signal_never_counts_as_a_match(ada, sets, endpoint, token, send, preview):
     id = sets.set(options=RESOLVED)
     send(endpoint, token, {"status": "resolved", "id": 1})
-    assert "0 match and 1 resolve" in preview(ada.get(f"{PATH}/{id}"))
+    assert "would never have acted" in preview(ada.get(f"{PATH}/{id}"))
 
 
 @pytest.mark.parametrize(
@@ -80,26 +79,20 @@ def test_an_incomplete_form_says_what_is_missing(ada, sets, endpoint, token, sen
     id = sets.set(filters=[FIRING])
     send(endpoint, token, {"status": "firing"})
     page = press(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}", **texts)
-    assert "Choose an endpoint and complete the filters" in preview(page)
+    assert "Choose an endpoint and complete what the alert has" in preview(page)
 
 
-def test_an_endpoint_without_signals_has_nothing_to_replay(ada, sets, preview):
-    assert "No signal received yet." in preview(ada.get(f"{PATH}/{sets.set()}"))
+def test_an_endpoint_without_signals_has_nothing_to_preview(ada, sets, preview):
+    assert "Nothing has arrived yet." in preview(ada.get(f"{PATH}/{sets.set()}"))
 
 
-def test_the_last_hundred_signals_count(ada, database, sets, endpoint, preview):
+def test_signals_of_the_last_48_hours_count(ada, cast, clock, sets, endpoint, token, send, preview):
     id = sets.set(filters=[FIRING])
-    conn = database.connect()
-    with conn, conn.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO signals (endpoint_id, token_id, payload, payload_bytes)"
-            """ SELECT %s, 0, '{"status": "firing"}', 20 FROM generate_series(1, 120)""",
-            (endpoint["id"],),
-        )
-    conn.close()
-    text = preview(ada.get(f"{PATH}/{id}"))
-    assert "Of the last 100 signals, 100 match" in text
-    assert text.endswith("and 97 more")
+    send(endpoint, token, {"status": "firing"})
+    assert "acted 1 time" in preview(ada.get(f"{PATH}/{id}"))
+    clock.advance(49 * 3600)
+    ada = cast.signed_in("ada")
+    assert "would never have acted" in preview(ada.get(f"{PATH}/{id}"))
 
 
 def test_a_scheduled_set_has_no_replay(ada, sets):

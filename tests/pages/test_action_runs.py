@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from sigservice.repository.actions import action_runs
@@ -10,31 +12,39 @@ from tests.pages.page_reader import alert, follow, form_to, heading, notice
 from tests.pages.test_actions import PATH, main
 
 
-def states(page):
-    return [tag.get_text() for tag in page.html.select("summary > strong.tag")]
+def read_rows(page):
+    texts = [" ".join(row.get_text(" ").split()) for row in page.html.select("tbody th")]
+    return [re.sub(r" \(run \d+\)", "", text) for text in texts]
 
 
-def test_history_is_empty_then_tells(ada, flags, sets, endpoint, token, send):
+def test_what_an_automation_did_is_a_sentence(ada, flags, sets, endpoint, token, send):
     id = sets.set()
-    assert "No runs yet" in main(ada.get(f"{PATH}/{id}/runs"))
-    send(endpoint, token, {"n": 1})
+    page = ada.get(f"{PATH}/{id}/runs")
+    assert "It hasn't acted yet." in main(page)
+    assert "When an alert arrives from deploys, turn checkout off in production" in main(page)
+    send(endpoint, token, {"alertname": "CheckoutErrors", "n": 1})
     sets.work()
     page = ada.get(f"{PATH}/{id}/runs")
-    assert states(page) == ["✓ Succeeded"]
-    row = " ".join(page.html.find("ol", class_="log").li.get_text(" ").split())
-    for words in (
-        "Triggered by a signal",
-        " ms",
-        "Disable checkout in production : succeeded Disabled checkout in production.",
-        "checkout in production: on → off",
-    ):
-        assert words in row, words
-    run = sets.runs(id)[0]
-    page = follow(page, f"Run {run['id']}")
-    assert heading(page) == f"Run {run['id']} of kill checkout"
+    assert read_rows(page) == ["turned checkout off in production"]
+    page = page.click("turned checkout off in production")
+    assert heading(page) == "CheckoutErrors turned checkout off in production"
+    row = " ".join(page.html.select_one("tbody tr").get_text(" ").split())
+    assert row == "checkout production on → off"
+    assert " ms after the alert" in main(page)
     assert '"n": 1' in page.html.find("pre").get_text()
-    signal = follow(page, f"Signal {run['signalId']}")
+    signal = follow(page, "signal")
     assert "kill checkout in default : succeeded" in main(signal)
+
+
+def test_skips_of_one_reason_and_hour_are_one_row(ada, flags, sets, endpoint, token, send):
+    id = sets.set(options={"cooldownSeconds": 60})
+    for _ in range(4):
+        send(endpoint, token, {})
+    sets.work()
+    assert read_rows(ada.get(f"{PATH}/{id}/runs")) == [
+        "nothing: Cooldown: it ran less than 60 s ago. 3 times",
+        "turned checkout off in production",
+    ]
 
 
 def test_a_page_that_large_payloads_end_early_leads_to_older_runs(
@@ -46,9 +56,9 @@ def test_a_page_that_large_payloads_end_early_leads_to_older_runs(
     sets.work()
     monkeypatch.setattr(action_runs, "PAGE_BYTES", 1)
     page = ada.get(f"{PATH}/{id}/runs")
-    assert len(states(page)) == 1
+    assert len(read_rows(page)) == 1
     older = follow(page, "Older →")
-    assert len(states(older)) == 1
+    assert len(read_rows(older)) == 1
     assert "Older" not in older.html.find("main").get_text()
 
 
@@ -58,17 +68,16 @@ def test_undo_asks_first_and_happens_once(ada, flags, sets, endpoint, token, sen
     sets.work()
     (run,) = sets.runs(id)
     at = f"{PATH}/{id}/runs/{run['id']}"
-    page = follow(ada.get(at), f"Undo run {run['id']}")
+    page = follow(ada.get(at), "Undo")
     assert "checkout in production: off → on" in main(page)
     assert not flags.is_on()
     page = form_to(page, f"{at}/undo").submit().follow()
-    assert "Reverting" in notice(page)
+    assert "It is taken back now." in notice(page)
     sets.work()
     assert flags.is_on()
     page = ada.get(f"{PATH}/{id}/runs")
-    assert states(page) == ["✓ Succeeded", "✓ Succeeded"]
-    assert "just now Undo" in main(page)
-    assert "Reverted by" in main(ada.get(at))
+    assert read_rows(page) == ["took 1 flag back", "turned checkout off in production"]
+    assert "It was taken back" in main(ada.get(at))
     assert "nothing to undo" in main(ada.get(f"{at}/undo"))
     page = ada.post(f"{at}/undo", {"csrf": ada.csrf}, status=409)
     assert "nothing to undo" in alert(page)
@@ -143,7 +152,7 @@ def test_restoring_that_is_scheduled_can_be_cancelled(ada, flags, sets, endpoint
     (run,) = sets.runs(id)
     at = f"{PATH}/{id}/runs/{run['id']}"
     page = form_to(ada.get(at), f"{at}/cancel-restore").submit().follow()
-    assert "Auto-revert cancelled" in notice(page)
+    assert "It stays as it is." in notice(page)
     assert sets.runs(id)[0]["restoreDueAt"] is None
     page = ada.post(f"{at}/cancel-restore", {"csrf": ada.csrf}, status=409)
     assert "No auto-revert" in alert(page)
@@ -155,15 +164,16 @@ def test_failed_dry_and_suppressed_runs_say_why(ada, web, flags, sets, endpoint,
         send(endpoint, token, {})
     sets.work()
     page = ada.get(f"{PATH}/{id}/runs")
-    assert states(page) == ["– Skipped", "✓ Succeeded"]
-    assert "Cooldown: it ran less than 60 s ago." in main(page)
-    assert "Would have: Disabled checkout" in main(page)
+    assert read_rows(page) == [
+        "nothing: Cooldown: it ran less than 60 s ago.",
+        "Would have: Disabled checkout in production.",
+    ]
     assert flags.is_on()
     other = sets.set("other")
     flags.archive("checkout")
     send(endpoint, token, {})
     sets.work()
-    assert states(ada.get(f"{PATH}/{other}/runs")) == ["✗ Failed"]
+    assert read_rows(ada.get(f"{PATH}/{other}/runs"))[0].startswith("✕ failed: ")
     web.delete(f"/api/admin{PATH.removeprefix('/admin')}/{other}", headers=ADMIN)
     signal = web.get("/api/admin/signals", headers=ADMIN).json["signals"][0]["id"]
     page = ada.get(f"/admin/signals/{endpoint['id']}/log/{signal}")
@@ -178,9 +188,9 @@ def test_history_has_pages(ada, sets, endpoint, token, send):
         send(endpoint, token, {})
     sets.work()
     page = ada.get(f"{PATH}/{id}/runs")
-    assert len(states(page)) == 20
+    assert len(read_rows(page)) == 20
     page = follow(page, "Older →")
-    assert len(states(page)) == 1
+    assert len(read_rows(page)) == 1
     assert page.html.find("a", string="← Newest")["href"] == "?"
 
 
@@ -196,7 +206,7 @@ def test_an_undo_that_ignores_the_alert_lasts_until_it_resolves(
     sets.work()
     assert flags.is_on()
     assert sets.look(id)["enabled"]
-    assert "is ignored until it resolves, by ada" in main(ada.get(at))
+    assert "ada took it back. The alert is ignored until it resolves." in main(ada.get(at))
     page = form_to(ada.get(at), f"{at}/watch-alert").submit().follow()
     assert "is ignored" not in main(page)
     send(endpoint, token, {"status": "firing", "id": "cpu"})

@@ -39,63 +39,54 @@ def press(form, do, status=200):
 
 
 def test_empty_page_explains_and_leads_on(ada, endpoint):
-    page = ada.get(PATH)
-    assert "No action sets yet" in main(page)
-    page = follow(ada.get("/admin/automation"), "New action set in default")
-    assert heading(page) == "New action set"
-    assert "Create one below" in alert_or_text(page)
+    page = ada.get("/admin/automation")
+    assert "No automation yet. When an alert fires, it turns a flag off" in main(page)
+    assert heading(follow(page, "Protect a flag")) == "Protect a flag"
 
 
-def alert_or_text(page):
-    return " ".join(tag.get_text(" ", strip=True) for tag in page.html.find_all(class_="problem"))
-
-
-def test_row_says_what_a_set_does(ada, web, sets, endpoint, token, send):
-    id = sets.set(description="Payments fail", filters=FILTERS, options=OPTIONS | {"dryRun": False})
-    send(endpoint, token, {"status": "FIRING", "n": 5})
-    sets.work()
-    send(endpoint, token, {"status": "firing", "x": 0})
-    sets.work()
-    for page in (ada.get(PATH), ada.get("/admin/automation")):
-        (row,) = page.html.find(id="sets-default").tbody.find_all("tr")
-        text = " ".join(row.get_text(" ").split())
-        for words in (
-            "Payments fail",
-            "deploys receives a signal where",
-            "status IN [firing, open] (case-insensitive)",
-            "n > 4 or x exists",
-            "silent is missing",
-            "Disable checkout in production",
-            "switcher",
-            "Has run once",
-            "Cooldown 60 s",
-            "– Skipped",
-        ):
-            assert words in text
-    page = form_to(ada.get(PATH), f"{PATH}/{id}/arm").submit().follow()
-    assert notice(page) == "Action set re-enabled."
-    assert sets.look(id)["armed"]
-    form_to(page, f"{PATH}/{id}/off").submit(status=303)
+def test_row_says_what_a_set_does(ada, web, cast, sets, endpoint, token, send):
+    service = {"path": "commonLabels.service", "operator": "IN", "values": ["checkout"]}
+    options = OPTIONS | {"dryRun": False}
+    id = sets.set(filters=[service, *FILTERS], options=options)
+    sentence = "When service is checkout and "
+    end = ", turn checkout off in production"
+    text = main(ada.get("/admin/automation"))
+    assert sentence in text
+    assert "(deploys)" in text
+    assert end in text
+    assert "never" in text
+    viewed = main(cast.signed_in("vera").get("/admin/automation"))
+    assert f"When an alert arrives from deploys{end}" in viewed
+    assert "service" not in viewed
+    page = form_to(ada.get("/admin/automation"), f"{PATH}/{id}/off").submit().follow()
+    assert notice(page) == "Automation turned off."
     assert not sets.look(id)["enabled"]
     web.delete(f"/api/admin/service-account/{sets.account}", headers=ADMIN)
     web.delete(f"/api/admin/signal-endpoints/{endpoint['id']}", headers=ADMIN)
-    text = main(ada.get(PATH))
+    text = main(ada.get("/admin/automation"))
     assert "No service account" in text
     assert "No signal endpoint" in text
+
+
+def test_a_set_that_has_run_once_can_act_again(ada, sets, endpoint, token, send):
+    id = sets.set(options={"latch": True})
+    send(endpoint, token, {})
+    sets.work()
+    page = ada.get("/admin/automation")
+    assert "has run once" in main(page)
+    page = form_to(page, f"{PATH}/{id}/arm").submit().follow()
+    assert notice(page) == "It can act again."
+    assert sets.look(id)["armed"]
 
 
 def test_a_new_user_writes_a_set(ada, web, sets, endpoint, token, send):
     payload = {"alerts": [{"status": "firing", "id": "<b>"}], "big": 2**70}
     send(endpoint, token, payload)
-    page = follow(ada.get(PATH), "New action set")
+    page = ada.get(f"{PATH}/new")
     form = form_to(page, f"{PATH}/new")
     assert form["match.sourceId"].value == str(endpoint["id"])
-    assert form["actorId"].value == str(sets.account)
-    assert "alerts[0].id <b>" in main(page)
-    suggested = [tag["value"] for tag in page.html.find(id="suggested").find_all("option")]
-    assert {"alerts[*].status", "alerts[0].status", "big"} <= {*suggested}
-    form["name"] = "kill"
-    form = form_to(press(form, "add-filters"), f"{PATH}/new")
+    assert "big" in [tag["value"] for tag in page.html.find(id="suggested").find_all("option")]
+    form["name"], form["actorId"] = "kill", str(sets.account)
     form["filters.0.path"], form["filters.0.values"] = "alerts[*].status", "firing\nopen\n"
     form = form_to(press(form, "add-filters"), f"{PATH}/new")
     form["filters.1.path"], form["filters.1.operator"] = "big", "NUM_GT"
@@ -120,7 +111,7 @@ def test_a_new_user_writes_a_set(ada, web, sets, endpoint, token, send):
     form["options.restoreWhenResolved.values"], form["options.latch"] = "resolved", True
     form["options.maxRunsPerHour"] = "3"
     page = form.submit(status=303).follow()
-    assert "created" in notice(page)
+    assert notice(page) == "Protected."
     (one,) = web.get(f"/api/admin{PATH.removeprefix('/admin')}", headers=ADMIN).json["actions"]
     match = one["match"]
     assert match["payload"]["alerts[*].status"]["values"] == ["firing", "open"]
@@ -168,7 +159,8 @@ def settings(database):
 
 @pytest.mark.parametrize("group", ["A.any.5", "A[3]", "A.any.99999999999999999999"])
 def test_a_group_that_is_no_letter_is_none(ada, sets, group):
-    filters = {"filters.0.path": "", "filters.0.operator": "IN", "filters.0.group": group}
+    filters = {"filters.0.path": "", "filters.0.values": "x", "filters.0.operator": "IN"}
+    filters |= {"filters.0.group": group}
     page = ada.post(f"{PATH}/new", {"csrf": ada.csrf, "name": "x"} | filters, status=400)
     assert find_error(page, "filters.0.path")
 
@@ -177,6 +169,7 @@ def test_all_problems_stand_beside_their_fields(ada, sets, read_state):
     before = read_state()
     form = {
         "csrf": ada.csrf,
+        "back": "on",
         "name": "",
         "match.sourceId": "",
         "actorId": "",
@@ -205,9 +198,7 @@ def test_all_problems_stand_beside_their_fields(ada, sets, read_state):
     }
     page = ada.post(f"{PATH}/new", form, status=400)
     for field, words in {
-        "name": "1 to 255",
         "match.sourceId": "Choose a signal endpoint",
-        "actorId": "Choose a service account",
         "filters.0.path": "path must look like",
         "filters.0.values": "Line 2",
         "filters.1.values": "needs a number",
@@ -243,18 +234,51 @@ def test_odd_forms_are_no_error_of_ours(ada, sets, name, value):
     assert ada.get(f"{PATH}/new", {name: value}, status=200)
 
 
-def test_recipe_fills_the_form(ada, sets):
-    form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
-    form["name"] = "my name"
-    page = press(form, "template:alertmanager")
-    filled = form_to(page, f"{PATH}/new")
-    assert filled["name"].value == "my name"
-    assert filled["filters.0.path"].value
-    assert page.html.find(id="last")
-    assert "Setup: " in main(page)
-    repeated = press(filled, "add-filters")
-    assert "Setup: " in main(repeated)
-    assert ada.get(f"{PATH}/new?recipe=nope", status=200)
+def test_a_flag_is_protected_in_words(ada, web, sets, make, send):
+    alertmanager = make.endpoint("alertmanager", template="alertmanager")
+    token = make.token(alertmanager)
+    labels = {"alertname": "Errors", "service": "checkout"}
+    payload = {"status": "firing", "groupKey": "a", "commonLabels": labels}
+    for _ in range(3):
+        send(alertmanager, token, payload)
+    query = f"flag=checkout&endpoint={alertmanager['id']}"
+    page = ada.get(f"/admin/automation/new?{query}")
+    assert heading(page) == "Protect checkout"
+    (button,) = [b for b in page.html.select("#when button") if "service checkout 3×" in b.text]
+    page = press(form_to(page, f"{PATH}/new"), button["value"])
+    form = form_to(page, f"{PATH}/new")
+    assert (form["filters.0.path"].value, form["filters.0.operator"].value) == ("service", "IN")
+    assert "would have acted 3 times" in main(page)
+    form.submit(status=303)
+    (one,) = web.get(f"/api/admin{PATH.removeprefix('/admin')}", headers=ADMIN).json["actions"]
+    assert one["name"] == "checkout off while service is checkout"
+    assert one["match"]["payload"]["commonLabels.service"]["values"] == ["checkout"]
+    assert one["match"]["payload"]["status"]["values"] == ["firing"]
+    assert one["options"]["restoreWhenResolved"]["values"] == ["resolved"]
+    accounts = web.get("/api/admin/service-account", headers=ADMIN).json["serviceAccounts"]
+    (account,) = [row for row in accounts if row["id"] == one["actorId"]]
+    assert (account["username"], account["rootRole"]) == ("automation", 2)
+    page = ada.get(f"{PATH}/{one['id']}")
+    form = form_to(page, f"{PATH}/{one['id']}")
+    assert form["filters.0.path"].value == "service"
+    form.submit(status=303)
+    (same,) = web.get(f"/api/admin{PATH.removeprefix('/admin')}", headers=ADMIN).json["actions"]
+    assert (same["match"], same["options"]) == (one["match"], one["options"])
+
+
+def test_an_alert_that_resolves_can_leave_the_flag_off(ada, web, sets, make):
+    alertmanager = make.endpoint("alertmanager", template="alertmanager")
+    query = f"flag=checkout&endpoint={alertmanager['id']}"
+    form = form_to(ada.get(f"{PATH}/new?{query}"), f"{PATH}/new")
+    form["back"], form["name"] = False, "kill"
+    form["filters.0.path"], form["filters.0.values"] = "service", "checkout"
+    form["filters.0.operator"] = "!IN"
+    form.submit(status=303)
+    (one,) = web.get(f"/api/admin{PATH.removeprefix('/admin')}", headers=ADMIN).json["actions"]
+    assert "restoreWhenResolved" not in one["options"]
+    assert one["match"]["payload"]["commonLabels.service"]["inverted"]
+    form = form_to(ada.get(f"{PATH}/{one['id']}"), f"{PATH}/{one['id']}")
+    assert (form["filters.0.operator"].value, form["back"].checked) == ("!IN", False)
 
 
 def test_name_that_is_taken(ada, sets):
@@ -270,8 +294,9 @@ def test_name_that_is_taken(ada, sets):
 def test_full_project_offers_no_new_set(make_service, ada, sets):
     sets.set()
     ada.app = make_service(environ={"SERVICE_ACTION_SETS_PER_PROJECT_LIMIT": "1"}).app
-    assert "New action set" not in ada.get(PATH).text
-    assert "Delete one to create another" in main(ada.get(PATH))
+    page = ada.get("/admin/automation?project=default")
+    assert "Protect a flag" not in main(page)
+    assert "Delete one to create another" in main(page)
 
 
 def test_tester_says_what_each_filter_makes_of_a_signal(ada, sets, flags, endpoint, token, send):
@@ -314,27 +339,7 @@ def test_endpoint_that_is_deleted_names_its_sets(ada, sets, endpoint):
     sets.set(enabled=False)
     page = ada.get(f"/admin/signals/{endpoint['id']}/delete")
     assert "kill checkout in default (off)" in main(page)
-    assert heading(follow(page, "kill checkout in default (off)")) == "kill checkout"
-
-
-def test_a_template_is_a_tile_that_stays_selected(ada, sets):
-    page = press(form_to(ada.get(f"{PATH}/new"), f"{PATH}/new"), "template:grafana")
-    (selected,) = page.html.find_all("button", attrs={"aria-pressed": "true"})
-    assert selected.string == "Grafana Alerting"
-    page = press(form_to(page, f"{PATH}/new"), "add-actions")
-    assert len(page.html.find_all("button", attrs={"aria-pressed": "true"})) == 1
-
-
-def test_a_click_on_a_field_of_the_newest_signal_adds_a_filter(ada, sets, endpoint, token, send):
-    send(endpoint, token, {"labels": {"severity": "page=now"}})
-    form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
-    form["match.sourceId"] = str(endpoint["id"])
-    page = press(form, "look")
-    (button,) = page.html.select(".paths button")
-    page = press(form_to(page, f"{PATH}/new"), button["value"])
-    form = form_to(page, f"{PATH}/new")
-    assert form["filters.0.path"].value == "labels.severity"
-    assert form["filters.0.values"].value.strip() == "page=now"
+    assert heading(follow(page, "kill checkout in default (off)")) == "Change kill checkout"
 
 
 @pytest.mark.parametrize(
@@ -361,53 +366,3 @@ def test_options_are_folded_until_there_are_some(ada, sets):
     id = sets.set("kill", options={"cooldownSeconds": 60})
     page = ada.get(f"{PATH}/{id}")
     assert page.html.find(id="options").find_parent("details").has_attr("open")
-
-
-def test_the_form_tests_the_set_with_the_newest_signal(ada, sets, endpoint, token, send):
-    id = sets.set("kill")
-    send(endpoint, token, {"n": 1})
-    page = form_to(ada.get(f"{PATH}/{id}"), f"{PATH}/{id}/test").submit(status=200)
-    assert "Would run" in page.html.find(id="result").get_text()
-
-
-def test_the_setup_of_alertmanager_can_be_pasted(ada, sets, endpoint):
-    yaml = pytest.importorskip("yaml")
-    form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
-    form["match.sourceId"] = str(endpoint["id"])
-    setup = press(form, "template:alertmanager").html.find(id="setup").get_text()
-    configuration = yaml.safe_load(setup.split("\n\n")[1])
-    (receiver,) = configuration["receivers"]
-    url = receiver["webhook_configs"][0]["url"]
-    assert url.endswith("/api/signal-endpoint/deploys")
-
-
-def test_a_service_account_is_created_in_the_form_of_a_set(ada, web, sets):
-    form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
-    form["name"], form["new_account"] = "half filled", "alert-robot"
-    page = press(form, "create-account")
-    form = form_to(page, f"{PATH}/new")
-    accounts = web.get("/api/admin/service-account", headers=ADMIN).json["serviceAccounts"]
-    (account,) = [row for row in accounts if row["username"] == "alert-robot"]
-    assert account["rootRole"] == 2
-    assert form["actorId"].value == str(account["id"])
-    assert (form["name"].value, form["new_account"].value) == ("half filled", "")
-
-
-@pytest.mark.parametrize("username", ["", "a b", "switcher"])
-def test_an_invalid_service_account_keeps_the_form_of_a_set(ada, read_state, sets, username):
-    before = read_state()
-    form = form_to(ada.get(f"{PATH}/new"), f"{PATH}/new")
-    form["name"], form["new_account"] = "half filled", username
-    page = press(form, "create-account", status=400)
-    assert find_error(page, "new_account")
-    form = form_to(page, f"{PATH}/new")
-    assert (form["name"].value, form["new_account"].value) == ("half filled", username)
-    assert read_state() == before
-
-
-def test_operators_are_named_once(ada, sets):
-    page = ada.get(f"{PATH}/new")
-    form = form_to(page, f"{PATH}/new")
-    page = press(form, "add-filters")
-    labels = [text for _, _, text in form_to(page, f"{PATH}/new")["filters.0.operator"].options]
-    assert {"IN", "NOT IN", "> (NUM_GT)"} <= {*labels}

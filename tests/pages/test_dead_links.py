@@ -91,5 +91,4 @@ def test_runs_and_signals_that_have_expired_have_no_link(incident, service, ada)
     pages = ["/", "/admin/events", BANNER, incident.runs, f"{incident.runs}/{runs[0]['id']}"]
     assert list_dead(ada, pages) == []
     text = ada.get(pages[-1]).html.find("main").get_text(" ")
-    assert f"Run {runs[0]['restoresRunId']}, which has expired." in text
-    assert f"Signal {runs[0]['signalId']} has expired." in text
+    assert "its signal has expired" in text

@@ -88,7 +88,7 @@ def test_flag_may_be_called_new(ada, flags):
     assert heading(ada.get(link)) == "new"
     switch = "/admin/features/new/environments/production/on"
     question = ada.post(switch, {"csrf": ada.csrf}, status=200)
-    assert heading(question.click("In steps …")) == "New release production"
+    assert heading(question.click("In steps …")) == "Release new in production"
     assert heading(ada.get("/admin/features/new")) == "New flag"
 
 

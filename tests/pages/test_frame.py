@@ -55,7 +55,7 @@ def test_the_menu_has_eight_links_that_each_role_can_open(cast, name):
         ("/admin/segments/new", "Flags", ""),
         ("/admin/signals", "Alerts", "Signals"),
         ("/admin/alert-rules/new", "Alerts", ""),
-        ("/admin/projects/default/actions", "Automation", ""),
+        ("/admin/automation", "Automation", ""),
         ("/admin/projects/default/edit", "Settings", "Projects"),
         ("/admin/integrations/metrics/new", "Settings", "Metric sources"),
         ("/profile", "Settings", "Your account"),

@@ -20,6 +20,7 @@ from tests.pages.guards import (
     FORMS,
     JSON_PATHS,
     LEFT_AT,
+    MOVED_PAGES,
     OPEN,
     PAGES,
     UNCHANGING,
@@ -37,7 +38,9 @@ def test_the_tables_name_every_page_and_form(service):
         rule = re.sub(r"<(\w+)(:id|:path)?>", r"{\1}", route.rule)
         if not rule.startswith(JSON_PATHS):
             routes.add((route.method, rule))
-    expected = {("GET", path) for path in PAGES} | {("POST", path) for path in FORMS} | OPEN
+    expected = (
+        {("GET", path) for path in PAGES + MOVED_PAGES} | {("POST", path) for path in FORMS} | OPEN
+    )
     assert routes - {("GET", path) for path in LEFT_AT} == expected
 
 
@@ -93,6 +96,11 @@ def test_pages_of_the_role_are_allowed(place, cast, name, pages):
     for path in pages:
         status = 303 if path.endswith("{name}/delete") else 200  # it is not archived
         person.get(at(path, place), status=status)
+
+
+def test_pages_that_moved_lead_to_pages(place, ada):
+    for path in MOVED_PAGES:
+        assert is_page(ada.get(at(path, place), status=301).follow()), path
 
 
 @pytest.mark.parametrize(

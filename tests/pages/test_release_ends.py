@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sigservice.routes.pages.release_views import find_end
+from sigservice.routes.pages.release_sentences import find_end
 from tests.table_tests import each
 
 NOW = "2026-11-26T00:00:00Z"  # Thursday

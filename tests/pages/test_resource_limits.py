@@ -23,7 +23,7 @@ VARIABLES = {
     "SERVICE_ACTION_SETS_PER_PROJECT_LIMIT": (
         {"actions": {"setsPerProjectLimit": 0}},
         "/admin/projects/default/actions/new",
-        "/admin/projects/default/actions",
+        "/admin/automation",
     ),
     "SERVICE_INTEGRATIONS_LIMIT": (
         {"integrations": {"limit": 0}},

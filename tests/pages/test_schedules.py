@@ -44,7 +44,7 @@ def test_a_set_with_a_cron_expression_is_created_by_the_form(new_form, sets, web
     form = choose_trigger(new_form, "cron")
     form["match.cron"], form["match.timezone"] = "0 22 * * FRI", "Europe/Berlin"
     form["options.skipIfLateMinutes"] = "30"
-    assert notice(form.submit().follow()).startswith("Action set created.")
+    assert notice(form.submit().follow()).startswith("Protected.")
     (one,) = web.get("/api/admin/projects/default/actions", headers=ADMIN).json["actions"]
     assert (one["match"], one["options"]) == (CRON, {"skipIfLateMinutes": 30})
 
@@ -102,14 +102,12 @@ def test_a_set_that_is_done_does_not_count_against_the_limit(ada, sets, service)
     at = {"source": "schedule", "at": "2999-12-01T08:00:00Z"}
     for number in range(50):
         sets.set(f"set {number}", match=dict(at))
-    full = "The limit of 50 action sets is reached."
+    full = "The limit of 50 automations is reached."
     assert full in main(ada.get(f"{PATH}/new"))
-    assert full in main(ada.get(PATH))
     with service.context.database.transaction() as conn:
         run(conn, "UPDATE action_sets SET due_at = NULL WHERE name = 'set 0' RETURNING id")
     assert full not in main(ada.get(f"{PATH}/new"))
-    assert "49 of 50 action sets." in main(ada.get(PATH))
-    assert "New action set" in main(ada.get("/admin/automation"))
+    assert "Protect a flag" in main(ada.get("/admin/automation?project=default"))
 
 
 def test_a_saved_schedule_comes_back_unchanged(ada, sets):
@@ -128,19 +126,18 @@ def test_the_time_of_a_set_is_shown_in_its_time_zone(ada, sets):
     assert sets.look(id)["dueAt"] == "2999-12-01T08:00:00.000Z"
 
 
-def test_a_card_says_when_a_set_runs(ada, sets, service):
+def test_a_plan_in_the_list_leads_to_planned(ada, sets):
     sets.set(match=CRON)
-    assert "0 22 * * FRI (Europe/Berlin) next in" in main(ada.get(PATH))
+    text = "At a time: turn checkout off in production · see Planned"
+    assert text in main(ada.get("/admin/automation"))
 
 
-def test_a_card_says_that_a_set_is_done(ada, sets, service):
+def test_a_set_that_is_done_is_not_listed(ada, sets, service):
     at = format_iso(service.context.clock.now() + timedelta(seconds=60))
     sets.set(match={"source": "schedule", "at": at})
     service.context.clock.advance(120)
     sets.work()
-    card = main(ada.get(PATH))
-    assert f"Once at {at} done" in card
-    assert f"late: it was due at {at}" in card
+    assert "At a time" not in main(ada.get("/admin/automation"))
 
 
 def test_the_test_of_a_schedule_needs_no_signal(ada, sets):
@@ -154,9 +151,9 @@ def test_a_run_says_that_a_schedule_caused_it(ada, sets, service):
     id = sets.set(match=CRON | {"cron": "* * * * *"})
     service.context.clock.advance(60)
     sets.work()
-    assert "Schedule" in main(ada.get(f"{PATH}/{id}/runs"))
+    assert "turned checkout off in production" in main(ada.get(f"{PATH}/{id}/runs"))
     (run,) = sets.runs(id)
-    assert "Trigger Schedule" in main(ada.get(f"{PATH}/{id}/runs/{run['id']}"))
+    assert "kill checkout turned checkout off" in main(ada.get(f"{PATH}/{id}/runs/{run['id']}"))
 
 
 def schedule(user, **texts):
@@ -226,7 +223,9 @@ def test_what_is_due_is_listed_on_the_flag_the_project_and_the_home_page(ada, ve
     for user in (ada, vera):
         text = read_card(user.get("/admin/features/checkout"))
         assert "Disable checkout in production · 0 22 * * FRI (Europe/Berlin)" in text
-    pages = "/admin/projects/default/overview", "/admin/releases", "/"
+    for user in (ada, vera):
+        assert "0 22 * * FRI" in main(user.get("/admin/releases?state=scheduled"))
+    pages = "/admin/projects/default/overview", "/"
     for path in pages:
         for user in (ada, vera):
             text = " ".join(user.get(path).html.find(id="scheduled").get_text(" ").split())
@@ -291,7 +290,7 @@ def test_a_scheduled_change_is_cancelled_after_a_question(ada, vera, sets, web):
     question = follow(ada.get("/admin/features/checkout"), f"Cancel: {item['name']}")
     assert heading(question) == f"Cancel {item['name']}?"
     form = form_to(question, f"{PATH}/{item['actionSetId']}/delete")
-    assert notice(form.submit(status=303).follow()) == "Scheduled change cancelled."
+    assert notice(form.submit(status=303).follow()) == "Planned change cancelled."
     assert list_scheduled(web) == []
 
 

@@ -11,7 +11,8 @@ import pytest
 from sigservice import senders
 from sigservice.senders import FOLDER, load_senders
 from sigservice.senders.docs import write_pages
-from tests.conftest import ADMIN
+from tests.conftest import ADMIN, Make
+from tests.pages.flags import Flags
 from tests.pages.page_reader import form_to
 from tests.senders.kit import Caller, check_samples, read_test
 
@@ -78,13 +79,16 @@ def sender(folder):
     return senders.SENDERS["acme"]
 
 
-def test_it_is_a_tile_of_action_sets_with_its_filters(sender, cast):
-    ada = cast.signed_in("ada")
-    path = "/admin/projects/default/actions/new"
-    assert "Acme Monitor" in ada.get(path).text
-    page = ada.get(f"{path}?recipe=acme")
-    assert page.forms["editor"]["filters.0.path"].value == "state"
-    assert "Setup: Acme Monitor" in page.text
+def test_an_automation_of_its_endpoint_has_its_filters_and_its_end(sender, cast, web):
+    flags, make = Flags(web), Make(web)
+    flags.create_flag("checkout")
+    endpoint = make.endpoint("acme", template="acme")
+    path = f"/admin/automation/new?flag=checkout&endpoint={endpoint['id']}"
+    form = cast.signed_in("ada").get(path).forms["editor"]
+    form.submit(status=303)
+    (stored,) = web.get("/api/admin/projects/default/actions", headers=ADMIN).json["actions"]
+    assert stored["match"]["payload"]["state"]["values"] == ["firing"]
+    assert stored["options"]["restoreWhenResolved"]["key"] == "check"
 
 
 def test_it_is_a_choice_of_a_new_endpoint(sender, cast):

@@ -55,8 +55,9 @@ def list_newest(
     )
 
 
-def count_by_state(conn: Connection) -> dict[str, int]:
-    return {row["state"]: row["count"] for row in fetch_all(conn, _SQL["count_releases"])}
+def count_by_state(conn: Connection, project: str | None = None) -> dict[str, int]:
+    rows = fetch_all(conn, _SQL["count_releases"], project=project)
+    return {row["state"]: row["count"] for row in rows}
 
 
 def list_active(conn: Connection, ids: Sequence[int] | None, now: datetime | None) -> list[Row]:
@@ -90,10 +91,9 @@ def list_events(conn: Connection, release_id: int) -> list[Row]:
     return fetch_all(conn, _SQL["list_release_events"], release_id=release_id)
 
 
-def list_guard_events(conn: Connection, release_ids: Sequence[int], since: datetime) -> list[Row]:
-    """{guard_id, type, created_at}, oldest first, with the last one before `since`."""
-    sql = _SQL["list_guard_events"]
-    return fetch_all(conn, sql, release_ids=list(release_ids), since=since)
+def list_guard_events(conn: Connection, release_id: int) -> list[Row]:
+    """{guard_id, type, created_at}, oldest first."""
+    return fetch_all(conn, _SQL["list_guard_events"], release_id=release_id)
 
 
 def read_time(conn: Connection, now: datetime | None) -> datetime:

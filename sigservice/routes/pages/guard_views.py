@@ -5,12 +5,10 @@ from typing import Any
 
 from sigservice.db import Row
 from sigservice.services.releases import releases
-from sigservice.services.releases.guard_history import History
 from sigservice.services.releases.guard_texts import name_guard
-from sigservice.web.sparkline import build_guard_chart
-from sigservice.wording import format_number
+from sigservice.wording import format_measure
 
-# Icon, word and class of a result.
+# Glyph, word and class of a result.
 RESULTS = {
     "ok": ("✓", "ok", "gets"),
     "firing": ("✕", "broken", "broken"),
@@ -18,47 +16,55 @@ RESULTS = {
 }
 
 
-def describe_guards(row: Row, release: Mapping[str, Any], history: History) -> list[dict[str, Any]]:
-    """The rows of the table of guards."""
+def describe_guards(row: Row, release: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The lines of the guards."""
     rows = {guard["id"]: guard for guard in releases.list_guards(row)}
-    return [
-        _describe_guard(guard, rows[guard["id"]]["endpoint"], history)
-        for guard in release["guards"]
-    ]
+    return [describe_guard(guard, rows[guard["id"]]["endpoint"]) for guard in release["guards"]]
 
 
-def _describe_guard(
-    guard: Mapping[str, Any], endpoint: str | None, history: History
-) -> dict[str, Any]:
+def describe_value(guard: Mapping[str, Any]) -> str:
+    """The name of a guard with a value, the value and its limit."""
+    rule = guard["rule"]
+    side = "at most" if rule.get("above") is not None else "at least"
+    value, limit = (
+        format_measure(number, rule["source"]) for number in (guard["value"], guard["limit"])
+    )
+    return f"{name_guard(guard, None)} {value}, {side} {limit}"
+
+
+def describe_guard(guard: Mapping[str, Any], endpoint: str | None) -> dict[str, Any]:
     icon, word, style = RESULTS[guard["state"]]
-    value, limit, points = guard["value"], guard["limit"], history.get(guard["id"])
     effect = "rolls back" if guard["effect"] == "rollBack" else "holds"
-    now, limit_text = _describe_value(guard)
     return {
+        "id": guard["id"],
         "icon": icon,
         "word": word,
         "style": style,
         "name": name_guard(guard, endpoint),
-        "now": now if value is None or limit is None else format_number(value),
-        "limit": limit_text,
-        "effect": f"dry run: {effect}" if guard.get("dryRun") else effect,
+        "now": _describe_now(guard),
+        "effect": f"only records: {effect}" if guard.get("dryRun") else effect,
         "reason": (guard["reason"] or "") if guard["state"] != "ok" else "",
-        "chart": build_guard_chart(points, limit) if points else None,
-        "chart_label": f"Last hour: broken at {sum(p.is_broken for p in points)} of {len(points)}"
-        " points"
-        if points
-        else "",
+        "limit": guard["limit"],
     }
 
 
-def _describe_value(guard: Mapping[str, Any]) -> tuple[str, str]:
-    """(what a guard without a value is now, its limit)."""
+def _describe_now(guard: Mapping[str, Any]) -> str:
+    """Such as `now 0.9% of 5%`."""
     is_broken, is_ok = guard["state"] == "firing", guard["state"] == "ok"
     if guard["kind"] == "signal":
-        return "firing" if is_broken else "none" if is_ok else "–", "none firing"
+        return "firing" if is_broken else "none firing" if is_ok else ""
     rule = guard["rule"]
     if rule["source"]["kind"] == "silence":
-        return "none" if is_broken else "arrive" if is_ok else "–", "signals"
-    if rule.get("above") is not None:
-        return "–", f"at most {format_number(rule['above'])}"
-    return "–", f"at least {format_number(rule.get('below') or 0)}"
+        return "silent" if is_broken else "not silent" if is_ok else ""
+    limit = rule["above"] if rule.get("above") is not None else rule.get("below") or 0
+    limit_text = format_measure(limit, rule["source"])
+    if guard["value"] is None:
+        return (
+            f"at most {limit_text}" if rule.get("above") is not None else f"at least {limit_text}"
+        )
+    now = format_measure(guard["value"], rule["source"])
+    return (
+        f"now {now} of {limit_text}"
+        if rule.get("above") is not None
+        else f"now {now}, at least {limit_text}"
+    )

@@ -1,72 +1,97 @@
 """The sentences about a release on pages: what it does, why, and what comes next."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from sigservice.clock import parse_iso
 from sigservice.db import Row
-from sigservice.services.identity import name_actor
-from sigservice.services.releases.windows import Window, is_open
-from sigservice.wording import spell_duration
+from sigservice.routes.pages.guard_views import describe_value
+from sigservice.services.identity import SYSTEM_ID, name_actor
+from sigservice.services.releases import releases
+from sigservice.services.releases.windows import Window, find_opening, is_open
+from sigservice.wording import plural, spell_duration
 
 
-def make_headline(release: Mapping[str, Any], row: Row, now: datetime) -> str:
-    """What follows "Release 12", such as `on hold at 25% · for 6 min`."""
+class NextStep(NamedTuple):
+    """A step to come, at the earliest time; without one, a person decides when."""
+
+    rollout: int
+    at: datetime | None
+
+
+def make_headline(release: Mapping[str, Any], row: Row, now: datetime, alert: str = "") -> str:
+    """Such as `On hold at 25% for 6 min: checkout errors 4.1%, at most 2%`. `alert` is the name of
+    the alert that held it or rolled it back."""
     state, rollout = release["state"], f"{release['rollout']}%"
-    since = spell_duration(now - row["last_at"]) if row["last_at"] else ""
+    step = f"step {release['step'] + 1} of {len(release['steps'])}"
     if state == "scheduled":
-        return f"scheduled · {release['steps'][0]['rollout']}% first"
+        return _describe_start(release, row, now)
+    if state == "running" and not row["is_on"]:
+        return f"Off, so nobody gets it: {step}, {rollout}"
     if state == "running":
-        return f"running at {rollout} · step {release['step'] + 1} of {len(release['steps'])}"
+        return f"Running at {rollout}, {_describe_next(release, step, now)}"
+    since = spell_duration(now - row["last_at"]) if row["last_at"] else "0 s"
+    cause = name_cause(release, row, alert)
+    if state == "held" and release["heldBy"] == "step":
+        return f"On hold at {rollout}: step {release['step'] + 1} waits for a person"
     if state == "held":
-        is_person = release["heldBy"] == "person" and row["last_actor"]
-        how = (
-            f"held at {rollout} by {_name_last_actor(row)}"
-            if is_person
-            else f"on hold at {rollout}"
-        )
-        return f"{how} · for {since}"
+        return f"On hold at {rollout} for {since}{cause}"
     if state == "finished":
-        return f"finished · {rollout} for {since}"
-    word = "rolled back" if state == "rolledBack" else "stopped"
-    return f"{word} at {rollout} · {since} ago"
-
-
-def explain_state(release: Mapping[str, Any], row: Row, now: datetime) -> list[str]:
-    """Why it is in its state, and what comes next."""
-    state, reason = release["state"], (row["last_reason"] or "").strip()
-    if state == "scheduled":
-        return [_explain_start(release, row, now)]
-    if state == "running":
-        return [_explain_next(release, now)]
-    if state == "held":
-        return _explain_hold(release, reason)
-    where = f"{release['feature']} in {release['environment']}"
-    if state == "finished":
-        text = (
-            "Remove the flag from the code, then archive it." if release["rollout"] == 100 else ""
-        )
-        return [f"The strategy is at {release['rollout']}% in {release['environment']}.", text]
+        ran = spell_duration(row["finished_at"] - (row["start_at"] or row["created_at"]))
+        return f"Finished: {release['startRollout']}% → {rollout} in {ran}"
     if state == "stopped":
-        return [reason, f"{where} stays at {release['rollout']}%. Nothing watches it."]
-    cause = f"Guard broken: {reason}" if row["last_by_guard"] else f"By {_name_last_actor(row)}."
-    texts = [cause if row["last_by_guard"] or not reason else f"{cause} {reason}"]
-    return [*texts, f"{row['rolled_back_from']}% → {release['rollout']}% of users."]
+        return f"Stopped{cause}" if cause.startswith(":") else f"Stopped at {rollout}{cause}"
+    return f"Rolled back {since} ago{cause}. {row['rolled_back_from']}% → {rollout}"
 
 
-def _name_last_actor(row: Row) -> str:
-    return name_actor(row["last_actor"], row["last_actor_id"])
+def name_cause(release: Mapping[str, Any], row: Row, alert: str = "") -> str:
+    """Why it is on hold or has ended, with the colon or "by" before it."""
+    reason = (release["heldReason"] or row["last_reason"] or "").strip().rstrip(".")
+    guard = msgspec.json.decode(row["last_guard"]) if row["last_guard"] else None
+    if guard and guard.get("signalId"):
+        return f": {alert} fired" if alert else f": {_name_sender(row, guard)} fired"
+    definition = next((g for g in release["guards"] if guard and g["id"] == guard["id"]), None)
+    if definition and guard and guard["value"] is not None:
+        return f": {describe_value(definition | {'value': guard['value']})}"
+    if row["last_actor"] and row["last_actor_id"] != SYSTEM_ID:
+        quote = "" if reason.startswith("Held by ") or not reason else f": “{reason}”"
+        return f" by {name_actor(row['last_actor'], row['last_actor_id'])}{quote}"
+    return f": {reason[:1].lower()}{reason[1:]}" if reason.startswith(_STARTS) else f": {reason}"
+
+
+_STARTS = ("The ", "No ", "Another ")
+
+
+def _name_sender(row: Row, guard: Mapping[str, Any]) -> str:
+    name = next((g["endpoint"] for g in releases.list_guards(row) if g["id"] == guard["id"]), None)
+    return f"an alert of {name}" if name else "an alert"
+
+
+def explain_hold(release: Mapping[str, Any]) -> str:
+    """What lets a release on hold go on, where its commands don't say it."""
+    if release["state"] != "held":
+        return ""
+    if release["resumes_alone"]:
+        return "It goes on automatically when all guards are ok."
+    if is_blocked(release):
+        return "To continue while a guard is broken, let it record only: Edit guards."
+    return ""
 
 
 def is_blocked(release: Mapping[str, Any]) -> bool:
     """Whether a guard fires that `resume` doesn't clear: it clears alerts that nothing resolves."""
     return any(
         guard["state"] == "firing" and (guard["kind"] != "signal" or guard.get("resolved"))
-        for guard in _list_active(release)
+        for guard in list_acting(release)
     )
+
+
+def list_acting(release: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The guards that don't only record."""
+    return [guard for guard in release["guards"] if not guard.get("dryRun")]
 
 
 def name_next(release: Mapping[str, Any]) -> str:
@@ -75,17 +100,14 @@ def name_next(release: Mapping[str, Any]) -> str:
     return f"{release['steps'][number]['rollout']}%" if number < len(release["steps"]) else ""
 
 
-def describe_next(release: Mapping[str, Any], now: datetime) -> str:
+def describe_next(release: Mapping[str, Any], row: Row, now: datetime) -> str:
     """A few words for lists, such as `50% in 19 min`."""
     if release["state"] == "held":
-        return "when all guards are ok" if release["resumes_alone"] else "a person"
+        return "when guards are ok" if release["resumes_alone"] else "waits for a person"
     if release["state"] == "scheduled":
-        start_at = parse_iso(release["startAt"] or "")
-        return (
-            f"starts in {spell_duration(_round_up(start_at - now))}"
-            if start_at and start_at > now
-            else ""
-        )
+        return _describe_start(release, row, now)
+    if not row["is_on"]:
+        return "nobody gets it"
     remaining = _find_remaining(release, now)
     name = name_next(release) or "finished"
     return f"{name} in {spell_duration(remaining)}" if remaining else f"{name}, when guards are ok"
@@ -99,56 +121,65 @@ def describe_window(window: Mapping[str, Any] | None) -> str:
     return f"{days} {window['from']} to {window['to']} ({window['timezone']})"
 
 
-def _explain_start(release: Mapping[str, Any], row: Row, now: datetime) -> str:
+def list_next_steps(release: Mapping[str, Any], now: datetime) -> list[NextStep]:
+    """The steps to come of a release that has not ended, and its end as the last one; times only
+    until a person decides."""
+    is_planned = release["state"] == "scheduled"
+    due_at = parse_iso(release["dueAt"] or release["watchUntil"] or release["startAt"] or "") or now
+    at = None if release["state"] == "held" else max(due_at, now)
+    window = msgspec.convert(release["window"], Window | None)
+    steps = release["steps"] if is_planned else release["steps"][release["step"] :]
+    coming = [NextStep(steps[0]["rollout"], at)] if is_planned else []
+    for number, step in enumerate(steps):
+        if step.get("waitForPerson"):
+            at = None
+        elif at and (number or is_planned):
+            minutes = step.get("minutes") or release["watchMinutes"]
+            at = find_opening(window, at) + timedelta(minutes=minutes)
+        coming.append(NextStep(steps[min(number + 1, len(steps) - 1)]["rollout"], at))
+    return coming
+
+
+def find_end(release: Mapping[str, Any], now: datetime) -> datetime | None:
+    """The earliest end of a release that is planned or running. None if it is on hold, has ended,
+    or a person decides when it ends."""
+    if release["state"] not in ("scheduled", "running"):
+        return None
+    return list_next_steps(release, now)[-1].at
+
+
+def describe_breaks(events: Sequence[Mapping[str, Any]]) -> str:
+    """How many of the guards broke, for a release that has finished."""
+    ids = {event["guard"]["id"] for event in events if event["type"] == "guardFired"}
+    return f", {plural(len(ids), 'guard')} broke" if ids else ", no guard broke"
+
+
+def _describe_start(release: Mapping[str, Any], row: Row, now: datetime) -> str:
     if row["start_at"] and row["start_at"] > now:
-        return f"Starts in {spell_duration(_round_up(row['start_at'] - now))}."
+        return f"Starts in {spell_duration(_round_up(row['start_at'] - now))}"
     if not _is_window_open(release, now):
-        return f"Starts when the window opens: {describe_window(release['window'])}."
-    return "Starts as soon as no guard is broken and releases are not frozen."
+        return f"Starts when the window opens: {describe_window(release['window'])}"
+    return "Starts as soon as no guard is broken and releases are not frozen"
 
 
-def _explain_next(release: Mapping[str, Any], now: datetime) -> str:
+def _describe_next(release: Mapping[str, Any], step: str, now: datetime) -> str:
     target, remaining = name_next(release), _find_remaining(release, now)
-    is_ok = all(guard["state"] == "ok" for guard in _list_active(release))
-    condition = ", if all guards are ok" if release["guards"] else ""
+    waits = bool(release["steps"][release["step"]].get("waitForPerson"))
     if not target:
         if remaining:
-            return f"Watched for another {spell_duration(remaining)}, then finished{condition}."
-        return "Finished as soon as all guards are ok and have watched this step."
-    if release["steps"][release["step"]].get("waitForPerson") and remaining:
-        return f"Next: in {spell_duration(remaining)} it holds until a person goes on to {target}."
+            return f"watched for {spell_duration(remaining)} more"
+        return "finished as soon as all guards are ok and have watched this step"
     if remaining:
-        return f"Next: {target} in {spell_duration(remaining)}{condition}."
-    if not is_ok:
-        return f"Next: {target} as soon as all guards are ok."
+        time = spell_duration(remaining)
+        return (
+            f"{step}, waits for a person in {time}" if waits else f"{step}, next {target} in {time}"
+        )
+    if any(guard["state"] != "ok" for guard in list_acting(release)):
+        return f"{step}, next {target} as soon as all guards are ok"
     if not _is_window_open(release, now):
-        return f"Next: {target} when the window opens: {describe_window(release['window'])}."
-    return f"Next: {target} as soon as all guards have watched this step."
-
-
-def _explain_hold(release: Mapping[str, Any], reason: str) -> list[str]:
-    held_by, reason = release["heldBy"], release["heldReason"] or reason
-    nothing = "Nothing changes until someone decides."
-    if release["resumes_alone"]:
-        nothing = "It goes on automatically when all guards are ok."
-    elif is_blocked(release):
-        nothing = "To continue while a guard is broken, make it a dry run."
-    if held_by == "guard":
-        is_ok = all(guard["state"] != "firing" for guard in _list_active(release))
-        return [f"Guard broken: {reason}", "It is ok again." if is_ok else "", nothing]
-    if held_by == "noData":
-        return [f"No data: {reason}", "Without it, guards can't be evaluated.", nothing]
-    if held_by == "edit":
-        return [reason, "Someone must decide which percentage counts."]
-    if held_by == "step":
-        target = name_next(release)
-        return [f"The step waits for a person before {target or 'it is finished'}.", nothing]
-    return ["" if reason.startswith("Held by ") else reason, nothing]
-
-
-def _list_active(release: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The guards that aren't a dry run."""
-    return [guard for guard in release["guards"] if not guard.get("dryRun")]
+        window = describe_window(release["window"])
+        return f"{step}, next {target} when the window opens: {window}"
+    return f"{step}, next {target} as soon as all guards have watched this step"
 
 
 def _find_remaining(release: Mapping[str, Any], now: datetime) -> timedelta | None:

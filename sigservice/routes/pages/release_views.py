@@ -5,50 +5,49 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-import msgspec
-
 from sigservice.clock import parse_iso
 from sigservice.db import Row
 from sigservice.routes.pages.guard_views import describe_guards
 from sigservice.routes.pages.release_sentences import (
     describe_next,
     describe_window,
-    explain_state,
+    explain_hold,
     is_blocked,
     make_headline,
+    name_cause,
     name_next,
 )
 from sigservice.services.identity import name_actor
 from sigservice.services.releases import releases
 from sigservice.services.releases.decision import MAX_AUTO_RESUMES
-from sigservice.services.releases.guard_history import History
-from sigservice.services.releases.windows import Window, find_opening
 from sigservice.web.helpers import join_path
+from sigservice.web.links import flag_path
 from sigservice.wording import spell_duration
 
-# Icon, word and class of a state.
+# Glyph, word and class of a state.
 STATES = {
-    "scheduled": ("◷", "scheduled", "off"),
+    "scheduled": ("◷", "planned", "off"),
     "running": ("▶", "running", "runs"),
     "held": ("‖", "on hold", "waits"),
     "finished": ("✓", "finished", "off"),
     "rolledBack": ("⟲", "rolled back", "broken"),
     "stopped": ("■", "stopped", "off"),
 }
+OFF = ("▲", "off", "waits")  # it runs on a flag that is off
 LABELS = {
     "start": "Start now",
     "hold": "Hold",
     "resume": "Continue",
-    "adopt": "Continue from {present}",
-    "restore": "Restore {rollout}",
-    "advance": "Go to {next} now",
+    "adopt": "Go on from {present}%",
+    "restore": "Back to {rollout}",
+    "advance": "Go on now",
     "finish": "Finish now",
-    "rollback": "Roll back to {start}",
+    "rollback": "Roll back",
     "stop": "Stop",
     "cancel": "Cancel",  # the command `stop` before the start
 }
-DIRECT = ("start", "hold", "resume")  # commands without a question
-ROW_COMMANDS = ("start", "hold", "resume", "rollback")
+DIRECT = ("hold",)  # commands without a question
+ROW_COMMANDS = ("start", "hold", "resume", "adopt", "advance", "rollback")
 SHOWN_DAYS = 14  # a release that has ended longer ago isn't on the page of its flag
 NOTICES = {
     "release-created": "Release created.",
@@ -70,19 +69,22 @@ def make_release_view(
     *,
     can_edit: bool,
     back: str = "",
-    history: History | None = None,
     alert: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The values of templates/releases/panel.tpl. `back` is the page that a command returns to, and
+    """The values of the templates of releases. `back` is the page that a command returns to, and
     `alert` is of `release_alerts.find_alerts`."""
-    release = releases.to_json(row) | {"resumes_alone": _resumes_alone(row)}
-    icon, word, style = STATES[release["state"]]
-    place = ("/admin/features", row["feature"], "environments", row["environment"], "releases")
-    path = join_path(*place, row["id"])
+    release = releases.to_json(row) | {
+        "resumes_alone": _resumes_alone(row),
+        "present": row["present_rollout"],
+    }
+    is_off = release["state"] == "running" and not row["is_on"]
+    icon, word, style = OFF if is_off else STATES[release["state"]]
+    place = ("/admin/features", row["feature"], "environments", row["environment"])
+    path = join_path(*place, "releases", row["id"])
     is_active = release["state"] in releases.ACTIVE
     commands = _make_commands(release, path, back) if can_edit else []
     in_rows = ("start", "stop") if release["state"] == "scheduled" else ROW_COMMANDS
-    reached = release["step"] + (release["stepEnteredAt"] is not None)
+    cause = name_cause(release, row, (alert or {}).get("alert") or "")
     return {
         **release,
         "createdBy": name_actor(row["created_by"], row["created_by_user_id"]),
@@ -91,35 +93,41 @@ def make_release_view(
         "word": word,
         "style": style,
         "is_active": is_active,
+        "is_off": is_off,
         "place": f"{row['feature']} in {row['environment']}",
-        "headline": make_headline(release, row, now),
-        "sentences": explain_state(release, row, now),
+        "headline": make_headline(release, row, now, (alert or {}).get("alert") or ""),
+        "hint": explain_hold(release),
         "begin_at": (row["entered_at"] and row["start_at"]) or row["created_at"],
         "ended_at": row["finished_at"],
         "window_text": describe_window(release["window"]),
         "track": list_steps(release, now),
-        "guard_rows": describe_guards(row, release, history or {}),
+        "guard_rows": describe_guards(row, release),
         "guard_summary": _count_guards(release["guards"]) if is_active else "",
-        "dots": "●" * reached + "○" * (len(release["steps"]) - reached),
         "step_text": f"{release['step'] + 1} of {len(release['steps'])}",
-        "next_text": describe_next(release, now) if is_active else "",
+        "next_text": describe_next(release, row, now) if is_active else "",
         "held_for": spell_duration(now - row["last_at"])
         if release["state"] == "held" and row["last_at"]
         else "",
-        "cause": row["last_reason"] or "",
+        "cause": cause.removeprefix(":").strip(),
+        "change_text": f"{row['rolled_back_from'] or release['startRollout']}%"
+        f" → {release['rollout']}%",
         "ran": spell_duration((row["finished_at"] or now) - (row["start_at"] or row["created_at"])),
         "alert": alert,
-        "can_mark_stale": can_edit
-        and row["can_be_stale"]
-        and release["state"] == "finished"
-        and release["rollout"] == 100,
         "back": back,
+        "flag_path": flag_path(row["feature"]),
+        "switch_path": join_path(*place, "on") if is_off and can_edit else "",
         "commands": commands,
         "guards_form": f"{path}/guards/edit" + (f"?{urlencode({'back': back})}" if back else "")
         if can_edit and is_active
         else "",
-        "row_commands": [command for command in commands if command["name"] in in_rows],
-        "again": join_path(*place, "new") + "?" + urlencode({"like": row["id"]})
+        "row_commands": [
+            command
+            for command in commands
+            if command["name"] in in_rows
+            and not (is_off and command["name"] != "rollback")
+            and not (command["name"] == "advance" and release["heldBy"] != "step")
+        ],
+        "again": join_path(*place, "releases", "new") + "?" + urlencode({"like": row["id"]})
         if can_edit and not is_active
         else "",
     }
@@ -129,24 +137,6 @@ def is_recent(row: Row, now: datetime) -> bool:
     """Whether the page of the flag still shows the release."""
     ended_at = row["finished_at"]
     return ended_at is None or now - ended_at < timedelta(days=SHOWN_DAYS)
-
-
-def find_end(release: Mapping[str, Any], now: datetime) -> datetime | None:
-    """The earliest end of a release that is scheduled or running. None if it is held, has ended, or
-    a person decides when it ends."""
-    steps = release["steps"][release["step"] :]
-    is_scheduled = release["state"] == "scheduled"
-    due_at = parse_iso(release["dueAt"] or release["watchUntil"] or release["startAt"] or "") or now
-    if not is_scheduled and release["state"] != "running":
-        return None
-    if any(step.get("waitForPerson") for step in steps):
-        return None
-    window = msgspec.convert(release["window"], Window | None)
-    at = max(due_at, now)
-    for step in steps if is_scheduled else steps[1:]:
-        minutes = step.get("minutes") or release["watchMinutes"]
-        at = find_opening(window, at) + timedelta(minutes=minutes)
-    return at
 
 
 def list_steps(release: Mapping[str, Any], now: datetime) -> list[dict[str, Any]]:
@@ -192,8 +182,7 @@ def fill_label(name: str, release: Mapping[str, Any]) -> str:
     return LABELS[name].format(
         next=name_next(release),
         rollout=f"{release['steps'][release['step']]['rollout']}%",
-        present="the new percentage",
-        start=f"{release['startRollout']}%",
+        present=release.get("present") or "0",
     )
 
 
@@ -203,13 +192,10 @@ def _make_commands(release: Mapping[str, Any], path: str, back: str) -> list[dic
         {
             "name": name,
             "label": fill_label(name, release) + ("" if name in DIRECT else " …"),
-            "short_label": "Roll back …"
-            if name == "rollback"
-            else fill_label(name, release) + " …",
             "path": join_path(path, "steps", release["step"] + 1, name),
             "query": query,
             "is_direct": name in DIRECT,
-            "is_first": number == 0 and release["state"] in releases.ACTIVE,
+            "is_first": number == 0 and release["state"] != "running",
         }
         for number, name in enumerate(_list_commands(release))
     ]

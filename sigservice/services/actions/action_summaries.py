@@ -102,8 +102,14 @@ def describe_options(options: ActionSetOptions) -> list[str]:
 
 def describe_change(item: Mapping[str, Any]) -> str:
     """Such as `checkout in production: on → off`."""
-    before, after = (_format_value(item["what"], item[name]) for name in ("before", "after"))
+    before, after = split_change(item)
     return f"{item['feature']} in {item['environment']}: {before} → {after}"
+
+
+def split_change(item: Mapping[str, Any]) -> tuple[str, str]:
+    """The value before and after."""
+    before, after = (_format_value(item["what"], item[name]) for name in ("before", "after"))
+    return before, after
 
 
 def describe_undo(item: Mapping[str, Any]) -> str:

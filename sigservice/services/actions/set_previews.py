@@ -1,6 +1,6 @@
 """Finds the latest signals of its endpoint that an action set matches, without running the set."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sigservice.db import Connection
@@ -11,7 +11,7 @@ from sigservice.services.actions.action_sets import ActionSetFields, ActionSetLi
 from sigservice.services.problems import Problems
 from sigservice.services.signals import signal_summaries
 
-SIGNALS, EXAMPLES = 100, 3
+SIGNALS, EXAMPLES, TIME = 1000, 3, timedelta(hours=48)
 
 
 class MatchingSignal(NamedTuple):
@@ -32,9 +32,9 @@ class SetPreview(NamedTuple):
 
 
 def preview(
-    conn: Connection, fields: ActionSetFields, limits: ActionSetLimits
+    conn: Connection, fields: ActionSetFields, limits: ActionSetLimits, now: datetime
 ) -> SetPreview | None:
-    """The result for the last 100 signals, or as many as fit one page of the log. None
+    """The result for the newest signals of the last 48 h, as many as fit one page of the log. None
     without an endpoint, or if the filters aren't valid. As in an evaluation, a signal that resolves
     an alert never matches."""
     problems = Problems()
@@ -46,7 +46,8 @@ def preview(
         return None
     matcher, resolved = Matcher(fields.filters), fields.settings.restoreWhenResolved
     summarizer = signal_summaries.make_summarizer(endpoint)
-    rows = signals.list_for_endpoint(conn, endpoint["id"], before=None, limit=SIGNALS)
+    newest = signals.list_for_endpoint(conn, endpoint["id"], before=None, limit=SIGNALS)
+    rows = [row for row in newest if now - row["created_at"] < TIME]
     matches, resolving = 0, 0
     examples: list[MatchingSignal] = []
     for row in rows:

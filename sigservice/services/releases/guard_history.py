@@ -1,5 +1,5 @@
-"""The last hour of guards, for the charts of pages: the values of impact metrics, else the states
-that events recorded."""
+"""The values of the guards of a release over its time, for its chart: those of impact metrics, else
+the states that events recorded."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -13,8 +13,7 @@ from sigservice.services.releases import releases
 from sigservice.services.rules.rule_conditions import Condition
 from sigservice.services.rules.rule_readings import TOO_SLOW, measure, read_each
 
-SLOTS = 24
-SLOT = timedelta(seconds=150)
+SLOTS = 48
 _STATES = {
     "release-guard-fired": "firing",
     "release-guard-unknown": "unknown",
@@ -32,13 +31,10 @@ class GuardPoint(NamedTuple):
 History = Mapping[int, Sequence[GuardPoint]]  # by the ID of the guard, oldest first
 
 
-def read_last_hour(conn: Connection, rows: Sequence[Row], now: datetime) -> History:
-    """The history of the guards of active releases, read in two statements."""
-    active = [row for row in rows if row["state"] in releases.ACTIVE]
-    guards = [guard for row in active for guard in releases.list_guards(row)]
-    times = [now - SLOT * ago for ago in reversed(range(SLOTS))]
-    if not guards:
-        return {}
+def read_history(conn: Connection, row: Row, start: datetime, stop: datetime) -> History:
+    """The history of the guards in SLOTS equal parts of the time, read in two statements."""
+    guards = releases.list_guards(row)
+    times = [start + (stop - start) * number / SLOTS for number in range(1, SLOTS + 1)]
     metrics = {
         guard["id"]: msgspec.convert(guard["definition"]["rule"], Condition)
         for guard in guards
@@ -46,8 +42,7 @@ def read_last_hour(conn: Connection, rows: Sequence[Row], now: datetime) -> Hist
         and guard["rule_reason"] != TOO_SLOW
         and guard["definition"]["rule"]["source"]["kind"] == "impactMetric"
     }
-    ids = [row["id"] for row in active]
-    events = release_rows.list_guard_events(conn, ids, times[0] - SLOT)
+    events = release_rows.list_guard_events(conn, row["id"]) if guards else []
     return {
         guard["id"]: _list_states(guard, events, times)
         for guard in guards

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sigservice.services.actions.action_filters import Filter
-from sigservice.services.actions.action_summaries import describe_filter
+from sigservice.services.actions.automation_sentences import say_filter
 from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard
 
 MAX_NAME = 100
@@ -24,7 +24,7 @@ class NamedGuard(NamedTuple):
 
 
 def name_guard(guard: Mapping[str, Any], endpoint: str | None) -> str:
-    """Such as `Alerts of alertmanager: commonLabels.service is checkout`. `guard` is its JSON."""
+    """Such as `Alerts of alertmanager where service is checkout`. `guard` is its JSON."""
     if guard["kind"] == "rule":
         source = guard["rule"]["source"]
         if source["kind"] == "prometheus":
@@ -35,8 +35,9 @@ def name_guard(guard: Mapping[str, Any], endpoint: str | None) -> str:
         return f"{source['metric']}{per}"
     place = endpoint or "a deleted endpoint"
     filters = [msgspec.convert(item, Filter) for item in guard.get("filters") or []]
-    texts = ", ".join(describe_filter(one) for one in filters if one.path)
-    return f"Alerts of {place}: {texts}" if texts else f"Alerts of {place}"
+    status = (guard.get("resolved") or {}).get("path")
+    texts = " and ".join(say_filter(one) for one in filters if one.any or one.path != status)
+    return f"Alerts of {place} where {texts}" if texts else f"Alerts of {place}"
 
 
 def describe_edit(

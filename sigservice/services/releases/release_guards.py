@@ -159,6 +159,20 @@ def preview_all(
     }
 
 
+def preview_each(
+    conn: Connection,
+    guards: Sequence[Guard],
+    find_defaults: FindDefaults,
+    readings: Readings,
+    now: datetime,
+) -> dict[int, dict[str, Any]]:
+    """The previews of the guards that are valid and that the caller may read, by position."""
+    prepared = prepare(
+        conn, guards, Problems(), find_defaults, readings, now, readings.signals.refusals
+    )
+    return {guard.position: _preview(conn, guard, now) for guard in prepared}
+
+
 def _preview(conn: Connection, guard: PreparedGuard, now: datetime) -> dict[str, Any]:
     """The state of the guard now, and the states that it would have had in the last two days.
     Raises BadDataError."""

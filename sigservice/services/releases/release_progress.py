@@ -236,14 +236,16 @@ def _hold_for(
     journal: Journal,
     guard: GuardRecord | None,
 ) -> None:
+    reason = decision.reason
     if decision.held_by == "edit":
         row = release_rows.find_last_editor(conn, release.feature, release.environment)
         editor = name_actor(row["created_by"], row["created_by_user_id"]) if row else ""
-        journal.add(release, "edited", reason=decision.reason, editor=editor)
-    hold(release, str(decision.held_by), decision.reason, decision.guard_id)
-    if decision.held_by == "edit":
+        journal.add(release, "edited", reason=reason, editor=editor)
+        if editor and release.rollout != release.present_rollout:
+            reason = f"{editor} changed the strategy to {release.present_rollout}%."
         release.rollout = release.present_rollout
-    journal.add(release, "held", reason=decision.reason, guard=guard)
+    hold(release, str(decision.held_by), reason, decision.guard_id)
+    journal.add(release, "held", reason=reason, guard=guard)
 
 
 def start(conn: Connection, release: Release, by: Identity, journal: Journal) -> None:

@@ -31,6 +31,7 @@ from sigservice.services.releases.release_journal import Journal, name_release_e
 from sigservice.services.releases.release_state import read_all
 from sigservice.services.releases.windows import Window
 
+MAX_REASON = 500
 ACTIVE = ("scheduled", "running", "held")
 STATES = (*ACTIVE, "finished", "rolledBack", "stopped")
 
@@ -53,6 +54,7 @@ class NewRelease(msgspec.Struct):
     watchMinutes: int | None = None
     noDataMinutes: int = 30
     guards: list[Guard] = []
+    reason: str = ""
 
 
 class Surroundings(NamedTuple):
@@ -120,7 +122,7 @@ def create(
     )
     (release,) = read_all(conn, [id], surroundings.clock)  # no other transaction can change it
     release.content = release.present
-    journal.add(release, "created", by=by)
+    journal.add(release, "created", by=by, reason=new.reason.strip()[:MAX_REASON])
     if prepared.start_at is None and release.frozen_reason is None:
         release_progress.start(conn, release, by, journal)
     release_progress.progress(conn, release, journal)

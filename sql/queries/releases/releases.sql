@@ -33,12 +33,14 @@ jsonb_build_object('value', a.value, 'samples', a.samples, 'covers_from', a.wind
 -- Newest first; a parameter that is NULL doesn't filter. `last_…` is the event that put the release into its
 -- state, if there is one.
 {{columns}},
-       NOT f.stale AND f.archived_at IS NULL AS can_be_stale, guards.items AS guards,
+       guards.items AS guards, coalesce(s.enabled, false) AS is_on,
+       (SELECT t.parameters ->> 'rollout' FROM feature_strategies t WHERE t.id = r.strategy_id) AS present_rollout,
        last.created_at AS last_at, last.created_by AS last_actor, last.created_by_user_id AS last_actor_id,
-       last.data ->> 'reason' AS last_reason, last.data ->> 'guard' IS NOT NULL AS last_by_guard,
+       last.data ->> 'reason' AS last_reason, last.data ->> 'guard' AS last_guard,
        (last.data #>> '{guard,signalId}')::bigint AS last_signal_id
 FROM releases r
 JOIN features f ON f.name = r.feature
+LEFT JOIN feature_environments s ON s.feature = r.feature AND s.environment = r.environment
 CROSS JOIN LATERAL (
     SELECT coalesce(json_agg(to_jsonb(g) || {{rule}} || jsonb_build_object('endpoint', e.name)
                              ORDER BY g.position), '[]') AS items
@@ -60,7 +62,7 @@ WHERE (%(id)s::bigint IS NULL OR r.id = %(id)s)
   AND (%(feature)s::text IS NULL OR r.feature = %(feature)s)
   AND (%(environment)s::text IS NULL OR r.environment = %(environment)s)
   AND (%(project)s::text IS NULL OR f.project = %(project)s)
-  AND (%(text)s::text IS NULL OR position(lower(%(text)s) IN lower(r.feature)) > 0)
+  AND (%(text)s::text IS NULL OR position(lower(%(text)s) IN lower(concat_ws(' ', r.feature, r.environment))) > 0)
   AND (%(last_ended_after)s::timestamptz IS NULL
        OR (r.finished_at > %(last_ended_after)s
            AND NOT EXISTS (SELECT FROM releases n
@@ -70,9 +72,12 @@ ORDER BY r.id DESC
 LIMIT %(limit)s;
 
 -- name: count_releases
-SELECT state, count(*) AS count
-FROM releases
-GROUP BY state;
+-- Of a project, or of all.
+SELECT r.state, count(*) AS count
+FROM releases r
+JOIN features f ON f.name = r.feature
+WHERE %(project)s::text IS NULL OR f.project = %(project)s
+GROUP BY r.state;
 
 -- part: now
 -- The time of the database, except in tests.
@@ -167,17 +172,11 @@ WHERE type LIKE 'release-%%' AND data -> 'releaseId' = to_jsonb(%(release_id)s::
 ORDER BY id;
 
 -- name: list_guard_events
--- Changes of the states of guards, oldest first, with the last one before `since` of each guard.
-SELECT guard_id, type, created_at
-FROM (
-    SELECT id, (data #>> '{guard,id}')::bigint AS guard_id, type, created_at,
-           lead(created_at) OVER (PARTITION BY data #>> '{guard,id}' ORDER BY id) AS next_at
-    FROM events
-    WHERE type LIKE 'release-%%'
-      AND data -> 'releaseId' = ANY(ARRAY(SELECT to_jsonb(x) FROM unnest(%(release_ids)s::bigint[]) AS x))
-      AND type IN ('release-guard-fired', 'release-guard-unknown', 'release-guard-ok')
-) changes
-WHERE coalesce(next_at, created_at) > %(since)s
+-- Changes of the states of guards, oldest first.
+SELECT (data #>> '{guard,id}')::bigint AS guard_id, type, created_at
+FROM events
+WHERE type LIKE 'release-%%' AND data -> 'releaseId' = to_jsonb(%(release_id)s::bigint)
+  AND type IN ('release-guard-fired', 'release-guard-unknown', 'release-guard-ok')
 ORDER BY id;
 
 -- part: propagation_seconds

@@ -1,40 +1,41 @@
-<fieldset id="do" class="sentence">
-<legend>Then</legend>
+<fieldset id="do">
+<legend>Then turn</legend>
 % errors = find_errors(problems, "actions")
-<div id="actions">
 % if errors:
 <p class="wrong">{{errors}}</p>
 % end
-% for number, row in enumerate(actions):
-<fieldset id="actions.{{number}}">
-<legend>Action {{number + 1}}</legend>
-<input type="hidden" name="actions.{{number}}.shown" value="{{row.kind.value}}">
-% include("partials/form_field.tpl", field=row.kind)
-<button class="quiet without-script" id="change-actions.{{number}}" name="do" value="kind" formaction="{{action}}#actions.{{number}}" formnovalidate data-swap="editor">Change action<span class="hidden"> {{number + 1}}</span></button>
-<div class="fields">
-% include("partials/form_fields.tpl", fields=row.parameters)
-</div>
-% for id, choices in row.suggestions.items():
+<div id="actions">
+% for number, item in enumerate(actions):
+<div class="protect-line" id="actions.{{number}}">
+<input type="hidden" name="actions.{{number}}.shown" value="{{item.kind.value}}">
+% for field in (*item.parameters[1:], item.kind, *item.parameters[:1]):
+<span><label for="{{field.element_id}}">{{field.label}}</label>
+% include("partials/control.tpl", field=field)
+% if field.hint:
+<span class="hint" id="{{field.element_id}}-hint">{{field.hint}}</span>
+% end
+% if field.find_errors(problems):
+<span class="wrong" id="{{field.element_id}}-problem">{{field.find_errors(problems)}}</span>
+% end
+</span>
+% end
+<button class="quiet without-script" id="change-actions.{{number}}" name="do" value="kind" formaction="{{action}}#actions.{{number}}" formnovalidate data-swap="editor">Change<span class="hidden"> action {{number + 1}}</span></button>
+% for id, choices in item.suggestions.items():
 % include("partials/datalist.tpl", id=id, choices=choices)
 % end
-<p class="actions">
 % if number:
-<button class="quiet" name="do" value="up-actions.{{number}}" formaction="{{action}}#actions" formnovalidate data-swap="editor">Move up<span class="hidden"> action {{number + 1}}</span></button>
+<button class="quiet" name="do" value="up-actions.{{number}}" formaction="{{action}}#actions" formnovalidate data-swap="editor" title="Move up"><span aria-hidden="true">↑</span><span class="hidden">Move up action {{number + 1}}</span></button>
 % end
-<button class="quiet" name="do" value="remove-actions.{{number}}" formaction="{{action}}#actions" formnovalidate data-swap="editor">Remove<span class="hidden"> action {{number + 1}}</span></button>
-</p>
-</fieldset>
+% if len(actions) > 1:
+<button class="quiet" name="do" value="remove-actions.{{number}}" formaction="{{action}}#actions" formnovalidate data-swap="editor" title="Remove"><span aria-hidden="true">✕</span><span class="hidden">Remove action {{number + 1}}</span></button>
 % end
+</div>
+% end
+</div>
+<div class="protect-line">
 % if len(actions) < max_actions:
-<p class="actions"><button class="quiet" name="do" value="add-actions" formaction="{{action}}#actions.{{len(actions)}}" formnovalidate data-swap="editor">Add action</button></p>
+<button class="quiet" name="do" value="add-actions" formaction="{{action}}#actions.{{len(actions)}}" formnovalidate data-swap="editor">+ another</button>
 % end
+% include("partials/form_fields.tpl", fields=back)
 </div>
-<div class="actions">
-% include("partials/form_field.tpl", field=actor)
-</div>
-<details id="new-account" {{"" if has_accounts and not find_errors(problems, "new_account") else "open"}}>
-<summary>New service account</summary>
-% include("partials/form_fields.tpl", fields=account_fields)
-<p class="actions"><button class="quiet" name="do" value="create-account" formaction="{{action}}#do" formnovalidate data-swap="editor">Create service account</button></p>
-</details>
 </fieldset>

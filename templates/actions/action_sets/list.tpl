@@ -1,14 +1,20 @@
 % rebase("layout.tpl", title=title, live=False)
 <div class="heading">
-<h1>Actions of <bdi>{{project}}</bdi></h1>
-% if not limit_text:
-<a class="button" href="{{url('/admin/projects', project, 'actions', 'new')}}">New action set</a>
+<h1>Automation</h1>
+% if new_path and table.rows:
+<a class="button" href="{{url(new_path)}}">Protect a flag</a>
 % end
 </div>
-<p class="hint">{{count}} of {{limit}} action sets. Change flags of this project automatically when a signal matches. {{limit_text}}</p>
+% if limit_text:
+<p class="hint">{{limit_text}}</p>
+% end
 % if not table.rows:
-% include("actions/action_sets/empty.tpl")
+<section class="empty">
+<p>No automation yet. When an alert fires, it turns a flag off within milliseconds, and back on when it resolves.</p>
+% if new_path:
+<p><a class="button" href="{{url(new_path)}}">Protect a flag</a></p>
+% end
+</section>
 % else:
-<h2 class="hidden">Action sets</h2>
 % include("partials/table.tpl")
 % end

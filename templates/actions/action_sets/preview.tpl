@@ -1,20 +1,17 @@
-<section id="preview" class="empty" aria-live="polite">
-<h2>Preview</h2>
+<section id="preview" aria-live="polite">
 % if preview is None:
-<p class="hint">Choose an endpoint and complete the filters to see which of its latest signals match.</p>
-% elif not preview.signals:
-<p class="hint">No signal received yet.</p>
+<p class="hint">Choose an endpoint and complete what the alert has to see which of the last 48 h match.</p>
 % else:
-<p>Of the last {{preview.signals}} signals, <strong>{{preview.matches}}</strong> match and <strong>{{preview.resolving}}</strong> resolve an alert.</p>
+<h2>The last 48 h: would {{"never have acted" if not preview.matches else "have acted " + plural(preview.matches, "time")}}</h2>
+% if not preview.signals:
+<p class="hint">Nothing has arrived yet.</p>
+% end
 % if preview.examples:
 <ul>
 % for item in preview.examples:
 <li>
 % include("partials/time.tpl", at=item.created_at)
 <a href="{{url('/admin/signals', preview.endpoint_id, 'log', item.id)}}"><bdi>{{item.text}}</bdi><span class="hidden"> (signal {{item.id}})</span></a>
-% if would:
-→ would <bdi>{{would}}</bdi>
-% end
 </li>
 % end
 </ul>

@@ -1,43 +1,60 @@
-<fieldset id="when" class="sentence">
+<fieldset id="when">
 <legend>When</legend>
-<input type="hidden" name="shown_trigger" value="{{trigger.value}}">
-% include("partials/form_field.tpl", field=trigger)
-<button class="quiet without-script" id="change-trigger" name="do" value="trigger" formaction="{{action}}#when" formnovalidate data-swap="editor">Change trigger</button>
 % if schedule:
 <div class="fields">
 % include("partials/form_fields.tpl", fields=schedule)
 </div>
 % else:
-% include("partials/form_field.tpl", field=source)
-<button class="quiet without-script" id="load-signal" name="do" value="look" formaction="{{action}}#when" formnovalidate data-swap="editor">Load latest signal</button>
-% if not has_endpoints:
-<p class="hint">No signal endpoint yet. <a href="{{url('/admin/signals/new')}}">Create signal endpoint</a></p>
+<div class="protect-line">
+<label for="{{source.element_id}}">an alert arrives from <span class="hidden">Signal endpoint</span></label>
+% include("partials/control.tpl", field=source)
+% if source.find_errors(problems):
+<span class="wrong" id="{{source.element_id}}-problem">{{source.find_errors(problems)}}</span>
 % end
-% include("partials/growing_section.tpl", section=filters)
-% if payload:
-<details id="last">
-<summary>\\
-% if latest_at:
-Latest signal:
-% include("partials/time.tpl", at=latest_at)
-\\
-% else:
-Sample of the template: no signal received yet\\
+<button class="quiet without-script" id="load-signal" name="do" value="look" formaction="{{action}}#when" formnovalidate data-swap="editor">Look</button>
+<a href="{{url('/admin/signals/new')}}">New signal endpoint</a>
+<a href="{{url('/admin/alert-rules/new')}}">or a number gets worse, or nothing arrives: New alert rule</a>
+</div>
+% errors = find_errors(problems, "filters")
+% if errors:
+<p class="wrong">{{errors}}</p>
 % end
-</summary>
-<pre tabindex="0"><code>{{payload}}</code></pre>
+<div id="filters">
+% for index, item in enumerate(filters.rows):
+<div class="protect-line" id="filters.{{index}}">
+% for field in item.fields[:3]:
+<span><label class="{{"hidden" if index else ""}}" for="{{field.element_id}}">{{field.label}}</label>
+% include("partials/control.tpl", field=field)
+% if field.hint:
+<span class="hint" id="{{field.element_id}}-hint">{{field.hint}}</span>
+% end
+% if field.find_errors(problems):
+<span class="wrong" id="{{field.element_id}}-problem">{{field.find_errors(problems)}}</span>
+% end
+</span>
+% end
+<button class="quiet" name="do" value="remove-filters.{{index}}" formaction="{{action}}#filters" formnovalidate data-swap="editor" title="Remove"><span aria-hidden="true">✕</span><span class="hidden">Remove filter {{index + 1}}</span></button>
+<details {{"open" if item.has_errors(problems) and not item.fields[0].value else ""}}>
+<summary>more<span class="hidden"> of filter {{index + 1}}</span></summary>
+% include("partials/form_fields.tpl", fields=[*item.fields[3:], *item.checkboxes])
+<p class="hint">{{filters.hint}}</p>
 </details>
-<details id="paths">
-<summary>Available fields: click one to add a filter</summary>
-<dl class="paths">
-% for path, text, button in paths:
-<div><dt><button class="quiet" name="do" value="{{button}}" formaction="{{action}}#filters.{{len(filters.rows)}}" formnovalidate data-swap="editor"><span class="hidden">Add a filter: </span><code>{{path}}</code></button></dt><dd><bdi>{{text}}</bdi></dd></div>
+</div>
 % end
-</dl>
-</details>
-% elif source.value:
-<p class="hint">No signal received yet. You can add filters anyway.</p>
+</div>
+<div class="protect-line">
+% if arrived:
+<span class="muted">from what arrived:</span>
+% for name, text, count, button in arrived:
+<button class="quiet" name="do" value="{{button}}" formaction="{{action}}#filters" formnovalidate data-swap="editor"><bdi>{{name}} {{text}}</bdi> {{number(count)}}×</button>
 % end
+% elif not has_arrived:
+<span class="muted">Nothing has arrived yet. Type what the alert will have, or send a test alert.</span>
+% end
+% if filters.can_grow:
+<button class="quiet" name="do" value="add-filters" formaction="{{action}}#filters.{{len(filters.rows)}}" formnovalidate data-swap="editor">+ and</button>
+% end
+</div>
 % include("partials/datalist.tpl", id="suggested", choices=suggested)
 % end
 </fieldset>

@@ -20,6 +20,6 @@
 % if is_admin:
 <section>
 <h2>Action sets</h2>
-<p><a href="{{url('/admin/projects', project['id'], 'actions')}}">Action sets of this project</a></p>
+<p><a href="{{url('/admin/automation')}}?project={{project['id']}}">Automation of this project</a></p>
 </section>
 % end

@@ -62,7 +62,7 @@
 % end
 </ul>
 % end
-<p><a href="{{url('/admin/projects', project['id'], 'actions')}}">Actions of this project</a></p>
+<p><a href="{{url('/admin/automation')}}?project={{project['id']}}">Automation of this project</a></p>
 </section>
 <section id="tokens">
 <h2>API tokens</h2>

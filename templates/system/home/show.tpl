@@ -54,7 +54,7 @@ Last alert
 % include("releases/state.tpl", release=release)
 % include("partials/time.tpl", at=release["ended_at"])
 <a href="{{url(release["path"])}}"><bdi>{{release["feature"]}}</bdi> in <bdi>{{release["environment"]}}</bdi></a>
-<p class="muted"><bdi>{{" ".join(release["sentences"])}}</bdi></p>
+<p class="muted"><bdi>{{release["headline"]}}</bdi></p>
 </li>
 % end
 </ul>

@@ -38,7 +38,7 @@ router = Router(AdminGuard)
 
 def read_surroundings(context: Context, readings: Readings | None = None) -> Surroundings:
     """What the service adds to a new release."""
-    return Surroundings(context.clock, _find_defaults, readings or Readings())
+    return Surroundings(context.clock, find_defaults, readings or Readings())
 
 
 def store_release(
@@ -84,7 +84,7 @@ def read_for_guards(
     with context.database.transaction() as conn:
         is_admin = by.has_permission(ADMIN)  # and may use any filter
         existing = [] if is_admin else releases.list_guards_of_flag(conn, target)
-        signals = read_guard_signals(conn, guards, existing, by, _find_defaults)
+        signals = read_guard_signals(conn, guards, existing, by, find_defaults)
         readings = Readings(signals=signals)
         if not conditions:
             return readings
@@ -105,7 +105,7 @@ def read_for_guards(
     return readings._replace(answers=ask_queries(client, sources, queries, now))
 
 
-def _find_defaults(template: str) -> SenderDefaults | None:
+def find_defaults(template: str) -> SenderDefaults | None:
     sender = list_external().get(template)
     if sender is None:
         return None

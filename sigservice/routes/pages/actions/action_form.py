@@ -1,6 +1,8 @@
-"""The form of an action set: new and edit, with the latest payload of its signal endpoint."""
+"""The form "Protect this flag": a new automation and changes of one, with what has arrived."""
 
-import re
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -8,29 +10,32 @@ import msgspec
 from sigservice import senders
 from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_sets as set_rows
+from sigservice.repository.flags import features
+from sigservice.repository.projects import projects
 from sigservice.repository.signals import signal_endpoints, signals
 from sigservice.routes.pages.actions import action_form_fields as form_fields
 from sigservice.routes.pages.actions import action_form_values as form_values
 from sigservice.routes.pages.actions import schedule_fields
 from sigservice.routes.pages.actions.action_form_fields import Choices
-from sigservice.routes.pages.actions.action_sets import make_breadcrumbs
+from sigservice.routes.pages.actions.action_sets import LIST, make_breadcrumbs
 from sigservice.services.access import service_accounts as account_service
-from sigservice.services.actions import action_choices, action_sets, action_summaries, set_previews
-from sigservice.services.actions.action_sets import read_limits
+from sigservice.services.actions import action_choices, action_sets, set_previews
+from sigservice.services.actions.action_sets import ActionSetFields, read_limits
+from sigservice.services.actions.automation_sentences import name_field, say_action, say_filter
 from sigservice.services.identity import ADMIN, Identity
 from sigservice.services.signals import payload_paths
-from sigservice.web import Connection, Context, Page, PageGuard, Router, read_query, request
+from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, read_query, request
 from sigservice.web.form_pages import shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read_id, report_at
 from sigservice.web.growing_forms import GROWING_FORM
-from sigservice.web.links import make_signal_url
+from sigservice.web.helpers import join_path
 from sigservice.web.resource_limits import explain_limit, make_limit_page
 
 SETS_OF = "/admin/projects"
 SETS = f"{SETS_OF}/<project>/actions"
-MAX_PAYLOAD, MAX_PATHS, MAX_VALUE, MAX_FILTER_VALUE = 20_000, 100, 80, 200
-
-
+MAX_VALUE, MAX_COUNTED, MAX_SHOWN = 80, 1000, 4
+COUNTED_TIME = timedelta(hours=48)
+ACCOUNT = "automation"
 NOT_SAVED = "Nothing is saved yet: fill in the fields of the new action, then save."
 
 router = Router(PageGuard)
@@ -50,11 +55,12 @@ def show_action_set(
         row = None if set_id is None else action_sets.get(conn, project, set_id)
         is_full = row is None and set_rows.count(conn, project) >= limits.sets
         if is_full and not entry.form:
-            text = explain_limit("action set", limits.sets, "actions.setsPerProjectLimit")
-            back = (f"Actions of {project}", f"{SETS_OF}/{project}/actions")
-            return make_limit_page("New action set", text, back)
+            text = explain_limit("automation", limits.sets, "actions.setsPerProjectLimit")
+            back = ("Automation", f"{LIST}?project={project}")
+            return make_limit_page("Protect a flag", text, back)
         kinds = action_choices.describe_kinds(conn, project)
-        endpoints = [(str(item["id"]), item["name"]) for item in signal_endpoints.list_all(conn)]
+        rows = signal_endpoints.list_all(conn)
+        endpoints = [(str(item["id"]), item["name"]) for item in rows]
         accounts = [
             (str(item["id"]), f"{item['username']} ({item['role']})")
             for item in service_accounts.list_all(conn)
@@ -62,42 +68,53 @@ def show_action_set(
         if entry.form:
             texts = form_values.apply_button(entry.form)
         else:
-            texts = form_values.make_form(row) if row else _make_new_form(endpoints, accounts)
-        latest = _load_latest_payload(conn, texts)
-        fields = form_values.read_fields_if_valid(texts, project)
-        preview = fields and set_previews.preview(conn, fields, limits)
-    heading = row["name"] if row else "New action set"
+            texts = _make_form(conn, row, endpoints)
+        if row is None or texts.get("recipe"):
+            texts = form_values.apply_template(texts, _find_template(conn, texts))
+        arrived = _read_arrived(conn, texts, context)
+        texts = form_values.name_paths(texts, arrived["paths"])
+        fields = form_values.read_fields_if_valid(
+            form_values.resolve_words(texts, arrived["paths"]), project
+        )
+        preview = fields and set_previews.preview(conn, fields, limits, context.clock.now())
+    flag = texts.get("actions.0.executionParams.featureName")
+    heading = f"Change {row['name']}" if row else f"Protect {flag or 'a flag'}"
     is_waiting = bool(entry.form) and not (entry.error or entry.form.get("do"))
     return Page(
         "actions/action_sets/form",
         problems=form_values.make_problems(texts, entry.error.details) if entry.error else [],
-        title=heading if entry.error else f"{heading} – actions of {project}",
-        breadcrumbs=make_breadcrumbs(project),
+        title=heading,
         heading=heading,
+        action=context.prefix + join_path(SETS_OF, project, "actions", set_id or "new"),
+        breadcrumbs=make_breadcrumbs(project),
         notice=NOT_SAVED if is_waiting else "",
-        setup=_make_setup(context, texts, endpoints),
         project=project,
         row=row,
         texts=texts,
-        sender=senders.SENDERS.get(texts.get("recipe", "")),
-        tiles=form_fields.list_tiles(texts),
         general=fill(form_fields.GENERAL_FIELDS, texts),
         trigger=schedule_fields.make_trigger_field(texts),
         schedule=schedule_fields.make_schedule_fields(texts),
         source=form_fields.make_source_field(texts, endpoints),
-        has_endpoints=bool(endpoints),
         filters=form_fields.make_filter_section(texts, limits.filters),
         actor=form_fields.make_actor_field(texts, accounts),
-        account_fields=fill([form_fields.ACCOUNT_FIELD], texts),
-        has_accounts=bool(accounts),
         actions=form_fields.make_action_rows(texts, kinds),
         max_actions=limits.actions,
         has_options=form_fields.has_options(texts),
         preview=preview,
-        would=action_summaries.describe_actions(fields.actions) if fields else "",
         **form_fields.make_option_fields(texts),
-        **latest,
+        **arrived,
     )
+
+
+@router.get(f"{LIST}/new", needs=ADMIN)
+def protect_flag(context: Context, identity: Identity) -> Page:
+    """The form of the project of the flag, or of the first project."""
+    query = read_query(request.environ)
+    with context.database.transaction() as conn:
+        feature = features.find(conn, query.get("flag", ""))
+        names = [row["id"] for row in projects.list_names(conn)]
+    project = feature["project"] if feature else query.get("project") or names[0]
+    return show_action_set(context, identity, project)
 
 
 @router.post(f"{SETS}/new", needs=ADMIN, **GROWING_FORM)
@@ -106,76 +123,113 @@ def show_action_set(
 def save_action_set(
     context: Context, identity: Identity, project: str, form: Form, set_id: int | None = None
 ) -> Page | str:
-    if form.get("do") == "create-account":
-        account_id = _create_account(context, identity, form)
-        entry = Entry(form | {"actorId": str(account_id), form_fields.ACCOUNT_FIELD.name: ""})
-        return show_action_set(context, identity, project, set_id, entry)
     if not form_values.is_complete(form):
         return show_action_set(context, identity, project, set_id, Entry(form))
-    fields, limits = form_values.read_fields(form, project), read_limits(context.config)
-    now = context.clock.now()
+    limits, now = read_limits(context.config), context.clock.now()
     with context.database.transaction() as conn:
+        if set_id is None or form.get("recipe"):
+            form = form_values.apply_template(form, _find_template(conn, form))
+        paths = _read_arrived(conn, form, context)["paths"]
+        fields = form_values.read_fields(form_values.resolve_words(form, paths), project)
+        fields = replace(
+            fields,
+            actor_id=fields.actor_id or _ensure_account(conn, identity),
+            name=fields.name or _make_name(fields, form),
+        )
         if set_id is None:
             action_sets.create(conn, project, fields, identity, limits, now)
         else:
             action_sets.update(conn, project, set_id, fields, identity, limits, now)
-    done = "created" if set_id is None else "saved"
-    return f"/admin/projects/{project}/actions?done={done}"
+    return f"{LIST}?done={'created' if set_id is None else 'saved'}"
 
 
-def _create_account(context: Context, identity: Identity, form: Form) -> int:
-    """The ID of the service account that the form names. Raises BadDataError."""
-    name = form_fields.ACCOUNT_FIELD.name
-    changes = {"username": form.get(name, "").strip(), "root_role": "Editor"}
-    with report_at(name), context.database.transaction() as conn:
-        return int(account_service.create(conn, changes, identity)["id"])
+def _ensure_account(conn: Connection, by: Identity) -> int:
+    """The ID of the service account of automations, which the first one makes."""
+    for row in service_accounts.list_all(conn):
+        if row["username"] == ACCOUNT:
+            return int(row["id"])
+    with report_at("actorId"):
+        changes = {"username": ACCOUNT, "root_role": "Editor"}
+        return int(account_service.create(conn, changes, by)["id"])
 
 
-def _make_new_form(endpoints: Choices, accounts: Choices) -> Form:
-    """The texts of a new set; the query names an endpoint and a template."""
+def _make_name(fields: ActionSetFields, form: Form) -> str:
+    """Such as `new-checkout off while service is checkout`."""
+    params = [action.executionParams for action in fields.actions]
+    texts = [
+        say_action({"action": a.action, "executionParams": a.executionParams})
+        for a in fields.actions
+    ]
+    if (
+        len(texts) == 1
+        and params[0].get("featureName")
+        and fields.actions[0].action in form_fields.STATES
+    ):
+        texts = [f"{params[0]['featureName']} {form_fields.STATES[fields.actions[0].action]}"]
+    sender = senders.SENDERS.get(form.get("recipe", ""))
+    own = fields.filters[len(sender.filters) :] if sender else fields.filters
+    condition = " and ".join(say_filter(filter) for filter in own)
+    return f"{', '.join(texts)}{' while ' + condition if condition else ''}"[:100]
+
+
+def _make_form(conn: Connection, row: Row | None, endpoints: Choices) -> Form:
+    """The texts of a stored set, or of a new one; the query names a flag and an endpoint."""
+    if row is not None:
+        endpoint = signal_endpoints.find(conn, row["endpoint_id"])
+        return form_values.make_form(row, endpoint["template"] if endpoint else None)
     query = read_query(request.environ)
-    form = {
-        "enabled": "on",
-        **schedule_fields.make_schedule_form(None),
-        "match.sourceId": query.get("source", "") or _find_only_id(endpoints),
-        "actorId": _find_only_id(accounts),
-        **{f"actions.0.{name}": text for name, text in form_values.BLANK_ACTION.items()},
+    action = form_values.BLANK_ACTION | {
+        "executionParams.featureName": query.get("flag", ""),
+        "executionParams.environment": query.get("environment", "production"),
     }
-    return form_values.apply_template(form, query.get("recipe", ""))
-
-
-def _make_setup(context: Context, form: Form, endpoints: Choices) -> str:
-    """What to do in the sender, with the URL of the selected endpoint."""
-    sender = senders.SENDERS.get(form.get("recipe", ""))
-    name = dict(endpoints).get(form.get("match.sourceId", ""))
-    if sender is None:
-        return ""
-    if name is None:
-        return sender.setup
-    return sender.fill_setup(make_signal_url(context, request.environ, name))
-
-
-def _load_latest_payload(conn: Connection, form: Form) -> dict[str, Any]:
-    """The latest payload of the endpoint, else the sample of the template, and its paths."""
-    id = read_id(form.get("match.sourceId", ""))
-    rows = signals.list_for_endpoint(conn, id, before=None, limit=1)
-    sender = senders.SENDERS.get(form.get("recipe", ""))
-    sample = msgspec.json.encode(sender.samples.firing).decode() if sender else ""
-    payload = rows[0]["payload"] if rows else sample
-    flat = payload_paths.flatten_payload(msgspec.json.decode(payload)) if payload else {}
-    wildcard_paths = [re.sub(r"\[\d+\]", "[*]", path) for path in flat]
     return {
-        "latest_at": rows[0]["created_at"] if rows else None,
-        "payload": msgspec.json.format(payload, indent=2)[:MAX_PAYLOAD] if payload else "",
-        "paths": [
-            (path, text[:MAX_VALUE], form_values.make_filter_button(path, text))
-            for path, value in list(flat.items())[:MAX_PATHS]
-            if len(text := payload_paths.to_text(value)) <= MAX_FILTER_VALUE
-        ],
-        "suggested": list(dict.fromkeys([*wildcard_paths, *flat]))[: 2 * MAX_PATHS],
+        "enabled": "on",
+        form_values.BACK: "on",
+        **schedule_fields.make_schedule_form(None),
+        "match.sourceId": query.get("endpoint", "") or (endpoints[0][0] if endpoints else ""),
+        "filters.0.operator": "IN",
+        **{f"actions.0.{name}": text for name, text in action.items()},
     }
 
 
-def _find_only_id(choices: Choices) -> str:
-    """The ID if there is one choice only, else ""."""
-    return choices[0][0] if len(choices) == 1 else ""
+def _find_template(conn: Connection, form: Form) -> str:
+    endpoint = signal_endpoints.find(conn, read_id(form.get("match.sourceId", "")))
+    return (endpoint["template"] or "") if endpoint else ""
+
+
+def _read_arrived(conn: Connection, form: Form, context: Context) -> dict[str, Any]:
+    """What the newest signals of the endpoint have, as buttons, and the paths of the latest one,
+    else of the sample of its sender."""
+    id, since = read_id(form.get("match.sourceId", "")), context.clock.now() - COUNTED_TIME
+    rows = signals.list_for_endpoint(conn, id, before=None, limit=MAX_COUNTED)
+    sender = senders.SENDERS.get(form.get("recipe", ""))
+    newest = msgspec.json.decode(rows[0]["payload"]) if rows else None
+    flat = payload_paths.flatten_payload(newest or (sender.samples.firing if sender else {}))
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        if row["created_at"] >= since:
+            items = payload_paths.flatten_payload(msgspec.json.decode(row["payload"])).items()
+            texts = {
+                (name_field(path), payload_paths.to_text(value))
+                for path, value in items
+                if name_field(path) != path
+            }
+            counts.update(
+                texts
+                or {
+                    (path, payload_paths.to_text(value)) for path, value in items if "[" not in path
+                }
+            )
+    best: dict[str, tuple[str, int]] = {}
+    for (name, text), count in counts.most_common():
+        if name != "status" and 0 < len(text) <= MAX_VALUE:
+            best.setdefault(name, (text, count))
+    return {
+        "has_arrived": bool(rows),
+        "paths": [*flat],
+        "suggested": list(dict.fromkeys(name_field(path) for path in flat))[:100],
+        "arrived": [
+            (name, text, count, form_values.make_filter_button(name, text))
+            for name, (text, count) in [*best.items()][:MAX_SHOWN]
+        ],
+    }

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sigservice import senders
 from sigservice.routes.pages.actions.action_form_values import (
     AT,
+    BACK,
     BLANK_ACTION,
     BLANK_FILTER,
     COOLDOWN,
@@ -16,45 +16,42 @@ from sigservice.routes.pages.actions.action_form_values import (
     list_groups,
 )
 from sigservice.routes.pages.actions.schedule_fields import find_trigger
-from sigservice.routes.pages.flags.constraint_fields import make_operator_field
 from sigservice.services.actions.action_summaries import OPERATORS
+from sigservice.services.actions.automation_sentences import COMPARISONS
 from sigservice.web.forms import Field, Form, fill, make_choices
 from sigservice.web.growing_forms import GrowingSection, list_rows, make_section
 
 Choices = list[tuple[str, str]]
 MAX_SELECT_CHOICES = 100  # above, a text field with suggestions
 FILTERS_HINT = (
-    "All filters must match (max {}). No filters = every signal. * in a path matches any item. "
-    "Several values: one per line. If the path is missing the filter never matches, even negated. "
-    "Use EXISTS instead, which needs no value. At least one filter of an OR group must match."
+    "All must match, and of an OR group one. * in a path matches any item. Several values: one per "
+    "line. If the field is missing it never matches, even negated."
 )
-ACCOUNT_FIELD = Field(
-    "new_account", "Username", hint="e.g. alert-robot. The account gets the role Editor."
-)
+STATES = {"TOGGLE_FEATURE_OFF": "off", "TOGGLE_FEATURE_ON": "on"}
 UPDATES_PREVIEW = {"data-press": "preview-button"}
 # The form of a strategy plans them.
 SUGGESTED_PATHS = {"list": "suggested"}
 GENERAL_FIELDS = [
-    Field("name", "Name", hint="e.g. Disable checkout on payment errors", is_required=True),
+    Field("name", "Name", hint="Empty = what it does"),
     Field("description", "Description"),
-    Field("enabled", "Enabled", type="checkbox"),
+    Field("enabled", "On", type="checkbox"),
 ]
 OPTION_CHECKBOXES = [
-    Field(f"{AT}dryRun", "Dry run: record what would change", type="checkbox"),
-    Field(f"{AT}latch", "Run once, then wait until re-enabled", type="checkbox"),
-    Field(f"{AT}continueOnFailure", "Continue on failure", type="checkbox"),
+    Field(f"{AT}dryRun", "Record only", type="checkbox"),
+    Field(f"{AT}latch", "Only once", type="checkbox"),
+    Field(f"{AT}continueOnFailure", "Continue after a failed action", type="checkbox"),
 ]
 OPTION_NUMBERS = [
     Field(
         COOLDOWN,
-        "Cooldown (seconds)",
+        "Pause between runs (seconds)",
         type="number",
         hint="Matching signals are skipped.",
         attributes={"min": 0, "max": 604_800, "step": 1},
     ),
     Field(
         f"{AT}maxRunsPerHour",
-        "Max runs per hour",
+        "At most in an hour",
         type="number",
         hint="Empty = unlimited",
         attributes={"min": 1, "max": 10_000, "step": 1},
@@ -62,9 +59,9 @@ OPTION_NUMBERS = [
 ]
 REVERT_FIELD = Field(
     REVERT_AFTER,
-    "Auto-revert after (minutes)",
+    "Back on after (minutes)",
     type="number",
-    hint="Reverts the run's changes unless cancelled. Empty = never.",
+    hint="Empty = never.",
     attributes={"min": 1, "max": 43_200, "step": 1},
 )
 LATE_FIELD = Field(
@@ -74,6 +71,7 @@ LATE_FIELD = Field(
     hint="After a downtime. Empty = runs however late it is.",
     attributes={"min": 1, "max": 43_200, "step": 1},
 )
+BACK_FIELD = Field(BACK, "back on when the alert resolves", type="checkbox")
 RESOLVED_FIELDS = [
     Field(
         f"{RESOLVED}path",
@@ -94,8 +92,7 @@ RESOLVED_FIELDS = [
 ]
 PATH_FIELD = Field(
     "path",
-    "Path",
-    is_required=True,
+    "Alert has",
     attributes=SUGGESTED_PATHS
     | UPDATES_PREVIEW
     | {"placeholder": "e.g. status or alerts[*].labels.severity"},
@@ -121,21 +118,9 @@ class ActionRow:
     suggestions: Mapping[str, Sequence[str]]  # by the ID of a datalist
 
 
-def list_tiles(form: Form) -> list[dict[str, Any]]:
-    """{name, title, is_selected} of each sender."""
-    return [
-        {"name": name, "title": item.title, "is_selected": name == form.get("recipe")}
-        for name, item in senders.SENDERS.items()
-    ]
-
-
 def has_options(form: Form) -> bool:
     """Whether the folded options differ from a blank form."""
-    return any(
-        text
-        for name, text in form.items()
-        if name.startswith(AT) and name != REVERT_AFTER and not name.startswith(RESOLVED)
-    )
+    return any(text for name, text in form.items() if name.startswith(AT))
 
 
 def make_source_field(form: Form, endpoints: Choices) -> Field:
@@ -149,8 +134,9 @@ def make_source_field(form: Form, endpoints: Choices) -> Field:
 def make_actor_field(form: Form, accounts: Choices) -> Field:
     hint = "Shown in the audit log. Needs the role Editor or Admin."
     value = form.get("actorId", "")
-    choices = _add_blank(accounts, value, "(deleted account)")
-    return Field("actorId", "Run as", value, "select", hint, choices=choices)
+    _, *rest = _add_blank(accounts, value, "(deleted account)")
+    choices = [("", "automation (an Editor, made with the first one)"), *rest]
+    return Field("actorId", "Account", value, "select", hint, choices=choices)
 
 
 def make_group_field(form: Form, name: str = "filters") -> Field:
@@ -160,21 +146,27 @@ def make_group_field(form: Form, name: str = "filters") -> Field:
 
 
 def make_filter_section(form: Form, max_filters: int) -> GrowingSection:
-    operator = replace(make_operator_field(OPERATORS), attributes=UPDATES_PREVIEW)
+    others = [(name, words[0]) for name, words in OPERATORS.items() if name not in COMPARISONS]
+    operator = Field(
+        "operator",
+        "Comparison",
+        type="select",
+        choices=[*COMPARISONS.items(), *others],
+        attributes=UPDATES_PREVIEW,
+    )
     group = replace(make_group_field(form), attributes=UPDATES_PREVIEW)
 
     def make_row(row: Form) -> list[Field]:
         size = {"rows": min(10, row.get("values", "").strip().count("\n") + 1)}
-        values = Field("values", "Values", type="textarea", attributes=size | UPDATES_PREVIEW)
+        values = Field("values", "Value", type="textarea", attributes=size | UPDATES_PREVIEW)
         return [PATH_FIELD, operator, values, group, *FILTER_BOXES]
 
-    hint = FILTERS_HINT.format(max_filters)
     return make_section(
         form,
         "filters",
-        "Filters",
+        "with",
         "filter",
-        hint,
+        FILTERS_HINT,
         make_row,
         blank=BLANK_FILTER,
         max_rows=max_filters,
@@ -199,14 +191,13 @@ def _make_action_row(at: str, row: Form, kinds: Mapping[str, Any]) -> ActionRow:
         if len(choices) > MAX_SELECT_CHOICES:
             suggestions[f"{at}.{name}.all"] = choices
         fields.append(_make_parameter_field(at, name, parameter, row.get(name, ""), choices))
-    kind_choices = [(kind_name, item["label"]) for kind_name, item in kinds.items()]
+    kind_choices = [(key, STATES.get(key) or item["label"]) for key, item in kinds.items()]
     return ActionRow(
         Field(
             f"{at}.action",
-            "Action",
+            "State",
             value,
             "select",
-            kind["description"],
             choices=kind_choices,
             attributes={"data-press": f"change-{at}"},
         ),
@@ -218,7 +209,8 @@ def _make_action_row(at: str, row: Form, kinds: Mapping[str, Any]) -> ActionRow:
 def _make_parameter_field(
     at: str, name: str, parameter: Any, value: str, choices: Sequence[str]
 ) -> Field:
-    label, name = parameter["label"], f"{at}.{name}"
+    label = "Flag" if parameter["name"] == "featureName" else parameter["label"]
+    name = f"{at}.{name}"
     if parameter["type"] == "number":
         return Field(name, label, value, "number", attributes={"min": 0, "step": 1})
     if len(choices) > MAX_SELECT_CHOICES:
@@ -237,6 +229,7 @@ def make_option_fields(form: Form) -> dict[str, Any]:
         "option_checkboxes": fill(OPTION_CHECKBOXES, form),
         "option_numbers": fill([*OPTION_NUMBERS, *([LATE_FIELD] if is_scheduled else [])], form),
         "resolved": [] if is_scheduled else fill(RESOLVED_FIELDS, form),
+        "back": [] if is_scheduled else fill([BACK_FIELD], form),
     }
 
 

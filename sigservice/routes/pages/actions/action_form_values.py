@@ -23,6 +23,7 @@ from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.actions.action_sets import Action, ActionSetFields
+from sigservice.services.actions.automation_sentences import name_field
 from sigservice.services.actions.schedules import NO_ENDPOINT
 from sigservice.services.signals.payload_paths import to_text
 from sigservice.web.forms import Form, locate_problems, read, read_id, split_lines, to_form
@@ -32,6 +33,7 @@ AT = "options."
 RESOLVED = f"{AT}restoreWhenResolved."
 COOLDOWN = f"{AT}cooldownSeconds"
 REVERT_AFTER = f"{AT}restoreAfterMinutes"
+BACK = "back"  # whether the end of the alert undoes it
 BLANK_FILTER = {"operator": "IN"}
 BLANK_ACTION = {"action": "TOGGLE_FEATURE_OFF"}
 PARAMS = "executionParams."
@@ -72,21 +74,48 @@ def _add_filter(form: Form, argument: str) -> Form:
         path, text = msgspec.convert(payload.parse_field(argument, "do"), tuple[str, str])
     except (BadDataError, msgspec.ValidationError):
         return form
-    rows = list_rows(form, "filters")
+    rows = [row for row in list_rows(form, "filters") if not _is_blank(row)]
     return replace_rows(form, "filters", [*rows, BLANK_FILTER | {"path": path, "values": text}])
 
 
 def apply_template(form: Form, name: str) -> Form:
-    """The form with the filters and options that fit the sender."""
-    if (sender := senders.SENDERS.get(name)) is None:
-        return form
-    others = {key: text for key, text in form.items() if not key.startswith(AT)}
-    others = replace_rows(others, "filters", make_filter_rows(sender.filters))
-    return others | _make_option_texts(sender.action_set_options) | {"recipe": name}
+    """The form for the alerts of a sender, whose filters and end of an alert aren't in its rows."""
+    return form | {"recipe": name if name in senders.SENDERS else ""}
 
 
-def make_form(row: Row) -> Form:
-    """The texts of a stored set."""
+def resolve_words(form: Form, paths: Sequence[str]) -> Form:
+    """The form with the paths that the labels of the sending system stand for. `paths` are those of
+    its newest payload, or of the sample of its sender."""
+    rows = [
+        row | {"path": _find_path(row.get("path", "").strip(), paths)}
+        for row in list_rows(form | {"do": ""}, "filters")
+    ]
+    return replace_rows(form, "filters", rows)
+
+
+def name_paths(form: Form, paths: Sequence[str]) -> Form:
+    """The form with labels instead of the paths that they stand for."""
+    rows = []
+    for row in list_rows(form | {"do": ""}, "filters"):
+        path = row.get("path", "")
+        word = name_field(path)
+        rows.append(row | {"path": word if _find_path(word, paths) == path else path})
+    return replace_rows(form, "filters", rows)
+
+
+def _find_path(word: str, paths: Sequence[str]) -> str:
+    """The path of a label; the word itself if there is none."""
+    labels = [path for path in paths if name_field(path) == word != path]
+    first = min(labels, key=lambda path: ("[" in path, len(path)), default="")
+    return re.sub(r"\[\d+\]", "[*]", first) or word
+
+
+def _is_blank(row: Form) -> bool:
+    return not row.get("path", "").strip() and not row.get("values", "").strip()
+
+
+def make_form(row: Row, template: str | None) -> Form:
+    """The texts of a stored set. `template` is the sender of its endpoint."""
     actions = [
         {"action": item["action"], PARAMS.rstrip("."): item["executionParams"]}
         for item in msgspec.json.decode(row["actions"])
@@ -95,34 +124,54 @@ def make_form(row: Row) -> Form:
     form |= {"match.sourceId": str(row["endpoint_id"]), "actorId": str(row["actor_id"])}
     form |= make_schedule_form(row)
     form |= to_form(actions, "actions")
-    form |= _make_option_texts(msgspec.json.decode(row["settings"], type=ActionSetOptions))
+    options = msgspec.json.decode(row["settings"], type=ActionSetOptions)
+    form |= _make_option_texts(options)
     filters = msgspec.json.decode(row["filters"], type=list[Filter])
-    return replace_rows(form, "filters", make_filter_rows(filters))
+    sender = senders.SENDERS.get(template or "")
+    if sender and sender.filters and all(filter in filters for filter in sender.filters):
+        filters = [filter for filter in filters if filter not in sender.filters]
+        form |= {"recipe": sender.name}
+        if options.restoreWhenResolved == sender.action_set_options.restoreWhenResolved:
+            form = {name: text for name, text in form.items() if not name.startswith(RESOLVED)}
+    form |= {BACK: "on"} if options.restoreWhenResolved else {}
+    return replace_rows(form, "filters", [_join_not(row) for row in make_filter_rows(filters)])
 
 
 def read_fields(form: Form, project: str) -> ActionSetFields:
     """Invalid numbers become -1, which the service rejects. Raises BadDataError."""
     schedule = read_schedule_form(form)
-    resolved = any(form.get(f"{RESOLVED}{name}", "").strip() for name in ("path", "values", "key"))
-    members: dict[str, Any] = {} if resolved and schedule is None else {"restoreWhenResolved": None}
+    has_end = any(form.get(f"{RESOLVED}{name}", "").strip() for name in ("path", "values", "key"))
+    is_back, sender = BACK in form, senders.SENDERS.get(form.get("recipe", ""))
+    members: dict[str, Any] = {}
+    if not (is_back and has_end and schedule is None):
+        default = sender.action_set_options.restoreWhenResolved if sender else None
+        members["restoreWhenResolved"] = default if is_back and schedule is None else None
     if schedule is None:
         members["skipIfLateMinutes"] = None
     else:
         form = replace_rows(form, "filters", []) | {"match.sourceId": str(NO_ENDPOINT)}
-    groups = _group_filters(list_rows(form, "filters"))
+    rows = list_rows(form, "filters")
+    rows = rows[:-1] if rows and _is_blank(rows[-1]) else rows
+    groups, own = _group_filters(rows), sender.filters if sender and schedule is None else []
     return ActionSetFields(
         form.get("name", "").strip(),
         form.get("description", "").strip() or None,
         "enabled" in form,
         read_id(form.get("actorId", "")),
         read_id(form.get("match.sourceId", "")),
-        read_filters(list_rows(form, "filters")),
+        [*own, *read_filters(rows)],
         [
             Action(row.get("action", ""), number, _read_params(row) | {"project": project})
             for number, row in enumerate(list_rows(form, "actions"), 1)
         ],
         read(form, ActionSetOptions, AT, **members),
-        [f"groups.{letter}" if letter else f"filters.{rows[0][0]}" for letter, rows in groups],
+        [
+            *("filters" for _ in own),
+            *(
+                f"groups.{letter}" if letter else f"filters.{items[0][0]}"
+                for letter, items in groups
+            ),
+        ],
         schedule,
     )
 
@@ -193,6 +242,7 @@ def _read_params(row: Form) -> dict[str, Any]:
 
 def _read_filter(row: Form) -> Filter:
     operator, text = row.get("operator", ""), row.get("values", "").replace("\r\n", "\n")
+    is_not, operator = operator.startswith("!"), operator.removeprefix("!")
     has_several = operator in LIST_OPERATORS
     has_one = not has_several and operator != "EXISTS"
     return Filter(
@@ -200,7 +250,7 @@ def _read_filter(row: Form) -> Filter:
         operator=operator,
         values=[*split_lines(text)] if has_several else None,
         value=text.strip() if has_one else None,
-        inverted="inverted" in row,
+        inverted=is_not or "inverted" in row,
         caseInsensitive="caseInsensitive" in row,
         alsoWhenResolved="alsoWhenResolved" in row,
     )
@@ -234,6 +284,13 @@ def make_filter_rows(filters: Sequence[Filter]) -> list[Form]:
             )
             rows.append(to_form(single) | texts)
     return rows
+
+
+def _join_not(row: Form) -> Form:
+    """The row with `is not` as one comparison."""
+    if row.get("operator") != "IN" or "inverted" not in row:
+        return row
+    return {name: text for name, text in row.items() if name != "inverted"} | {"operator": "!IN"}
 
 
 def _make_option_texts(options: ActionSetOptions) -> Form:

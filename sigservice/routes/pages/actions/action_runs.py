@@ -1,6 +1,7 @@
-"""Runs of an action set, pages: history, one run, undo, cancelling an auto-revert."""
+"""What an automation did, pages: its runs, one run, undo, and to leave a change as it is."""
 
-from datetime import datetime
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -8,9 +9,11 @@ import msgspec
 from sigservice.db import Connection, Row
 from sigservice.repository.actions import action_runs as action_run_rows
 from sigservice.repository.actions import action_sets as set_rows
+from sigservice.repository.signals import signal_endpoints
 from sigservice.repository.system import link_targets
 from sigservice.routes.pages.actions.action_sets import make_breadcrumbs
 from sigservice.routes.pages.flag_questions import LEAVE, make_alert_field, name_alerts
+from sigservice.routes.pages.release_alerts import find_alerts
 from sigservice.services.actions import (
     action_runs,
     action_sets,
@@ -18,6 +21,8 @@ from sigservice.services.actions import (
     held_flags,
     ignored_alerts,
 )
+from sigservice.services.actions.action_summaries import split_change
+from sigservice.services.actions.automation_sentences import say_automation, say_changes
 from sigservice.services.actions.firing_alerts import DISABLE, IGNORE
 from sigservice.services.actions.schedules import read_cause
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
@@ -27,27 +32,17 @@ from sigservice.web.form_pages import Body, Confirmation, confirms, shows_errors
 from sigservice.web.forms import NO_ENTRY, Entry, Field, Form, fill
 from sigservice.web.links import flag_path
 from sigservice.web.paging import read_paging
-from sigservice.web.timeline_marks import read_timelines
-from sigservice.web.usage_charts import SHAPES, choose_period
+from sigservice.wording import plural
 
 RUNS = "/admin/projects/<project>/actions/<set_id:id>/runs"
 RUN = f"{RUNS}/<run_id:id>"
 PAGE_SIZE, MAX_CHANGES, MAX_PAYLOAD = 20, 100, 20_000
 NOTICES = {
-    "undo": "Reverting… See the newest run for the result.",
-    "cancelled": "Auto-revert cancelled.",
+    "undo": "It is taken back now.",
+    "cancelled": "It stays as it is.",
     "watched": "The alert is no longer ignored.",
 }
 UNDO = "This reverts the changes below as you. Later manual changes are kept."
-CAUSES = {
-    "signal": "Triggered by a signal",
-    "resolved": "Auto-revert: alert resolved",
-    "timer": "Auto-revert: time elapsed",
-    "undo": "Undo",
-    "schedule": "Schedule",
-}
-
-
 router = Router(PageGuard, notices=NOTICES)
 
 
@@ -58,14 +53,17 @@ def list_runs(conn: Connection, identity: Identity, project: str, set_id: int) -
     page = action_run_rows.list_of_set(conn, set_id, before=before, limit=PAGE_SIZE)
     last = page[-1]["id"] if page else 0
     has_older = action_run_rows.list_of_set(conn, set_id, before=last, limit=1)
-    runs = _check_links(conn, [_make_view(run, identity) for run in page])
+    alerts = _find_alerts(conn, page, identity)
     return Page(
         "actions/action_runs/list",
-        title=f"Runs of {row['name']} in {project}",
-        breadcrumbs=make_breadcrumbs(project, row) if identity.has_permission(ADMIN) else [],
+        title=row["name"],
+        breadcrumbs=make_breadcrumbs(project),
+        sentence=say_automation(
+            row, _find_endpoint(conn, row), hides_alerts=not identity.has_permission(EDIT)
+        ),
         project=project,
         row=row,
-        runs=runs,
+        runs=_merge_skips([_make_view(run, identity, alerts) for run in page]),
         older=f"before={last}" if has_older else "",
         newest="",
         at_newest=before is None,
@@ -85,20 +83,21 @@ def show_run(
     with context.database.transaction() as conn:
         run = action_runs.get(conn, project, set_id, run_id)
         row = set_rows.find(conn, project, set_id)
-        (view,) = _check_links(conn, [_make_view(run, identity)])
+        view = _make_view(run, identity, _find_alerts(conn, [run], identity))
+        existing = _list_existing(conn, view)
         ignored_by = ignored_alerts.find_creator(conn, run)
-        timelines = _read_timelines(conn, identity, run, view["targets"], context.clock.now())
+        reversal = _find_undo(conn, run)
     return Page(
         "actions/action_runs/show",
-        title=f"Run {run_id} of {view['name']}",
-        breadcrumbs=_make_breadcrumbs(identity, project, row),
+        title=f"{view['heading']} (run {run_id})",
+        breadcrumbs=_make_breadcrumbs(project, row),
         project=project,
         row=row,
         run=view,
+        reversal=reversal,
+        existing=existing,
         ignored_by=ignored_by,
-        timelines=timelines,
         flag_path=flag_path,
-        shapes=SHAPES,
         payload=_format_payload(run) if identity.has_permission(ADMIN) else "",
     )
 
@@ -114,14 +113,15 @@ def undo_run(
     form: Form,
 ) -> Confirmation:
     run = action_runs.get(conn, project, set_id, run_id)
-    view, path = _make_view(run, identity), _make_path(project, set_id, run_id)
+    view = _make_view(run, identity, _find_alerts(conn, [run], identity))
+    path = _make_path(project, set_id, run_id)
     body: Body = [action_runs.NOTHING_TO_UNDO]
     fields: list[Field] = []
     can_repeat = view["can_undo"] and action_runs.can_repeat(conn, run)
     if view["can_undo"]:
         body = [UNDO, [(item, "") for item in view["reverts"]]]
     if can_repeat:
-        flags = [feature for feature, _ in view["targets"]]
+        flags = [change["feature"] for change in view["changes"]]
         held_rows = held_flags.list_held_flags(conn, identity, limit=MAX_CHANGES, features=flags)
         rows = [row for row in held_rows if row["id"] == run_id] or [
             view | {"alert": "", "endpoint": "", "key": None}
@@ -152,17 +152,17 @@ def undo_run(
         cancel="Cancel" if view["can_undo"] else "Back to the run",
         fields=fields,
         is_dangerous=False,
-        breadcrumbs=_make_breadcrumbs(identity, project, set_rows.find(conn, project, set_id)),
+        breadcrumbs=_make_breadcrumbs(project, set_rows.find(conn, project, set_id)),
         after_commit=context.signals_waiting.set,
     )
 
 
-def _make_breadcrumbs(by: Identity, project: str, row: Row | None) -> list[tuple[str, str]]:
-    """Of a run, whose set may be deleted. Only admins may open action sets."""
-    crumbs = make_breadcrumbs(project, row) if by.has_permission(ADMIN) else []
+def _make_breadcrumbs(project: str, row: Row | None) -> list[tuple[str, str]]:
+    """Of a run, whose automation may be deleted."""
+    crumbs = make_breadcrumbs(project)
     if row is None:
         return crumbs
-    return [*crumbs, ("Runs", f"/admin/projects/{project}/actions/{row['id']}/runs")]
+    return [*crumbs, (row["name"], f"/admin/projects/{project}/actions/{row['id']}/runs")]
 
 
 @router.post(f"{RUN}/watch-alert", needs=EDIT)
@@ -198,70 +198,111 @@ def _make_path(project: str, set_id: int, run_id: int) -> str:
     return f"/admin/projects/{project}/actions/{set_id}/runs/{run_id}"
 
 
-def _read_timelines(
-    conn: Connection, by: Identity, run: Row, targets: list[tuple[str, str]], now: datetime
-) -> list[tuple[str, dict[str, Any]]]:
-    """(flag, chart) of the first flag that the run changed, around the time of the run."""
-    for feature, environment in targets[:1]:
-        period = choose_period(run["created_at"], now)
-        charts = read_timelines(conn, by, feature, period, now)
-        return [(feature, chart) for chart in charts if chart["environment"] == environment]
-    return []
+def _find_alerts(conn: Connection, runs: Sequence[Row], by: Identity) -> dict[int, dict[str, Any]]:
+    return find_alerts(
+        conn, [{"id": run["id"], "last_signal_id": run["signal_id"]} for run in runs], by
+    )
 
 
-def _make_view(run: Row, by: Identity) -> dict[str, Any]:
-    """A run as the templates show it, with descriptions of its actions."""
+def _make_view(run: Row, by: Identity, alerts: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+    """A run as the templates show it. `alerts` are by the ID of the run."""
     copy = msgspec.json.decode(run["action_set"])
     signal = msgspec.json.decode(run["signal"]) if run["signal"] else {}
-    actions = [_make_action_view(item) for item in copy["actions"]]
-    end = run["finished_at"]
-    has_duration = end and run["state"] != "suppressed"
-    seconds = (end - run["created_at"]).total_seconds() if has_duration else None
     changes = [change for item in copy["actions"] for change in item["changes"]]
-    return run | {
+    has_duration = run["finished_at"] and run["state"] == "success"
+    seconds = (run["finished_at"] - run["created_at"]).total_seconds() if has_duration else None
+    alert = alerts.get(run["id"], {})
+    view = run | {
         "name": copy["name"],
-        "cause": CAUSES[read_cause(run)],
-        "reason": action_runs.find_reason(run, by),
-        "duration": f"{seconds * 1000:.0f} ms" if seconds is not None else "",
+        "alert": alert.get("alert") or "",
+        "text": alert.get("text") or "",
+        "runbook": alert.get("runbook") or "",
+        "cause": read_cause(run),
+        "reason": (action_runs.find_reason(run, by) or "").strip(),
+        "duration": f"{max(1, round(seconds * 1000))} ms" if seconds is not None else "",
         "endpoint_id": signal.get("sourceId"),
-        "actions": actions,
-        "reverts": [action_summaries.describe_undo(change) for change in changes[:MAX_CHANGES]],
-        "targets": [(change["feature"], change["environment"]) for change in changes],
-        "can_undo": action_runs.can_undo(run),
-    }
-
-
-def _check_links(conn: Connection, views: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The views with `has_signal`, `existing_runs` and `existing_flags`: what they may link."""
-    runs = {view[name] for view in views for name in ("reverts_run_id", "reverted_by_run_id")}
-    targets = [("run", str(id)) for id in runs if id]
-    targets += [("flag", feature) for view in views for feature, _ in view["targets"][:1]]
-    targets += [
-        ("signal", f"{view['endpoint_id']}/{view['signal_id']}")
-        for view in views
-        if view["endpoint_id"]
-    ]
-    existing = link_targets.list_existing(conn, targets)
-    return [
-        view
-        | {
-            "has_signal": ("signal", f"{view['endpoint_id']}/{view['signal_id']}") in existing,
-            "existing_runs": [id for id in runs if ("run", str(id)) in existing],
-            "existing_flags": [key for kind, key in existing if kind == "flag"],
-        }
-        for view in views
-    ]
-
-
-def _make_action_view(item: dict[str, Any]) -> dict[str, Any]:
-    changes = [action_summaries.describe_change(change) for change in item["changes"]]
-    return {
-        "text": action_summaries.describe_action(item),
-        "state": item["state"],
-        "details": item["details"] or "",
-        "changes": changes[:MAX_CHANGES],
+        "details": [item["details"] for item in copy["actions"] if item["details"]]
+        if run["dry_run"] or run["state"] == "failed"
+        else [],
+        "changes": [
+            change | dict(zip(("from", "to"), split_change(change), strict=True))
+            for change in changes[:MAX_CHANGES]
+        ],
         "more_changes": max(0, len(changes) - MAX_CHANGES),
+        "reverts": [action_summaries.describe_undo(change) for change in changes[:MAX_CHANGES]],
+        "can_undo": action_runs.can_undo(run),
+        "count": 1,
     }
+    return view | {
+        "sentence": _describe_run(view, changes),
+        "heading": f"{_name_actor(view)} {_describe_run(view, changes, shortens=True)}",
+    }
+
+
+def _describe_run(
+    view: Mapping[str, Any], changes: Sequence[Mapping[str, Any]], *, shortens: bool = False
+) -> str:
+    """What it did, such as `turned a and b off in production`."""
+    if view["state"] == "suppressed":
+        return f"did nothing: {view['reason']}" if shortens else f"nothing: {view['reason']}"
+    if view["state"] == "started":
+        return "runs"
+    if view["state"] == "failed":
+        return f"failed: {view['reason'] or '; '.join(view['details'])}"
+    if view["dry_run"]:
+        return "; ".join(view["details"]) or "would have changed nothing"
+    if not changes:
+        return "changed nothing"
+    flags = plural(len({change["feature"] for change in changes}), "flag")
+    if view["cause"] in ("resolved", "timer", "undo"):
+        return f"switched {flags} back" if view["cause"] != "undo" else f"took {flags} back"
+    states = {change["after"] for change in changes if change["what"] == "state"}
+    if shortens and len(states) == 1 and len(changes) > 1:
+        return f"turned {flags} {'on' if states.pop() else 'off'}"
+    return say_changes(changes)
+
+
+def _name_actor(view: Mapping[str, Any]) -> str:
+    if view["cause"] == "undo":
+        return "An undo"
+    return view["alert"] or ("An alert" if view["signal_id"] else str(view["name"]))
+
+
+def _merge_skips(views: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Skips of one reason and hour that follow each other are one row."""
+    rows: list[dict[str, Any]] = []
+    for view in views:
+        last = rows[-1] if rows else None
+        names = ("state", "sentence", "alert")
+        if (
+            last
+            and view["state"] == "suppressed"
+            and all(last[name] == view[name] for name in names)
+            and last["created_at"] - view["created_at"] < timedelta(hours=1)
+        ):
+            last["count"] += 1
+            continue
+        rows.append(view)
+    return rows
+
+
+def _find_undo(conn: Connection, run: Row) -> Row | None:
+    """The run that took this one back."""
+    id = run["reverted_by_run_id"]
+    return next(iter(action_run_rows.list_by_ids(conn, [id], payloads=False)), None) if id else None
+
+
+def _find_endpoint(conn: Connection, row: Row) -> str | None:
+    endpoint = signal_endpoints.find(conn, row["endpoint_id"])
+    return endpoint["name"] if endpoint else None
+
+
+def _list_existing(conn: Connection, view: Mapping[str, Any]) -> Collection[tuple[str, str]]:
+    """What the page of the run may link."""
+    targets = [("flag", change["feature"]) for change in view["changes"]]
+    if view["endpoint_id"]:
+        targets.append(("signal", f"{view['endpoint_id']}/{view['signal_id']}"))
+    return link_targets.list_existing(conn, targets)
 
 
 def _format_payload(run: Row) -> str:

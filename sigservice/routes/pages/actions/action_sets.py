@@ -1,51 +1,55 @@
-"""Action sets, pages: lists, enable, re-enable, delete. The form is in action_form.py."""
+"""Automations, pages: the list, on, off, delete. The form is in action_form.py."""
 
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import msgspec
+from bottle import HTTPResponse
 
 from sigservice.errors import NoPermissionError
 from sigservice.repository.access import service_accounts
 from sigservice.repository.actions import action_runs
 from sigservice.repository.actions import action_sets as action_set_rows
-from sigservice.repository.projects import projects
 from sigservice.repository.signals import signal_endpoints
-from sigservice.services.actions import action_sets, action_summaries, schedules
-from sigservice.services.actions.action_set_options import ActionSetOptions
+from sigservice.services.actions import action_sets, schedules
+from sigservice.services.actions.automation_sentences import say_action, say_automation
 from sigservice.services.identity import ADMIN, EDIT, VIEW, Identity
-from sigservice.web import Connection, Context, Page, PageGuard, Router, Row, read_query, request
+from sigservice.web import (
+    Connection,
+    Context,
+    Page,
+    PageGuard,
+    Router,
+    Row,
+    read_query,
+    request,
+    respond,
+)
 from sigservice.web.form_pages import Confirmation, confirms
 from sigservice.web.forms import Form
+from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 from sigservice.web.resource_limits import explain_reached_limit
-from sigservice.web.tables import Cell, Column, Table, make_table
+from sigservice.web.tables import Cell, Column, make_table
 
+LIST = "/admin/automation"
 SETS = "/admin/projects/<project>/actions"
 SET = f"{SETS}/<set_id:id>"
 NOTICES = {
-    "created": "Action set created. Test it before you need it.",
-    "saved": "Action set saved.",
-    "deleted": "Action set deleted. Its runs are kept.",
-    "cancelled": "Scheduled change cancelled.",
-    "on": "Action set enabled.",
-    "off": "Action set disabled.",
-    "enabled-again": "Action set re-enabled.",
+    "created": "Protected.",
+    "saved": "Automation saved.",
+    "deleted": "Automation deleted. Its runs are kept.",
+    "cancelled": "Planned change cancelled.",
+    "on": "Automation turned on.",
+    "off": "Automation turned off.",
+    "enabled-again": "It can act again.",
     "doing": "The change runs now.",
 }
-TEMPLATES = "actions/action_sets"
 COLUMNS = (
-    Column(
-        "Name",
-        lambda row: Cell(
-            row["name"],
-            f"/admin/projects/{row['project']}/actions/{row['id']}",
-            hint=row["description"] or "",
-        ),
-    ),
-    Column("When", lambda _: Cell(template=f"{TEMPLATES}/trigger_cell.tpl")),
-    Column("Then", lambda _: Cell(template=f"{TEMPLATES}/actions_cell.tpl")),
-    Column("Last run", lambda _: Cell(template=f"{TEMPLATES}/run_cell.tpl")),
-    Column("State", lambda _: Cell(template=f"{TEMPLATES}/switch_cell.tpl")),
+    Column("Automation", lambda row: Cell(row["sentence"], row["path"], badges=row["flaws"])),
+    Column("Last", lambda row: Cell(row["last_text"], at=row["last_at"], missing="never")),
+    Column("State", lambda _: Cell(template="actions/action_sets/switch_cell.tpl")),
 )
 READ_COLUMNS = (
     Column("Automation", lambda row: Cell(row["name"], hint=", then ".join(row["action_texts"]))),
@@ -56,47 +60,32 @@ READ_COLUMNS = (
 router = Router(PageGuard, notices=NOTICES)
 
 
-@router.get("/admin/automation", needs=VIEW)
-def list_all_action_sets(context: Context, identity: Identity) -> Page:
-    can_change = identity.has_permission(ADMIN)
+@router.get(LIST, needs=VIEW)
+def list_automations(context: Context, identity: Identity) -> Page:
+    project = read_query(request.environ).get("project") or None
     with context.database.transaction() as conn:
-        project = read_query(request.environ).get("project")
-        rows = [row for row in projects.list_names(conn) if project in (None, "", row["id"])]
-        sets = _describe_sets(conn, action_set_rows.list_all(conn))
-    groups = []
-    for row in rows:
-        own = [item for item in sets if item["project"] == row["id"]]
-        count = sum(not item["is_done"] for item in own)
-        groups.append(
-            row | {"table": _make_table(row["id"], own, can_change=can_change), "count": count}
-        )
-    return Page(
-        "actions/action_sets/list_all_projects",
-        title="Automation",
-        can_change=can_change,
-        projects=groups,
-        has_sets=bool(sets),
-        limit=context.config["actions"]["setsPerProjectLimit"],
-    )
-
-
-@router.get(SETS, needs=ADMIN)
-def list_action_sets(context: Context, identity: Identity, project: str) -> Page:
-    with context.database.transaction() as conn:
-        rows = action_sets.list_of_project(conn, project)
-        table = _make_table(project, _describe_sets(conn, rows), can_change=True)
-        count = action_set_rows.count(conn, project)
+        rows = action_set_rows.list_all(conn)
+        rows = [row for row in rows if project in (None, row["project"])]
+        sets = _describe_sets(conn, rows, identity)
+        count = action_set_rows.count(conn, project) if project else 0
+    is_admin = identity.has_permission(ADMIN)
     limit = context.config["actions"]["setsPerProjectLimit"]
+    text = explain_reached_limit("automation", count, limit, "actions.setsPerProjectLimit")
     return Page(
         "actions/action_sets/list",
-        title=f"Actions of {project}",
-        breadcrumbs=[("Automation", "/admin/automation")],
-        project=project,
-        table=table,
-        count=count,
-        limit=limit,
-        limit_text=explain_reached_limit("action set", count, limit, "actions.setsPerProjectLimit"),
+        title="Automation",
+        table=make_table("automation", COLUMNS, sets, _make_links, lambda row: row["name"]),
+        new_path=f"{LIST}/new" + (f"?project={quote(project)}" if project else "")
+        if is_admin and not text
+        else "",
+        limit_text=text,
     )
+
+
+@router.get(SETS, needs=VIEW)
+def move_list_of_project(context: Context, identity: Identity, project: str) -> HTTPResponse:
+    """A part of the list of all."""
+    return respond.redirect(context, f"{LIST}?{urlencode({'project': project})}", 301)
 
 
 @router.post(f"{SET}/<is_enabled:switch>", needs=ADMIN)
@@ -135,14 +124,14 @@ def reenable_action_set(
 def delete_action_set(
     conn: Connection, identity: Identity, project: str, set_id: int
 ) -> Confirmation:
-    row, path = action_sets.get(conn, project, set_id), f"/admin/projects/{project}/actions"
+    row, path = action_sets.get(conn, project, set_id), LIST
     _check_permission(row, identity)
     if _is_planned(row):
         is_admin = identity.has_permission(ADMIN)
         path = path if is_admin else "/"
         return Confirmation(
             f"Cancel {row['name']}?",
-            ["This change is scheduled once. Its action set is deleted, and nothing changes."],
+            ["It is not carried out."],
             "Cancel the change",
             path,
             lambda: action_sets.delete(conn, project, set_id, identity),
@@ -151,12 +140,12 @@ def delete_action_set(
             breadcrumbs=make_breadcrumbs(project) if is_admin else [],
         )
     return Confirmation(
-        f"Delete the action set {row['name']}?",
+        f"Delete the automation {row['name']}?",
         [
-            "Permanently deletes the action set. Its runs and the flags that it changed are kept.",
-            "To stop it for a while, disable it instead.",
+            "Its runs are kept, and so are the flags that it changed.",
+            "To stop it for a while, turn it off instead.",
         ],
-        "Delete action set",
+        "Delete",
         path,
         lambda: action_sets.delete(conn, project, set_id, identity),
         f"{path}?done=deleted",
@@ -177,58 +166,75 @@ def _check_permission(row: Row, by: Identity) -> None:
 
 
 def make_breadcrumbs(project: str, row: Row | None = None) -> list[tuple[str, str]]:
-    """For a page below the action sets of a project, or below one of them."""
+    """For a page below the list, or below an automation."""
+    crumbs = [("Automation", LIST)]
     path = f"/admin/projects/{project}/actions"
-    crumbs = [("Automation", "/admin/automation"), (f"Actions of {project}", path)]
     return [*crumbs, (row["name"], f"{path}/{row['id']}")] if row else crumbs
 
 
-def _redirect_to_list(project: str, done: str) -> str:
-    return f"/admin/projects/{project}/actions?done={done}"
-
-
-def _make_table(project: str, rows: list[dict[str, Any]], *, can_change: bool) -> Table:
-    return make_table(
-        f"sets-{project}",
-        COLUMNS if can_change else READ_COLUMNS,
-        rows,
-        _make_links if can_change else None,
-        lambda row: f"{row['name']} in {project}",
-    )
+def _redirect_to_list(_project: str, done: str) -> str:
+    return f"{LIST}?done={done}"
 
 
 def _make_links(row: Row) -> list[tuple[str, str]]:
     path = f"/admin/projects/{row['project']}/actions/{row['id']}"
-    return [
-        ("History", f"{path}/runs"),
-        ("Test", f"{path}/test"),
-        ("Edit", path),
-        ("Delete", f"{path}/delete"),
-    ]
+    links = [("What it did", f"{path}/runs")]
+    if row["can_change"]:
+        links += [("Try it", f"{path}/test"), ("Change", path), ("Delete", f"{path}/delete")]
+    return links
 
 
-def _describe_sets(conn: Connection, rows: list[Row]) -> list[dict[str, Any]]:
-    """The sets as the rows of a list show them."""
+def _describe_sets(conn: Connection, rows: list[Row], by: Identity) -> list[dict[str, Any]]:
+    """The automations as the list shows them."""
     endpoints = {row["id"]: row["name"] for row in signal_endpoints.list_all(conn)}
-    accounts = {row["id"]: row for row in service_accounts.list_all(conn)}
+    accounts = {row["id"]: row["role"] for row in service_accounts.list_all(conn)}
     last_runs = action_runs.list_last(conn, [row["id"] for row in rows])
     runs = {run["action_set_id"]: run for run in last_runs}
     return [
         row
         | {
-            "source": endpoints.get(row["endpoint_id"]),
-            "schedule_text": action_summaries.describe_schedule(row),
-            "is_done": schedules.is_done(row),
-            "account": accounts.get(row["actor_id"]),
-            "filter_texts": action_summaries.describe_filters(row["filters"]),
-            "action_texts": [
-                action_summaries.describe_action(item)
-                for item in msgspec.json.decode(row["actions"])
-            ],
-            "option_texts": action_summaries.describe_options(
-                msgspec.json.decode(row["settings"], type=ActionSetOptions)
-            ),
-            "last_run": runs.get(row["id"]),
+            "sentence": _say(row, endpoints, by),
+            "path": _find_path(row, by),
+            "flaws": _list_flaws(row, endpoints, accounts),
+            "can_change": by.has_permission(ADMIN),
+            "last_at": runs[row["id"]]["created_at"] if row["id"] in runs else None,
+            "last_text": _describe_last(runs.get(row["id"])),
         }
         for row in rows
+        if not schedules.is_done(row)
     ]
+
+
+def _say(row: Row, endpoints: Mapping[int, str], by: Identity) -> str:
+    if schedules.read_schedule(row) is None:
+        hides_alerts = not by.has_permission(EDIT)
+        text = say_automation(row, endpoints.get(row["endpoint_id"]), hides_alerts=hides_alerts)
+        return f"{text} · {row['name']}" if hides_alerts else text
+    texts = [say_action(item) for item in msgspec.json.decode(row["actions"])]
+    return f"At a time: {', then '.join(texts)} · see Planned"
+
+
+def _find_path(row: Row, by: Identity) -> str:
+    if schedules.read_schedule(row) is not None:
+        return "/admin/releases?state=scheduled"
+    path = join_path("/admin/projects", row["project"], "actions", row["id"])
+    return path if by.has_permission(ADMIN) else f"{path}/runs"
+
+
+def _list_flaws(row: Row, endpoints: Mapping[int, str], accounts: Mapping[int, str]) -> list[str]:
+    """Why a run would fail, or does nothing."""
+    is_alone = schedules.read_schedule(row) is None and row["endpoint_id"] not in endpoints
+    role = accounts.get(row["actor_id"])
+    return [
+        *(["No signal endpoint"] if is_alone else []),
+        *(["No service account"] if role is None else []),
+        *(["Its account is a Viewer: it can't change flags"] if role == "Viewer" else []),
+    ]
+
+
+def _describe_last(run: Row | None) -> str:
+    if run is None:
+        return ""
+    return {"failed": "✕ failed", "suppressed": "nothing", "started": "runs"}.get(
+        run["state"], "ran"
+    )

@@ -10,7 +10,7 @@ import msgspec
 from sigservice.db import Connection, Row
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import project_environments
-from sigservice.routes.pages.release_views import find_end
+from sigservice.routes.pages.release_sentences import find_end
 from sigservice.services import strategy_summaries
 from sigservice.web.helpers import join_path
 from sigservice.web.usage_charts import Mark, Usage

@@ -21,7 +21,6 @@ from sigservice.services.actions import held_flags, scheduled_sets
 from sigservice.services.flags import dependencies, feature_view, features
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import EDIT, VIEW, Identity
-from sigservice.services.releases import guard_history
 from sigservice.services.system import events as event_service
 from sigservice.web import Context, Page, PageGuard, Router, read_query, request, respond
 from sigservice.web.body import read_number
@@ -171,7 +170,6 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
         types = feature_rows.list_types(conn)
         alerts = held_flags.list_held_flags(conn, identity, limit=MAX_ALERTS, features=[name])
         release_rows = _list_releases(conn, name, now)
-        history = guard_history.read_last_hour(conn, release_rows, now)
         release_alerts = find_alerts(conn, release_rows, identity)
         views = list_event_views(conn, event_rows, flag_path(name))
         defaults = summarize_defaults(conn, row["project"])
@@ -209,7 +207,6 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
                     now,
                     can_edit=identity.has_permission(EDIT),
                     back="flag",
-                    history=history,
                     alert=release_alerts.get(row["id"]),
                 )
                 for row in release_rows

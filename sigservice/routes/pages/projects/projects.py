@@ -72,7 +72,7 @@ def list_projects(conn: Connection, identity: Identity) -> Page:
     def make_links(row: Row) -> list[tuple[str, str]]:
         path, links = f"{PATH}/{row['id']}", [("Edit", f"{PATH}/{row['id']}/edit")]
         if is_admin:
-            links.append(("Actions of", f"{path}/actions"))
+            links.append(("Automation of", f"/admin/automation?project={row['id']}"))
         if is_admin and row["id"] != projects.DEFAULT:
             links.append(("Delete", f"{path}/delete"))
         return links

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from sigservice.routes.pages.actions.action_form_fields import (
     FILTER_BOXES,
@@ -10,7 +9,7 @@ from sigservice.routes.pages.actions.action_form_fields import (
     make_group_field,
 )
 from sigservice.routes.pages.flags.constraint_fields import VALUES_HINT, make_operator_field
-from sigservice.routes.pages.releases.release_form_values import KINDS, UNITS, find_kind, read_units
+from sigservice.routes.pages.releases.release_form_values import KINDS, find_kind
 from sigservice.routes.pages.rules.rule_fields import (
     LIMIT_FIELDS,
     METRIC_FIELDS,
@@ -18,45 +17,46 @@ from sigservice.routes.pages.rules.rule_fields import (
     SILENCE_FIELDS,
 )
 from sigservice.services.actions.action_summaries import OPERATORS
-from sigservice.services.releases.plans import MAX_GUARDS, MAX_STEPS
+from sigservice.services.releases.plans import MAX_GUARDS
 from sigservice.services.releases.windows import DAYS
-from sigservice.web.forms import Field, Form, fill, make_choices, read_whole_number
+from sigservice.web.forms import Field, Form, fill, make_choices
 from sigservice.web.growing_forms import FieldRow, GrowingSection, list_rows, make_section
-from sigservice.wording import spell_duration
 
 Choices = Sequence[tuple[str, str]]
 MAX_FILTERS = 25
-_WHOLE = {"min": 0, "step": 1}
-_STEP_FIELDS = [
-    Field("rollout", "Percentage", type="number", attributes={"min": 0, "max": 100, "step": 1}),
-    Field("minutes", "For at least", type="number", attributes=_WHOLE),
-    Field("unit", "Unit", type="select", choices=make_choices(UNITS)),
-    Field("waitForPerson", "Then hold", type="checkbox"),
-]
-_WATCH_FIELD = Field(
-    "watchMinutes",
-    "Watch after the last step (minutes)",
-    type="number",
-    hint="Guards act until then.",
-    attributes=_WHOLE,
+STEPS_FIELD = Field(
+    "steps", "Steps", is_required=True, attributes={"maxlength": 1000, "spellcheck": "false"}
 )
-NO_DATA_FIELD = Field(
-    "noDataMinutes",
-    "Hold when a guard has no data for (minutes)",
-    type="number",
-    hint="Until then it only waits. 0 = at once.",
-    attributes={"min": 0, "max": 1440, "step": 1},
-)
+TURN_ON_FIELD = Field("turnOn", "Turn on at the first step", type="checkbox")
+WHEN_FIELD = Field("when", "Start", type="radio", choices=[("now", "now"), ("at", "at a time")])
 START_FIELDS = [
-    Field(
-        "startAt",
-        "Start at",
-        type="datetime-local",
-        hint="Empty = now.",
-        attributes={"step": "any"},
-    ),
-    Field("window.timezone", "Time zone", hint="Of the start and the hours, e.g. Europe/Berlin."),
+    Field("startAt", "Start at", type="datetime-local", attributes={"step": "any"}),
+    Field("zone", "Time zone", hint="e.g. Europe/Berlin"),
 ]
+REASON_FIELD = Field("reason", "Why?", attributes={"maxlength": 500})
+MORE_FIELDS = [
+    Field(
+        "watchMinutes",
+        "Watch after the last step (minutes)",
+        type="number",
+        hint="Guards act until then.",
+        attributes={"min": 0, "step": 1},
+    ),
+    Field(
+        "noDataMinutes",
+        "Hold when a guard has no data for (minutes)",
+        type="number",
+        hint="Until then it only waits. 0 = at once.",
+        attributes={"min": 0, "max": 1440, "step": 1},
+    ),
+    Field(
+        "effect",
+        "When a guard breaks",
+        type="select",
+        choices=[("", "As each guard says"), ("rollBack", "Roll back"), ("hold", "Hold")],
+    ),
+]
+ZONE_FIELD = Field("window.timezone", "Time zone of the hours", hint="e.g. Europe/Berlin")
 DAY_FIELDS = [
     Field(f"window.days.{day}", label, type="checkbox")
     for day, label in zip(DAYS, ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"), strict=True)
@@ -103,24 +103,7 @@ def make_strategy_field(rollouts: Choices, form: Form) -> Field:
     choices = rollouts or [("", "A new gradual rollout to everyone")]
     field = Field("strategyId", "Gradual rollout that rises", type="radio", choices=choices)
     value = form.get("strategyId", "")
-    only = choices[0][0] if len(choices) == 1 else ""
-    return fill([field], {"strategyId": value if value in dict(choices) else only})[0]
-
-
-def make_steps_section(form: Form) -> GrowingSection:
-    rows = list_rows(read_units(form), "steps")
-    minutes = [read_whole_number(row.get("minutes", ""), 0) for row in rows]
-    total = spell_duration(timedelta(minutes=sum(max(0, number) for number in minutes)))
-    return make_section(
-        form,
-        "steps",
-        "Steps",
-        "step",
-        f"In all: at least {total}. Percentages must rise; the last step has no time.",
-        _STEP_FIELDS,
-        fields_below=fill([_WATCH_FIELD], form),
-        max_rows=MAX_STEPS,
-    )
+    return fill([field], {"strategyId": value if value in dict(choices) else choices[0][0]})[0]
 
 
 def make_guards_section(form: Form, choices: GuardChoices) -> GrowingSection:
@@ -128,7 +111,7 @@ def make_guards_section(form: Form, choices: GuardChoices) -> GrowingSection:
     rows = list_rows(form, "guards")
     return GrowingSection(
         "guards",
-        "Guards",
+        "Another guard",
         "guard",
         "All must be ok before each step, and are watched all the time.",
         [

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -13,7 +13,7 @@ from sigservice.errors import BadDataError
 from sigservice.routes.pages.actions.action_form_values import make_filter_rows, read_filters
 from sigservice.services.actions.action_filters import Filter
 from sigservice.services.releases.guard_edits import GuardChanges
-from sigservice.services.releases.plans import RuleGuard, SignalGuard, Step
+from sigservice.services.releases.plans import Guard, RuleGuard, SignalGuard, Step
 from sigservice.services.releases.releases import NewRelease
 from sigservice.services.releases.step_patterns import PATTERNS
 from sigservice.services.releases.windows import DAYS
@@ -24,10 +24,10 @@ from sigservice.web.forms import (
     format_pairs,
     read,
     read_pairs,
-    read_whole_number,
     to_form,
 )
 from sigservice.web.growing_forms import list_rows, replace_rows
+from sigservice.wording import spell_duration
 
 _RULE = {
     "kind": "rule", "rule.breaches": "2", "rule.everySeconds": "30", "effect": "rollBack",
@@ -60,7 +60,20 @@ KINDS: Mapping[str, tuple[str, Form]] = {
         },
     ),
 }
-UNITS = {"minutes": 1, "hours": 60, "days": 1440}  # of the time of a step, which is in minutes
+UNITS = {"m": 1, "h": 60, "d": 1440}  # minutes of the time of a step, by its first letter
+_STEP = re.compile(
+    r"(\d{1,3})\s*%?(\s+for(?:\s+\d{1,6}\s*(?:m|min|minutes?|h|hours?|d|days?))+)?(\s+then\s+wait)?",
+    re.I,
+)
+_TIME = re.compile(r"(\d+)\s*([mhd])")
+_WAIT = re.compile(r"then\s+wait", re.I)
+_DEFAULTS = {
+    "watchMinutes": "60",
+    "noDataMinutes": "30",
+    "window.timezone": "UTC",
+    "zone": "UTC",
+    "when": "now",
+}
 _MEMBERS = ("kind", "endpointId", "effect", "filters", "resolved", "rule", "dryRun", "autoResume")
 _LABELS = "rule.source.labels"
 _OTHERS = re.compile(r"^guards\.\d+\.(filters\.|rule\.source\.labels$)")
@@ -76,22 +89,54 @@ def find_kind(row: Form) -> str:
     return source if source in KINDS else "metric"
 
 
+def parse_steps(text: str, present: int) -> list[Step]:
+    """The steps of a text such as `10% for 20 min, then wait, 100%`. Raises BadDataError if one
+    can't be read, or isn't more than the one before it or the present percentage."""
+    steps: list[Step] = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        if _WAIT.fullmatch(part) and steps:
+            steps[-1].waitForPerson = True
+            continue
+        match = _STEP.fullmatch(part)
+        if match is None:
+            message = f"“{part[:40]}” isn't a step. Write 25% for 1 h."
+            raise BadDataError(message, path="steps")
+        rollout, time = int(match[1]), match[2] or ""
+        before = steps[-1].rollout if steps else present
+        if rollout < before or (steps and rollout == before):
+            message = f"{rollout}% is not more than {before}% before it."
+            raise BadDataError(message, path="steps")
+        units = [int(number) * UNITS[unit[0]] for number, unit in _TIME.findall(time.lower())]
+        steps.append(Step(rollout, sum(units) if time else None, bool(match[3])))
+    return steps
+
+
+def format_steps(steps: Sequence[Step]) -> str:
+    """The text that `parse_steps` reads."""
+    return ", ".join(
+        f"{step.rollout}%"
+        + (f" for {spell_duration(timedelta(minutes=step.minutes))}" if step.minutes else "")
+        + (", then wait" if step.waitForPerson else "")
+        for step in steps
+    )
+
+
 def make_new_form(steps: Sequence[Step], rollout: int) -> Form:
-    """The texts of a new release, whose first step isn't below the present percentage."""
+    """The texts of a new release, whose first step is above the present percentage."""
     higher = [step for step in steps if step.rollout > rollout] or list(steps[-1:])
-    form = to_form({"steps": higher, "watchMinutes": 60, "noDataMinutes": 30})
-    return choose_units(form) | {"window.timezone": "UTC"}
+    return _DEFAULTS | {"steps": format_steps(higher)}
 
 
 def make_form(plan: Mapping[str, Any]) -> Form:
-    """The texts of a release with the plan of another one."""
-    names = ("strategyId", "watchMinutes", "noDataMinutes", "window", "steps")
-    form = choose_units(to_form({name: plan[name] for name in names}))
-    form = {"window.timezone": "UTC"} | form
+    """The texts of a release with the plan of another one, without its guards."""
+    form = to_form(
+        {name: plan[name] for name in ("strategyId", "watchMinutes", "noDataMinutes", "window")}
+    )
     window = plan["window"]
     form |= {f"window.days.{day}": "on" for day in window["days"]} if window else {}
     form.pop("window.days", None)
-    return form | make_guards_form(plan["guards"])
+    steps = format_steps(msgspec.convert(plan["steps"], list[Step]))
+    return _DEFAULTS | form | {"steps": steps}
 
 
 def make_guards_form(guards: Sequence[Mapping[str, Any]]) -> Form:
@@ -109,36 +154,14 @@ def make_guards_form(guards: Sequence[Mapping[str, Any]]) -> Form:
     return form
 
 
-def choose_units(form: Form) -> Form:
-    """The form with the time of each step in the longest unit that it is a whole number of."""
-    texts: Form = {}
-    for row in find_rows(form, "steps"):
-        minutes = read_whole_number(form.get(f"{row}.minutes", ""), 0)
-        unit = next(unit for unit in reversed(UNITS) if minutes % UNITS[unit] == 0)
-        if minutes > 0:
-            texts |= {f"{row}.minutes": str(minutes // UNITS[unit]), f"{row}.unit": unit}
-    return form | texts
-
-
-def read_units(form: Form) -> Form:
-    """The form with the time of each step in minutes."""
-    texts: Form = {}
-    for row in find_rows(form, "steps"):
-        number = read_whole_number(form.get(f"{row}.minutes", ""), 0)
-        if number > 0:
-            factor = UNITS.get(form.get(f"{row}.unit", ""), 1)
-            texts[f"{row}.minutes"] = str(number * factor)
-    return form | texts
-
-
-def apply_button(form: Form, environment: str) -> Form:
+def apply_button(form: Form, environment: str, present: int = 0) -> Form:
     """The form after a button that adds or removes a guard, or fills in the steps of a pattern."""
     do = form.get("do", "")
     if do.startswith(USE):
         pattern = next((item for item in PATTERNS if item.name == do.removeprefix(USE)), None)
         if pattern is not None:
-            form = replace_rows(form, "steps", [to_form(step) for step in pattern.steps])
-            form = choose_units(form) | {"watchMinutes": str(pattern.watchMinutes)}
+            steps = [step for step in pattern.steps if step.rollout > present]
+            form = form | {"steps": format_steps(steps or pattern.steps[-1:])}
     rows = list_rows(form, "guards")
     if do.startswith(ADD) and do.removeprefix(ADD) in KINDS:
         rows = [*rows, KINDS[do.removeprefix(ADD)][1]]
@@ -150,10 +173,29 @@ def apply_button(form: Form, environment: str) -> Form:
     return replace_rows(form, "guards", rows) | ({"do": ""} if is_done else {})
 
 
-def read_body(form: Form, environment: str) -> NewRelease:
-    """The body of the API. Raises BadDataError."""
-    form = apply_button(read_units(form), environment)
-    return read_guards(form, NewRelease, startAt=_read_start(form))
+def read_body(form: Form, environment: str, present: int) -> NewRelease:
+    """The body of the API: the guards of the rows, then those that were proposed. Raises
+    BadDataError."""
+    form = apply_button(form, environment)
+    steps = parse_steps(form.get("steps", ""), present)
+    texts = {
+        name: text for name, text in form.items() if not name.startswith(("steps", "proposed"))
+    }
+    start = _read_start(form) if form.get("when") == "at" else None
+    body = read_guards(texts, NewRelease, startAt=start, steps=msgspec.to_builtins(steps))
+    body.guards += list_proposed(form)
+    for guard in body.guards if form.get("effect") else ():
+        guard.effect = "hold" if form["effect"] == "hold" else "rollBack"
+    return body
+
+
+def list_proposed(form: Form) -> list[Guard]:
+    """The proposed guards that are ticked. Raises BadDataError."""
+    texts = [text for name, text in form.items() if name.startswith("proposed.")]
+    try:
+        return [msgspec.json.decode(text, type=Guard) for text in texts]
+    except (msgspec.DecodeError, ValueError) as error:
+        raise BadDataError("A proposed guard can't be read. Open the form again.") from error
 
 
 def read_guards(form: Form, struct: type[Body], **members: Any) -> Body:
@@ -186,10 +228,10 @@ def _read_start(form: Form) -> str | None:
     """In UTC. A text that is no time stays as it is, so that the API refuses it."""
     text = form.get("startAt", "").strip()
     try:
-        zone = ZoneInfo(form.get("window.timezone", "").strip() or "UTC")
+        zone = ZoneInfo(form.get("zone", "").strip() or "UTC")
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         message = "Must be a time zone such as Europe/Berlin."
-        raise BadDataError(message, path="window.timezone") from error
+        raise BadDataError(message, path="zone") from error
     try:
         local = datetime.fromisoformat(text)
         moment = local.replace(tzinfo=local.tzinfo or zone).astimezone(UTC)

@@ -57,7 +57,8 @@ def run_command(
     if command not in QUESTIONS:
         raise NotFoundError("There is no such command.")
     target = find_target(conn, name, environment)
-    release = releases.to_json(releases.get(conn, target, release_id))
+    row = releases.get(conn, target, release_id)
+    release = releases.to_json(row) | {"present": row["present_rollout"]}
     if not 1 <= step <= len(release["steps"]):
         raise NotFoundError("The release has no such step.")
     now = context.clock.now()

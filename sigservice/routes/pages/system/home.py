@@ -82,7 +82,7 @@ def show_home(context: Context, identity: Identity) -> Page:
         rolled_back = releases.list_newest(
             conn, states=("rolledBack",), last_ended_after=now - ROLLED_BACK, limit=MAX_RELEASES
         )
-        rolled_back = [row for row in rolled_back if row["last_by_guard"]]
+        rolled_back = [row for row in rolled_back if row["last_guard"]]
         others = releases.list_newest(conn, states=("scheduled", "running"), limit=MAX_RELEASES)
         others.sort(key=itemgetter("state"))  # running first
         off = _find_off(conn, others)

@@ -1,0 +1,1 @@
+<li><span class="name" title="{{guard["name"]}}"><bdi>{{guard["name"]}}</bdi></span> <span class="tag {{guard["style"]}}"><span aria-hidden="true">{{guard["icon"]}}</span> {{guard["word"]}}</span> <span class="value" title="{{guard["reason"]}}">{{guard["now"]}}</span> <span class="muted">{{guard["effect"]}}</span></li>
