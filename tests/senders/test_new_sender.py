@@ -86,9 +86,9 @@ def test_an_automation_of_its_endpoint_has_its_filters_and_its_end(sender, cast,
     path = f"/admin/automation/new?flag=checkout&endpoint={endpoint['id']}"
     form = cast.signed_in("ada").get(path).forms["editor"]
     form.submit(status=303)
-    (stored,) = web.get("/api/admin/projects/default/actions", headers=ADMIN).json["actions"]
-    assert stored["match"]["payload"]["state"]["values"] == ["firing"]
-    assert stored["options"]["restoreWhenResolved"]["key"] == "check"
+    (item,) = web.get("/api/admin/projects/default/actions", headers=ADMIN).json["actions"]
+    assert item["match"]["payload"]["state"]["values"] == ["firing"]
+    assert item["options"]["restoreWhenResolved"]["key"] == "check"
 
 
 def test_it_is_a_choice_of_a_new_endpoint(sender, cast):
