@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.jobs import actions
 from sigservice.services.releases import guard_edits
 from tests.conftest import ADMIN
 from tests.jobs.release_kit import Releases
