@@ -38,7 +38,8 @@ class Connection(psycopg2.extensions.connection):
     """`waiting_since` is the monotonic time since which the request waits for the answer of the
     running statement (see wait_budget.py), or None. `prepared` maps each statement to its EXECUTE
     (see statements.py) and is None after a stale plan; `prepares` allows prepared statements in
-    transactions. The `observer` gets the `notes` after a commit. `epoch`: see Connector. `pid` is
+    transactions. The `observer` gets the `notes` after a commit; `events` are collected to be
+    stored together. `epoch`: see Connector. `pid` is
     the process of the server. `is_stuck`: see Database.cut_stuck. `socket_inode` identifies the
     socket, whose number the system uses again."""
 
@@ -48,6 +49,7 @@ class Connection(psycopg2.extensions.connection):
     prepared: dict[str, str] | None
     prepares: bool = False
     notes: list[Any]
+    events: list[Any] | None = None
     observer: Observer | None = None
     epoch: float = math.inf  # while it is opened
     pid: int = 0

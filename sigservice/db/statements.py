@@ -115,11 +115,13 @@ def single_transaction(conn: Connection) -> Iterator[None]:
 def savepoint(conn: Connection) -> Iterator[None]:
     """Rolls back the changes of the block if it raises; the transaction continues."""
     _run(conn, "SAVEPOINT block")
-    note_count = len(conn.notes)
+    note_count, event_count = len(conn.notes), len(conn.events or ())
     try:
         yield
     except BaseException:
         del conn.notes[note_count:]
+        if conn.events:
+            del conn.events[event_count:]
         if not conn.closed:
             _run(conn, "ROLLBACK TO SAVEPOINT block")
             _run(conn, "RELEASE SAVEPOINT block")  # an outer one may have the same name

@@ -143,7 +143,6 @@ def _list_signals() -> Iterator[CaseTuple]:
     path, newest = "signals/signal_queue", list(range(999_900, 1_000_000))
     yield path, "list_queued_signals", {"limit": 100, "max_bytes": 1_000_000}
     yield path, "list_results", {"signal_ids": newest}
-    yield path, "end_queued_signals", {"signal_ids": newest, "results": ["[]"] * len(newest)}
     yield path, "delete_orphaned_results", {"chunk": 1000}
     yield "rules/silent_endpoints", "find_newest_signals", {"endpoint_ids": [1, 2]}
     yield "signals/signal_endpoints", "find_signal_endpoints_state", {}
@@ -176,7 +175,9 @@ def _list_actions() -> Iterator[CaseTuple]:
     yield "actions/alerts", "list_alerts", {"sets": SETS, "keys": keys}
     alert = {"is_firing": True, "endpoint_id": 1, "key_path": "key"}
     alerts = [alert | {"action_set_id": id, "key": key} for id, key in zip(SETS, keys, strict=True)]
-    yield "actions/alerts", "store_alerts", {"alerts": json.dumps(alerts), "reverting": SETS[:9]}
+    ended = {"signal_ids": [*range(999_900, 1_000_000)], "results": ["[]"] * 100}
+    reported = {"alerts": json.dumps(alerts), "reverting": SETS[:9]}
+    yield "actions/alerts", "end_signals", reported | ended
     yield "actions/alerts", "delete_ended_alerts", {"chunk": 1000, "days": 90}
     hold = {"position": 9, "action_set_id": 7, "change": {"feature": "a", "environment": "b"}}
     holds = [hold | {"run_id": id, "held_at": NOW.isoformat()} for id in RUNS]

@@ -18,5 +18,5 @@ def test_a_revert_by_an_alert_that_resolves_takes_few_statements(alerts, monkeyp
     alerts.fire()
     alerts.work()
     alerts.end()
-    assert count_statements(monkeypatch, alerts.work) == 19
+    assert count_statements(monkeypatch, alerts.work) == 14
     assert alerts.is_on()

@@ -1,7 +1,10 @@
 """The alerts of action sets, and what they hold: one function for each SQL statement."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Any
+
+import msgspec
 
 from sigservice.db import Connection, Row, execute, fetch_all, fetch_value, queries
 
@@ -15,10 +18,22 @@ def list_by_keys(conn: Connection, keys: Collection[tuple[int, str]]) -> list[Ro
     return fetch_all(conn, _SQL["list_alerts"], sets=sets, keys=texts)
 
 
-def store(conn: Connection, alerts: str, *, reverting: Collection[int]) -> None:
-    """`alerts` is a JSON array of {action_set_id, key, endpoint_id, key_path, is_firing, run_id,
-    resolved_at}; no other alert of the sets `reverting` fires now."""
-    execute(conn, _SQL["store_alerts"], alerts=alerts, reverting=[*reverting])
+def end_signals(
+    conn: Connection,
+    results: Mapping[int, list[dict[str, Any]] | None],
+    alerts: Sequence[dict[str, Any]] = (),
+    *,
+    reverting: Collection[int] = (),
+) -> int:
+    """Deletes signals from the queue, stores their results and the `alerts` that they reported,
+    {action_set_id, key, endpoint_id, key_path, is_firing, run_id, resolved_at}; no other alert of
+    the sets `reverting` fires now. Returns how many signals were queued."""
+    texts = [
+        None if items is None else msgspec.json.encode(items).decode() for items in results.values()
+    ]
+    values = {"signal_ids": list(results), "results": texts, "reverting": [*reverting]}
+    text = msgspec.json.encode(alerts).decode()
+    return int(fetch_value(conn, _SQL["end_signals"], alerts=text, **values))
 
 
 def list_ignored(conn: Connection) -> list[Row]:
@@ -55,19 +70,16 @@ def add_holds(conn: Connection, holds: str) -> None:
 
 def take_holds(conn: Connection, action_set_id: int, *, by: int) -> list[Row]:
     """{change, held_at} of the runs before the run `by`, which reverts them, the newest change
-    first. The set holds nothing after that."""
+    first. The set holds nothing after that. `holders` is the JSON of `list_holders`, the same in
+    each row."""
     return fetch_all(conn, _SQL["take_holds"], action_set_id=action_set_id, by=by)
 
 
 def list_holders(conn: Connection, features: Sequence[str]) -> list[Row]:
-    """{feature, environment, action_set_id, name, is_firing} of the sets that hold the flags in
-    their states; `is_firing` if the set is enabled and one of its alerts fires."""
+    """{feature, environment, action_set_id, name, is_firing, is_kept} of the sets that hold the
+    flags in their states; `is_firing` if the set is enabled and one of its alerts fires, `is_kept`
+    if people keep the flag off."""
     return fetch_all(conn, _SQL["list_holders"], features=[*features])
-
-
-def list_kept(conn: Connection, features: Sequence[str]) -> list[Row]:
-    """{feature, environment} that people keep off, of these flags."""
-    return fetch_all(conn, _SQL["list_kept"], features=[*features])
 
 
 def keep_off(

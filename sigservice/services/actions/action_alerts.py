@@ -130,7 +130,7 @@ class Alerts:
         self._conn, self._list_keys = conn, list_keys
         self._alerts: dict[tuple[int, str], Alert] | None = None
         self._others: dict[int, str] = {}  # the key of an alert that isn't of this batch, by set
-        self._reverting: set[int] = set()
+        self.reverting: set[int] = set()  # IDs of sets that revert all their changes
 
     def find(self, set_id: int, key: str) -> Alert:
         return self._read()[set_id, key]
@@ -147,17 +147,15 @@ class Alerts:
     def revert(self, set_id: int) -> None:
         """The set reverts all its changes: none of its alerts fires now, also none that is
         ignored."""
-        self._reverting.add(set_id)
+        self.reverting.add(set_id)
         for (id, _), alert in self._read().items():
             if id == set_id:
                 alert.is_firing = False
 
-    def store(self, runs: Sequence[Row]) -> None:
-        """`runs` are the inserted runs of the batch."""
-        if self._alerts is None:
-            return
+    def list_reported(self, runs: Sequence[Row]) -> list[dict[str, Any]]:
+        """What the batch changes. `runs` are its inserted runs."""
         run_ids = {(run["action_set_id"], run["signal_id"]): run["id"] for run in runs}
-        items = [
+        return [
             {
                 "action_set_id": id,
                 "key": key,
@@ -167,12 +165,9 @@ class Alerts:
                 "run_id": run_ids.get((id, alert.signal_id)),
                 "resolved_at": alert.resolved_at,
             }
-            for (id, key), alert in self._alerts.items()
+            for (id, key), alert in (self._alerts or {}).items()
             if alert.source
         ]
-        if items:
-            text = msgspec.json.encode(items).decode()
-            alert_rows.store(self._conn, text, reverting=self._reverting)
 
     def _read(self) -> dict[tuple[int, str], Alert]:
         if self._alerts is None:

@@ -21,6 +21,7 @@ from sigservice.db.errors import DatabaseError, DatabaseUnavailable
 from sigservice.errors import UnavailableError, describe_fault
 from sigservice.log import Logger, log_error
 from sigservice.repository.actions import action_runs, action_sets
+from sigservice.repository.actions import alerts as alert_rows
 from sigservice.repository.signals import signal_queue
 from sigservice.services.actions import action_sets as sets_service
 from sigservice.services.actions.action_alerts import (
@@ -77,20 +78,14 @@ class CompiledSet:
 
 @dataclass
 class _Decisions:
-    """The decisions of a batch. `run_once_ids` are sets that don't run again until re-enabled."""
+    """The decisions of a batch. `run_once_ids` are sets that don't run again until re-enabled.
+    `is_paused`: automation is."""
 
-    conn: Connection
     alerts: Alerts
     logger: Logger
+    is_paused: bool
     runs: list[dict[str, Any]] = field(default_factory=list)
     run_once_ids: list[int] = field(default_factory=list)
-    _paused: bool | None = None
-
-    def is_paused(self, now: datetime) -> bool:
-        """Whether automation is paused; read when the first run of the batch begins."""
-        if self._paused is None:
-            self._paused = emergency.read(self.conn, now).paused is not None
-        return self._paused
 
 
 class EvaluationError(Exception):
@@ -156,7 +151,8 @@ class Evaluator:
                 if (key := compiled_set.find_key(payloads.get(signal["signal_id"]))) is not None
             }
 
-        decisions = _Decisions(conn, Alerts(conn, list_keys), logger)
+        state = emergency.decode(signals[0]["emergency"], signals[0]["now"])
+        decisions = _Decisions(Alerts(conn, list_keys), logger, state.paused is not None)
         results: dict[int, list[dict[str, Any]] | None] = {}
         copied_bytes = 0
         for signal in signals:
@@ -184,8 +180,8 @@ class Evaluator:
         runs = insert_runs(conn, decisions.runs)
         if decisions.run_once_ids:
             action_sets.set_has_run_once(conn, decisions.run_once_ids, True)
-        decisions.alerts.store(runs)  # locks sets first, as the deletion of a set does
-        signal_queue.end(conn, results)
+        reported, reverting = decisions.alerts.list_reported(runs), decisions.alerts.reverting
+        alert_rows.end_signals(conn, results, reported, reverting=reverting)
         return len(results), len(decisions.runs)
 
     def store_dead_letter(self, conn: Connection, signal_id: int, error_id: str) -> bool:
@@ -193,7 +189,7 @@ class Evaluator:
         evaluated it. Call under action_runs.lock."""
         reason = describe_fault(error_id)
         result = {"actionSetId": None, "name": "", "state": "failed", "reason": reason}
-        return signal_queue.end(conn, {signal_id: [result]}) > 0
+        return alert_rows.end_signals(conn, {signal_id: [result]}) > 0
 
     def compile_sets(self, conn: Connection, rows: list[Row], logger: Logger) -> list[CompiledSet]:
         """The sets with their newest runs."""
@@ -296,7 +292,7 @@ def _decide(
             if not options.dryRun:  # also when suppressed: it prevents an auto-revert
                 alert.fire(compiled_set.alert_source, evaluated.id)
     suppression = suppression or find_suppression(compiled_set, signal["now"])
-    if not suppression and decisions.is_paused(signal["now"]):
+    if not suppression and decisions.is_paused:
         suppression = IS_PAUSED
     if suppression:
         decisions.runs.append(run | {"state": "suppressed", "reason": suppression})
@@ -325,7 +321,7 @@ def _resolve_alert(
         return {"state": "nothing to revert", "reason": reason}
     run = make_run(compiled_set, signal, cause="resolved") | {"alert_key": key}
     other = decisions.alerts.find_other(id, key)
-    if decisions.is_paused(signal["now"]):
+    if decisions.is_paused:
         decisions.runs.append(run | {"state": "suppressed", "reason": IS_PAUSED})
         return {"state": "suppressed", "reason": IS_PAUSED}
     if other is not None or not compiled_set.row["enabled"]:

@@ -43,11 +43,16 @@ def list_changes(run: Row) -> list[RevertibleChange]:
 def revert_targets(conn: Connection, run: Row, by: Identity) -> ActionResult:
     """Performs the run of an undo or auto-revert: it reverts one run or, for a resolved alert, all
     that the set holds. Raises NotFoundError."""
+    holders: list[Row] = []
+    switches = SwitchBatch(conn, needs_strategy=True)
+    switches.lock()
     if run["cause"] == "resolved":
+        rows = alerts.take_holds(conn, run["action_set_id"], by=run["id"])
         dated = [
             (row["held_at"], msgspec.json.decode(row["change"], type=RevertibleChange))
-            for row in alerts.take_holds(conn, run["action_set_id"], by=run["id"])
+            for row in rows
         ]
+        holders = msgspec.json.decode(rows[0]["holders"] or "[]") if rows else []
     else:
         target = action_runs.find(conn, run["action_set_id"], run["reverts_run_id"])
         if target is None:
@@ -55,45 +60,33 @@ def revert_targets(conn: Connection, run: Row, by: Identity) -> ActionResult:
         if target["reverted_by_run_id"]:  # by an undo or auto-revert that was inserted earlier
             return ActionResult("It was already reverted.")
         action_runs.mark_reverted(conn, target["id"], by=run["id"])
-        dated = [(target["created_at"], change) for change in reversed(list_changes(target))]
-    revert = None if run["cause"] == "undo" else run
-    return _revert_changes(conn, run["project"], dated, by, revert)
+        changes = list_changes(target)
+        dated = [(target["created_at"], change) for change in reversed(changes)]
+        holders = [] if run["cause"] == "undo" else shared_holds.list_holders(conn, changes)
+    return _revert_changes(switches, run, dated, by, holders)
 
 
 def _revert_changes(
-    conn: Connection,
-    project: str,
+    switches: SwitchBatch,
+    run: Row,
     dated: list[tuple[datetime, RevertibleChange]],
     by: Identity,
-    revert: Row | None,
+    holders: list[Row],
 ) -> ActionResult:
     """Reverts `dated`, the times and changes of runs, newest first. The details name those that
-    can't be reverted: with `revert`, the run of an auto-revert, also those that alerts of other
-    sets or people keep. States are written together, as actions write them. A flag whose strategies
-    were removed since stays disabled, because enabling it would add one for all users, and so does
-    one that was revived or deleted and created again since."""
-    changes = [change for _, change in dated]
-    switches = SwitchBatch(conn, needs_strategy=True)
-    switches.lock()
-    switches.read([_make_target(project, change) for change in changes])
-    holders = shared_holds.find_holders(conn, changes, only_firing=True) if revert else {}
-    kept_flags = shared_holds.find_kept(conn, changes) if revert else set()
+    can't be reverted, also those that alerts of other sets or people keep (`holders`). States are
+    written together, as actions write them. A flag whose strategies were removed since stays
+    disabled, because enabling it would add one for all users, and so does one that was revived or
+    deleted and created again since."""
+    project = run["project"]
+    switches.read([_make_target(project, change) for _, change in dated])
     reverted: list[RevertibleChange] = []
     failures: list[str] = []
     visited: set[tuple[str, ...]] = set()
     for changed_at, change in dated:
         key = (change.changed_property, change.feature, change.environment, change.strategy)
-        holder = revert and shared_holds.find_other_holder(holders, change, revert["action_set_id"])
-        if (
-            change.changed_property == "state"
-            and (change.feature, change.environment) in kept_flags
-        ):
-            failures.append(f"{change.feature} in {change.environment} is kept off.")
-            continue
-        if holder is not None:
-            failures.append(
-                f"{change.feature} in {change.environment}: an alert of {holder} still fires."
-            )
+        if text := shared_holds.find_obstacle(holders, change, run["action_set_id"]):
+            failures.append(text)
             continue
         try:
             target = _make_target(project, change)
@@ -114,11 +107,11 @@ def _revert_changes(
                 failures.append(f"{change.feature} in {change.environment} was changed since.")
         visited.add(key)
     switches.write()
-    _remove_added(conn, project, reverted, by)
+    _remove_added(switches.conn, project, reverted, by)
     if not reverted and not failures:
         return ActionResult("There was nothing to revert.")
-    text = f"Reverted {len(reverted)} of {plural(len(reverted) + len(failures), 'change')}."
-    return ActionResult(" ".join([text, *failures[:20]]), reverted)
+    details = f"Reverted {len(reverted)} of {plural(len(reverted) + len(failures), 'change')}."
+    return ActionResult(" ".join([details, *failures[:20]]), reverted)
 
 
 def _remove_added(

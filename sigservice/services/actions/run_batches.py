@@ -29,6 +29,7 @@ from sigservice.services.actions.action_set_options import ActionSetOptions
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.flags.feature_switches import SwitchBatch
 from sigservice.services.identity import Cause, Identity
+from sigservice.services.system import events
 
 # An admin who changes a flag waits for the batch, and so do SDKs for its first change.
 MAX_RUNS = 50
@@ -166,10 +167,16 @@ class _Batch:
         runs = _decode_runs(rows)
         if not self._is_alone:
             self._switches = SwitchBatch(self._conn, _list_targets(runs))
-        for run in runs:
-            while run.state == "started" and not self._is_full():
-                self._perform_action(run)
-        self._write()
+        with events.collect(self._conn) as self._events:
+            for run in runs:
+                while run.state == "started" and not self._is_full():
+                    self._perform_action(run)
+            self._write()
+            self._store_events()
+
+    def _store_events(self) -> None:
+        events.store_all(self._conn, self._events)
+        self._events.clear()
 
     def _is_full(self) -> bool:
         """Whether the batch is at a limit; False before the first action."""
@@ -214,7 +221,7 @@ class _Batch:
         set_id = run.row["action_set_id"]
         if result.changes:
             self._shared.clear()
-        flags = {(set_id, change.feature, change.environment) for change in result.unneeded}
+        flags = {(set_id, change.feature, change.environment) for change in result.unchanged}
         if flags <= self._shared or not run.reverts_with_alert:
             return result
         self._shared |= flags
@@ -240,6 +247,7 @@ class _Batch:
     ) -> ActionResult:
         """Rolls back the action of a dry run, so that its result is exact."""
         self._write()
+        self._store_events()  # releases read who changed their flags
         self._switches = SwitchBatch(self._conn)  # the action may change what the old one has read
         with suppress(_DryRunRollback), savepoint(self._conn):
             result = _perform_alone(self._conn, run, action, kind)
@@ -248,7 +256,7 @@ class _Batch:
         return result
 
     def _write(self) -> None:
-        """Writes flags, events, and the progress of the runs."""
+        """Writes flags and the progress of the runs."""
         self._switches.write()
         runs, self._unwritten = list(self._unwritten.values()), {}
         if not runs:

@@ -7,7 +7,7 @@ without strategies is enabled for everyone.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -23,14 +23,12 @@ from sigservice.services.flags.feature_states import FeatureEnvironment, get_sta
 from sigservice.services.identity import Identity
 from sigservice.services.problems import Problems
 from sigservice.services.system import events
-from sigservice.services.system.events import Event
 from sigservice.wording import plural
 
 MAX_STRATEGIES = 30
 MAX_SORT_ORDER = 2**31 - 1
 ROLLOUT_TYPES = ("flexibleRollout", "gradualRollout")  # beginnings of their names
 Scalar = str | int | float | bool | None
-RecordEvents = Callable[[Connection, Sequence[Event]], None]  # perhaps later in the transaction
 
 
 class Strategy(msgspec.Struct, omit_defaults=True):
@@ -47,19 +45,14 @@ class Strategy(msgspec.Struct, omit_defaults=True):
 
 
 def add(
-    conn: Connection,
-    target: FeatureEnvironment,
-    new: Strategy,
-    by: Identity,
-    *,
-    max_segments: int,
-    record: RecordEvents = events.record_all,
+    conn: Connection, target: FeatureEnvironment, new: Strategy, by: Identity, *, max_segments: int
 ) -> dict[str, Any]:
     """Returns the strategy in the format of the API. Raises as `add_to_all` does."""
     revisions.lock(conn)
     existing = {target.feature: _list_rows(conn, target)}
-    place = target.project, target.environment
-    (body,) = add_to_all(conn, *place, existing, new, by, max_segments=max_segments, record=record)
+    (body,) = add_to_all(
+        conn, target.project, target.environment, existing, new, by, max_segments=max_segments
+    )
     return body
 
 
@@ -72,13 +65,12 @@ def add_to_all(
     by: Identity,
     *,
     max_segments: int,
-    record: RecordEvents = events.record_all,
 ) -> list[dict[str, Any]]:
     """Adds the strategy to each flag of `existing`, the strategies of flags by the flag's name; the
     flags must be in the project. Returns the strategies in the format of the API. Raises
     NotFoundError, BadDataError, ExceedsLimitError."""
     types = _list_known_types(conn, new)
-    bodies, rows, batch = [], [], []
+    bodies, rows, items = [], [], []
     for feature, others in existing.items():
         if len(others) >= MAX_STRATEGIES:
             raise ExceedsLimitError(
@@ -95,12 +87,12 @@ def add_to_all(
         bodies.append(body)
         rows.append({"feature": feature, "environment": environment} | body)
         scope = {"project": project, "environment": environment, "feature_name": feature}
-        batch.append(Event("feature-strategy-add", by, scope | {"data": body}))
+        items.append(scope | {"data": body})
     _check_segments(conn, project, sorted(set(new.segments)), max_segments)
     feature_strategies.insert_many(conn, rows)
     if new.segments:
         feature_strategies.set_segments(conn, [body["id"] for body in bodies], new.segments)
-    record(conn, batch)
+    events.record_many(conn, "feature-strategy-add", by, items)
     revisions.bump(conn, environment, flags=existing)
     return bodies
 
@@ -141,7 +133,6 @@ def set_parameters(
     id: str,
     parameters: Mapping[str, str],
     by: Identity,
-    record: RecordEvents = events.record_all,
 ) -> None:
     """Sets some parameters, which must be valid and differ, and leaves everything else as it is.
     The caller holds the lock of revisions. Raises NotFoundError."""
@@ -153,8 +144,8 @@ def set_parameters(
         raise NotFoundError("Strategy not found.")
     before = to_json(row)
     after = before | {"parameters": before["parameters"] | parameters}
-    item = target.event_scope | {"data": after, "pre_data": before}
-    record(conn, [Event("feature-strategy-update", by, item)])
+    scope = target.event_scope
+    events.record(conn, "feature-strategy-update", by, data=after, pre_data=before, **scope)
 
 
 def remove(conn: Connection, target: FeatureEnvironment, id: str, by: Identity) -> None:

@@ -44,8 +44,8 @@ class Journal:
         self._causes[type] = len(self._events), cause
         return replace(by, cause=cause)
 
-    def collect(self, _conn: Connection, batch: Sequence[Event]) -> None:
-        """Keeps events of changes, to record them in the statement of the others."""
+    def add_all(self, batch: Sequence[Event]) -> None:
+        """Adds events of changes."""
         self._events += batch
 
     def add(

@@ -19,6 +19,7 @@ from sigservice.services.releases.edits import RANDOM, is_random
 from sigservice.services.releases.guard_results import GuardRecord
 from sigservice.services.releases.release_journal import Journal
 from sigservice.services.releases.release_state import Release
+from sigservice.services.system import events
 
 MAX_DECISIONS = 5  # in a row: a start, a hold, a rollback
 _COLUMNS = (
@@ -127,7 +128,9 @@ def set_rollout(
     changed, id = {"rollout": str(rollout), **parameters}, release.strategy_id
     present = release.present["strategies"][id]["parameters"]
     if present | changed != present:
-        strategies.set_parameters(conn, release.target, id, changed, by, journal.collect)
+        with events.collect(conn) as batch:
+            strategies.set_parameters(conn, release.target, id, changed, by)
+        journal.add_all(batch)
     release.rollout = rollout
     present |= changed
     release.content = copy.deepcopy(release.present)

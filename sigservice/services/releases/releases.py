@@ -30,6 +30,7 @@ from sigservice.services.releases.release_guards import PreparedGuard, Readings
 from sigservice.services.releases.release_journal import Journal, name_release_event
 from sigservice.services.releases.release_state import read_all
 from sigservice.services.releases.windows import Window
+from sigservice.services.system import events
 
 MAX_REASON = 500
 ACTIVE = ("scheduled", "running", "held")
@@ -101,9 +102,9 @@ def create(
     if strategy is None:
         first = Strategy(ROLLOUT_TYPE, parameters={"rollout": 0, "groupId": target.feature})
         cause = journal.make_cause("created", by)
-        strategy = strategies.add(
-            conn, target, first, cause, max_segments=0, record=journal.collect
-        )
+        with events.collect(conn) as batch:
+            strategy = strategies.add(conn, target, first, cause, max_segments=0)
+        journal.add_all(batch)
     items = [guard.to_item() for guard in prepared.guards]
     id = release_rows.insert(
         conn,

@@ -3,7 +3,8 @@
 `restrict_to_readable` and `to_json` hide from non-admins what they may not read.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -81,8 +82,28 @@ def record_many(
     record_all(conn, [Event(type, by, item) for item in items])
 
 
+@contextmanager
+def collect(conn: Connection) -> Iterator[list[Event]]:
+    """The events that the block records, which it doesn't store. A savepoint that is rolled back
+    drops its own."""
+    batch: list[Event] = []
+    outer, conn.events = conn.events, batch
+    try:
+        yield batch
+    finally:
+        conn.events = outer
+
+
 def record_all(conn: Connection, batch: Sequence[Event]) -> None:
     """Records events of any types and actors in one statement, in their order."""
+    if conn.events is not None:
+        conn.events += batch
+    else:
+        store_all(conn, batch)
+
+
+def store_all(conn: Connection, batch: Sequence[Event]) -> None:
+    """Like `record_all`, also of events that are collected."""
     if not batch:
         return
     conn.notes += [

@@ -42,9 +42,10 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) AS other;
 
--- name: store_alerts
--- The alerts that a batch of signals reported: one for each item of a JSON array. No other alert of the sets
--- `reverting` fires now, also none that is ignored. The lock keeps the sets; a set that was deleted is skipped.
+-- name: end_signals
+-- Takes evaluated signals out of the queue, and stores the alerts that they reported: one for each item of a JSON array.
+-- No other alert of the sets `reverting` fires now, also none that is ignored. The lock keeps the sets; a set that was
+-- deleted is skipped.
 WITH items AS MATERIALIZED (
     SELECT i.action_set_id, sha256(convert_to(i.key, 'UTF8')) AS key_hash, i.key, i.endpoint_id, i.key_path,
            i.is_firing, i.run_id, i.resolved_at
@@ -58,16 +59,18 @@ WITH items AS MATERIALIZED (
     UPDATE alerts a SET is_firing = false
     WHERE a.action_set_id = ANY(%(reverting)s::int[]) AND a.is_firing
       AND NOT EXISTS (SELECT FROM items i WHERE i.action_set_id = a.action_set_id AND i.key_hash = a.key_hash)
-)
-INSERT INTO alerts AS a (action_set_id, key_hash, key, endpoint_id, key_path, is_firing, run_id, resolved_at,
-                         reported_at)
-SELECT i.action_set_id, i.key_hash, i.key, i.endpoint_id, i.key_path, i.is_firing, i.run_id, i.resolved_at,
-       coalesce((SELECT r.created_at FROM action_runs r WHERE r.id = i.run_id), clock_timestamp())
-FROM items i
-ON CONFLICT (action_set_id, key_hash) DO UPDATE
-SET endpoint_id = EXCLUDED.endpoint_id, key_path = EXCLUDED.key_path, is_firing = EXCLUDED.is_firing,
-    run_id = coalesce(EXCLUDED.run_id, a.run_id), resolved_at = EXCLUDED.resolved_at,
-    reported_at = EXCLUDED.reported_at, ignored_by = NULL, ignored_by_id = NULL, ignored_at = NULL;
+), reported AS (
+    INSERT INTO alerts AS a (action_set_id, key_hash, key, endpoint_id, key_path, is_firing, run_id, resolved_at,
+                             reported_at)
+    SELECT i.action_set_id, i.key_hash, i.key, i.endpoint_id, i.key_path, i.is_firing, i.run_id, i.resolved_at,
+           coalesce((SELECT r.created_at FROM action_runs r WHERE r.id = i.run_id), clock_timestamp())
+    FROM items i
+    ON CONFLICT (action_set_id, key_hash) DO UPDATE
+    SET endpoint_id = EXCLUDED.endpoint_id, key_path = EXCLUDED.key_path, is_firing = EXCLUDED.is_firing,
+        run_id = coalesce(EXCLUDED.run_id, a.run_id), resolved_at = EXCLUDED.resolved_at,
+        reported_at = EXCLUDED.reported_at, ignored_by = NULL, ignored_by_id = NULL, ignored_at = NULL
+), {{signals/signal_queue.ended}}
+SELECT count(*) FROM deleted;
 
 -- name: list_ignored_alerts
 SELECT a.action_set_id, a.run_id, a.key, a.ignored_by, a.ignored_at, s.project, s.name
@@ -123,8 +126,22 @@ INSERT INTO holds (run_id, position, action_set_id, feature, environment, change
 SELECT run_id, position, action_set_id, change ->> 'feature', change ->> 'environment', change, held_at FROM items
 ON CONFLICT (run_id, position) DO NOTHING;
 
+-- part: holders
+-- The sets that hold flags in their states; `is_firing` if the set is enabled and one of its alerts fires, `is_kept` if
+-- people keep the flag off.
+SELECT DISTINCT h.feature, h.environment, h.action_set_id, s.name, h.kept_at IS NOT NULL AS is_kept,
+       s.enabled AND EXISTS (SELECT FROM alerts a {{can_resolve}} WHERE a.action_set_id = h.action_set_id AND {{fires}})
+           AS is_firing
+FROM holds h
+JOIN action_sets s ON s.id = h.action_set_id
+{{has_its_state}}
+WHERE coalesce(i.entered_at, f.created_at) <= h.held_at
+
+-- name: list_holders
+{{holders}} AND h.feature = ANY(%(features)s);
+
 -- name: take_holds
--- What the run `by` reverts, the newest change first: all that the set has held before. Links the runs with it; it
+-- What the run `by` reverts, the newest change first: all that the set has held before, and who else holds the flags. Links the runs with it; it
 -- refers to the newest of them.
 WITH taken AS MATERIALIZED (
     DELETE FROM holds WHERE action_set_id = %(action_set_id)s AND run_id < %(by)s AND kept_at IS NULL
@@ -136,21 +153,11 @@ WITH taken AS MATERIALIZED (
     SET reverted_by_run_id = %(by)s, revert_due_at = NULL
     WHERE id = ANY(ARRAY(SELECT run_id FROM taken))
 )
-SELECT change, held_at FROM taken ORDER BY run_id DESC, position DESC;
-
--- name: list_holders
--- The sets that hold flags in their states; `is_firing` if the set is enabled and one of its alerts fires.
-SELECT DISTINCT h.feature, h.environment, h.action_set_id, s.name,
-       s.enabled AND EXISTS (SELECT FROM alerts a {{can_resolve}} WHERE a.action_set_id = h.action_set_id AND {{fires}})
-           AS is_firing
-FROM holds h
-JOIN action_sets s ON s.id = h.action_set_id
-{{has_its_state}}
-WHERE h.feature = ANY(%(features)s) AND coalesce(i.entered_at, f.created_at) <= h.held_at AND h.kept_at IS NULL;
-
--- name: list_kept
--- The flags that people keep off.
-SELECT DISTINCT h.feature, h.environment FROM holds h WHERE h.feature = ANY(%(features)s) AND h.kept_at IS NOT NULL;
+SELECT change, held_at,
+       (SELECT json_agg(o)
+        FROM ({{holders}} AND h.feature = ANY(ARRAY(SELECT change ->> 'feature' FROM taken))) AS o) AS holders
+FROM taken
+ORDER BY run_id DESC, position DESC;
 
 -- name: keep_off
 -- What holds the flags off that an alert holds, or one of them if `feature` isn't NULL: also for the alerts of

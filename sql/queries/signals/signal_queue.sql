@@ -2,8 +2,9 @@
 
 -- name: list_queued_signals
 -- The oldest signals, up to `max_bytes` of payload, because each matching set stores a copy. Call
--- end_queued_signals in the same transaction.
+-- end_signals in the same transaction.
 SELECT signal_id, endpoint_id, payload, token_id, created_at, now() AS now,
+       (SELECT value FROM settings WHERE key = 'emergency') AS emergency,
        (SELECT e.template FROM signal_endpoints e WHERE e.id = endpoint_id) AS template,
        EXISTS (SELECT FROM release_guards g
                WHERE g.endpoint_id = waiting.endpoint_id AND g.kind = 'signal' AND g.is_watching) AS is_guarded
@@ -17,9 +18,9 @@ FROM (
 WHERE bytes_before < %(max_bytes)s
 ORDER BY signal_id;
 
--- name: end_queued_signals
+-- part: ended
 -- Deletes the signals from the queue, and stores the results of those that were queued and have some.
-WITH deleted AS (
+deleted AS (
     DELETE FROM signal_queue WHERE signal_id = ANY(%(signal_ids)s) RETURNING signal_id
 ), stored AS (
     INSERT INTO signal_results (signal_id, results)
@@ -29,7 +30,6 @@ WITH deleted AS (
     WHERE r.results IS NOT NULL
     ON CONFLICT DO NOTHING
 )
-SELECT count(*) FROM deleted;
 
 -- name: list_results
 -- `results` is NULL for a queued signal. A signal that triggered no set has no row.

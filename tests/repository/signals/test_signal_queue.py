@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from sigservice.repository.actions import alerts
 from sigservice.repository.signals import signal_queue
 from sigservice.repository.signals.signals import insert_all
 from tests.repository.kit import (
@@ -68,7 +69,7 @@ def test_oldest_signals_come_first_within_the_limits(conn):
     assert waiting(conn, max_bytes=1) == signal_ids[:1]  # at least one
     assert waiting(conn, max_bytes=100) == signal_ids[:1]
     assert waiting(conn, max_bytes=101) == signal_ids[:2]
-    assert signal_queue.end(conn, dict.fromkeys(signal_ids[:2])) == 2
+    assert alerts.end_signals(conn, dict.fromkeys(signal_ids[:2])) == 2
     assert waiting(conn) == signal_ids[2:]
     run(conn, "DELETE FROM signals WHERE id = %s", signal_ids[2])
     assert signal_queue.list_oldest(conn, limit=1, max_bytes=1)[0]["payload"] is None
@@ -79,8 +80,8 @@ def test_results_are_written_once_and_deleted_with_the_signal(conn):
     endpoint = listening(conn)
     signal = add_signal(conn, endpoint, endpoint="deploys")
     run(conn, "INSERT INTO signal_queue (signal_id, endpoint_id) VALUES (999, 1)")
-    assert signal_queue.end(conn, {signal: [{"state": "runs"}], 999: []}) == 2
-    assert signal_queue.end(conn, {signal: []}) == 0
+    assert alerts.end_signals(conn, {signal: [{"state": "runs"}], 999: []}) == 2
+    assert alerts.end_signals(conn, {signal: []}) == 0
     results = [row["results"] for row in signal_queue.list_results(conn, [signal])]
     assert [json.loads(text) for text in results if text] == [[{"state": "runs"}]]
     assert signal_queue.delete_orphaned_results(conn, 10) == 1

@@ -48,12 +48,12 @@ class RevertibleChange(msgspec.Struct, frozen=True, rename={"changed_property": 
 
 @dataclass(frozen=True)
 class ActionResult:
-    """`details` is a sentence for people; `changes` is empty if nothing had to change. `unneeded`
+    """`details` is a sentence for people; `changes` is empty if nothing had to change. `unchanged`
     are the changes of flags that had the state already."""
 
     details: str
     changes: list[RevertibleChange] = field(default_factory=list)
-    unneeded: list[RevertibleChange] = field(default_factory=list)
+    unchanged: list[RevertibleChange] = field(default_factory=list)
 
 
 class Kind(ABC):

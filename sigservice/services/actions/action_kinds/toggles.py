@@ -50,7 +50,7 @@ class ToggleFeature(FlagKind):
         )
         if not switches.switch(flag_environment, self._on, by):
             text = f"{where} was already {self._verb.lower()}d."
-            return ActionResult(text, unneeded=[change])
+            return ActionResult(text, unchanged=[change])
         change = msgspec.structs.replace(
             change, added=switches.added.pop(flag_environment, msgspec.UNSET)
         )
@@ -91,7 +91,7 @@ class ToggleByTag(Kind):
         names = [row["name"] for row in features.search(switches.conn, tagged)]
         changed_names = switches.switch_all(project, environment, names, self._on, by)
         changes: list[RevertibleChange] = []
-        unneeded: list[RevertibleChange] = []
+        unchanged: list[RevertibleChange] = []
         for name in names:
             target = FeatureEnvironment(project, name, environment)
             change = RevertibleChange(
@@ -102,10 +102,10 @@ class ToggleByTag(Kind):
                 self._on,
                 added=switches.added.pop(target, msgspec.UNSET),
             )
-            (changes if name in changed_names else unneeded).append(change)
+            (changes if name in changed_names else unchanged).append(change)
         state, total = f"{self._verb.lower()}d", f"{plural(len(names), 'flag')} with {tag}"
         if not changes:
             text = f"{total}: all already {state} in {environment}."
-            return ActionResult(text, unneeded=unneeded)
+            return ActionResult(text, unchanged=unchanged)
         text = f"{self._verb}d {plural(len(changes), 'flag')} in {environment} ({total})."
-        return ActionResult(text, changes, unneeded)
+        return ActionResult(text, changes, unchanged)
