@@ -658,6 +658,7 @@ CREATE TABLE public.release_guards (
     signal_ids jsonb DEFAULT '{}'::jsonb NOT NULL,
     is_caught_up boolean DEFAULT true NOT NULL,
     ended jsonb DEFAULT '{}'::jsonb NOT NULL,
+    rule_id integer,
     CONSTRAINT release_guards_kind_check CHECK ((kind = ANY (ARRAY['signal'::text, 'rule'::text, 'silence'::text]))),
     CONSTRAINT release_guards_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'firing'::text, 'unknown'::text])))
 );
@@ -1335,6 +1336,8 @@ CREATE INDEX release_guards_endpoint_id_idx ON public.release_guards USING btree
 
 CREATE INDEX release_guards_release_id_idx ON public.release_guards USING btree (release_id, "position");
 
+CREATE INDEX release_guards_rule_idx ON public.release_guards USING btree (rule_id) WHERE (rule_id IS NOT NULL);
+
 CREATE UNIQUE INDEX releases_active_key ON public.releases USING btree (feature, environment) WHERE (state = ANY (ARRAY['scheduled'::text, 'running'::text, 'held'::text]));
 
 CREATE INDEX releases_environment_idx ON public.releases USING btree (environment);
@@ -1457,6 +1460,9 @@ ALTER TABLE ONLY public.refused_calls
 
 ALTER TABLE ONLY public.release_guards
     ADD CONSTRAINT release_guards_release_id_fkey FOREIGN KEY (release_id) REFERENCES public.releases(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.release_guards
+    ADD CONSTRAINT release_guards_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES public.alert_rules(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY public.releases
     ADD CONSTRAINT releases_environment_fkey FOREIGN KEY (environment) REFERENCES public.environments(name) ON DELETE CASCADE;

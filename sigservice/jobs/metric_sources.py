@@ -85,7 +85,9 @@ def _ask_source(context: Context, source: Row | None, leases: list[Lease]) -> No
     monotonic, order = context.clock.monotonic, context.query_order
     error: Exception | None = None
     ends_at = monotonic() + ROUND_SECONDS
-    needs_guard = {query: any(lease.is_guard for lease in group) for query, group in groups.items()}
+    needs_guard = {
+        query: any(lease.is_watched for lease in group) for query, group in groups.items()
+    }
     for query in order.sort(source["name"], needs_guard, monotonic()):
         if monotonic() >= ends_at or context.stopping.is_set():
             break

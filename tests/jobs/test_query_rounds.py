@@ -161,7 +161,7 @@ def test_a_rule_that_can_not_be_stored_ends_no_round(kit, answers, monkeypatch):
     store = rule_evaluation.store_answer
 
     def fail(conn, leases, *more):
-        if leases[0].is_guard:
+        if leases[0].is_watched:
             raise RuntimeError("broken")
         return store(conn, leases, *more)
 

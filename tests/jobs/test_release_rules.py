@@ -54,6 +54,34 @@ def test_a_value_beyond_the_limit_rolls_back_and_says_value_and_limit(kit, rules
     assert number == {"value": 0.205, "limit": 0.05, "samples": 200}
 
 
+def test_a_guard_watches_an_alert_rule_and_follows_its_changes(kit, rules, minute, rows):
+    rules.report(errors=1, requests=100)
+    rule = rules.create()
+    watching = {"kind": "rule", "ruleId": rule["id"], "effect": "hold", "autoResume": True}
+    release = kit.create(steps=STEPS, guards=[watching])
+    assert rows("SELECT count(*) FROM alert_rules") == [(1,)]
+    minute(errors=40, requests=100)
+    assert kit.state(release) == ("held", "guard", 5)
+    assert kit.read(release)["guards"][0]["value"] == 0.205
+    kit.put(f"{PATH}/{rule['id']}", rules.body(above=0.9))
+    minute(requests=100)
+    assert kit.state(release) == ("running", None, 5)
+    (shown,) = kit.read(release)["guards"]
+    assert (shown["ruleId"], shown["rule"]["above"], shown["state"]) == (rule["id"], 0.9, "ok")
+    path = f"{kit.place}/releases/{release['id']}"
+    plan = kit.get(f"{path}/plan")
+    assert kit.put(f"{path}/guards", {"guards": plan["guards"]})["guards"][0]["id"] == shown["id"]
+    rules.web.delete(f"{PATH}/{rule['id']}", headers=ADMIN)
+    kit.wait(0.5)
+    assert kit.read(release)["guards"][0]["reason"] == "The alert rule of a guard was deleted."
+
+
+def test_a_guard_has_a_rule_or_watches_one_that_exists(kit):
+    for members, path in (({}, "rule"), ({"ruleId": 999}, "ruleId")):
+        error = kit.create(status=400, guards=[{"kind": "rule", "effect": "hold", **members}])
+        assert [detail["path"] for detail in error["details"]] == [f"guards[0].{path}"]
+
+
 @pytest.mark.parametrize("hours", [0.5, 24])
 def test_a_clock_that_was_set_back_delays_no_rollback(kit, rules, minute, hours):
     rules.report(errors=1, requests=100)

@@ -4,12 +4,23 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sigservice.db import Row
+from sigservice.db import Connection, Row
+from sigservice.repository.rules import alert_rules
 from sigservice.services.problems import Problems
-from sigservice.services.releases.plans import MAX_GUARDS, Guard, RuleGuard
+from sigservice.services.releases.plans import MAX_GUARDS, NO_RULE, Guard, RuleGuard
 from sigservice.services.rules import rule_conditions, rule_preview
+from sigservice.services.rules.alert_rules import read_condition
 from sigservice.services.rules.prometheus import Answer, PrometheusClient
 from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery
+
+
+def fill_rules(conn: Connection, guards: Sequence[Guard]) -> None:
+    """Gives guards that watch an alert rule its condition, NO_RULE if it doesn't exist."""
+    watching = [guard for guard in guards if isinstance(guard, RuleGuard) and guard.ruleId]
+    rows = alert_rules.list_all(conn) if watching else []
+    conditions = {row["id"]: read_condition(row) for row in rows}
+    for guard in watching:
+        guard.rule = conditions.get(guard.ruleId or 0, NO_RULE)
 
 
 def list_conditions(guards: Sequence[Guard]) -> dict[int, Condition]:

@@ -119,7 +119,8 @@ def compute_result(record: GuardRecord) -> tuple[str, str | None]:
         if not record.endpoint_enabled:
             return "unknown", f"The signal endpoint {record.endpoint} is disabled."
         return "ok", None
-    return "unknown", "The signal endpoint of a guard was deleted."
+    what = "alert rule" if getattr(record.definition, "ruleId", None) else "signal endpoint"
+    return "unknown", f"The {what} of a guard was deleted."
 
 
 def refresh(record: GuardRecord, now: datetime) -> bool:

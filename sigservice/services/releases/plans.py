@@ -13,7 +13,7 @@ from sigservice.services.actions.action_set_options import (
 from sigservice.services.problems import Problems
 from sigservice.services.releases.windows import Window, check_window
 from sigservice.services.rules import rule_conditions
-from sigservice.services.rules.rule_conditions import Condition, Silence
+from sigservice.services.rules.rule_conditions import Condition, PrometheusQuery, Silence
 
 MAX_STEPS, MAX_GUARDS = 20, 5
 MAX_MINUTES = 60 * 24 * 366
@@ -53,10 +53,15 @@ class SignalGuard(_Guard, kw_only=True, tag_field="kind", tag="signal"):
         return self.endpointId if 0 < self.endpointId < 2**31 else None
 
 
-class RuleGuard(_Guard, kw_only=True, tag_field="kind", tag="rule"):
-    """Fires while a number is beyond its limit, or no signal comes, as an alert rule does."""
+NO_RULE = Condition(PrometheusQuery("", ""))
 
-    rule: Condition
+
+class RuleGuard(_Guard, kw_only=True, tag_field="kind", tag="rule"):
+    """Fires while a number is beyond its limit, or no signal comes, as an alert rule does. With
+    `ruleId` it watches this alert rule, whose condition `rule` is then."""
+
+    rule: Condition = msgspec.field(default_factory=lambda: NO_RULE)
+    ruleId: int | None = None
 
     @property
     def endpoint_id(self) -> int | None:
@@ -120,8 +125,12 @@ def check_steps(steps: list[Step], watch_minutes: int, problems: Problems) -> No
 def _check_guard(guard: Guard, path: str, problems: Problems) -> None:
     if guard.autoResume and guard.effect != "hold":
         problems.add(f"{path}.autoResume", "Only a guard that holds can resume.")
-    if isinstance(guard, RuleGuard):
+    if isinstance(guard, RuleGuard) and guard.rule is not NO_RULE:
         rule_conditions.check(guard.rule, problems, f"{path}.rule.")
+    elif isinstance(guard, RuleGuard) and guard.ruleId is None:
+        problems.add(f"{path}.rule", "A rule or the ID of an alert rule is required.")
+    elif isinstance(guard, RuleGuard):
+        problems.add(f"{path}.ruleId", "Alert rule not found.")
     if not isinstance(guard, SignalGuard):
         return
     action_filters.check_filters(

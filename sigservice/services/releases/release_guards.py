@@ -102,7 +102,8 @@ def prepare(
                 if answer.is_wrong:
                     problems.add(f"{path}.rule.source.query", str(answer.reason))
             item = _evaluate_rule(guard, reading, now)
-            item = item._replace(endpoint=endpoint)
+            columns = item.columns if guard.ruleId is None else {"rule_id": guard.ruleId}
+            item = item._replace(endpoint=endpoint, columns=columns)
         else:
             if endpoint is None:
                 problems.add(f"{path}.endpointId", "Signal endpoint not found.")

@@ -29,7 +29,7 @@ from sigservice.services.rules.rule_states import RuleState, Status, Step, advan
 from sigservice.services.rules.silence import ChooseTime, Observer, read_silence
 
 # Decides about the releases whose guards have these rules, under the lock of revisions.
-Decide = Callable[[Connection, Sequence[int]], object]
+Decide = Callable[[Connection, Sequence[int]], object] | None
 
 
 class Change(NamedTuple):
@@ -60,8 +60,8 @@ class Lease(NamedTuple):
     condition: Condition
 
     @property
-    def is_guard(self) -> bool:
-        return self.row["guard_id"] is not None
+    def is_watched(self) -> bool:
+        return bool(self.row["is_watched"])
 
 
 def evaluate_due(
@@ -96,12 +96,12 @@ def end_silence(
     conn: Connection, now: datetime, endpoint_ids: Sequence[int], choose_time: ChooseTime
 ) -> Evaluation:
     """Evaluates the rules on the silence of these endpoints that are not `ok`, in the transaction
-    that stores signals. Those of guards wait for the job."""
+    that stores signals. Releases that watch them wait for the job."""
     rows = alert_rules.list_silent(conn, endpoint_ids)
     if not rows:
         return Evaluation()
     readings = read_silence(conn, rows, now, choose_time, None)
-    return _store(conn, rows, [readings[row["id"]] for row in rows], now, _decide_nothing)
+    return _store(conn, rows, [readings[row["id"]] for row in rows], now, None)
 
 
 def lease_queries(conn: Connection, fixed_now: datetime | None) -> list[Lease]:
@@ -146,12 +146,12 @@ def _store(
     decide: Decide,
 ) -> Evaluation:
     """The lock of revisions comes before those of rules, because changes of releases lock both."""
-    guard_rules = [
+    watched = [
         row["id"]
         for row, reading in zip(rows, readings, strict=True)
-        if row["guard_id"] is not None and _advance(row, reading).state.state != row["state"]
+        if decide and row["is_watched"] and _advance(row, reading).state.state != row["state"]
     ]
-    if guard_rules:
+    if watched:
         revisions.lock(conn)
     locked = {row["id"]: row for row in alert_rules.lock_many(conn, rows, now)}
     items, changes, error = [], [], None
@@ -179,8 +179,8 @@ def _store(
             error = e
     if items:
         alert_rules.save_states(conn, items)
-    if guard_rules:
-        decide(conn, guard_rules)
+    if decide and watched:
+        decide(conn, watched)
     return Evaluation(readings, changes, error)
 
 
@@ -191,10 +191,6 @@ def _is_same(row: Row, before: Row) -> bool:
 
 def _advance(row: Row, reading: Reading) -> Step:
     return advance(read_state(row), read_condition(row), reading, reading.stop)
-
-
-def _decide_nothing(conn: Connection, rule_ids: Sequence[int]) -> None:
-    """For rules without those of guards."""
 
 
 def read_state(row: Row) -> RuleState:

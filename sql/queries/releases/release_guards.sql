@@ -3,15 +3,15 @@
 -- part: new_guards
 -- The guards of the row of `release`. `rule` has the columns of the alert rule of a guard.
 items AS (
-    SELECT position, kind, endpoint_id, definition, state, reason, keys, signal_ids, ended, rule
+    SELECT position, kind, endpoint_id, definition, state, reason, keys, signal_ids, ended, rule, rule_id
     FROM jsonb_to_recordset(%(items)s::jsonb)
          AS x (position integer, kind text, endpoint_id integer, definition jsonb, state text, reason text, keys jsonb,
-               signal_ids jsonb, ended jsonb, rule jsonb)
+               signal_ids jsonb, ended jsonb, rule jsonb, rule_id integer)
 ), guards AS (
     INSERT INTO release_guards (release_id, position, kind, endpoint_id, definition, state, since, reason, keys,
-                                signal_ids, ended, is_caught_up)
+                                signal_ids, ended, is_caught_up, rule_id)
     SELECT release.id, position, kind, endpoint_id, definition, state, %(now)s, reason, keys, signal_ids, ended,
-           kind <> 'signal'
+           kind <> 'signal', rule_id
     FROM items
     CROSS JOIN release
     ORDER BY position
@@ -59,8 +59,8 @@ WHERE g.release_id = %(release_id)s AND g.id = kept.id;
 -- name: list_releases_of_rules
 SELECT DISTINCT g.release_id
 FROM alert_rules r
-JOIN release_guards g ON g.id = r.guard_id
-WHERE r.id = ANY(%(rule_ids)s);
+JOIN release_guards g ON g.id = r.guard_id OR g.rule_id = r.id
+WHERE r.id = ANY(%(rule_ids)s) AND g.is_watching;
 
 -- name: list_signal_guards
 -- The guards of active releases that watch these endpoints.

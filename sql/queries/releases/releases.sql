@@ -22,8 +22,10 @@ SELECT r.id, r.feature, r.environment, f.project, r.strategy_id, r.plan, r.warni
        r.finished_at
 
 -- part: rule
--- The result of the alert rule `a` of a guard.
-jsonb_build_object('value', a.value, 'samples', a.samples, 'covers_from', a.window_from, 'covers_to', a.window_to,
+-- The result of the alert rule `a` of a guard, and its condition now.
+jsonb_build_object('definition', CASE WHEN a.id = g.rule_id THEN jsonb_set(g.definition, '{rule}', a.condition)
+                                      ELSE g.definition END,
+                   'value', a.value, 'samples', a.samples, 'covers_from', a.window_from, 'covers_to', a.window_to,
                    'limit', coalesce(a.condition ->> 'above', a.condition ->> 'below')::double precision,
                    'rule_state', a.state,
                    'rule_reason', a.reason || coalesce(' Warning: ' || CASE WHEN a.value IS NOT NULL
@@ -46,7 +48,7 @@ CROSS JOIN LATERAL (
                              ORDER BY g.position), '[]') AS items
     FROM release_guards g
     LEFT JOIN signal_endpoints e ON e.id = g.endpoint_id
-    LEFT JOIN alert_rules a ON a.guard_id = g.id
+    LEFT JOIN alert_rules a ON a.guard_id = g.id OR a.id = g.rule_id
     WHERE g.release_id = r.id
 ) guards
 LEFT JOIN LATERAL (
@@ -117,7 +119,7 @@ CROSS JOIN LATERAL (
                ORDER BY g.position), '[]') AS items
     FROM release_guards g
     LEFT JOIN signal_endpoints e ON e.id = g.endpoint_id
-    LEFT JOIN alert_rules a ON a.guard_id = g.id
+    LEFT JOIN alert_rules a ON a.guard_id = g.id OR a.id = g.rule_id
     WHERE g.release_id = r.id
 ) guards
 WHERE r.id = ANY(coalesce(%(ids)s::bigint[], ARRAY(

@@ -48,9 +48,12 @@ DELETE FROM alert_rules WHERE id = %(id)s;
 coalesce(%(now)s::timestamptz, now())
 
 -- part: settings_and_state
+-- `is_watched` by a release.
 r.id, r.name, r.endpoint_id, r.guard_id, r.enabled, r.condition, r.due_at, r.state, r.since,
        r.streak, r.has_fired, r.unknown_since, r.value, r.samples, r.window_from, r.window_to, r.reason, r.evaluated_at,
-       r.last_error
+       r.last_error,
+       r.guard_id IS NOT NULL
+           OR EXISTS (SELECT FROM release_guards w WHERE w.rule_id = r.id AND w.is_watching) AS is_watched
 
 -- part: columns
 SELECT {{settings_and_state}}, {{silence}}

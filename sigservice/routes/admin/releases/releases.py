@@ -15,6 +15,7 @@ from sigservice.services.releases import release_commands, releases
 from sigservice.services.releases.guard_edits import GuardChanges, edit_guards
 from sigservice.services.releases.guard_queries import (
     ask_queries,
+    fill_rules,
     list_conditions,
     preview_queries,
 )
@@ -73,15 +74,16 @@ def read_for_guards(
 ) -> Readings:
     """What the metric sources and impact metrics of the guards say, and what the stored signals say
     to them. Call it outside of transactions, because all of it can take long."""
-    conditions = list_conditions(guards)
-    queries = {
-        index: fill_query(condition, asdict(target))
-        for index, condition in conditions.items()
-        if isinstance(condition.source, PrometheusQuery)
-    }
-    own_sources = {index: conditions[index] for index in conditions if index not in queries}
-    metrics = {i: rule for i, rule in own_sources.items() if isinstance(rule.source, ImpactMetric)}
     with context.database.transaction() as conn:
+        fill_rules(conn, guards)
+        conditions = list_conditions(guards)
+        queries = {
+            index: fill_query(condition, asdict(target))
+            for index, condition in conditions.items()
+            if isinstance(condition.source, PrometheusQuery)
+        }
+        own = {index: conditions[index] for index in conditions if index not in queries}
+        metrics = {i: rule for i, rule in own.items() if isinstance(rule.source, ImpactMetric)}
         is_admin = by.has_permission(ADMIN)  # and may use any filter
         existing = [] if is_admin else releases.list_guards_of_flag(conn, target)
         signals = read_guard_signals(conn, guards, existing, by, find_defaults)
@@ -91,9 +93,7 @@ def read_for_guards(
         sources = {row["name"]: row for row in metric_sources.list_all(conn)} if queries else {}
         now = read_time(conn, context.clock.fixed_now)
         if is_preview:
-            previews = {
-                index: preview_stored(conn, own_sources[index], now) for index in own_sources
-            }
+            previews = {index: preview_stored(conn, rule, now) for index, rule in own.items()}
         elif metrics:
             slices = read_each(conn, [*metrics.values()], None, now)
             values = [measure(*pair, now) for pair in zip(metrics.values(), slices, strict=True)]
