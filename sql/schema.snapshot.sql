@@ -865,7 +865,6 @@ CREATE TABLE public.signal_queue (
 
 CREATE TABLE public.signal_results (
     signal_id bigint CONSTRAINT signal_verdicts_signal_id_not_null NOT NULL,
-    judged_at timestamp with time zone DEFAULT now() CONSTRAINT signal_verdicts_judged_at_not_null NOT NULL,
     results jsonb CONSTRAINT signal_verdicts_verdicts_not_null NOT NULL
 );
 

@@ -19,7 +19,7 @@ from sigservice.services.actions import action_evaluation, run_batches, schedule
 from sigservice.services.actions import action_runs as run_service
 from sigservice.services.actions.action_alerts import EvaluatedSignal
 from sigservice.services.actions.action_evaluation import EvaluationError, is_persistent_error
-from sigservice.services.actions.run_batches import ActionStep, RunError
+from sigservice.services.actions.run_batches import PerformedAction, RunError
 from sigservice.services.releases.release_signals import evaluate_guards
 from sigservice.services.system import emergency
 
@@ -79,7 +79,7 @@ def _evaluate_batch(
 ) -> tuple[int, int]:
     """`performs` performs the first batch of actions in the same transaction, which saves a
     commit."""
-    steps: list[ActionStep] = []
+    performed_actions: list[PerformedAction] = []
     signals: list[EvaluatedSignal] = []
     with context.database.transaction(prepared=True) as conn:
         action_runs.lock(conn)
@@ -88,11 +88,11 @@ def _evaluate_batch(
                 conn, logger, limit, evaluated=signals
             )
         if runs and performs:
-            run_batches.perform_batch(conn, logger, steps)
+            run_batches.perform_batch(conn, logger, performed_actions)
         # Last, because it locks revisions: performing runs locks the runs first, then revisions.
         evaluate_guards(conn, logger, context.clock, signals)
-    _record_steps(context, logger, steps)
-    return evaluated, len(steps)
+    _record_performed(context, logger, performed_actions)
+    return evaluated, len(performed_actions)
 
 
 def _evaluate_singly(context: Context, logger: Logger) -> tuple[int, int]:
@@ -124,33 +124,37 @@ def _store_dead_letter(context: Context, logger: Logger, failure: EvaluationErro
 def _perform_all(context: Context, logger: Logger) -> int:
     performed = alone_count = since = 0  # alone_count: how many actions are performed alone
     while not context.stopping.is_set():
-        steps: list[ActionStep] = []
+        performed_actions: list[PerformedAction] = []
         try:
             with context.database.transaction(prepared=True) as conn:
                 run_batches.perform_batch(
-                    conn, logger, steps, since=since, is_alone=bool(alone_count)
+                    conn, logger, performed_actions, since=since, is_alone=bool(alone_count)
                 )
         except RunError as failure:
             error_id = log_error(logger, f"run {failure.run_id} failed", failure.cause)
             with context.database.transaction() as conn:
                 run_service.fail_run(conn, failure.run_id, error_id)
-            steps = [ActionStep(failure.run_id, "", "failed", is_failed=True)]
+            performed_actions = [PerformedAction(failure.run_id, "", "failed", is_failed=True)]
         except Exception as error:
             if alone_count or not is_persistent_error(error):
                 raise
-            alone_count = len(steps) + 1
+            alone_count = len(performed_actions) + 1
             continue
-        if not steps:
+        if not performed_actions:
             break
-        alone_count, since = max(0, alone_count - 1), steps[-1].run_id
-        performed += len(steps)
-        _record_steps(context, logger, steps)
+        alone_count, since = max(0, alone_count - 1), performed_actions[-1].run_id
+        performed += len(performed_actions)
+        _record_performed(context, logger, performed_actions)
     return performed
 
 
-def _record_steps(context: Context, logger: Logger, steps: list[ActionStep]) -> None:
-    for step in steps:
-        context.telemetry.signals.count_action("failed" if step.is_failed else "success")
-        if step.state != "started":
-            context.telemetry.signals.count_run(step.state, step.reaction_seconds)
-            logger.info("run %d of project %s ended: %s", step.run_id, step.project, step.state)
+def _record_performed(
+    context: Context, logger: Logger, performed_actions: list[PerformedAction]
+) -> None:
+    for action in performed_actions:
+        context.telemetry.signals.count_action("failed" if action.is_failed else "success")
+        if action.state != "started":
+            context.telemetry.signals.count_run(action.state, action.reaction_seconds)
+            logger.info(
+                "run %d of project %s ended: %s", action.run_id, action.project, action.state
+            )

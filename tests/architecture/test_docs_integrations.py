@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from sigservice.services.integrations.integration_messages import Message, build_requests
+from sigservice.services.integrations.integration_messages import Delivery, build_requests
 
 PAGE = (Path(__file__).parents[2] / "docs" / "integrations.md").read_text()
 RECIPES = [
@@ -45,7 +45,7 @@ def render(template, type, public_url="https://flags.example"):
         "tags": "[]",
     }
     parameters = {"url": "https://hooks.example/x", "bodyTemplate": template}
-    message = Message("msg_1", row, parameters, public_url, "", row["created_at"])
+    message = Delivery("msg_1", row, parameters, public_url, "", row["created_at"])
     return json.loads(build_requests("webhook", message)[0].body)
 
 

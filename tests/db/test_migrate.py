@@ -155,6 +155,7 @@ UNRELEASED = {
     "0067_silence_is_a_rule",
     "0068_log_of_releases",
     "0069_words",
+    "0072_results_without_time",
 }
 
 

@@ -94,14 +94,14 @@ def find_time(payload: Any, times: AlertTimes | None, *, is_resolved: bool) -> d
 @dataclass
 class Alert:
     """`resolved_at` is when it ended last, as its sender says. `signal_id` is the newest signal of
-    the batch that says that it fires. `source` is set if the batch changes the alert: the endpoint
-    and the path of the key."""
+    the batch that says that it fires. `endpoint_and_path`, those of the key, are set if the
+    batch changes the alert."""
 
     is_firing: bool = False
     is_ignored: bool = False
     resolved_at: datetime | None = None
     signal_id: int | None = None
-    source: tuple[int, str] | None = None
+    endpoint_and_path: tuple[int, str] | None = None
 
     def is_late(self, fired_at: datetime | None) -> bool:
         """Whether it had fired before it ended, of which the service knows already."""
@@ -109,14 +109,16 @@ class Alert:
             fired_at is not None and self.resolved_at is not None and fired_at <= self.resolved_at
         )
 
-    def fire(self, source: tuple[int, str], signal_id: int) -> None:
-        self.is_firing, self.source, self.signal_id = True, source, signal_id
+    def fire(self, endpoint_and_path: tuple[int, str], signal_id: int) -> None:
+        self.is_firing, self.endpoint_and_path, self.signal_id = True, endpoint_and_path, signal_id
 
-    def resolve(self, source: tuple[int, str], resolved_at: datetime | None, now: datetime) -> None:
+    def resolve(
+        self, endpoint_and_path: tuple[int, str], resolved_at: datetime | None, now: datetime
+    ) -> None:
         if resolved_at is not None and not is_possible_end(resolved_at, now):
             resolved_at = None
         if self.is_firing or self.is_ignored or resolved_at:
-            self.source = source
+            self.endpoint_and_path = endpoint_and_path
         self.is_firing = self.is_ignored = False
         self.resolved_at = max(filter(None, [self.resolved_at, resolved_at]), default=None)
 
@@ -159,14 +161,14 @@ class Alerts:
             {
                 "action_set_id": id,
                 "key": key,
-                "endpoint_id": alert.source[0],
-                "key_path": alert.source[1],
+                "endpoint_id": alert.endpoint_and_path[0],
+                "key_path": alert.endpoint_and_path[1],
                 "is_firing": alert.is_firing,
                 "run_id": run_ids.get((id, alert.signal_id)),
                 "resolved_at": alert.resolved_at,
             }
             for (id, key), alert in (self._alerts or {}).items()
-            if alert.source
+            if alert.endpoint_and_path
         ]
 
     def _read(self) -> dict[tuple[int, str], Alert]:

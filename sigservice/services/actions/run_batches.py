@@ -38,7 +38,7 @@ MAX_SECONDS = 0.025
 
 
 @dataclass(frozen=True)
-class ActionStep:
+class PerformedAction:
     """One performed action: `is_failed` is about the action, `state` about the run.
     `reaction_seconds` is the time from the signal's commit to the end of the run, None until then
     and for runs without a signal."""
@@ -127,23 +127,24 @@ class _Run:
 def perform_batch(
     conn: Connection,
     logger: Logger,
-    steps: list[ActionStep],
+    performed_actions: list[PerformedAction],
     *,
     since: int = 0,
     is_alone: bool = False,
 ) -> None:
     """Performs the next actions of the oldest unfinished runs with at least the ID `since`, up to
-    MAX_RUNS, MAX_CHANGES and MAX_SECONDS, and adds them to `steps`; none if no run is unfinished.
+    MAX_RUNS, MAX_CHANGES and MAX_SECONDS, and adds them to `performed_actions`; none if no run is
+    unfinished.
 
     Most actions succeed without a savepoint. If this raises, roll back and repeat the actions of
-    `steps` and one more, each with `is_alone`: it performs one action in a savepoint and stores its
-    failure in the run. Raises RunError if that fails too.
+    `performed_actions` and one more, each with `is_alone`: it performs one action in a savepoint
+    and stores its failure in the run. Raises RunError if that fails too.
     """
     rows = action_runs.lock_unfinished(conn, since=since, limit=1 if is_alone else MAX_RUNS)
     if not rows:
         return
     try:
-        _Batch(conn, logger, steps, is_alone).perform(rows)
+        _Batch(conn, logger, performed_actions, is_alone).perform(rows)
     except UnavailableError:
         raise
     except Exception as error:
@@ -154,9 +155,18 @@ def perform_batch(
 
 class _Batch:
     def __init__(
-        self, conn: Connection, logger: Logger, steps: list[ActionStep], is_alone: bool
+        self,
+        conn: Connection,
+        logger: Logger,
+        performed_actions: list[PerformedAction],
+        is_alone: bool,
     ) -> None:
-        self._conn, self._logger, self._steps, self._is_alone = conn, logger, steps, is_alone
+        self._conn, self._logger, self._performed_actions, self._is_alone = (
+            conn,
+            logger,
+            performed_actions,
+            is_alone,
+        )
         self._deadline = time.monotonic() + MAX_SECONDS
         self._change_count = 0
         self._switches = SwitchBatch(conn)
@@ -180,7 +190,7 @@ class _Batch:
 
     def _is_full(self) -> bool:
         """Whether the batch is at a limit; False before the first action."""
-        return bool(self._steps) and (
+        return bool(self._performed_actions) and (
             self._is_alone
             or self._change_count >= MAX_CHANGES
             or time.monotonic() >= self._deadline
@@ -206,8 +216,8 @@ class _Batch:
         run.advance()
         self._unwritten[run.row["id"]] = run
         self._change_count += len(action["changes"])
-        self._steps.append(
-            ActionStep(
+        self._performed_actions.append(
+            PerformedAction(
                 run.row["id"],
                 run.row["project"],
                 run.state,
@@ -273,15 +283,17 @@ class _Batch:
         self._record_reactions(rows)
 
     def _record_reactions(self, rows: list[Row]) -> None:
-        """Adds the times to the last steps of the runs that have ended."""
+        """Adds the times to the last actions of the runs that have ended."""
         seconds = {
             row["id"]: (row["finished_at"] - row["signal_created_at"]).total_seconds()
             for row in rows
             if row["finished_at"] and row["signal_created_at"]
         }
-        for index, step in enumerate(self._steps):
-            if step.state != "started" and step.run_id in seconds:
-                self._steps[index] = replace(step, reaction_seconds=seconds[step.run_id])
+        for index, action in enumerate(self._performed_actions):
+            if action.state != "started" and action.run_id in seconds:
+                self._performed_actions[index] = replace(
+                    action, reaction_seconds=seconds[action.run_id]
+                )
 
 
 def _decode_runs(rows: list[Row]) -> list[_Run]:

@@ -22,13 +22,13 @@ from sigservice.services import outbox
 from sigservice.services.deliveries import MAX_RETRY_PAUSE, DeliveryResult, DeliverySettings
 from sigservice.services.identity import Identity
 from sigservice.services.integrations import integration_messages, integrations, mustache
-from sigservice.services.integrations.integration_messages import Message, Request
+from sigservice.services.integrations.integration_messages import Delivery, Request
 from sigservice.services.system import mails
 
-_START_SECONDS = 15  # no further channel after this, so that a delivery ends before its lease
+_START_SECONDS = 15  # no further recipient after this, so that a delivery ends before its lease
 GONE_REASON = "The receiver responded with status 410: it wants no further events."
 MAX_ANSWER = 500
-UNFINISHED = "There was no time for all channels."
+UNFINISHED = "There was no time for all recipients."
 _GONE, _REPEATED = 410, (408, 425, 429)
 _FINAL_SLACK_ERRORS = (
     "invalid_auth", "account_inactive", "token_revoked", "channel_not_found", "not_in_channel",
@@ -67,11 +67,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Attempt:
-    """`channels` are the settled channels: "" if sent, else the reason for giving up. With
-    `is_gone` the receiver wants no further events; an unfinished delivery has more channels."""
+    """`recipients` are the settled ones: "" if sent, else the reason for giving up. With
+    `is_gone` the receiver wants no further events; an unfinished delivery has more."""
 
     result: DeliveryResult
-    channels: dict[str, str] = field(default_factory=dict)
+    recipients: dict[str, str] = field(default_factory=dict)
     is_gone: bool = False
     is_unfinished: bool = False
 
@@ -83,14 +83,14 @@ def settle(conn: Connection, row: Row, attempt: Attempt, now: datetime) -> tuple
     result, due_at = "unfinished", row["due_at"]
     if not attempt.is_unfinished:
         result, due_at = outbox.choose_result(row, attempt.result, now)
-    channels = {"channels": attempt.channels} if attempt.channels else {}
+    recipients = {"channels": attempt.recipients} if attempt.recipients else {}
     answer = {"answer": attempt.result.answer} if attempt.result.answer else {}
     version = integration_rows.settle(
         conn,
         row,
         result=result,
         error=attempt.result.error[:500] or None,
-        payload=channels | answer,
+        payload=recipients | answer,
         due_at=due_at,
         now=now,
     )
@@ -104,14 +104,14 @@ def deliver(
     connection: post.HttpConnection,
     save: Callable[[Attempt], bool] = lambda attempt: True,
 ) -> Attempt:
-    """Sends a leased delivery to the channels that aren't settled. Calls `save` between two
-    channels, so a kill repeats only one; if `save` returns False, the delivery ends. Takes up to 30
-    seconds, so call it outside of transactions."""
+    """Sends a leased delivery to the recipients that aren't settled. Calls `save` between two
+    recipients, so a kill repeats only one; if `save` returns False, the delivery ends. Takes up to
+    30 seconds, so call it outside of transactions."""
     settled: dict[str, str] = msgspec.json.decode(row["payload"]).get("channels", {})
     if row["event_id"] is None:
         return _refuse("The event was deleted.", settled)
     try:
-        message = Message(
+        delivery = Delivery(
             row["message_id"],
             row,
             settings.read_parameters(row),
@@ -119,7 +119,7 @@ def deliver(
             settings.slack_api_url,
             now,
         )
-        requests = integration_messages.build_requests(row["provider"], message)
+        requests = integration_messages.build_requests(row["provider"], delivery)
     except (mustache.TemplateError, MailError) as error:
         return _refuse(str(error), settled)
     except EncryptionError as error:
@@ -128,7 +128,7 @@ def deliver(
         return _refuse(f"The parameter {error.args[0]} is missing.", settled)
     if not requests:
         return _refuse("The event has no channel to go to.", settled)
-    provider, pending = row["provider"], [one for one in requests if one.channel not in settled]
+    provider, pending = row["provider"], [one for one in requests if one.recipient not in settled]
     return _send_all(
         pending, settled, lambda one: _send(one, provider, settings, now, connection), save
     )
@@ -179,20 +179,20 @@ def _send_all(
             return Attempt(result, settled, is_gone=True)
         if result.error and not result.is_final:
             pause = max(failure.pause, result.pause)
-            failure = DeliveryResult(_name_channel(request.channel, result.error), pause=pause)
-        elif request.channel:
-            settled[request.channel] = result.error
-            answers.append(_name_channel(request.channel, result.answer))
+            failure = DeliveryResult(_add_recipient(request.recipient, result.error), pause=pause)
+        elif request.recipient:
+            settled[request.recipient] = result.error
+            answers.append(_add_recipient(request.recipient, result.answer))
         else:
             return Attempt(result)
-    errors = [_name_channel(name, error) for name, error in settled.items() if error]
+    errors = [_add_recipient(name, error) for name, error in settled.items() if error]
     if errors and not failure.error:
         failure = DeliveryResult(" ".join(errors), is_final=True)
     return Attempt(replace(failure, answer=" ".join(answers)[:MAX_ANSWER]), settled)
 
 
-def _name_channel(channel: str, error: str) -> str:
-    return f"{escape_line(channel)}: {error}" if channel else error
+def _add_recipient(recipient: str, error: str) -> str:
+    return f"{escape_line(recipient)}: {error}" if recipient else error
 
 
 def _send(
@@ -233,11 +233,11 @@ def _send_mail(request: Request, server: MailServer | None, now: datetime) -> De
         return DeliveryResult(integrations.NO_MAIL_SERVER)
     started_at, headers = time.monotonic(), request.headers
     mail = mails.make_message(
-        server, request.channel, headers["Subject"], headers["Message-ID"], now
+        server, request.recipient, headers["Subject"], headers["Message-ID"], now
     )
     mail.set_content(request.body.decode())
     try:
-        smtp.send(server, mail, request.channel, post.TOTAL_SECONDS)
+        smtp.send(server, mail, request.recipient, post.TOTAL_SECONDS)
     except MailError as error:
         return DeliveryResult(error.text, error.is_final)
     ms = (time.monotonic() - started_at) * 1000

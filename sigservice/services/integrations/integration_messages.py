@@ -33,7 +33,7 @@ MAX_SUBJECT = 150
 _OPEN = "Open in sigservice"
 
 
-class Message(NamedTuple):
+class Delivery(NamedTuple):
     """The content of a delivery: the event as a row, the delivery's ID, and the time of the
     attempt."""
 
@@ -55,20 +55,20 @@ class Message(NamedTuple):
 
 
 class Request(NamedTuple):
-    """`channel` is "" for providers without channels."""
+    """`recipient` is a channel of Slack or a mail address, "" for other providers."""
 
-    channel: str
+    recipient: str
     url: str
     headers: dict[str, str]
     body: bytes
 
 
-def build_requests(provider: str, message: Message) -> list[Request]:
-    """One request, or one for each channel. Raises mustache.TemplateError."""
+def build_requests(provider: str, delivery: Delivery) -> list[Request]:
+    """One request, or one for each recipient. Raises mustache.TemplateError."""
     if provider == "email":
-        return _build_mails(message)
-    requests = _BUILDERS[provider](message)
-    return [one._replace(headers=_add_headers(one, message)) for one in requests]
+        return _build_mails(delivery)
+    requests = _BUILDERS[provider](delivery)
+    return [one._replace(headers=_add_headers(one, delivery)) for one in requests]
 
 
 def build_event(row: Row, public_url: str) -> dict[str, Any]:
@@ -105,20 +105,20 @@ def make_webhook_headers(id: str, body: bytes, secret: str, now: datetime) -> di
 
 
 def render_template(
-    message: Message, content_type: str, escape: Callable[[str], str] = html.escape
+    delivery: Delivery, content_type: str, escape: Callable[[str], str] = html.escape
 ) -> str:
     """The body that `bodyTemplate` makes; `escape` applies to all types but JSON. Raises
     mustache.TemplateError."""
     nodes, event = (
-        mustache.parse(message.parameters["bodyTemplate"]),
-        build_event(message.row, message.public_url),
+        mustache.parse(delivery.parameters["bodyTemplate"]),
+        build_event(delivery.row, delivery.public_url),
     )
     values = {
         "event": event,
         "eventJson": msgspec.json.encode(msgspec.json.encode(event).decode()).decode(),
-        "eventMarkdown": render_sentence(message.row, MARKDOWN, message.public_url),
-        "text": render_sentence(message.row, PLAIN, message.public_url),
-        "url": message.page,
+        "eventMarkdown": render_sentence(delivery.row, MARKDOWN, delivery.public_url),
+        "text": render_sentence(delivery.row, PLAIN, delivery.public_url),
+        "url": delivery.page,
         "data": event["data"],
     }
     if "json" in content_type.lower():
@@ -126,41 +126,41 @@ def render_template(
     return mustache.render(nodes, values, escape)
 
 
-def _add_headers(request: Request, message: Message) -> dict[str, str]:
+def _add_headers(request: Request, delivery: Delivery) -> dict[str, str]:
     """Adds the configured headers, which replace headers of the same name."""
-    text = message.parameters.get("customHeaders")
+    text = delivery.parameters.get("customHeaders")
     custom = msgspec.json.decode(text, type=dict[str, str]) if text else {}
     names = {name.lower() for name in custom}
-    secret = message.parameters.get("secret", "")
-    own = make_webhook_headers(message.id, request.body, secret, message.now) | request.headers
+    secret = delivery.parameters.get("secret", "")
+    own = make_webhook_headers(delivery.id, request.body, secret, delivery.now) | request.headers
     return {name: value for name, value in own.items() if name.lower() not in names} | custom
 
 
-def _build_webhook(message: Message) -> list[Request]:
-    parameters = message.parameters
+def _build_webhook(delivery: Delivery) -> list[Request]:
+    parameters = delivery.parameters
     content_type = parameters.get("contentType", _JSON)
     headers = {"Content-Type": content_type}
     if "authorization" in parameters:
         headers["Authorization"] = parameters["authorization"]
     if "bodyTemplate" not in parameters:
-        body = msgspec.json.encode(build_event(message.row, message.public_url))
+        body = msgspec.json.encode(build_event(delivery.row, delivery.public_url))
     else:
-        body = render_template(message, content_type).encode()
+        body = render_template(delivery, content_type).encode()
     return [Request("", parameters["url"], headers, body)]
 
 
-def _build_slack(message: Message) -> list[Request]:
-    parameters = message.parameters
-    page = message.page
+def _build_slack(delivery: Delivery) -> list[Request]:
+    parameters = delivery.parameters
+    page = delivery.page
     button = {
         "name": "sigservice", "type": "button", "style": "primary", "value": "open",
         "text": _OPEN, "url": page,
     }  # fmt: skip
-    channels = _list_channels(message) or [parameters["defaultChannel"]]
+    channels = _list_channels(delivery) or [parameters["defaultChannel"]]
     body = {
         "username": parameters.get("username", "sigservice"),
         "icon_emoji": parameters.get("emojiIcon", ":triangular_flag_on_post:"),
-        "text": message.render(SLACK),
+        "text": delivery.render(SLACK),
         **({"attachments": [{"actions": [button]}]} if page else {}),
     }
     return [
@@ -169,29 +169,29 @@ def _build_slack(message: Message) -> list[Request]:
     ]
 
 
-def _build_slack_app(message: Message) -> list[Request]:
-    texts = message.parameters.get("defaultChannels", "").split(",")
+def _build_slack_app(delivery: Delivery) -> list[Request]:
+    texts = delivery.parameters.get("defaultChannels", "").split(",")
     defaults = [text.strip() for text in texts if text.strip()]
-    channels = list(dict.fromkeys([*_list_channels(message), *defaults]))
-    text = message.render(SLACK)
+    channels = list(dict.fromkeys([*_list_channels(delivery), *defaults]))
+    text = delivery.render(SLACK)
     blocks: list[Any] = [{"type": "section", "text": {"type": "mrkdwn", "text": text}}]
-    if page := message.page:
+    if page := delivery.page:
         label = {"type": "plain_text", "text": _OPEN}
         button = {"type": "button", "url": page, "text": label, "style": "primary", "value": "open"}
         blocks.append({"type": "actions", "elements": [button]})
-    url = f"{message.slack_api_url.rstrip('/')}/chat.postMessage"
-    headers = {"Authorization": f"Bearer {message.parameters['accessToken']}"}
+    url = f"{delivery.slack_api_url.rstrip('/')}/chat.postMessage"
+    headers = {"Authorization": f"Bearer {delivery.parameters['accessToken']}"}
     body = {"text": text, "blocks": blocks, "unfurl_links": False}
     return [
         _request_json(url, {**body, "channel": channel}, channel, headers) for channel in channels
     ]
 
 
-def _build_teams(message: Message) -> list[Request]:
-    row, page = message.row, message.page
+def _build_teams(delivery: Delivery) -> list[Request]:
+    row, page = delivery.row, delivery.page
     facts = [{"name": name, "value": value} for name, value in _list_facts(row)]
     section = {
-        "activityTitle": message.render(MARKDOWN),
+        "activityTitle": delivery.render(MARKDOWN),
         "activitySubtitle": "sigservice",
         "facts": facts,
     }
@@ -202,12 +202,12 @@ def _build_teams(message: Message) -> list[Request]:
         "sections": [section],
         **({"potentialAction": [action]} if page else {}),
     }
-    return [_request_json(message.parameters["url"], body)]
+    return [_request_json(delivery.parameters["url"], body)]
 
 
-def _build_workflow(message: Message) -> list[Request]:
-    row, page = message.row, message.page
-    sentence = message.render(MARKDOWN)
+def _build_workflow(delivery: Delivery) -> list[Request]:
+    row, page = delivery.row, delivery.page
+    sentence = delivery.render(MARKDOWN)
     facts = [{"title": name, "value": value} for name, value in _list_facts(row)]
     items = [
         {"type": "TextBlock", "text": "sigservice", "style": "heading"},
@@ -223,32 +223,32 @@ def _build_workflow(message: Message) -> list[Request]:
     }
     attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "content": content}
     body = {"type": "message", "attachments": [attachment]}
-    return [_request_json(message.parameters["url"], body)]
+    return [_request_json(delivery.parameters["url"], body)]
 
 
-def _build_mails(message: Message) -> list[Request]:
+def _build_mails(delivery: Delivery) -> list[Request]:
     """One for each recipient; the headers are those of the mail."""
-    sentence, row = render_sentence(message.row, PLAIN, message.public_url), message.row
+    sentence, row = render_sentence(delivery.row, PLAIN, delivery.public_url), delivery.row
     names = {"project": "Project", "environment": "Environment", "feature_name": "Flag"}
     facts = {"User": _name_user(row), "Event": row["type"]}
     facts |= {label: row[name] for name, label in names.items() if row[name]}
     lines = [f"{label}: {' '.join(text.split())}" for label, text in facts.items()]
-    body = "\n".join([sentence, "", *lines, *(["", message.page] if message.page else [])])
-    headers = {"Subject": f"sigservice: {sentence}"[:MAX_SUBJECT], "Message-ID": message.id}
+    body = "\n".join([sentence, "", *lines, *(["", delivery.page] if delivery.page else [])])
+    headers = {"Subject": f"sigservice: {sentence}"[:MAX_SUBJECT], "Message-ID": delivery.id}
     return [
         Request(address, "", headers, body.encode())
-        for address in list_recipients(message.parameters["to"])
+        for address in list_recipients(delivery.parameters["to"])
     ]
 
 
-def _build_datadog(message: Message) -> list[Request]:
-    row, parameters = message.row, message.parameters
+def _build_datadog(delivery: Delivery) -> list[Request]:
+    row, parameters = delivery.row, delivery.parameters
     if "bodyTemplate" in parameters:
         text = render_template(
-            message, "text/plain", lambda text: break_mentions(html.escape(text))
+            delivery, "text/plain", lambda text: break_mentions(html.escape(text))
         )
     else:
-        text = f"%%% \n {message.render(MARKDOWN)} \n %%%"
+        text = f"%%% \n {delivery.render(MARKDOWN)} \n %%%"
     tags = [f"{tag['type']}:{tag['value']}" for tag in _decode(row["tags"])]
     tags += [f"{name}:{row[name]}" for name in ("environment", "project") if row[name]]
     body = {
@@ -263,8 +263,8 @@ def _build_datadog(message: Message) -> list[Request]:
     return [_request_json(url, body, headers={"DD-API-KEY": parameters["apiKey"]})]
 
 
-def _build_new_relic(message: Message) -> list[Request]:
-    row, data = message.row, build_event(message.row, message.public_url)["data"]
+def _build_new_relic(delivery: Delivery) -> list[Request]:
+    row, data = delivery.row, build_event(delivery.row, delivery.public_url)["data"]
     fixed = {
         "eventType": "UnleashServiceEvent",
         "unleashEventType": row["type"],
@@ -277,12 +277,12 @@ def _build_new_relic(message: Message) -> list[Request]:
     }
     more = [(name, value) for name, value in data.items() if name not in fixed] if data else []
     body = fixed | {name: _flatten(value) for name, value in more[: _MAX_ATTRIBUTES - len(fixed)]}
-    headers = {"Api-Key": message.parameters["licenseKey"], "Content-Encoding": "gzip"}
-    request = _request_json(message.parameters["url"], body, headers=headers)
+    headers = {"Api-Key": delivery.parameters["licenseKey"], "Content-Encoding": "gzip"}
+    request = _request_json(delivery.parameters["url"], body, headers=headers)
     return [request._replace(body=gzip.compress(request.body, mtime=0))]
 
 
-_BUILDERS: dict[str, Callable[[Message], list[Request]]] = {
+_BUILDERS: dict[str, Callable[[Delivery], list[Request]]] = {
     "webhook": _build_webhook,
     "slack": _build_slack,
     "slack-app": _build_slack_app,
@@ -294,15 +294,15 @@ _BUILDERS: dict[str, Callable[[Message], list[Request]]] = {
 
 
 def _request_json(
-    url: str, body: dict[str, Any], channel: str = "", headers: dict[str, str] | None = None
+    url: str, body: dict[str, Any], recipient: str = "", headers: dict[str, str] | None = None
 ) -> Request:
     all_headers = {"Content-Type": _JSON, **(headers or {})}
-    return Request(channel, url, all_headers, msgspec.json.encode(body))
+    return Request(recipient, url, all_headers, msgspec.json.encode(body))
 
 
-def _list_channels(message: Message) -> list[str]:
+def _list_channels(delivery: Delivery) -> list[str]:
     """The values of the flag's tags of the type slack."""
-    tags = _decode(message.row["tags"]) or []
+    tags = _decode(delivery.row["tags"]) or []
     return [tag["value"] for tag in tags if tag["type"] == "slack"]
 
 

@@ -25,7 +25,7 @@ from sigservice.services.rules.rule_readings import (
     read_answer,
     read_each,
 )
-from sigservice.services.rules.rule_states import RuleState, Status, Step, advance
+from sigservice.services.rules.rule_states import RuleState, Status, Transition, advance
 from sigservice.services.rules.silence import ChooseTime, Observer, read_silence
 
 # Decides about the releases whose guards have these rules, under the lock of revisions.
@@ -160,19 +160,19 @@ def _store(
         has_lease = "leased_until" in before  # a change of the rule ends it
         if row is None or not (has_lease or _is_same(row, before)):
             continue
-        step = _advance(row, reading)
+        transition = _advance(row, reading)
         due_at = read_condition(row).find_due_at(row["now"], reading.start)
-        item = build_state_item(row, step.state, reading) | {"due_at": due_at}
+        item = build_state_item(row, transition.state, reading) | {"due_at": due_at}
         # Silence is unknown after each start of the service, which is no news.
-        is_news = step.status != "unknown" or row["silent_endpoint"] is None
-        if step.status is None or row["guard_id"] is not None or not is_news:
+        is_news = transition.status != "unknown" or row["silent_endpoint"] is None
+        if transition.status is None or row["guard_id"] is not None or not is_news:
             items.append(item)
             continue
         try:
             with savepoint(conn):
                 alert_rules.save_states(conn, [item])
-                store_change(conn, row, step.status, step.state.state, reading)
-            changes.append(Change(row["name"], step.status, reading.reason))
+                store_change(conn, row, transition.status, transition.state.state, reading)
+            changes.append(Change(row["name"], transition.status, reading.reason))
         except UnavailableError:
             raise
         except Exception as e:  # noqa: BLE001  the job raises it after the other rules
@@ -189,7 +189,7 @@ def _is_same(row: Row, before: Row) -> bool:
     return all(row[name] == before[name] for name in ("condition", "due_at"))
 
 
-def _advance(row: Row, reading: Reading) -> Step:
+def _advance(row: Row, reading: Reading) -> Transition:
     return advance(read_state(row), read_condition(row), reading, reading.stop)
 
 

@@ -27,7 +27,7 @@ class RuleState(msgspec.Struct, frozen=True):
     unknown_since: datetime | None = None
 
 
-class Step(NamedTuple):
+class Transition(NamedTuple):
     """`status` is the status of the signal of this change, None without one."""
 
     state: RuleState
@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
 def advance(
     before: RuleState, condition: Condition, reading: Reading, now: datetime, times: int = 1
-) -> Step:
+) -> Transition:
     """The state after an evaluation, which counts as `times` in a row."""
     if reading.value is None:
         return _lose(before, condition, now)
@@ -53,18 +53,18 @@ def advance(
         streak = current.streak + times
     current = msgspec.structs.replace(current, streak=streak)
     if abs(streak) < condition.breaches:
-        return Step(current, None)
+        return Transition(current, None)
     if is_beyond:
-        return Step(RuleState("firing", now, has_fired=True), "firing")
-    return Step(RuleState("ok", now), "resolved")
+        return Transition(RuleState("firing", now, has_fired=True), "firing")
+    return Transition(RuleState("ok", now), "resolved")
 
 
-def _lose(before: RuleState, condition: Condition, now: datetime) -> Step:
+def _lose(before: RuleState, condition: Condition, now: datetime) -> Transition:
     """The state after an evaluation without a value."""
     current = msgspec.structs.replace(before, streak=0, unknown_since=before.unknown_since or now)
     if before.state == "unknown":
-        return Step(current, None)
+        return Transition(current, None)
     patience = timedelta(minutes=condition.windowMinutes)
     if before.state == "firing" and now - (before.unknown_since or now) < patience:
-        return Step(current, None)
-    return Step(msgspec.structs.replace(current, state="unknown", since=now), "unknown")
+        return Transition(current, None)
+    return Transition(msgspec.structs.replace(current, state="unknown", since=now), "unknown")

@@ -11,28 +11,28 @@ from typing import Any
 import msgspec
 
 MAX_PATH_LENGTH = 500
-MAX_KEY_STEPS = 16
+MAX_KEY_PARTS = 16
 MAX_VISITED = 10_000
-_STEP = re.compile(r"\[(\*|[0-9]{1,9})\]|\.?([^.\[\]]+)")
-_VALID_KEY = re.compile(rf"[^.\[\]]+(\.[^.\[\]]+){{0,{MAX_KEY_STEPS - 1}}}")
-Step = str | int
+_PART = re.compile(r"\[(\*|[0-9]{1,9})\]|\.?([^.\[\]]+)")
+_VALID_KEY = re.compile(rf"[^.\[\]]+(\.[^.\[\]]+){{0,{MAX_KEY_PARTS - 1}}}")
+PathPart = str | int
 WILDCARD = "*"
 
 
-def parse_path(path: str) -> list[Step] | None:
-    """The steps: members by name, items by index, WILDCARD for `[*]`; None for an invalid path."""
+def parse_path(path: str) -> list[PathPart] | None:
+    """The parts: members by name, items by index, WILDCARD for `[*]`; None for an invalid path."""
     if not 1 <= len(path) <= MAX_PATH_LENGTH:
         return None
-    steps: list[Step] = []
+    parts: list[PathPart] = []
     at = 0
     while at < len(path):
-        match = _STEP.match(path, at)
+        match = _PART.match(path, at)
         if match is None or (at == 0 and path[0] == "."):
             return None
         index, key = match.groups()
-        steps.append(_Key(key) if key else WILDCARD if index == WILDCARD else int(index))
+        parts.append(_Key(key) if key else WILDCARD if index == WILDCARD else int(index))
         at = match.end()
-    return steps
+    return parts
 
 
 class _Key(str):
@@ -40,17 +40,17 @@ class _Key(str):
 
 
 @lru_cache(1000)
-def _list_steps(path: str) -> Sequence[Step]:
+def _list_parts(path: str) -> Sequence[PathPart]:
     return parse_path(path) or ()
 
 
 def find_values(payload: Any, path: str) -> list[Any]:
     """The values at the path, which must be valid: none, one, or with `[*]` any number of them."""
-    steps = _list_steps(path)
-    values = list(_walk(payload, steps))
+    parts = _list_parts(path)
+    values = list(_walk(payload, parts))
     if not values and isinstance(payload, dict) and path in payload:
         return [payload[path]]
-    return values if values or "." not in path else list(_walk_dotted(payload, steps))
+    return values if values or "." not in path else list(_walk_dotted(payload, parts))
 
 
 def find_scalars(payload: Any, path: str) -> list[Any]:
@@ -58,48 +58,50 @@ def find_scalars(payload: Any, path: str) -> list[Any]:
     return [v for v in find_values(payload, path) if not isinstance(v, dict | list)]
 
 
-def _walk(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
+def _walk(value: Any, parts: Sequence[PathPart]) -> Iterator[Any]:
     level = [value]
-    for step in steps:
-        if isinstance(step, _Key):
-            level = [v[step] for v in level if isinstance(v, dict) and step in v]
-        elif step == WILDCARD:
+    for part in parts:
+        if isinstance(part, _Key):
+            level = [v[part] for v in level if isinstance(v, dict) and part in v]
+        elif part == WILDCARD:
             level = [item for v in level if isinstance(v, list) for item in v]
         else:
-            index = int(step)
+            index = int(part)
             level = [v[index] for v in level if isinstance(v, list) and index < len(v)]
         if not level:
             return iter(())
     return iter(level)
 
 
-def _walk_dotted(payload: Any, steps: Sequence[Step]) -> Iterator[Any]:
-    """Like _walk, but several steps may form one key, `app.kubernetes.io/name`. Ends after
+def _walk_dotted(payload: Any, parts: Sequence[PathPart]) -> Iterator[Any]:
+    """Like _walk, but several parts may form one key, `app.kubernetes.io/name`. Ends after
     MAX_VISITED values, because a sender can make a list page search many payloads."""
     waiting = [(payload, 0)]
     for _ in range(MAX_VISITED):
         if not waiting:
             return
         value, at = waiting.pop()
-        if at == len(steps):
+        if at == len(parts):
             yield value
-        elif isinstance(steps[at], _Key):
+        elif isinstance(parts[at], _Key):
             if isinstance(value, dict):
-                waiting += reversed([(value[key], to) for key, to in _join_keys(steps, at, value)])
+                waiting += reversed([(value[key], to) for key, to in _join_keys(parts, at, value)])
         elif isinstance(value, list):
-            waiting += reversed([(item, at + 1) for item in _walk(value, [steps[at]])])
+            waiting += reversed([(item, at + 1) for item in _walk(value, [parts[at]])])
 
 
-def _join_keys(steps: Sequence[Step], at: int, value: dict[str, Any]) -> Iterator[tuple[str, int]]:
-    """The keys of `value` that the steps from `at` on form, each with the number of the next
-    step."""
+def _join_keys(
+    parts: Sequence[PathPart], at: int, value: dict[str, Any]
+) -> Iterator[tuple[str, int]]:
+    """The keys of `value` that the parts from `at` on form, each with the number of the next
+    part."""
     key = ""
-    max_steps = MAX_KEY_STEPS if any("." in name for name in value) else 1
-    for to in range(at, min(at + max_steps, len(steps))):
-        step = steps[to]
-        if not isinstance(step, _Key):
+    max_parts = MAX_KEY_PARTS if any("." in name for name in value) else 1
+    for to in range(at, min(at + max_parts, len(parts))):
+        part = parts[to]
+        if not isinstance(part, _Key):
             return
-        key = f"{key}.{step}" if to > at else str(step)
+        key = f"{key}.{part}" if to > at else str(part)
         if key in value:
             yield key, to + 1
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from standardwebhooks import Webhook
 
-from sigservice.services.integrations.integration_messages import Message, build_requests
+from sigservice.services.integrations.integration_messages import Delivery, build_requests
 
 NOW = datetime(2026, 11, 24, 5, 58, 52, tzinfo=UTC)
 URL = "https://flags.example"
@@ -35,7 +35,9 @@ def make_message(parameters, public_url=URL, **changes):
         "tags": '[{"type": "slack", "value": "team-a"}, {"type": "simple", "value": "x"}]',
     }
     parameters = {"url": "https://hooks.example/x"} | parameters
-    return Message("msg_1", row | changes, parameters, public_url, "https://slack.example/api", NOW)
+    return Delivery(
+        "msg_1", row | changes, parameters, public_url, "https://slack.example/api", NOW
+    )
 
 
 def build(provider, **parameters):
@@ -77,7 +79,7 @@ def test_slack_posts_to_the_channels_of_the_tags():
     (request,) = build("slack", defaultChannel="general")
     body = json.loads(request.body)
     assert body["channel"] == "#team-a"
-    assert request.channel == "team-a"
+    assert request.recipient == "team-a"
     assert body["attachments"][0]["actions"][0]["url"] == f"{URL}/admin/features/checkout"
     assert f"*<{URL}/admin/features/checkout|checkout>*" in body["text"]
 
@@ -91,7 +93,7 @@ def test_slack_without_tags_and_links_uses_the_default_channel():
 
 def test_slack_app_posts_to_tags_and_defaults_once():
     requests = build("slack-app", accessToken="xoxb-1", defaultChannels="flags, team-a")
-    assert [one.channel for one in requests] == ["team-a", "flags"]
+    assert [one.recipient for one in requests] == ["team-a", "flags"]
     assert requests[0].url == "https://slack.example/api/chat.postMessage"
     assert requests[0].headers["Authorization"] == "Bearer xoxb-1"
     body = json.loads(requests[0].body)

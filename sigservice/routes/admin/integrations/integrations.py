@@ -174,9 +174,9 @@ def _read_number(name: str, accepted: range, default: int) -> int:
 
 def _to_entry(id: int, row: Row, public_url: str) -> dict[str, Any]:
     payload = msgspec.json.decode(row["payload"])
-    channels: dict[str, str] = payload.get("channels", {})
+    recipients: dict[str, str] = payload.get("channels", {})
     state = "success" if row["sent_at"] else "failed"
-    if row["given_up_at"] and not all(channels.values()):
+    if row["given_up_at"] and not all(recipients.values()):
         state = "successWithErrors"
     return {
         "id": str(row["delivery_id"]),
@@ -185,5 +185,5 @@ def _to_entry(id: int, row: Row, public_url: str) -> dict[str, Any]:
         "state": state,
         "stateDetails": row["last_error"] or payload.get("answer") or "Sent.",
         "event": integration_messages.build_event(row, public_url) if row["event_id"] else None,
-        "details": {"channels": list(channels)},
+        "details": {"channels": list(recipients)},
     }

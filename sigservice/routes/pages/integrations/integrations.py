@@ -27,7 +27,7 @@ from sigservice.services.integrations import (
     mustache,
 )
 from sigservice.services.integrations.integration_events import ANY, RECORDED
-from sigservice.services.integrations.integration_messages import Message
+from sigservice.services.integrations.integration_messages import Delivery
 from sigservice.services.integrations.integration_providers import PROVIDERS, Parameter, Provider
 from sigservice.services.integrations.integrations import Integration
 from sigservice.services.system import events
@@ -382,7 +382,7 @@ def _show_preview(
     preview = {"sentence": render_sentence(row, MARKDOWN, context.public_url), "body": ""}
     if template := str(body.parameters.get("bodyTemplate", "")):
         parameters = {"bodyTemplate": template}
-        message = Message("", row, parameters, context.public_url, "", now)
+        message = Delivery("", row, parameters, context.public_url, "", now)
         content_type = str(body.parameters.get("contentType", "")) or "application/json"
         try:
             preview["body"] = integration_messages.render_template(message, content_type)

@@ -283,7 +283,7 @@ def test_a_test_without_time_for_all_channels_says_so(make_service, receiver, cl
     monkeypatch.setattr(integration_delivery, "_START_SECONDS", -1)
     assert kit.call("post", f"{ADDONS}/{id}/test", {}, 200) == {
         "state": "failed",
-        "stateDetails": "There was no time for all channels.",
+        "stateDetails": "There was no time for all recipients.",
     }
 
 
