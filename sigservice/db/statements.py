@@ -34,13 +34,6 @@ def fetch_all(conn: Connection, statement: str, **parameters: Any) -> list[Row]:
         return _all(cursor)
 
 
-def fetch_all_prepared(conn: Connection, statement: str, **parameters: Any) -> list[Row]:
-    """Like `fetch_one_prepared` for `fetch_all`."""
-    with conn.cursor() as cursor:
-        _execute(cursor, statement, parameters, is_hot=conn.autocommit)
-        return _all(cursor)
-
-
 def fetch_one(conn: Connection, statement: str, **parameters: Any) -> Row | None:
     """The first row or None."""
     with conn.cursor() as cursor:
@@ -48,23 +41,11 @@ def fetch_one(conn: Connection, statement: str, **parameters: Any) -> Row | None
         return _first(cursor)
 
 
-def fetch_one_prepared(conn: Connection, statement: str, **parameters: Any) -> Row | None:
-    """`fetch_one` for a hot statement: planned once for each connection, which halves its time.
-
-    In a transaction it is a plain `fetch_one`, because a stale plan would abort the transaction,
-    unless the transaction was opened with `prepared`.
-    """
-    with conn.cursor() as cursor:
-        _execute(cursor, statement, parameters, is_hot=conn.autocommit)
-        return _first(cursor)
-
-
-def fetch_value_prepared(conn: Connection, statement: str, **parameters: Any) -> Any:
-    """Like `fetch_one_prepared` for `fetch_value`."""
-    with conn.cursor() as cursor:
-        _execute(cursor, statement, parameters, is_hot=conn.autocommit)
-        row = cursor.fetchone()
-        return row[0] if row else None
+def fetch_row(conn: Connection, statement: str, **parameters: Any) -> Row:
+    """The row of a statement that always returns one."""
+    row = fetch_one(conn, statement, **parameters)
+    assert row is not None
+    return row
 
 
 def fetch_value(conn: Connection, statement: str, **parameters: Any) -> Any:
@@ -79,13 +60,6 @@ def execute(conn: Connection, statement: str, **parameters: Any) -> int:
     """Executes the statement and returns the number of affected rows."""
     with conn.cursor() as cursor:
         _execute(cursor, statement, parameters)
-        return cursor.rowcount
-
-
-def execute_prepared(conn: Connection, statement: str, **parameters: Any) -> int:
-    """Like `fetch_one_prepared` for `execute`."""
-    with conn.cursor() as cursor:
-        _execute(cursor, statement, parameters, is_hot=conn.autocommit)
         return cursor.rowcount
 
 
@@ -196,12 +170,13 @@ def _first(cursor: Cursor) -> Row | None:
     return dict(zip(names, row, strict=True))
 
 
-def _execute(
-    cursor: Cursor, statement: str, parameters: dict[str, Any], *, is_hot: bool = False
-) -> None:
+def _execute(cursor: Cursor, statement: str, parameters: dict[str, Any]) -> None:
+    """In a transaction, a hot statement isn't prepared, because a stale plan would abort it, unless
+    it was opened with `prepared`."""
     conn = cast(Connection, cursor.connection)
     observer, started_at = conn.observer, time.monotonic()
     try:
+        is_hot = conn.autocommit and isinstance(statement, Statement) and statement.is_hot
         if is_hot or (conn.prepares and statement.startswith(_PLANNED)):
             _execute_prepared(conn, cursor, statement, parameters)
         else:

@@ -2,15 +2,7 @@
 
 from dataclasses import dataclass
 
-from sigservice.db import (
-    Connection,
-    Row,
-    execute,
-    fetch_all,
-    fetch_value,
-    fetch_value_prepared,
-    queries,
-)
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_value, queries
 
 _SQL = queries.load("revisions")
 
@@ -45,7 +37,7 @@ def commit_locally(conn: Connection) -> None:
 
 def find_generation(conn: Connection) -> int:
     """The id that grows with every change; caches check it before each use."""
-    return int(fetch_value_prepared(conn, _SQL["find_generation"]) or 0)
+    return int(fetch_value(conn, _SQL["find_generation"]) or 0)
 
 
 def list_all(conn: Connection) -> list[Row]:

@@ -42,7 +42,7 @@ SELECT;
 -- name: commit_locally
 SELECT set_config('synchronous_commit', 'local', true);
 
--- name: find_generation
+-- name: find_generation, planned once
 SELECT id FROM revisions WHERE topic = '';
 
 -- name: list_revisions

@@ -8,11 +8,12 @@ import webtest
 
 from sigservice.db.errors import DatabaseError, translate
 from sigservice.db.queries import Statement
-from sigservice.db.statements import execute, fetch_all, fetch_one_prepared, savepoint
+from sigservice.db.statements import execute, fetch_all, fetch_one, savepoint
 from sigservice.errors import AppError
 from sigservice.log import format_trace
 from tests.application.test_app import Log
 from tests.conftest import ADMIN
+from tests.db.hot_statement import make_hot
 
 SECRET = "hun" + "ter2"  # so that no frame's source line has it
 TABLE = f"""
@@ -90,7 +91,7 @@ def test_no_value_is_in_what_the_log_would_say(conn, statement, values):
 
 def test_a_prepared_statement_tells_no_value_either(service):
     with service.context.database.autocommit() as conn, pytest.raises(AppError) as caught:
-        fetch_one_prepared(conn, "SELECT %(secret)s::text::int AS n", secret=SECRET)
+        fetch_one(conn, make_hot("SELECT %(secret)s::text::int AS n"), secret=SECRET)
     assert SECRET not in format_trace(caught.value)
 
 

@@ -3,16 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from sigservice.db import (
-    Connection,
-    Row,
-    execute,
-    fetch_all,
-    fetch_one,
-    fetch_one_prepared,
-    fetch_value,
-    queries,
-)
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, fetch_value, queries
 
 _SQL = queries.load("access/api_tokens")
 
@@ -72,7 +63,7 @@ def find_by_id(conn: Connection, id: int, now: datetime) -> Row | None:
 
 def find(conn: Connection, secret_hash: bytes, now: datetime) -> Row | None:
     """None if the token doesn't exist or has expired."""
-    return fetch_one_prepared(conn, _SQL["find_api_token"], secret_hash=secret_hash, now=now)
+    return fetch_one(conn, _SQL["find_api_token"], secret_hash=secret_hash, now=now)
 
 
 def find_to_change(conn: Connection, *, secret_hash: bytes, id: int | None) -> Row | None:

@@ -3,15 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from sigservice.db import (
-    Connection,
-    Row,
-    execute,
-    fetch_all,
-    fetch_one,
-    fetch_one_prepared,
-    queries,
-)
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, queries
 
 _SQL = queries.load("access/personal_tokens")
 
@@ -41,7 +33,7 @@ def insert(
 
 def find_owner(conn: Connection, secret_hash: bytes, now: datetime) -> Row | None:
     """The token's owner with `token_id`; None if it doesn't exist or has expired."""
-    return fetch_one_prepared(conn, _SQL["find_owner"], secret_hash=secret_hash, now=now)
+    return fetch_one(conn, _SQL["find_owner"], secret_hash=secret_hash, now=now)
 
 
 def list_of_users(conn: Connection, user_ids: list[int]) -> list[Row]:

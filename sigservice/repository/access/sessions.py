@@ -3,15 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from sigservice.db import (
-    Connection,
-    Row,
-    execute,
-    fetch_all,
-    fetch_one,
-    fetch_one_prepared,
-    queries,
-)
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, queries
 
 _SQL = queries.load("access/sessions")
 
@@ -50,7 +42,7 @@ def insert(
 def find_user(conn: Connection, id_hash: bytes, now: datetime) -> Row | None:
     """The user with the session's `last_used_at`, `confirmed_at` and `issuer` of the provider, if
     it opened the session; None if it doesn't exist or has expired."""
-    return fetch_one_prepared(conn, _SQL["find_session_user"], id_hash=id_hash, now=now)
+    return fetch_one(conn, _SQL["find_session_user"], id_hash=id_hash, now=now)
 
 
 def delete(conn: Connection, id_hash: bytes) -> bool:

@@ -2,15 +2,7 @@
 
 from datetime import datetime
 
-from sigservice.db import (
-    Connection,
-    Row,
-    execute,
-    fetch_all,
-    fetch_one,
-    fetch_one_prepared,
-    queries,
-)
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, fetch_row, queries
 
 PAGE_BYTES = 8_000_000
 _SQL = queries.load("actions/action_runs")
@@ -29,9 +21,7 @@ def insert_many(conn: Connection, runs: str) -> list[Row]:
 def find_pending_work(conn: Connection, now: datetime | None) -> Row:
     """{signals, runs, reverts, schedules}: whether there are any, by the clock of the database if
     `now` is None."""
-    row = fetch_one_prepared(conn, _SQL["find_pending_work"], now=now)
-    assert row is not None
-    return row
+    return fetch_row(conn, _SQL["find_pending_work"], now=now)
 
 
 def lock_unfinished(conn: Connection, *, since: int, limit: int) -> list[Row]:

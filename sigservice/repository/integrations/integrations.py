@@ -11,11 +11,8 @@ from sigservice.db.pool import Connection
 from sigservice.db.statements import (
     Row,
     execute,
-    execute_prepared,
     fetch_all,
-    fetch_all_prepared,
     fetch_one,
-    fetch_one_prepared,
     fetch_value,
 )
 
@@ -69,7 +66,7 @@ def delete_waiting(conn: Connection, id: int) -> None:
 def lease_queues(conn: Connection, *, now: datetime, owner: str, busy: Sequence[int]) -> list[int]:
     """The IDs of integrations whose first delivery is due."""
     values = {"now": now, "owner": owner, "busy": list(busy)}
-    rows = fetch_all_prepared(conn, _SQL["lease_queues"], **values)
+    rows = fetch_all(conn, _SQL["lease_queues"], **values)
     return [row["integration_id"] for row in rows]
 
 
@@ -77,11 +74,11 @@ def list_next(conn: Connection, id: int, *, now: datetime, owner: str, limit: in
     """The next deliveries of a leased queue, in order, with the parameters and the `version` of
     the integration. `attempts` counts the next one. Extends the lease; a lost one has none."""
     values = {"id": id, "now": now, "owner": owner, "limit": limit}
-    return fetch_all_prepared(conn, _SQL["list_next_deliveries"], **values)
+    return fetch_all(conn, _SQL["list_next_deliveries"], **values)
 
 
 def release_queue(conn: Connection, id: int, *, owner: str) -> None:
-    execute_prepared(conn, _SQL["release_queue"], id=id, owner=owner)
+    execute(conn, _SQL["release_queue"], id=id, owner=owner)
 
 
 def settle(
@@ -97,7 +94,7 @@ def settle(
     """Stores the result of an attempt of `list_next`: sent, waiting, given up or unfinished.
     An empty payload keeps the stored one. Returns the version of the integration, None if it or the
     delivery was deleted, or a later attempt was stored."""
-    result_row = fetch_one_prepared(
+    result_row = fetch_one(
         conn,
         _SQL["settle_delivery"],
         id=row["id"],

@@ -11,9 +11,8 @@ from sigservice.db import (
     Row,
     execute,
     fetch_all,
-    fetch_all_prepared,
     fetch_one,
-    fetch_one_prepared,
+    fetch_row,
     fetch_value,
     queries,
 )
@@ -64,15 +63,13 @@ def list_active(conn: Connection, ids: Sequence[int] | None, now: datetime | Non
     """What decisions need of all releases that have not ended; of any state with `ids`. `now` is
     that of the rows, by the clock of the database if it is None."""
     values = None if ids is None else list(ids)
-    return fetch_all_prepared(conn, _SQL["list_active_releases"], ids=values, now=now)
+    return fetch_all(conn, _SQL["list_active_releases"], ids=values, now=now)
 
 
 def find_news(conn: Connection, now: datetime | None, since: datetime | None) -> Row:
     """{generation, emergency, now, has_active, is_due, running_count, held_count}, by the clock of
     the database if `now` is None."""
-    row = fetch_one_prepared(conn, _SQL["find_release_news"], now=now, since=since)
-    assert row is not None
-    return row
+    return fetch_row(conn, _SQL["find_release_news"], now=now, since=since)
 
 
 def save(

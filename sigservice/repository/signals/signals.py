@@ -16,8 +16,8 @@ from sigservice.db import (
     Row,
     execute,
     fetch_all,
-    fetch_all_prepared,
     fetch_one,
+    fetch_row,
     fetch_value,
     queries,
 )
@@ -81,7 +81,7 @@ def insert_all(conn: Connection, signals: Sequence[NewSignal]) -> list[Row | Non
     ]
     text = msgspec.json.encode(items).decode()
     rows: list[Row | None] = [None] * len(signals)
-    for row in fetch_all_prepared(conn, _SQL["insert_signals"], signals=text):
+    for row in fetch_all(conn, _SQL["insert_signals"], signals=text):
         rows[row.pop("position")] = row
     return rows
 
@@ -112,7 +112,7 @@ def insert_by_user(
     sent_by: str,
     replay_of: int | None,
 ) -> Row:
-    row = fetch_one(
+    return fetch_row(
         conn,
         _SQL["insert_signal_by_user"],
         endpoint_id=endpoint_id,
@@ -122,8 +122,6 @@ def insert_by_user(
         sent_by=sent_by,
         replay_of=replay_of,
     )
-    assert row is not None
-    return row
 
 
 def insert_own(conn: Connection, signals: Sequence[tuple[int, bytes]]) -> dict[int, int]:
@@ -175,8 +173,7 @@ def find_search_end(
     SEARCH_WINDOW by default."""
     rows, bytes = window or SEARCH_WINDOW
     limits = {"before": before, "window_rows": rows, "window_bytes": bytes}
-    row = fetch_one(conn, _SQL["find_search_end"], **limits, **vars(part))
-    assert row is not None
+    row = fetch_row(conn, _SQL["find_search_end"], **limits, **vars(part))
     return row["oldest_id"] or 0, bool(row["has_more"])
 
 

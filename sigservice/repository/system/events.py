@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sigservice.db import Connection, Row, execute, fetch_all, fetch_one, fetch_value, queries
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_row, fetch_value, queries
 
 _SQL = queries.load("system/events")
 PAGE_BYTES = 8_000_000
@@ -74,7 +74,7 @@ def find_search_window(
 ) -> tuple[int, int, bool]:
     """The oldest and the newest ID that one search covers, 0 if there are no events, and whether
     older events may exist."""
-    row = fetch_one(
+    row = fetch_row(
         conn,
         _SQL["find_search_window"],
         before=before,
@@ -82,7 +82,6 @@ def find_search_window(
         window_bytes=SEARCH_BYTES,
         **event_filter.to_parameters(),
     )
-    assert row is not None
     return row["oldest_id"], row["newest_id"], row["has_more"]
 
 

@@ -1,22 +1,18 @@
 """What the home page shows: one function for each SQL statement."""
 
-from sigservice.db import Connection, Row, fetch_all, fetch_one, queries
+from sigservice.db import Connection, Row, fetch_all, fetch_row, queries
 
 _SQL = queries.load("system/home")
 
 
 def find_first_steps(conn: Connection) -> Row:
     """{flag, token, sdk, endpoint, signal, action}: whether there is one."""
-    row = fetch_one(conn, _SQL["find_first_steps"])
-    assert row is not None
-    return row
+    return fetch_row(conn, _SQL["find_first_steps"])
 
 
 def count_production_flags(conn: Connection) -> Row:
     """{on_count, off_count} of the flags that are used in production."""
-    row = fetch_one(conn, _SQL["count_production_flags"])
-    assert row is not None
-    return row
+    return fetch_row(conn, _SQL["count_production_flags"])
 
 
 def list_failed_schedules(conn: Connection, *, limit: int) -> list[Row]:

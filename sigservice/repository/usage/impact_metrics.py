@@ -6,16 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from sigservice.db import (
-    Connection,
-    Row,
-    execute,
-    fetch_all,
-    fetch_all_prepared,
-    fetch_value_prepared,
-    queries,
-)
-from sigservice.db.statements import execute_prepared
+from sigservice.db import Connection, Row, execute, fetch_all, fetch_value, queries
 
 _SQL = queries.load("usage/impact_metrics")
 
@@ -83,7 +74,7 @@ def store_samples(
     """Each key once. Returns how many samples were dropped, because their series are new and exceed
     a limit: `app_limit` of an application, `limit` of an SDK type, `bounds_limit` of the different
     bounds of a metric that frontend SDKs of an application report."""
-    dropped: int = fetch_value_prepared(
+    dropped: int = fetch_value(
         conn,
         _SQL["store_impact_samples"],
         samples=msgspec.json.encode(list(samples)).decode(),
@@ -107,12 +98,12 @@ def list_stops(conn: Connection, instances: Iterable[tuple[str, str, str]]) -> l
     """{app_name, instance_id, environment, impact_stops} of those instances (application, instance,
     environment) that exist; `impact_stops` is JSON text."""
     text = msgspec.json.encode([*instances]).decode()
-    return fetch_all_prepared(conn, _SQL["list_impact_stops"], instances=text)
+    return fetch_all(conn, _SQL["list_impact_stops"], instances=text)
 
 
 def store_stops(conn: Connection, rows: Sequence[StopsRow]) -> None:
     """Each instance once."""
-    execute_prepared(conn, _SQL["store_impact_stops"], items=msgspec.json.encode(rows).decode())
+    execute(conn, _SQL["store_impact_stops"], items=msgspec.json.encode(rows).decode())
 
 
 def list_series(conn: Connection) -> list[Row]:

@@ -6,14 +6,12 @@ from typing import Any
 
 import msgspec
 
-from sigservice.db import Connection, queries
+from sigservice.db import Connection, fetch_row, queries
 from sigservice.db.statements import (
     Row,
     execute,
-    execute_prepared,
-    fetch_all_prepared,
-    fetch_one_prepared,
-    fetch_value_prepared,
+    fetch_all,
+    fetch_value,
 )
 
 _SQL = queries.load("usage/reports")
@@ -70,7 +68,7 @@ def list_foreign_flags(
         {"scope": scope, "projects": projects, "names": list(scopes[projects])}
         for scope, projects in enumerate(lists)
     ]
-    rows = fetch_all_prepared(conn, _SQL["list_foreign_flags"], scopes=_encode(items))
+    rows = fetch_all(conn, _SQL["list_foreign_flags"], scopes=_encode(items))
     return [(lists[row["scope"]], row["name"]) for row in rows]
 
 
@@ -78,7 +76,7 @@ def store_names(
     conn: Connection, names: Iterable[Name], *, backend_limit: int, frontend_limit: int
 ) -> set[Name]:
     """Returns the accepted ones. The limits apply per environment."""
-    rows = fetch_all_prepared(
+    rows = fetch_all(
         conn,
         _SQL["store_names"],
         names=_encode(
@@ -96,12 +94,12 @@ def store_applications(
 ) -> None:
     """Each application once with its strategies, None if it didn't report any."""
     rows = [{"app_name": name, "strategies": strategies} for name, strategies in applications]
-    execute_prepared(conn, _SQL["store_applications"], applications=_encode(rows))
+    execute(conn, _SQL["store_applications"], applications=_encode(rows))
 
 
 def count_instances(conn: Connection, environment: str, *, is_frontend: bool) -> int:
     """Of the SDK type `frontend` or of all others."""
-    count: int = fetch_value_prepared(
+    count: int = fetch_value(
         conn, _SQL["count_instances"], environment=environment, is_frontend=is_frontend
     )
     return count
@@ -112,13 +110,13 @@ def store_instances(conn: Connection, instances: Sequence[InstanceRow]) -> list[
     must be there once."""
     has_room = all(instance.room >= len(instances) for instance in instances)
     statement = _SQL["store_instances"] if has_room else _SQL["store_instances_with_room"]
-    return fetch_all_prepared(conn, statement, instances=_encode(instances))
+    return fetch_all(conn, statement, instances=_encode(instances))
 
 
 def store_last_seen(conn: Connection, flags: Iterable[tuple[str, str]]) -> None:
     """`flags` are (flag, environment), each once."""
     rows = [{"feature": feature, "environment": environment} for feature, environment in flags]
-    execute_prepared(conn, _SQL["store_last_seen"], flags=_encode(rows))
+    execute(conn, _SQL["store_last_seen"], flags=_encode(rows))
 
 
 def store_counts(
@@ -126,15 +124,14 @@ def store_counts(
 ) -> CountsResult:
     """Most groups have no variants; the statement without them takes 65 µs less."""
     if not variants:
-        rows = fetch_all_prepared(conn, _SQL["store_usages"], usages=_encode(usages))
+        rows = fetch_all(conn, _SQL["store_usages"], usages=_encode(usages))
         return CountsResult({row["feature"] for row in rows}, set())
-    row = fetch_one_prepared(
+    row = fetch_row(
         conn,
         _SQL["store_usages_with_variants"],
         usages=_encode(usages),
         variants=_encode(variants),
     )
-    assert row is not None
     lists = {name: msgspec.json.decode(text or "[]") for name, text in row.items()}
     return msgspec.convert(lists, CountsResult)
 

@@ -19,7 +19,7 @@ VALUES (%(secret_hash)s, %(secret_prefix)s, %(token_name)s, %(type)s, %(environm
 RETURNING id, secret_prefix, token_name, type, environment, projects, created_at, expires_at,
           created_by, created_by_user_id, seen_at;
 
--- name: find_api_token
+-- name: find_api_token, planned once
 SELECT id, token_name, type, environment, projects, expires_at
 FROM api_tokens
 WHERE secret_hash = %(secret_hash)s

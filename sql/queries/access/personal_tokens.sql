@@ -8,7 +8,7 @@ SELECT %(user_id)s, %(description)s, %(secret_hash)s, %(secret_prefix)s, %(expir
 WHERE (SELECT count(*) FROM personal_tokens WHERE user_id = %(user_id)s) < %(limit)s
 RETURNING id, user_id, description, secret_prefix, created_at, expires_at, seen_at;
 
--- name: find_owner
+-- name: find_owner, planned once
 -- The owner with the current role.
 SELECT t.id AS token_id, u.id, u.username, u.email, u.name, r.name AS role
 FROM personal_tokens t

@@ -7,7 +7,7 @@ INSERT INTO sessions (id_hash, user_id, created_at, expires_at, last_used_at, ip
 VALUES (%(id_hash)s, %(user_id)s, %(now)s, %(expires_at)s, %(now)s, %(ip)s, %(user_agent)s, %(identity_id)s,
         %(provider_session)s, %(provider_issued_at)s, %(id_token)s);
 
--- name: find_session_user
+-- name: find_session_user, planned once
 SELECT u.id, u.username, u.email, u.name, u.role_id, r.name AS role, u.has_built_in_password,
        EXISTS (SELECT 1 FROM users o WHERE o.has_built_in_password) AS default_password_works,
        coalesce(s.last_used_at, s.created_at) AS last_used_at, i.issuer,

@@ -39,7 +39,7 @@ RETURNING {{columns_of_event}},
           AND split_part(e.reason, ':', 1) = split_part(r.reason, ':', 1)
     ) AS is_first;
 
--- name: find_pending_work
+-- name: find_pending_work, planned once
 -- The actions job runs it when it has no work in memory. Reads the first row of an index, because EXISTS
 -- reads the whole table when the planner expects an early match.
 SELECT EXISTS (SELECT 1 FROM signal_queue) AS signals,

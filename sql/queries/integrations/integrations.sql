@@ -79,7 +79,7 @@ DELETE FROM integration_leases WHERE integration_id = %(id)s;
 -- Longer than any delivery. By the clock of the database, because those of processes may differ.
 now() + interval '35 s'
 
--- name: lease_queues
+-- name: lease_queues, planned once
 -- The queues whose first delivery is due, unless another process has leased them. Excludes integrations that
 -- are `busy`. The lease ends, so that another process sends if the first was killed. Only the
 -- index of the queues is used to find the first delivery, whatever the statistics are.
@@ -99,7 +99,7 @@ SET leased_by = excluded.leased_by, leased_until = excluded.leased_until
 WHERE c.leased_until NOT BETWEEN now() AND {{end_of_lease}} OR c.leased_by = excluded.leased_by
 RETURNING c.integration_id;
 
--- name: list_next_deliveries
+-- name: list_next_deliveries, planned once
 -- The deliveries of a queue that `owner` has leased: up to `limit`, in order, before the first one that
 -- isn't due. Extends the lease. It is a separate statement, because the statement that leases a queue could
 -- see deliveries that the previous process has sent. LATERAL and LIMIT 1, because a join could read all
@@ -137,11 +137,11 @@ LEFT JOIN LATERAL (
 WHERE d.is_next
 ORDER BY d.id;
 
--- name: release_queue
+-- name: release_queue, planned once
 UPDATE integration_leases SET leased_until = 'epoch'
 WHERE integration_id = %(id)s AND leased_by = %(owner)s;
 
--- name: settle_delivery
+-- name: settle_delivery, planned once
 -- Stores the result of an attempt, unless a later one was stored or the delivery was deleted. Returns the version of
 -- the integration. An unfinished attempt doesn't count yet.
 UPDATE outbox m

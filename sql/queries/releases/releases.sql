@@ -85,7 +85,7 @@ GROUP BY r.state;
 -- The time of the database, except in tests.
 coalesce(%(now)s::timestamptz, now())
 
--- name: list_active_releases
+-- name: list_active_releases, planned once
 -- The releases that have not ended, all or with these IDs, as decisions need them: the row, its guards, and the present
 -- content of the flag.
 {{columns}}, r.content,
@@ -231,7 +231,7 @@ LIMIT 1;
 -- name: read_time
 SELECT {{now}};
 
--- name: find_release_news
+-- name: find_release_news, planned once
 -- The values that the job checks before it reads all releases: whether flags or the emergency have changed,
 -- whether a step has become due after `since`, and whether a guard is new. Also the number of active releases, for the menu.
 SELECT (SELECT id FROM revisions WHERE topic = '') AS generation,

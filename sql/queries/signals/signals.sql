@@ -7,7 +7,7 @@ EXISTS (SELECT 1 FROM action_sets x
         WHERE x.endpoint_id = a.endpoint_id AND (x.enabled OR x.settings ? 'restoreWhenResolved'))
 OR EXISTS (SELECT 1 FROM release_guards g WHERE g.endpoint_id = a.endpoint_id AND g.is_watching)
 
--- name: insert_signals
+-- name: insert_signals, planned once
 -- Stores the signals of concurrent senders in one statement, which is one commit and one round trip. Returns
 -- a row for each signal whose endpoint still has the version that its sender was authenticated with.
 -- `created_at` is NULL if the endpoint has a signal with the same key already: then the signal is not stored.

@@ -4,7 +4,7 @@
 -- The time of the database, except in tests.
 coalesce(%(now)s::timestamptz, now())
 
--- name: find_due_work
+-- name: find_due_work, planned once
 -- A row with a column for each kind of work. Reads the first row of an index, because EXISTS reads the whole table
 -- when the planner expects an early match.
 SELECT EXISTS (SELECT 1 FROM signal_queue)

@@ -2,7 +2,7 @@
 -- (reports.sql), in one statement for a group of reports. The retention job deletes windows by age, and
 -- series whose application or environment was deleted; so totals never decrease while an application exists.
 
--- name: store_impact_samples
+-- name: store_impact_samples, planned once
 -- Adds to the totals and windows of the series; a gauge is replaced. New series are stored up to the limits, per
 -- application and for all of an SDK type, and of frontend SDKs with up to `bounds_limit` different bounds of a metric
 -- of an application. Each key must be there once. Returns how many samples were dropped.
@@ -127,7 +127,7 @@ SELECT COALESCE(sum(samples), 0)
 FROM reported
 WHERE key NOT IN (SELECT key FROM written_series);
 
--- name: list_impact_stops
+-- name: list_impact_stops, planned once
 SELECT n.item ->> 0 AS app_name, n.item ->> 1 AS instance_id, n.item ->> 2 AS environment, i.impact_stops
 FROM jsonb_array_elements(%(instances)s::jsonb) AS n (item)
 CROSS JOIN LATERAL (
@@ -137,7 +137,7 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) i;
 
--- name: store_impact_stops
+-- name: store_impact_stops, planned once
 -- Of instances that exist: others exceed their limit.
 INSERT INTO client_instances (app_name, instance_id, environment, impact_stops)
 SELECT app_name, instance_id, environment, stops

@@ -8,14 +8,14 @@
 -- they store at the same time. All statements except the ones that store usages can be repeated without a
 -- change.
 
--- name: list_foreign_flags
+-- name: list_foreign_flags, planned once
 -- The names of each scope that are flags outside of its projects. Names without a flag are not returned.
 SELECT s.scope, n.name
 FROM json_to_recordset(%(scopes)s) AS s (scope integer, projects jsonb, names jsonb)
 CROSS JOIN LATERAL jsonb_array_elements_text(s.names) AS n (name)
 WHERE NOT (SELECT s.projects ? f.project FROM features f WHERE f.name = n.name);
 
--- name: store_names
+-- name: store_names, planned once
 -- Returns the reported applications that are accepted: the known ones of their environment and SDK
 -- type, and new ones up to the limit. `seen_at` is renewed every hour, so that the retention job keeps them.
 WITH reported_names AS MATERIALIZED (
@@ -55,7 +55,7 @@ SELECT environment, sdk_type, app_name FROM written_names
 UNION
 SELECT environment, sdk_type, app_name FROM reported_names WHERE seen_at IS NOT NULL;
 
--- name: store_applications
+-- name: store_applications, planned once
 -- Applications are updated once a minute, or when their strategies change; a report without strategies keeps
 -- the existing ones.
 INSERT INTO client_applications (app_name, strategies)
@@ -73,14 +73,14 @@ SET seen_at = now(),
                      ELSE EXCLUDED.strategies
                  END;
 
--- name: count_instances
+-- name: count_instances, planned once
 -- The instances in an environment: of the SDK type `frontend`, or of all other types.
 SELECT count(*)
 FROM client_instances
 WHERE environment = %(environment)s
   AND (sdk_type IS NOT DISTINCT FROM 'frontend') = %(is_frontend)s;
 
--- name: store_instances
+-- name: store_instances, planned once
 -- Returns whether each one is new: then no transaction has locked its row for an update (xmax). It doesn't
 -- read the table, for which the planner would choose a scan if the table was small when it was analyzed.
 INSERT INTO client_instances (app_name, instance_id, environment, sdk_version, sdk_type, client_ip)
@@ -98,7 +98,7 @@ RETURNING app_name, instance_id, environment,
           sdk_type IS NOT DISTINCT FROM 'frontend' AS is_frontend, xmax = 0 AS is_new,
           true AS is_stored;
 
--- name: store_instances_with_room
+-- name: store_instances_with_room, planned once
 -- Stores known instances, and new ones up to the `room` of their environment and SDK type, which counts in
 -- each row. Returns the new ones and whether they were stored. It is prepared when the table is near its
 -- limit, so its plan has the index.
@@ -137,7 +137,7 @@ LEFT JOIN written w ON w.app_name = n.app_name AND w.instance_id = n.instance_id
                    AND w.environment = n.environment
 WHERE n.is_new;
 
--- name: store_last_seen
+-- name: store_last_seen, planned once
 -- When SDKs last evaluated each flag, once a minute.
 INSERT INTO feature_last_seen (feature, environment, seen_at)
 SELECT n.feature, n.environment, now()
@@ -174,7 +174,7 @@ reported_usages AS MATERIALIZED (
     RETURNING feature
 )
 
--- name: store_usages
+-- name: store_usages, planned once
 -- Adds to the sums by flag, application, environment and hour, and returns the flags that don't exist. Flags
 -- are looked up here rather than in a cache, so that new ones count at once.
 WITH {{written_usages}}
@@ -182,7 +182,7 @@ SELECT DISTINCT feature
 FROM reported_usages
 WHERE NOT exists;
 
--- name: store_usages_with_variants
+-- name: store_usages_with_variants, planned once
 -- Like `store_usages`, with the sums of variants in the same transaction; returns unknown flags and the
 -- variants that are not stored, as JSON lists. Stores the variants that the flag has in the environment or on
 -- a strategy there, and `disabled`, which SDKs count for a flag without variants. The second INSERT reads the

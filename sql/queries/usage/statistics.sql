@@ -61,7 +61,7 @@ FROM (
 {{tokens_and_applications}}
 CROSS JOIN (SELECT date_trunc('day', now(), 'UTC') AS day) d;
 
--- name: count_for_metrics
+-- name: count_for_metrics, planned once
 -- All gauges of a scrape in one statement; `reported` are names of flags that SDKs evaluate.
 SELECT
     current_setting('server_version') AS postgres_version,
