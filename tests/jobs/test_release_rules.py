@@ -66,11 +66,11 @@ def test_a_guard_watches_an_alert_rule_and_follows_its_changes(kit, rules, minut
     kit.put(f"{PATH}/{rule['id']}", rules.body(above=0.9))
     minute(requests=100)
     assert kit.state(release) == ("running", None, 5)
-    (shown,) = kit.read(release)["guards"]
-    assert (shown["ruleId"], shown["rule"]["above"], shown["state"]) == (rule["id"], 0.9, "ok")
+    (guard,) = kit.read(release)["guards"]
+    assert (guard["ruleId"], guard["rule"]["above"], guard["state"]) == (rule["id"], 0.9, "ok")
     path = f"{kit.place}/releases/{release['id']}"
     plan = kit.get(f"{path}/plan")
-    assert kit.put(f"{path}/guards", {"guards": plan["guards"]})["guards"][0]["id"] == shown["id"]
+    assert kit.put(f"{path}/guards", {"guards": plan["guards"]})["guards"][0]["id"] == guard["id"]
     rules.web.delete(f"{PATH}/{rule['id']}", headers=ADMIN)
     kit.wait(0.5)
     assert kit.read(release)["guards"][0]["reason"] == "The alert rule of a guard was deleted."
