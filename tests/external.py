@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests import samples
+
 FOLDERS = (
     "tests/browser/",
     "tests/deploy/",
@@ -32,6 +34,7 @@ _state = {"test": ""}  # the test without the marker that runs now
 def pytest_configure(config: pytest.Config) -> None:
     if config.args_source != pytest.Config.ArgsSource.ARGS and not config.option.markexpr:
         config.option.markexpr = DEFAULT
+    samples.leaves_others_out = config.option.markexpr == DEFAULT
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 
-def each(argument: str, items: Iterable[Any], name: Callable[[Any], str] = str) -> Any:
-    """Calls the test with each item as this argument. Fails with all failures, by item name."""
-    table = list(items)
+def each(arguments: str, items: Iterable[Any], name: Callable[[Any], str] = str) -> Any:
+    """Calls the test with each item as this argument, or with the parts of each item as these
+    arguments ("value expected"). Fails with all failures, by item name."""
+    names, table = arguments.split(), list(items)
     assert table
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
@@ -18,8 +19,9 @@ def each(argument: str, items: Iterable[Any], name: Callable[[Any], str] = str) 
         def test_all(**fixtures: Any) -> None:
             failures = []
             for item in table:
+                values = item if len(names) > 1 else [item]
                 try:
-                    test(**fixtures, **{argument: item})
+                    test(**fixtures, **dict(zip(names, values, strict=True)))
                 except Exception as error:  # noqa: BLE001  shown by the group
                     error.add_note(f"of {name(item)}")
                     failures.append(error)
@@ -27,7 +29,7 @@ def each(argument: str, items: Iterable[Any], name: Callable[[Any], str] = str) 
                 raise ExceptionGroup(f"{len(failures)} of {len(table)} fail", failures)
 
         signature = inspect.signature(test)
-        others = [p for p in signature.parameters.values() if p.name != argument]
+        others = [p for p in signature.parameters.values() if p.name not in names]
         test_all.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
         return test_all
 

@@ -97,8 +97,8 @@ def test_error_is_raised_in_all_sharing_threads_only(more):
     assert shared.get("a", lambda: "built again") == "built again"
 
 
-@pytest.mark.parametrize(
-    ("keeps", "more", "is_kept"),
+@each(
+    "keeps more is_kept",
     [
         (False, {}, False),
         (True, {}, False),

@@ -5,12 +5,11 @@ from __future__ import annotations
 import gzip
 import random
 
-import pytest
-
 from sigservice.concurrency.shared_body import SharedBody
+from tests.table_tests import each
 
 
-@pytest.mark.parametrize("size", [0, 1024, 16_384, 16_385, 200_000])
+@each("size", [0, 1024, 16_384, 16_385, 200_000])
 def test_a_compressed_body_has_its_bytes(size):
     text = b"{%d}" * size
     data = SharedBody(text[: size // 2] + random.Random(1).randbytes(size - size // 2))

@@ -11,6 +11,7 @@ from sigservice.config.options import OPTIONS
 from tests.config.kit import NOTHING, PEM_FILE, URL_FILE
 from tests.config.rows import ROWS
 from tests.config.test_risks import CAREFUL, MAIL
+from tests.table_tests import each
 
 SECRETS = [
     *(row.environ() for row in ROWS if row.secret and row.env),
@@ -62,11 +63,7 @@ def test_the_built_in_passwords_are_not_printed(printed, form):
     assert "service_password" not in output
 
 
-@pytest.mark.parametrize(
-    "row",
-    [row for row in ROWS if row.secret and row.code is not NOTHING],
-    ids=lambda row: row.path,
-)
+@each("row", [row for row in ROWS if row.secret and row.code is not NOTHING])
 def test_no_secret_of_the_code_is_reported(row):
     report = json.dumps(check.list_options(load_config(row.options(), row.required)))
     assert "hunter2" not in report

@@ -8,6 +8,7 @@ import pytest
 
 from sigservice.config import load_config
 from tests.config.kit import PEM, PEM_FILE, problems, refusal
+from tests.table_tests import each
 
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 FULL = {"rejectUnauthorized": False, "ca": CERTIFICATE, "cert": CERTIFICATE, "key": CERTIFICATE}
@@ -27,8 +28,8 @@ def test_without_settings_there_is_no_tls():
     assert ssl(DATABASE_HOST="db.example") is False
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@each(
+    "text value",
     [
         ("false", False),
         ("null", False),
@@ -53,7 +54,7 @@ def test_line_ends_that_a_shell_left_as_two_characters_are_mended(name):
     assert ssl(**{name: text})["ca"] == CERTIFICATE.strip()
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "wr0ng",
@@ -83,8 +84,8 @@ def test_anything_else_in_database_ssl_is_a_start_error_without_the_value(text):
     assert "wr0ng" not in line
 
 
-@pytest.mark.parametrize(
-    ("value", "meaning"),
+@each(
+    "value meaning",
     [
         (False, False),
         (True, {"rejectUnauthorized": True}),
@@ -98,7 +99,7 @@ def test_the_in_code_object_means_the_same(value, meaning):
     assert ssl({"db": {"ssl": value}}, DATABASE_SSL="true", **FILES) == meaning
 
 
-@pytest.mark.parametrize("value", ["wr0ng", "true", 1, [], {"ca": "wr0ng"}, {"ca": 5}])
+@each("value", ["wr0ng", "true", 1, [], {"ca": "wr0ng"}, {"ca": 5}])
 def test_another_in_code_value_is_a_start_error_without_the_value(value):
     (line,) = problems({"db": {"ssl": value}}, {})
     assert refusal(line, "db.ssl (in code)", "JSON object")

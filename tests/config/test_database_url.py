@@ -7,6 +7,7 @@ import pytest
 from sigservice.config import load_config
 from sigservice.config.database import parse_url
 from tests.config.kit import PEM, PEM_FILE, problems
+from tests.table_tests import each
 
 UNVERIFIED = {"rejectUnauthorized": False}
 
@@ -20,7 +21,7 @@ def line_for(url):
     return line
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "postgres://ada:pass@db.example:6432/flags",
@@ -45,8 +46,8 @@ def test_what_is_absent_or_empty_is_not_named():
     assert parse_url("postgres://:@db.example:/") == {"host": "db.example"}
 
 
-@pytest.mark.parametrize(
-    ("url", "key", "value"),
+@each(
+    "url key value",
     [
         ("postgres://ada:p%40ss%2Fw%3A%3F%23@h/d", "password", "p@ss/w:?#"),
         ("postgres://ada:p+w@h/d", "password", "p+w"),
@@ -71,8 +72,8 @@ def test_every_part_is_read_as_libpq_reads_it(url, key, value):
     assert parse_url(url)[key] == value
 
 
-@pytest.mark.parametrize(
-    ("query", "ssl"),
+@each(
+    "query ssl",
     [
         ("sslmode=disable", False),
         ("sslmode=no-verify", UNVERIFIED),
@@ -161,7 +162,7 @@ def test_a_no_to_tls_never_means_yes(word):
         pass  # refused is as good
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "postgres://a:hunter2@h1.example,h2.example/d",
@@ -179,8 +180,8 @@ def test_several_hosts_without_the_attribute_are_refused(url):
     assert "hunter2" not in line
 
 
-@pytest.mark.parametrize(
-    ("url", "expected"),
+@each(
+    "url expected",
     [
         ("postgres://h1.example,h2.example/d?", {"host": "h1.example,h2.example"}),
         ("postgres://h1:5,h2:5/d?", {"host": "h1,h2", "port": 5}),
@@ -197,8 +198,8 @@ def test_the_attribute_allows_several_hosts(url, expected):
         assert settings == {"database": "d"} | expected
 
 
-@pytest.mark.parametrize(
-    ("url", "reason"),
+@each(
+    "url reason",
     [
         ("postgres://h1,h2:0/d?target_session_attrs=read-write", "port"),
         ("postgres://h1,h2/d?port=1,2,3&target_session_attrs=read-write", "one port, or one each"),
@@ -214,17 +215,14 @@ def test_wrong_hosts_are_refused(url, reason):
     assert "hunter2" not in line_for(url.replace("://", "://ada:hunter2@"))
 
 
-@pytest.mark.parametrize("port", ["0", "65536", "-1", "many", "99999999999999999999"])
+@each("port", ["0", "65536", "-1", "many", "99999999999999999999"])
 def test_a_wrong_port_is_refused(port):
     line = line_for(f"host=h password=hunter2 port={port}")
     assert "port" in line
     assert "hunter2" not in line
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["options", "gssencmode", "passfile", "service", "sslpassword"],
-)
+@each("name", ["options", "gssencmode", "passfile", "service", "sslpassword"])
 def test_a_parameter_that_would_be_ignored_is_refused_by_name(name):
     for url in (f"postgres://h/d?{name}=hunter2", f"host=h {name}=hunter2"):
         line = line_for(url)
@@ -239,7 +237,7 @@ def test_a_parameter_unknown_to_libpq_is_refused(url):
     assert line_for(url)
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "hunter2",

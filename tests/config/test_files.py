@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.config.kit import problems, refusal
+from tests.table_tests import each
 
 FILES = {
     "DATABASE_URL_FILE": "a readable file",
@@ -38,8 +39,8 @@ def test_what_is_no_file_of_text_is_refused(name, make, reason, tmp_path):
     assert "wr0ng" not in line
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
+@each(
+    "text reason",
     [
         ('{"rejectUnauthorized": true, "rejectUnauthorized": false}', "a duplicate key"),
         ("[" * 100_000, "not valid JSON"),
@@ -49,7 +50,6 @@ def test_what_is_no_file_of_text_is_refused(name, make, reason, tmp_path):
         ('{"ca": "-----BEGIN \\ud800"}', "not UTF-8"),
         ('{"ca": "-----BEGIN \\u0000"}', "NUL"),
     ],
-    ids=["twice", "deep", "NaN", "long", "misspelled", "surrogate", "NUL"],
 )
 def test_json_that_is_no_object_of_ours_is_refused(text, reason):
     (line,) = problems(None, {"DATABASE_SSL": text})

@@ -10,6 +10,7 @@ import pytest
 from sigservice.config import load_config
 from tests.config.kit import NOTHING, nest, problems, refusal
 from tests.config.rows import ROWS
+from tests.table_tests import each
 
 IN_CODE = [row for row in ROWS if row.code is not NOTHING]
 
@@ -62,7 +63,7 @@ def test_everything_wrong_in_code_is_named_at_once():
     assert "4711" not in "".join(lines)
 
 
-@pytest.mark.parametrize("options", [["wr0ng"], "wr0ng", 5, {5: "wr0ng"}, {"a\nb": "wr0ng"}])
+@each("options", [["wr0ng"], "wr0ng", 5, {5: "wr0ng"}, {"a\nb": "wr0ng"}])
 def test_options_of_another_shape_are_one_line(options):
     (line,) = problems(options, {})
     assert " (in code): " in line
@@ -107,7 +108,7 @@ def test_any_mapping_will_do():
     assert load_config(options, {}).config["server"]["port"] == 7
 
 
-@pytest.mark.parametrize("row", IN_CODE, ids=lambda row: row.path)
+@each("row", IN_CODE)
 def test_the_options_are_left_as_they_were(row):
     options = row.options()
     before = copy.deepcopy(options)

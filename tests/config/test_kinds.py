@@ -6,6 +6,7 @@ import pytest
 
 from sigservice.config import load_config
 from tests.config.kit import nest, problems, refusal
+from tests.table_tests import each
 
 
 def read(path, env, text):
@@ -15,17 +16,17 @@ def read(path, env, text):
     return result
 
 
-@pytest.mark.parametrize("word", ["true", "1", "t", "yes", "on", "TRUE", "Yes", " on ", "T\n"])
+@each("word", ["true", "1", "t", "yes", "on", "TRUE", "Yes", " on ", "T\n"])
 def test_these_words_are_true(word):
     assert read("secureHeaders", "SECURE_HEADERS", word) is True
 
 
-@pytest.mark.parametrize("word", ["false", "0", "f", "no", "off", "FALSE", "No", " off "])
+@each("word", ["false", "0", "f", "no", "off", "FALSE", "No", " off "])
 def test_these_words_are_false_where_the_default_is_true(word):
     assert read("server.gracefulShutdownEnable", "GRACEFUL_SHUTDOWN_ENABLE", word) is False
 
 
-@pytest.mark.parametrize("word", ["truee", "2", "-1", "null", "none", "y e s", "enabled", "ja"])
+@each("word", ["truee", "2", "-1", "null", "none", "y e s", "enabled", "ja"])
 def test_any_other_word_is_no_boolean(word):
     assert problems(None, {"SECURE_HEADERS": word}) == [
         "SECURE_HEADERS: expected true or false, for example true"
@@ -37,7 +38,7 @@ def test_the_version_check_is_on_for_true(word):
     assert read("versionCheck.enable", "CHECK_VERSION", word) is True
 
 
-@pytest.mark.parametrize("word", ["treu", "enabled", "1", "t", "yes", "on", "2", "null"])
+@each("word", ["treu", "enabled", "1", "t", "yes", "on", "2", "null"])
 def test_the_version_check_is_off_for_anything_but_true_with_a_warning(word):
     loaded = load_config(None, {"CHECK_VERSION": word})
     assert loaded.config["versionCheck"]["enable"] is False
@@ -53,20 +54,18 @@ def test_the_version_check_is_off_for_false_without_a_warning(word):
     assert loaded.warnings == []
 
 
-@pytest.mark.parametrize("value", ["false", 0, 1, "yes", []])
+@each("value", ["false", 0, 1, "yes", []])
 def test_in_code_too_anything_but_true_switches_the_version_check_off(value):
     config = load_config({"versionCheck": {"enable": value}}, {}).config
     assert config["versionCheck"]["enable"] is False
 
 
-@pytest.mark.parametrize(
-    ("text", "value"), [("0", 0), ("007", 7), ("+5", 5), (" 12 ", 12), ("86400", 86_400)]
-)
+@each("text value", [("0", 0), ("007", 7), ("+5", 5), (" 12 ", 12), ("86400", 86_400)])
 def test_these_are_whole_numbers(text, value):
     assert read("accessControlMaxAge", "ACCESS_CONTROL_MAX_AGE", text) == value
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["10abc", "1e3", "3.9", "1_000", "1,000", "0x10", "٣", "１２", "--5", "NaN", "ten", "9" * 400],
 )
@@ -83,7 +82,7 @@ def test_the_highest_and_the_lowest_port_are_accepted():
         assert read("db.port", "DATABASE_PORT", str(port)) == port
 
 
-@pytest.mark.parametrize("word", ["debug", "info", "warn", "error", "fatal", "INFO", " Warn "])
+@each("word", ["debug", "info", "warn", "error", "fatal", "INFO", " Warn "])
 def test_a_log_level_is_read_in_any_case(word):
     assert read("logLevel", "LOG_LEVEL", word) == word.strip().lower()
 
@@ -110,8 +109,8 @@ def test_a_typing_error_never_gives_another_authentication_type(word):
     assert problems(None, {"AUTH_TYPE": word})[0].startswith("AUTH_TYPE: expected one of")
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@each(
+    "text value",
     [
         ("a", ["a"]),
         ("a,b", ["a", "b"]),
@@ -133,7 +132,7 @@ def test_in_code_a_list_is_cleaned_the_same_way():
     assert load_config(options, {}).config["environmentEnableOverrides"] == ["a"]
 
 
-@pytest.mark.parametrize("value", ["a,b", [1], [None], {"a": 1}, 5])
+@each("value", ["a,b", [1], [None], {"a": 1}, 5])
 def test_in_code_a_list_is_a_list_of_texts(value):
     (line,) = problems({"environmentEnableOverrides": value}, {})
     assert refusal(line, "environmentEnableOverrides (in code)", "a list")
@@ -154,19 +153,19 @@ CSP_REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("text", CSP_REFUSED)
+@each("text", CSP_REFUSED)
 def test_a_csp_source_can_not_leave_its_directive_or_its_header(text):
     assert refusal(problems(None, {"CSP_ALLOWED_SCRIPT": text})[0], "CSP_ALLOWED_SCRIPT", "CSP")
 
 
-@pytest.mark.parametrize("text", [*CSP_REFUSED, "a.example,b.example"])
+@each("text", [*CSP_REFUSED, "a.example,b.example"])
 def test_in_code_a_csp_source_can_not_leave_its_directive_either(text):
     options = nest("additionalCspAllowedDomains.scriptSrc", [text])
     line = problems(options, {})[0]
     assert refusal(line, "additionalCspAllowedDomains.scriptSrc (in code)", "a list of CSP sources")
 
 
-@pytest.mark.parametrize(
+@each(
     "source",
     [
         "cdn.example",
@@ -195,7 +194,7 @@ def test_the_public_address_is_kept_without_its_last_slash(text, value):
     assert read("server.unleashUrl", "SERVICE_URL", text) == value
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "flags.example",
@@ -222,8 +221,8 @@ def test_the_public_address_is_an_absolute_http_address(text):
     assert refusal(line, "SERVICE_URL", "an absolute http or https URL")
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
+@each(
+    "text value",
     [
         ("/", ""),
         ("//", ""),
@@ -240,9 +239,7 @@ def test_a_base_path_has_a_first_slash_and_no_last_one(text, value):
     assert config["server"]["baseUriPath"] == value
 
 
-@pytest.mark.parametrize(
-    "text", ["/a?b", "/a#b", "/a b", "/../a", "/a/..", "/a/./b", "/a\n", "/ä", "/a%2f"]
-)
+@each("text", ["/a?b", "/a#b", "/a b", "/../a", "/a/..", "/a/./b", "/a\n", "/ä", "/a%2f"])
 def test_these_are_no_base_paths(text):
     (line,) = problems(None, {"BASE_URI_PATH": text})
     assert line.startswith("BASE_URI_PATH: expected a path that starts with /")
@@ -255,20 +252,18 @@ def test_these_are_cookie_names(name):
     )
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a;b", "a=b", "a,b", "ä", "a\r\nb", 'a"', 5])
+@each("name", ["", "a b", "a;b", "a=b", "a,b", "ä", "a\r\nb", 'a"', 5])
 def test_these_are_no_cookie_names(name):
     (line,) = problems({"session": {"cookieName": name}}, {})
     assert line.startswith("session.cookieName (in code): expected a cookie name")
 
 
-@pytest.mark.parametrize(
-    "text", ["10.0.0.7", "10.0.0.0/8", "10.0.0.7/8", "::1", "fd00::/8", "localhost"]
-)
+@each("text", ["10.0.0.7", "10.0.0.0/8", "10.0.0.7/8", "::1", "fd00::/8", "localhost"])
 def test_a_trusted_proxy_is_an_address_or_a_network(text):
     assert read("server.trustedProxy", "SERVICE_TRUSTED_PROXY", text) == [text]
 
 
-@pytest.mark.parametrize("text", ["*", "proxy.example", "10.0.0", "10.0.0.0/33", "10.0.0.0/-1"])
+@each("text", ["*", "proxy.example", "10.0.0", "10.0.0.0/33", "10.0.0.0/-1"])
 def test_a_trusted_proxy_is_nothing_else(text):
     (line,) = problems(None, {"SERVICE_TRUSTED_PROXY": text})
     assert line.startswith("SERVICE_TRUSTED_PROXY: expected a comma-separated list of addresses")
@@ -292,14 +287,12 @@ def test_a_secret_is_text_that_the_database_can_hold(text):
         assert refusal(problems(None, {name: text})[0], name, "text")
 
 
-@pytest.mark.parametrize("text", ["::1", "localhost", "db_1", "10.0.0.7", "fe80::1%eth0", "a.b."])
+@each("text", ["::1", "localhost", "db_1", "10.0.0.7", "fe80::1%eth0", "a.b."])
 def test_these_are_hosts(text):
     assert read("server.host", "HTTP_HOST", f" {text} ") == text
 
 
-@pytest.mark.parametrize(
-    "text", ["a b", "a:80", "[::1]", "999.1.1.1", "https://a", "a/b", "-a", "*", "a" * 300]
-)
+@each("text", ["a b", "a:80", "[::1]", "999.1.1.1", "https://a", "a/b", "-a", "*", "a" * 300])
 def test_these_are_no_hosts(text):
     for name in ("HTTP_HOST", "EMAIL_HOST", "DATABASE_HOST"):
         assert refusal(problems(None, {name: text})[0], name, "a hostname")
@@ -312,7 +305,7 @@ def test_a_database_has_a_host_a_folder_or_several_hosts(text):
     assert read("db.host", "DATABASE_HOST", text) == text
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["/a,/b", "a,", ",a", "a,b:0", "a,b:70000", "a,b:x", "a,b:1:2", "a,[b]x", ",".join("a" * 11)],
 )
@@ -325,7 +318,7 @@ def test_these_are_proxies(text):
     assert read("outgoing.allProxy", "ALL_PROXY", text) == text
 
 
-@pytest.mark.parametrize("text", ["gopher://a", "http://", "a b", "http://a:port", "http://[::1"])
+@each("text", ["gopher://a", "http://", "a b", "http://a:port", "http://[::1"])
 def test_these_are_no_proxies_and_the_variable_is_named_as_it_was_given(text):
     for name in ("HTTPS_PROXY", "https_proxy"):
         assert refusal(problems(None, {name: text})[0], name, "a proxy URL")

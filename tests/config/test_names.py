@@ -6,10 +6,11 @@ import pytest
 
 from sigservice.config import load_config
 from tests.config.rows import ROWS
+from tests.table_tests import each
 
 
-@pytest.mark.parametrize(
-    ("name", "near"),
+@each(
+    "name near",
     [
         ("SERVICE_URI", "SERVICE_URL"),
         ("SERVICE_SEGMENT_VALUE_LIMIT", "SERVICE_SEGMENT_VALUES_LIMIT"),
@@ -58,9 +59,7 @@ def test_variables_of_others_are_not_warned_about():
 CROSSED = ("REGISTER_CLIENT_RATE_LIMIT_PER_MINUTE", "CLIENT_METRICS_RATE_LIMIT_PER_MINUTE")
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in ROWS if row.env and row.env not in CROSSED], ids=lambda row: row.path
-)
+@each("row", [row for row in ROWS if row.env and row.env not in CROSSED])
 def test_a_known_variable_is_no_unknown_one(row):
     warnings = load_config(None, row.environ()).warnings
     assert not [line for line in warnings if line.startswith(f"{row.env} is not")]

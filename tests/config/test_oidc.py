@@ -7,6 +7,7 @@ import pytest
 from sigservice.config import check, load_config
 from tests.config.kit import problems
 from tests.config.oidc_rows import CLIENT, ISSUER, URL
+from tests.table_tests import each
 
 ALL = ISSUER | CLIENT | URL
 GOOGLE = {"SERVICE_OIDC_ISSUER": "https://accounts.google.com"}
@@ -28,7 +29,7 @@ def test_missing_variable_is_a_start_error(environ, missing):
     assert line.startswith(missing)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "http://id.example",
@@ -50,7 +51,7 @@ def test_issuer_may_be_http_on_this_machine(host):
     load_config(None, ALL | {"SERVICE_OIDC_ISSUER": f"http://{host}:8080"})
 
 
-@pytest.mark.parametrize("item", ["state=x", "request=x", "prompt=none", "max_age=1", "x"])
+@each("item", ["state=x", "request=x", "prompt=none", "max_age=1", "x"])
 def test_parameters_of_the_flow_cannot_be_set(item):
     (line,) = problems(None, ALL | {"SERVICE_OIDC_AUTHORIZATION_PARAMETERS": f"a=b,{item}"})
     assert line.startswith("SERVICE_OIDC_AUTHORIZATION_PARAMETERS: ")
@@ -61,21 +62,19 @@ def find_risks(environ):
     return {(risk.severity, risk.option.rpartition(".")[2]) for risk in risks}
 
 
-@pytest.mark.parametrize(
-    ("environ", "severity", "option"),
+@each(
+    "environ severity option",
     [
         (GOOGLE | CREATES, "danger", "createUsers"),
         (GOOGLE | {"SERVICE_OIDC_TRUST_EMAIL": "true"}, "warning", "trustEmail"),
         ({"SERVICE_OIDC_EMAIL_CLAIM": "upn"}, "warning", "emailClaim"),
         (NO_PASSWORDS, "danger", "passwordSignIn"),
-        (
-            NO_PASSWORDS | {"SERVICE_OIDC_ADMIN_GROUPS": "a"}, "warning", "passwordSignIn"
-        ),
+        (NO_PASSWORDS | {"SERVICE_OIDC_ADMIN_GROUPS": "a"}, "warning", "passwordSignIn"),
         ({"SERVICE_URL": "http://flags.example"}, "warning", "issuer"),
         ({"SERVICE_OIDC_ADMIN_GROUPS": "a"}, "warning", "ttlHours"),
         ({"AUTH_TYPE": "demo"}, "note", "issuer"),
     ],
-)  # fmt: skip
+)
 def test_risk_is_found(environ, severity, option):
     assert (severity, option) in find_risks(environ)
     assert (severity, option) not in find_risks({})

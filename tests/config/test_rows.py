@@ -159,7 +159,7 @@ NASTY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("nasty", NASTY, ids=range(len(NASTY)))
+@each("nasty", NASTY)
 def test_whatever_a_variable_holds_a_refusal_is_one_line_without_it(nasty):
     text = nasty.replace("{{", "{").replace("}}", "}").replace("{}", "wr0ng")
     loaded = read_config(None, {row.env: text for row in IN_ENV})

@@ -6,6 +6,7 @@ import pytest
 
 from sigservice.config import load_config
 from tests.config.kit import problems
+from tests.table_tests import each
 
 LISTS = ("INIT_ADMIN_API_TOKENS", "INIT_CLIENT_API_TOKENS", "INIT_FRONTEND_API_TOKENS")
 ADMIN = {"type": "ADMIN", "secret": "*:*.code", "environment": "*", "project": "*"}
@@ -117,8 +118,8 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("name", LISTS)
-@pytest.mark.parametrize("secret", WRONG)
+@each("name", LISTS)
+@each("secret", WRONG)
 def test_a_secret_of_another_shape_is_named_by_its_position_alone(name, secret):
     good = "*:*.good" if "ADMIN" in name else "p:e.good"
     (line,) = problems(None, {name: f"{good},{secret},{good}2"})
@@ -153,7 +154,7 @@ def test_an_admin_secret_starts_with_two_stars(secret):
     assert "*:*." in line
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         {"secret": "x"},
@@ -182,7 +183,7 @@ def test_in_code_too_a_client_or_frontend_token_names_one_environment(kind):
         assert "environment" in line
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         {"type": None},
@@ -214,7 +215,7 @@ def test_a_projects_text_is_not_read_letter_by_letter():
     assert refused(token | {"projects": "default"})
 
 
-@pytest.mark.parametrize("value", [{"type": "admin"}, "hunter2", [1], ["hunter2"], [None]])
+@each("value", [{"type": "admin"}, "hunter2", [1], ["hunter2"], [None]])
 def test_tokens_in_code_are_a_list_of_objects(value):
     (line,) = problems({"authentication": {"initApiTokens": value}}, {})
     assert line.startswith("authentication.initApiTokens (in code): expected a list")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import random
 import zlib
 
-import pytest
-
 from sigservice.delivery.checksums import combine, find_shift
+from tests.table_tests import each
 
 
-@pytest.mark.parametrize("length", [0, 1, 7, 64, 100_000])
+@each("length", [0, 1, 7, 64, 100_000])
 def test_the_checksum_of_two_texts_is_that_of_both(length):
     choose = random.Random(length)
     first, second = choose.randbytes(1000), choose.randbytes(length)

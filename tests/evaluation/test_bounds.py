@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from sigservice.evaluation.fields import Fields
 from sigservice.playground.evaluation_context import MAX_LENGTH
 from tests.delivery.kit import compile_flags, constraint, flag, strategy
+from tests.table_tests import each
 
 NETWORKS = [f"10.{n >> 8}.{n & 255}.0/{24 + n % 8}" for n in range(20_000)]
 LONG = "a" * MAX_LENGTH
 
 
-@pytest.mark.parametrize(
-    ("item", "text"),
+@each(
+    "item text",
     [
         (constraint("x", "IN_CIDR", *NETWORKS), "11.0.0.1"),
         (constraint("x", "IN", *map(str, range(20_000))), "x"),
@@ -27,7 +26,6 @@ LONG = "a" * MAX_LENGTH
         (constraint("x", "SEMVER_GT", value="1.0.0"), "1.0.0-" + "a." * (MAX_LENGTH // 2)),
         (constraint("x", "DATE_AFTER", value="2026-01-01T00:00:00Z"), " " * MAX_LENGTH),
     ],
-    ids=lambda part: part["operator"] if isinstance(part, dict) else "",
 )
 def test_time_of_a_hostile_constraint_is_bounded(item, text):
     (own,) = compile_flags(flag("f", strategy(constraints=[item]))).by_name.values()

@@ -8,6 +8,7 @@ import pytest
 from sigservice.evaluation.fields import Fields
 from tests.delivery.kit import compile_document, constraint, flag, rollout, strategy, variant
 from tests.properties.flag_documents import INVALID
+from tests.table_tests import each
 
 
 def is_enabled(*flags, segments=(), name="f", **texts):
@@ -15,8 +16,8 @@ def is_enabled(*flags, segments=(), name="f", **texts):
     return compile_document(document).by_name[name].is_enabled(Fields(texts))
 
 
-@pytest.mark.parametrize("broken", INVALID, ids=str)
-@pytest.mark.parametrize("is_inverted", [False, True])
+@each("broken", INVALID)
+@each("is_inverted", [False, True])
 def test_invalid_constraint_disables_only_its_strategy(broken, is_inverted):
     invalid = strategy(constraints=[{"contextName": "x", "inverted": is_inverted} | broken])
     assert not is_enabled(flag("f", invalid), x="a")
@@ -29,7 +30,7 @@ def test_unknown_segment_disables_only_its_strategy():
     assert is_enabled(flag("f", unknown, strategy()))
 
 
-@pytest.mark.parametrize("percentage", ["", "x", "101", "-1", "5.5", " 5", "1000000"])
+@each("percentage", ["", "x", "101", "-1", "5.5", " 5", "1000000"])
 def test_invalid_percentage_disables_only_its_strategy(percentage):
     parameters = {"rollout": percentage, "stickiness": "userId", "groupId": "g"}
     invalid = strategy("flexibleRollout", parameters=parameters)

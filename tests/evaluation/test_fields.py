@@ -8,6 +8,7 @@ import pytest
 
 from sigservice.evaluation.fields import Fields
 from tests.delivery.kit import compile_flags, constraint, flag, rollout, strategy, variant
+from tests.table_tests import each
 
 UNTIL = constraint("currentTime", "DATE_BEFORE", value="2100-01-01T00:00:00Z")
 HALF = {"percentage": "50", "groupId": "g"}
@@ -20,8 +21,8 @@ def by(stickiness):
     return [variant("a", stickiness=stickiness), variant("b", stickiness=stickiness)]
 
 
-@pytest.mark.parametrize(
-    ("item", "fields"),
+@each(
+    "item fields",
     [
         (flag(), []),
         (flag("f", strategy("userWithId", parameters={"userIds": "7"})), []),
@@ -48,7 +49,7 @@ def by(stickiness):
         (flag("f", strategy(constraints=[constraint("sessionId", "IN", "s")])), [SESSION]),
         (flag("f", rollout(50, "random"), enabled=False), []),
     ],
-)  # fmt: skip
+)
 def test_fields_that_a_repeatable_evaluation_needs(item, fields):
     """`fields` lists alternatives; None: no field is enough."""
 

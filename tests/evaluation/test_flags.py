@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.delivery.kit import (
     compile_flags,
     constraint,
@@ -14,6 +12,7 @@ from tests.delivery.kit import (
     toggles,
     variant,
 )
+from tests.table_tests import each
 
 FUTURE = "2100-01-01T00:00:00Z"
 
@@ -61,7 +60,7 @@ def test_evaluation_returns_enabled_flags_of_the_requested_projects():
     assert names(flags, "none") == []
 
 
-@pytest.mark.parametrize(
+@each(
     "broken",
     [
         constraint("userId", "LIKE", "7"),
@@ -70,7 +69,6 @@ def test_evaluation_returns_enabled_flags_of_the_requested_projects():
         constraint("v", "SEMVER_GT", value="one"),
         constraint("x", "REGEX", value="("),
     ],
-    ids=lambda broken: broken["operator"],
 )
 def test_a_constraint_that_makes_no_sense_is_false(broken):
     fields = {"userId": "7", "n": "9", "v": "9.9.9", "x": "("}
@@ -78,8 +76,8 @@ def test_a_constraint_that_makes_no_sense_is_false(broken):
     assert names(flags, **fields) == ["other"]
 
 
-@pytest.mark.parametrize(
-    ("met", "fields"),
+@each(
+    "met fields",
     [
         (constraint("userId", "IN", "7"), {"userId": 7}),
         (constraint("region", "NOT_IN", "us"), {"region": "eu"}),
@@ -94,7 +92,6 @@ def test_a_constraint_that_makes_no_sense_is_false(broken):
         (constraint("environment", "IN", "production"), {"environment": "production"}),
         (constraint("environment", "IN", "development"), {"properties": {"environment": "x"}}),
     ],
-    ids=lambda part: str(part)[:60],
 )
 def test_a_constraint_is_met(met, fields):
     assert is_on(strategy(constraints=[met]), **fields)
@@ -135,8 +132,8 @@ def test_context_may_have_a_time():
 PARENT = {"feature": "parent", "enabled": True}
 
 
-@pytest.mark.parametrize(
-    ("parent", "dependency", "expected"),
+@each(
+    "parent dependency expected",
     [
         ({}, PARENT, True),
         ({"enabled": False}, PARENT, False),
@@ -147,7 +144,7 @@ PARENT = {"feature": "parent", "enabled": True}
         ({"variants": [variant("a", 1000)]}, PARENT | {"variants": ["b"]}, False),
     ],
 )
-@pytest.mark.parametrize("project", ["default", "shop"])
+@each("project", ["default", "shop"])
 def test_a_child_follows_its_parent_wherever_that_is(parent, dependency, expected, project):
     only = variant("v", 1000)
     child = flag("child", dependencies=[dependency], variants=[only])

@@ -7,6 +7,7 @@ import pytest
 from sigservice.services.access.oidc.claims import MISSING, find_claim
 from tests.conftest import ADMIN, Cast
 from tests.oidc.conftest import find_login
+from tests.table_tests import each
 
 GROUPS = {
     "SERVICE_OIDC_CREATE_USERS": "true",
@@ -149,8 +150,8 @@ def test_missing_claim_is_logged_once_an_hour(make_site, clock):
     assert count() == 2
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
+@each(
+    "path expected",
     [
         ("groups", ["a"]),
         ("https://example.com/groups", ["b"]),

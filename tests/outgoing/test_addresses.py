@@ -16,6 +16,7 @@ from sigservice.outgoing.addresses import (
     resolve,
 )
 from sigservice.outgoing.post import parse_target
+from tests.table_tests import each
 
 # The registries of special-purpose addresses, with the first and last address of each entry, and
 # what lies beside them.
@@ -66,7 +67,7 @@ def is_allowed(address, policy, host="name.example"):
     return True
 
 
-@pytest.mark.parametrize("address", PUBLIC + LOOPBACK + PRIVATE + NEVER)
+@each("address", PUBLIC + LOOPBACK + PRIVATE + NEVER)
 def test_table(address):
     is_public, is_private = address in PUBLIC, address in PRIVATE
     assert is_allowed(address, AddressPolicy()) is is_public
@@ -85,8 +86,8 @@ def test_an_address_does_not_open_loopback_for_other_names():
     assert is_allowed("127.0.0.1", AddressPolicy(False, ("127.0.0.0/8",)), "127.0.0.1")
 
 
-@pytest.mark.parametrize(
-    ("host", "allowed"),
+@each(
+    "host allowed",
     [
         ("hooks.example", True),
         ("HOOKS.example.", True),
@@ -120,14 +121,14 @@ SPELLINGS = [
 ]
 
 
-@pytest.mark.parametrize("url", SPELLINGS)
+@each("url", SPELLINGS)
 def test_every_spelling_of_an_own_address_is_refused(url):
     with pytest.raises(DestinationError, match="private"):
         parse_target(url, AddressPolicy())
 
 
-@pytest.mark.parametrize(
-    ("url", "why"),
+@each(
+    "url why",
     [
         ("ftp://a.example/", "must begin"),
         ("file:///etc/passwd", "must begin"),

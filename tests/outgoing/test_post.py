@@ -13,6 +13,7 @@ from sigservice.outgoing.addresses import AddressPolicy, DestinationError
 from sigservice.outgoing.post import DeliveryError, HttpConnection, get, post
 from sigservice.outgoing.proxies import Proxies
 from tests.receiver import CERTIFICATE, receiving
+from tests.table_tests import each
 from tests.waiting import DEADLINE_SECONDS, take_time
 
 HERE = AddressPolicy(False, ("127.0.0.1", "localhost"))
@@ -151,8 +152,8 @@ def test_a_proxy_that_can_not_be_used(proxy):
         ask("http://hooks.example/s3cret", AddressPolicy(), Proxies(http=proxy))
 
 
-@pytest.mark.parametrize(
-    ("answer", "why"),
+@each(
+    "answer why",
     [
         (b"", "connection was closed"),
         (b"SSH-2.0-OpenSSH\r\n", "connection was closed"),

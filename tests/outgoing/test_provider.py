@@ -12,14 +12,15 @@ from sigservice.outgoing.provider import ProviderClient, ProviderError
 from sigservice.outgoing.proxies import Proxies
 from tests.outgoing.test_post import HERE
 from tests.receiver import receiving
+from tests.table_tests import each
 
 
 def make_client(issuer):
     return ProviderClient(issuer, Proxies(), None, lambda endpoint, result, seconds: None)
 
 
-@pytest.mark.parametrize(
-    ("issuer", "url", "is_allowed"),
+@each(
+    "issuer url is_allowed",
     [
         ("https://10.0.0.1", "https://10.0.0.1/token", True),
         ("https://10.0.0.1", "https://10.9.9.9/token", True),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from sigservice.config import load_config
 from sigservice.outgoing.proxies import Proxies
+from tests.table_tests import each
 
 ENVIRON = {
     "HTTP_PROXY": "http://capital:1",
@@ -15,8 +14,8 @@ ENVIRON = {
 }
 
 
-@pytest.mark.parametrize(
-    ("scheme", "host", "port", "proxy"),
+@each(
+    "scheme host port proxy",
     [
         ("http", "a.example", 80, "http://small:1"),
         ("https", "a.example", 443, "https:2"),

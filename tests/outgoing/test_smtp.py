@@ -16,6 +16,7 @@ from sigservice.config import load_config
 from sigservice.outgoing import smtp
 from sigservice.outgoing.smtp import MailError, MailServer
 from tests.mail_server import PASSWORD, USER, Certificates, Mails, mail_server
+from tests.table_tests import each
 from tests.waiting import DEADLINE_SECONDS, take_time
 
 TO = "bo@example.com"
@@ -99,8 +100,8 @@ def test_a_password_needs_encryption_unless_the_server_is_here(monkeypatch):
     assert len(mails.got) == 1
 
 
-@pytest.mark.parametrize(
-    ("peer", "is_here"),
+@each(
+    "peer is_here",
     [
         ("127.8.9.1", True),
         ("::1", True),

@@ -17,6 +17,7 @@ from tests.delivery.kit import compile_document, flag, rollout, strategy, varian
 from tests.evaluation.oracle import Oracle
 from tests.properties.flag_documents import Dice
 from tests.samples import sample
+from tests.table_tests import each
 
 
 def make_fields(context):
@@ -107,8 +108,8 @@ TWO = [variant("a", 300, "random"), variant("b", 700, "random")]
 HALF = {"percentage": "50", "groupId": "g"}
 
 
-@pytest.mark.parametrize(
-    ("item", "context"),
+@each(
+    "item context",
     [
         (flag("f", rollout(30, "random")), {"userId": "7"}),
         (flag("f", rollout(70)), {}),

@@ -17,6 +17,7 @@ from sigservice.services.releases.decision import (
     find_obstacle,
 )
 from sigservice.services.releases.windows import Window, is_open
+from tests.table_tests import each
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 WINDOW = Window("Europe/Berlin", ["mon", "tue", "wed", "thu", "fri"], "09:00", "17:00")
@@ -193,7 +194,7 @@ def check(world: World, action: str, held_by: str | None) -> None:
         assert action == ("stay" if world.held_by == "edit" else "hold")
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_decisions_follow_the_model_for_years(seed):
     world = World(seed)
     for _ in range(1500):
@@ -214,7 +215,7 @@ def test_decisions_follow_the_model_for_years(seed):
     assert world.steps_taken == list(range(len(world.steps_taken)))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_a_release_without_problems_always_finishes(seed):
     world = World(seed)
     world.waits = False
@@ -239,7 +240,7 @@ def test_a_release_without_problems_always_finishes(seed):
     assert (world.state, world.steps_taken) == ("finished", [0, 1, 2, 3])
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_what_a_person_may_do_has_no_obstacle_that_a_step_has(seed):
     world = World(seed)
     for _ in range(500):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-import pytest
-
 from sigservice import routes
 from sigservice.web.route_tree import RouteTree
 from tests.table_tests import each
@@ -42,7 +40,7 @@ def test_the_tree_finds_the_most_specific_rule(row):
     assert tree.find(("GET",), path) == (("GET", rule), arguments)
 
 
-@pytest.mark.parametrize("path", ["/", "", "/a/", "/b/", "/a/x/end/more", "/c", "*"])
+@each("path", ["/", "", "/a/", "/b/", "/a/x/end/more", "/c", "*"])
 def test_the_tree_finds_nothing_for_another_path(path):
     tree = RouteTree()
     for each_path in PATHS:

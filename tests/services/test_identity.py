@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from sigservice.services.identity import ADMIN, EDIT, PERMISSIONS, SYSTEM, VIEW, Identity
+from tests.table_tests import each
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,7 @@ def test_each_role_includes_the_permissions_of_the_lower_role(role, allowed):
     assert {what for what in (ADMIN, EDIT, VIEW) if identity.has_permission(what)} == allowed
 
 
-@pytest.mark.parametrize("permission", ["", "admin", "Admin", "view", "*", "DELETE"])
+@each("permission", ["", "admin", "Admin", "view", "*", "DELETE"])
 def test_unknown_permissions_are_denied(permission):
     assert not SYSTEM.has_permission(permission)
 

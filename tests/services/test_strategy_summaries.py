@@ -6,6 +6,7 @@ import pytest
 
 from sigservice.services import strategy_summaries
 from sigservice.services.flags.constraints import OPERATORS
+from tests.table_tests import each
 
 
 def constraint(operator="IN", values=(), field="country", **more):
@@ -17,8 +18,8 @@ def strategy(name="flexibleRollout", **more):
     return {"name": name, **blank, **more}
 
 
-@pytest.mark.parametrize(
-    ("value", "summary"),
+@each(
+    "value summary",
     [
         (constraint("IN", ["DE", "FR"]), "country IN [DE, FR]"),
         (constraint("IN", ["DE"]), "country IN [DE]"),
@@ -44,7 +45,7 @@ def strategy(name="flexibleRollout", **more):
             "country IN [v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, 3 more]",
         ),
     ],
-)  # fmt: skip
+)
 def test_constraint_summary_has_field_operator_and_values(value, summary):
     assert strategy_summaries.summarize_constraint(value) == summary
 
@@ -56,8 +57,8 @@ def test_every_operator_has_its_own_label():
     assert all(plain != inverted for plain, inverted in strategy_summaries.OPERATORS.values())
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "summary"),
+@each(
+    "name parameters summary",
     [
         ("default", {}, "100% of users"),
         ("flexibleRollout", {"rollout": "100", "stickiness": "userId"}, "100% of users"),

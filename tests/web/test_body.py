@@ -11,6 +11,7 @@ import pytest
 from sigservice import payload
 from sigservice.errors import BadDataError, ContentTooLargeError, ContentTypeError
 from sigservice.web import body
+from tests.table_tests import each
 
 LIMIT = 100
 
@@ -64,7 +65,7 @@ def test_without_a_length_there_is_no_body():
     assert read(b"1234", length="2") == b"12"
 
 
-@pytest.mark.parametrize("length", ["-1", "+1", "1.0", "x", " ", "1 ", "0x1", "\u0661", "1,1"])
+@each("length", ["-1", "+1", "1.0", "x", " ", "1 ", "0x1", "\u0661", "1,1"])
 def test_a_length_that_is_no_number_is_refused(length):
     with pytest.raises(BadDataError):
         read(b"x", length=length)
@@ -76,8 +77,8 @@ def test_a_length_of_many_digits_is_too_large(digits):
         read(b"x", length="9" * digits)
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "GZIP", " x-gzip "])
-@pytest.mark.parametrize("chunked", [False, True])
+@each("encoding", ["gzip", "GZIP", " x-gzip "])
+@each("chunked", [False, True])
 def test_gzip_is_inflated(encoding, chunked):
     data = gzip.compress(b"x" * LIMIT)
     assert read(data, chunked=chunked, HTTP_CONTENT_ENCODING=encoding) == b"x" * LIMIT
@@ -95,7 +96,7 @@ def test_what_inflates_beyond_the_limit_is_too_large(size):
              HTTP_CONTENT_ENCODING="gzip")  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         b"{}",
@@ -112,31 +113,50 @@ def test_broken_gzip_is_refused(data):
         read(data, HTTP_CONTENT_ENCODING="gzip")
 
 
-@pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", "compress", "zstd", "*"])
+@each("encoding", ["br", "deflate", "gzip, gzip", "compress", "zstd", "*"])
 def test_another_encoding_is_refused_unless_there_is_no_body(encoding):
     with pytest.raises(ContentTypeError):
         read(b"x", HTTP_CONTENT_ENCODING=encoding)
     assert read(b"", HTTP_CONTENT_ENCODING=encoding) == b""
 
 
-@pytest.mark.parametrize(
+@each(
     "content_type",
-    ["application/json", "Application/JSON; charset=utf-8", "application/problem+json", "",
-     "application/vnd.x+json;a=b", " application/json ", "application/json, application/json",
-     "application/json;charset=utf-8,application/vnd.x+json", 'application/json; a="b, text/a"'],
-)  # fmt: skip
+    [
+        "application/json",
+        "Application/JSON; charset=utf-8",
+        "application/problem+json",
+        "",
+        "application/vnd.x+json;a=b",
+        " application/json ",
+        "application/json, application/json",
+        "application/json;charset=utf-8,application/vnd.x+json",
+        'application/json; a="b, text/a"',
+    ],
+)
 def test_json_types_are_read(content_type):
     requests = environ(b'{"a": 1}', CONTENT_TYPE=content_type)
     assert body.read_json(requests) == ({"a": 1}, b'{"a": 1}')
 
 
-@pytest.mark.parametrize(
+@each(
     "content_type",
-    ["text/plain", "text/json", "application/x-www-form-urlencoded", "application/jsonp",
-     "text/plain+json", "application/json+xml", "multipart/form-data", "+json",
-     "application/json, text/plain", "text/plain, application/json", "application/json,",
-     "application/json; charset=utf-8, text/plain", 'application/json; a="b, text/plain'],
-)  # fmt: skip
+    [
+        "text/plain",
+        "text/json",
+        "application/x-www-form-urlencoded",
+        "application/jsonp",
+        "text/plain+json",
+        "application/json+xml",
+        "multipart/form-data",
+        "+json",
+        "application/json, text/plain",
+        "text/plain, application/json",
+        "application/json,",
+        "application/json; charset=utf-8, text/plain",
+        'application/json; a="b, text/plain',
+    ],
+)
 def test_other_types_are_refused_unless_there_is_no_body(content_type):
     with pytest.raises(ContentTypeError):
         body.read_json(environ(b"{}", CONTENT_TYPE=content_type))
@@ -166,8 +186,8 @@ def test_a_struct_is_read_and_what_is_unknown_ignored():
     assert body.read_struct(environ(data), Outer) == Outer("x", [Inner(1)])
 
 
-@pytest.mark.parametrize(
-    ("data", "path"),
+@each(
+    "data path",
     [
         (b'{"name": 1}', "name"),
         (b'{"name": "x", "items": {}}', "items"),
@@ -218,13 +238,13 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "pairs"), PAIRS)
+@each("text pairs", PAIRS)
 def test_pairs_are_read_as_utf_8(text, pairs):
     assert body.read_query({"QUERY_STRING": text}) == pairs
     assert form(text.encode()) == pairs
 
 
-@pytest.mark.parametrize("text", REFUSED)
+@each("text", REFUSED)
 def test_what_is_no_text_is_refused(text):
     with pytest.raises(BadDataError):
         body.read_query({"QUERY_STRING": text})
@@ -256,7 +276,7 @@ def test_a_whole_number_is_read_or_its_default(text, number):
     assert body.read_number({}, "n", None, 1, 100) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["0", "101", "-1", "+1", "1.0", "1e1", " 1", "1 ", "\u0661", "\u00b2", "x", "1_0", "9" * 5000],
 )
@@ -267,8 +287,8 @@ def test_another_text_is_told_at_its_name(text):
     assert "from 1 to 100" in caught.value.message
 
 
-@pytest.mark.parametrize(
-    ("text", "is_harmless"),
+@each(
+    "text is_harmless",
     [
         (b'{"id": "0f3e9c2e-5e1e-4e7a-8b3e-2e6f1e9a7c4e", "n": 1.5}', True),
         (b'{"n": 1e400}', False),

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from sigservice.web.client_ip import find_client_ip, is_remote, make_limit_key
+from tests.table_tests import each
 
 PROXIES = ["10.0.0.0/8", "192.168.1.7", "2001:db8::/32"]
 
@@ -18,13 +19,13 @@ def ip(peer, forwarded=None, trusted=PROXIES):
     return find_client_ip(environ, trusted)
 
 
-@pytest.mark.parametrize("peer", ["198.51.100.7", "10.0.0.1", "::1", "2001:db8::1"])
-@pytest.mark.parametrize("forwarded", [None, "", "1.2.3.4", "1.2.3.4, 10.0.0.1"])
+@each("peer", ["198.51.100.7", "10.0.0.1", "::1", "2001:db8::1"])
+@each("forwarded", [None, "", "1.2.3.4", "1.2.3.4, 10.0.0.1"])
 def test_without_trusted_proxies_the_peer_counts(peer, forwarded):
     assert ip(peer, forwarded, trusted=[]) == peer
 
 
-@pytest.mark.parametrize("peer", ["198.51.100.7", "192.168.1.8", "11.0.0.1", "2001:db9::1", "::1"])
+@each("peer", ["198.51.100.7", "192.168.1.8", "11.0.0.1", "2001:db9::1", "::1"])
 def test_a_stranger_is_not_believed(peer):
     assert ip(peer, "1.2.3.4") == peer
 
@@ -36,8 +37,8 @@ def test_a_trusted_peer_tells_the_client(peer):
     assert ip(peer, "") == peer
 
 
-@pytest.mark.parametrize(
-    ("forwarded", "client"),
+@each(
+    "forwarded client",
     [
         ("6.6.6.6, 1.2.3.4", "1.2.3.4"),
         ("6.6.6.6,1.2.3.4,10.0.0.2", "1.2.3.4"),
@@ -53,8 +54,8 @@ def test_the_right_most_entry_that_is_no_proxy_counts(forwarded, client):
     assert ip("10.0.0.1", forwarded) == client
 
 
-@pytest.mark.parametrize(
-    ("forwarded", "client"),
+@each(
+    "forwarded client",
     [
         ("unknown", "10.0.0.1"),
         ("1.2.3.4, unknown", "10.0.0.1"),
@@ -75,8 +76,8 @@ def test_nothing_to_the_left_of_garbage_is_believed(forwarded, client):
     assert ip("10.0.0.1", forwarded) == client
 
 
-@pytest.mark.parametrize(
-    ("forwarded", "client"),
+@each(
+    "forwarded client",
     [
         ("1.2.3.4:5678", "1.2.3.4"),
         ("[2001:db9::1]:443", "2001:db9::1"),
@@ -146,8 +147,8 @@ def test_a_client_can_not_choose_its_address():
         assert ip("10.0.0.1", forged).isascii()
 
 
-@pytest.mark.parametrize(
-    ("address", "key"),
+@each(
+    "address key",
     [
         ("1.2.3.4", "1.2.3.4"),
         ("", ""),

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 from sigservice.errors import BadDataError
 from sigservice.web.forms import Field, fill, locate_problems, read, report_at, to_form
 from sigservice.web.growing_forms import list_rows, make_section
+from tests.table_tests import each
 
 
 class Channel(msgspec.Struct):
@@ -81,7 +82,7 @@ def test_a_member_without_a_control_has_its_default():
     assert (body.description, body.hours, body.paths, body.limit) == (UNSET, 24, [], Limit())
 
 
-@pytest.mark.parametrize("text", ["x", "-1", "1.5", "9" * 30, "²"])
+@each("text", ["x", "-1", "1.5", "9" * 30, "²"])
 def test_a_number_that_cannot_be_read_becomes_one_that_checks_reject(text):
     assert read({"name": "x", "hours": text}, Body).hours == -1
 
@@ -110,8 +111,8 @@ def test_fields_show_the_texts_but_no_password():
     assert [field.value for field in fill(fields, texts)] == ["ci", ""]
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
+@each(
+    "path expected",
     [
         ("name", ("name", "wrong")),
         ("enabled", ("enabled", "wrong")),
@@ -144,8 +145,8 @@ def test_problems_of_a_block_are_at_the_control_of_the_form():
     assert [detail["path"] for detail in error.details] == ["tag", "other"]
 
 
-@pytest.mark.parametrize(
-    ("button", "expected"),
+@each(
+    "button expected",
     [
         ("", ["a", "b"]),
         ("add-rows", ["a", "b", "new"]),

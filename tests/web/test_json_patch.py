@@ -12,6 +12,7 @@ from sigservice.errors import BadDataError
 from sigservice.services.flags.strategies import Strategy
 from sigservice.web.body import to_struct
 from sigservice.web.json_patch import Patch, apply_patch
+from tests.table_tests import each
 
 DOCUMENT = {
     "id": "x",
@@ -46,7 +47,7 @@ def step(dice):
     return result
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", range(10))
 def test_nothing_but_a_refusal_is_ever_raised(seed):
     dice, before, done, refused = random.Random(seed), copy.deepcopy(DOCUMENT), 0, 0
     for _ in range(400):

@@ -6,9 +6,8 @@ import random
 import re
 from urllib.parse import unquote, urljoin, urlsplit
 
-import pytest
-
 from sigservice.web.guards import make_next_path
+from tests.table_tests import each
 
 OURS = "https://flags.example.com/sign-in"
 
@@ -19,7 +18,7 @@ def where_a_browser_goes(location: str) -> str:
     return urlsplit(urljoin(OURS, text.replace("\\", "/"))).netloc
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         "/",
@@ -41,8 +40,8 @@ def test_a_path_of_ours_is_kept_as_it_is(path):
     assert where_a_browser_goes(path) == "flags.example.com"
 
 
-@pytest.mark.parametrize(
-    ("path", "location"),
+@each(
+    "path location",
     [
         ("/a b", "/a%20b"),
         ("/é?q=ü", "/%C3%A9?q=%C3%BC"),
@@ -62,7 +61,7 @@ def test_what_a_header_can_not_carry_is_encoded(path, location):
     assert unquote(location) == path
 
 
-@pytest.mark.parametrize(
+@each(
     "target",
     [
         "",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
 from sigservice.web.sparkline import (
     HEIGHT,
     HOURS,
@@ -16,9 +14,10 @@ from sigservice.web.sparkline import (
     build_guard_chart,
     build_line,
 )
+from tests.table_tests import each
 
 
-@pytest.mark.parametrize("signals", [{}, {0: 0}, {5: 0, 6: 0}, {24: 5}, {-1: 5}])
+@each("signals", [{}, {0: 0}, {5: 0, 6: 0}, {24: 5}, {-1: 5}])
 def test_without_signals_in_24_hours_there_is_no_bar(signals):
     assert build_bars(signals) == []
 

@@ -11,6 +11,7 @@ from sigservice.commands.transfer.remote_client import RemoteClient
 from sigservice.config import load_config
 from sigservice.errors import StartError
 from sigservice.outgoing.proxies import Proxies
+from tests.table_tests import each
 
 TOKEN = "*:*.secret-token-of-the-peer"
 
@@ -83,7 +84,7 @@ def test_an_unreachable_server_is_an_error():
     assert TOKEN not in str(error.value)
 
 
-@pytest.mark.parametrize(
+@each(
     "url", ["", "ftp://x", "x.example", "http://", "http://u:p@x", "http://[::1", "http://x:99999"]
 )
 def test_an_invalid_url_is_rejected(url):

@@ -7,13 +7,14 @@ import pytest
 from sigservice.crypto.secrets import Passwords
 from sigservice.errors import OwaspValidationError
 from sigservice.services.access import passwords
+from tests.table_tests import each
 
 GOOD = "Correct-Horse-7"
 UNCOMMON, NAMELESS = passwords.UNCOMMON, passwords.NAMELESS
 SHORT, LONG, REPEATED, LOWER, UPPER, DIGIT, SPECIAL = (text for _, text in passwords.RULES)
 
 
-@pytest.mark.parametrize(
+@each(
     "password",
     [
         GOOD,
@@ -32,8 +33,8 @@ def test_a_good_password_fails_no_rule(password):
     passwords.check(password)
 
 
-@pytest.mark.parametrize(
-    ("password", "failed"),
+@each(
+    "password failed",
     [
         ("", [SHORT, LOWER, UPPER, DIGIT, SPECIAL]),
         ("aA1-aA1-a", [SHORT]),
@@ -63,7 +64,7 @@ def test_every_failed_rule_is_reported(password, failed):
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     "password",
     [
         "Password-123",
@@ -88,8 +89,8 @@ def test_several_words_and_random_letters_are_no_common_password(password):
     assert passwords.list_failed_rules(password) == []
 
 
-@pytest.mark.parametrize(
-    ("password", "names"),
+@each(
+    "password names",
     [
         ("Sigservice-Horse-7", ()),
         ("Horse-UNLEASH-7", ()),

@@ -9,6 +9,7 @@ from sigservice.repository.access import users as repository
 from sigservice.repository.system import events
 from sigservice.services.access import users
 from sigservice.services.identity import SYSTEM
+from tests.table_tests import each
 
 NONE = {"username": None, "email": None, "name": None, "root_role": 1}
 
@@ -24,28 +25,22 @@ def wrong_fields(**values):
     return [detail["path"] for detail in caught.value.details]
 
 
-@pytest.mark.parametrize(
-    "username", ["a", "ada.l", "x" * 200, "ädä", "\U0001f600", "<b>", "'--", "0", "%00"]
-)
+@each("username", ["a", "ada.l", "x" * 200, "ädä", "\U0001f600", "<b>", "'--", "0", "%00"])
 def test_a_username_is_kept(username):
     assert profile(username=username) == users.Profile(username, None, None, 1)
 
 
-@pytest.mark.parametrize(
-    "username", ["a b", "a\tb", "a\nb", "a\u00a0b", "a\u2003b", "a@b", "@", "x" * 201]
-)
+@each("username", ["a b", "a\tb", "a\nb", "a\u00a0b", "a\u2003b", "a@b", "@", "x" * 201])
 def test_a_username_with_blanks_or_at_or_too_long_is_refused(username):
     assert wrong_fields(username=username) == ["username"]
 
 
-@pytest.mark.parametrize("email", ["a@b", "Ada@Example.org", "x" * 318 + "@b", "é@ü.de", "a+b@c.d"])
+@each("email", ["a@b", "Ada@Example.org", "x" * 318 + "@b", "é@ü.de", "a+b@c.d"])
 def test_an_address_is_kept(email):
     assert profile(email=email).email == email
 
 
-@pytest.mark.parametrize(
-    "email", ["x", "@", "a@", "@b", "a@b@c", "a b@c", "a@b c", "a@\nb", "x" * 319 + "@b"]
-)
+@each("email", ["x", "@", "a@", "@b", "a@b@c", "a b@c", "a@b c", "a@\nb", "x" * 319 + "@b"])
 def test_what_is_no_address_is_refused(email):
     assert wrong_fields(email=email) == ["email"]
 
@@ -69,15 +64,15 @@ def test_the_full_name_has_at_most_200_characters():
     assert wrong_fields(username="a", name="x" * 201) == ["name"]
 
 
-@pytest.mark.parametrize(
-    ("role", "id"),
+@each(
+    "role id",
     [(1, 1), (2, 2), (3, 3), ("Admin", 1), ("EDITOR", 2), ("viewer", 3), (" Viewer\n", 3)],
 )
 def test_a_role_is_an_id_or_a_name(role, id):
     assert profile(username="a", root_role=role).role_id == id
 
 
-@pytest.mark.parametrize("role", [0, -1, 4, 10**30, "", " ", "1", "root", "Admin, Editor"])
+@each("role", [0, -1, 4, 10**30, "", " ", "1", "root", "Admin, Editor"])
 def test_another_role_is_refused(role):
     assert wrong_fields(username="a", root_role=role) == ["rootRole"]
 

@@ -7,7 +7,6 @@ import random
 import time
 
 import msgspec
-import pytest
 
 from sigservice.services.actions import action_filters
 from sigservice.services.actions.action_filters import (
@@ -18,6 +17,7 @@ from sigservice.services.actions.action_filters import (
 )
 from sigservice.services.problems import Problems
 from tests.properties.generate import make_text, make_value
+from tests.table_tests import each
 
 HUGE = int("9" * 400)
 
@@ -135,7 +135,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("operator", "operand", "matching", "other"), TABLE)
+@each("operator operand matching other", TABLE)
 def test_what_an_operator_matches(operator, operand, matching, other):
     assert [x for x in matching if not value_matches(operator, operand, x)] == []
     assert [x for x in other if value_matches(operator, operand, x)] == []
@@ -144,7 +144,7 @@ def test_what_an_operator_matches(operator, operand, matching, other):
     assert [x for x in scalars if not value_matches(operator, operand, x, inverted=True)] == []
 
 
-@pytest.mark.parametrize(("operator", "operand", "matching", "other"), TABLE)
+@each("operator operand matching other", TABLE)
 def test_what_is_missing_matches_nothing(operator, operand, matching, other):
     name = "values" if operator in LIST_OPERATORS else "value"
     for inverted in (False, True):
@@ -157,8 +157,8 @@ def test_every_operator_is_in_the_table():
     assert {row[0] for row in TABLE} == set(OPERATORS) - {"EXISTS"}
 
 
-@pytest.mark.parametrize(
-    ("operator", "operand", "x"),
+@each(
+    "operator operand x",
     [
         ("IN", ["Straße"], "STRASSE"),
         ("NOT_IN", ["A"], "b"),
@@ -178,7 +178,7 @@ def test_not_in_without_case():
     assert not value_matches("NOT_IN", ["A"], "a", caseInsensitive=True)
 
 
-@pytest.mark.parametrize("x", [0, False, "", None, [], {}, "a"])
+@each("x", [0, False, "", None, [], {}, "a"])
 def test_exists(x):
     there = make_filter(operator="EXISTS")
     absent = make_filter(operator="EXISTS", inverted=True)
@@ -188,8 +188,8 @@ def test_exists(x):
     assert matches({"y": x}, absent)
 
 
-@pytest.mark.parametrize(
-    ("alerts", "is_match"),
+@each(
+    "alerts is_match",
     [
         ([("shop", "page")], True),
         ([("shop", "log"), ("mail", "page")], False),
@@ -198,7 +198,7 @@ def test_exists(x):
         ([], False),
     ],
 )
-@pytest.mark.parametrize("is_nested", [False, True])
+@each("is_nested", [False, True])
 def test_filters_of_one_list_are_about_one_element(alerts, is_match, is_nested):
     """Also where the list is an element of another one."""
     alerts = [{"team": team, "s": s} for team, s in alerts]
@@ -245,8 +245,8 @@ def test_all_filters_hold_and_one_of_a_group():
     assert [inner.value for inner in result.any] == ["2", None]
 
 
-@pytest.mark.parametrize(
-    ("x", "text"),
+@each(
+    "x text",
     [
         (0, "0"),
         (False, "false"),
@@ -264,8 +264,8 @@ def test_the_value_at_the_path_is_in_the_result(x, text):
     assert not result.matched
 
 
-@pytest.mark.parametrize(
-    ("fields", "paths"),
+@each(
+    "fields paths",
     [
         ({"operator": "IN", "values": []}, [".values"]),
         ({"operator": "IN"}, [".values"]),
@@ -336,9 +336,7 @@ def test_a_pattern_that_fits_only_with_case_is_refused_without():
     assert check(msgspec.structs.replace(heavy, caseInsensitive=True)) == ["[0].value"]
 
 
-@pytest.mark.parametrize(
-    "pattern", ["(a+)+$", "(a|aa)+b", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$", "(.*a){20}"]
-)
+@each("pattern", ["(a+)+$", "(a|aa)+b", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$", "(.*a){20}"])
 def test_patterns_take_linear_time(pattern):
     matcher = Matcher([make_filter(operator="REGEX", value=pattern)])
     started = time.thread_time()

@@ -7,6 +7,7 @@ import html
 import pytest
 
 from sigservice.services.integrations.mustache import TemplateError, parse, render
+from tests.table_tests import each
 
 VALUES = {
     "event": {
@@ -35,18 +36,18 @@ RENDERED = [
 WRONG = ["{{#a}}", "{{/a}}", "{{#a}}{{/b}}", "{{a", "{{a}} {{b", "{{}}", "{{=<% %>=}}", "{{a b}}"]
 
 
-@pytest.mark.parametrize(("template", "output"), RENDERED)
+@each("template output", RENDERED)
 def test_a_template_is_rendered(template, output):
     assert render(parse(template), VALUES, html.escape) == output
 
 
-@pytest.mark.parametrize("template", [*WRONG, "{{#a}}" * 50 + "{{/a}}" * 50])
+@each("template", [*WRONG, "{{#a}}" * 50 + "{{/a}}" * 50])
 def test_a_wrong_template_is_refused(template):
     with pytest.raises(TemplateError):
         parse(template)
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
     ["{{#x}}{{/x}}", "{{^event}}{{/event}}", "{{x.a.a.a.a}}", "{{x}}", "", "a{{! comment }}"],
 )

@@ -12,6 +12,7 @@ from sigservice.errors import BadDataError
 from sigservice.services.flags import constraints
 from sigservice.services.flags.constraints import OPERATORS, TEXT_OPERATORS, Constraint
 from sigservice.services.problems import Problems
+from tests.table_tests import each
 
 NUMBERS = tuple(f"NUM_{n}" for n in ("EQ", "GT", "GTE", "LT", "LTE"))
 SEMVERS = tuple(f"SEMVER_{n}" for n in ("EQ", "GT", "GTE", "LT", "LTE"))
@@ -49,14 +50,14 @@ def test_there_are_no_other_operators():
     assert len(OPERATORS) == 19
 
 
-@pytest.mark.parametrize("operator", TEXT_OPERATORS)
+@each("operator", TEXT_OPERATORS)
 def test_several_values_are_kept_in_order(operator):
     values = ["10.0.0.0/8", "::1", "192.168.0.1"]
     saved = check(operator=operator, values=values, value="ignored")
     assert saved == {"contextName": "x", "operator": operator, "values": values}
 
 
-@pytest.mark.parametrize("operator", TEXT_OPERATORS)
+@each("operator", TEXT_OPERATORS)
 def test_values_that_are_none(operator):
     assert refused(operator=operator) == ["values"]
     assert refused(operator=operator, values=[]) == ["values"]
@@ -71,14 +72,12 @@ def test_numbers_among_values_become_text():
     assert saved["values"] == ["1", "-2", "1.5", "1" + "0" * 30]
 
 
-@pytest.mark.parametrize(
-    "network", ["10.0.0.0/33", "10.0.0", "a", "10.0.0.0/8/8", " ", "1.2.3.4/-1"]
-)
+@each("network", ["10.0.0.0/33", "10.0.0", "a", "10.0.0.0/8/8", " ", "1.2.3.4/-1"])
 def test_invalid_networks_are_rejected(network):
     assert refused(operator="IN_CIDR", values=[network]) == ["values[0]"]
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     ["0", "-0", "1", "+1", "1.", "1.5", ".5", "-.5", "00012", "1e5", "1E+5", "1e-400", " 7 "],
 )
@@ -87,8 +86,8 @@ def test_the_engine_knows_every_number_that_is_accepted(value):
         assert holds(check(operator=operator, value=value), {"properties": {"x": number}})
 
 
-@pytest.mark.parametrize("operator", NUMBERS)
-@pytest.mark.parametrize(
+@each("operator", NUMBERS)
+@each(
     "value",
     [
         None,
@@ -126,8 +125,8 @@ def test_a_number_may_come_as_one():
     assert refused(operator="NUM_EQ", values=["5"]) == ["value"]
 
 
-@pytest.mark.parametrize(
-    ("value", "saved"),
+@each(
+    "value saved",
     [
         ("2024-01-01T10:00:00Z", None),
         ("2024-01-01T10:00:00.123Z", None),
@@ -153,8 +152,8 @@ def test_the_engine_knows_every_date_that_is_accepted(value, saved):
     assert holds(before, {"currentTime": "2020-01-01T00:00:00Z"})
 
 
-@pytest.mark.parametrize("operator", DATES)
-@pytest.mark.parametrize(
+@each("operator", DATES)
+@each(
     "value",
     [
         None,
@@ -179,7 +178,7 @@ def test_invalid_dates_are_rejected(operator, value):
     assert refused(operator=operator, value=value) == ["value"]
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     ["0.0.0", "1.2.3", "1.2.3-alpha.1", "1.2.3+b.7", "1.2.3-0a--", "9999999999999999999.0.0"],
 )
@@ -188,8 +187,8 @@ def test_the_engine_knows_every_version_that_is_accepted(value):
         assert holds(check(operator=operator, value=value), {"properties": {"x": version}})
 
 
-@pytest.mark.parametrize("operator", SEMVERS)
-@pytest.mark.parametrize(
+@each("operator", SEMVERS)
+@each(
     "value",
     [
         None,
@@ -224,7 +223,7 @@ def test_patterns():
     assert refused(operator="REGEX", value="a", inverted=True) == ["inverted"]
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         None,
@@ -252,7 +251,7 @@ def test_invalid_patterns_are_rejected(value):
     assert refused(operator="REGEX", value=value) == ["value"]
 
 
-@pytest.mark.parametrize("operator", ["", "in", "IN ", "EQ", "NOT", "x" * 10_000, "IN\n", "ＩＮ"])
+@each("operator", ["", "in", "IN ", "EQ", "NOT", "x" * 10_000, "IN\n", "ＩＮ"])
 def test_unknown_operators_are_rejected(operator):
     assert refused(operator=operator, values=["a"], value="1") == ["operator"]
 
@@ -299,7 +298,7 @@ def test_number_of_reported_problems_is_limited():
     assert paths[:2] == ["values", "values[0]"]
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@each("operator", OPERATORS)
 def test_stored_constraints_are_accepted_unchanged(operator):
     sample = {**dict.fromkeys(NUMBERS, ".5"), **dict.fromkeys(SEMVERS, "1.2.3")}
     sample |= {"REGEX": "a+"} | dict.fromkeys(DATES, "2024-01-01")

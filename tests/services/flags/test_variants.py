@@ -11,6 +11,7 @@ from sigservice.errors import BadDataError
 from sigservice.services.flags import variants
 from sigservice.services.flags.variants import Variant
 from sigservice.services.problems import Problems
+from tests.table_tests import each
 
 
 def check(*fields):
@@ -31,7 +32,7 @@ def fixed(name, weight):
     return {"name": name, "weight": weight, "weightType": "fix"}
 
 
-@pytest.mark.parametrize("seed", range(200))
+@each("seed", range(200))
 def test_the_weights_sum_to_1000(seed):
     dice = random.Random(seed)
     cuts = sorted(dice.randint(0, 1000) for _ in range(dice.choice([0, 1, 2, 9, 50])))
@@ -58,8 +59,8 @@ def test_none_stay_none():
     assert check() == []
 
 
-@pytest.mark.parametrize(
-    ("fields", "paths"),
+@each(
+    "fields paths",
     [
         ([{"name": ""}], ["[0].name"]),
         ([{"name": "x" * 101}], ["[0].name"]),
@@ -99,13 +100,13 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("type", "value"), [(t, v) for t, values in GOOD.items() for v in values])
+@each("type value", [(t, v) for t, values in GOOD.items() for v in values])
 def test_a_payload_comes_back_as_it_was(type, value):
     payload = {"type": type, "value": value}
     assert check({"name": "a", "payload": payload})[0]["payload"] == payload
 
 
-@pytest.mark.parametrize(("type", "value"), [(t, v) for t, values in BAD.items() for v in values])
+@each("type value", [(t, v) for t, values in BAD.items() for v in values])
 def test_payload_must_match_its_type(type, value):
     variant = {"name": "a", "payload": {"type": type, "value": value}}
     assert refused(variant) == ["[0].payload.value"]

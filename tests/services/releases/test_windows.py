@@ -7,14 +7,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from sigservice.services.releases.windows import Window, is_open
+from tests.table_tests import each
 
 BERLIN = "Europe/Berlin"
 WORK = Window(BERLIN, ["mon", "tue", "wed", "thu"], "09:00", "16:00")
 NIGHT = Window(BERLIN, ["fri"], "22:00", "06:00")
 
 
-@pytest.mark.parametrize(
-    ("moment", "expected"),
+@each(
+    "moment expected",
     [
         ("2026-11-23T07:59:59+00:00", False),  # Monday, 08:59 in Berlin
         ("2026-11-23T08:00:00+00:00", True),
@@ -29,8 +30,8 @@ def test_a_window_follows_the_clock_on_the_wall(moment, expected):
     assert is_open(WORK, datetime.fromisoformat(moment)) is expected
 
 
-@pytest.mark.parametrize(
-    ("moment", "expected"),
+@each(
+    "moment expected",
     [
         ("2026-11-27T20:59:00+00:00", False),  # Friday, 21:59
         ("2026-11-27T21:00:00+00:00", True),

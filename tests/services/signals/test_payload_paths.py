@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 import time
 
-import pytest
-
 from sigservice.services.signals.payload_paths import find_values, flatten_payload, parse_path
 from tests.properties.generate import make_text
+from tests.table_tests import each
 
 ALERTS = {
     "status": "firing",
@@ -31,8 +30,8 @@ def find(payload, path):
     return find_values(payload, path)
 
 
-@pytest.mark.parametrize(
-    ("path", "values"),
+@each(
+    "path values",
     [
         ("status", ["firing"]),
         ("x[0]", ["bracket"]),
@@ -67,8 +66,8 @@ def test_a_path_returns_its_values(path, values):
     assert find(ALERTS, path) == values
 
 
-@pytest.mark.parametrize(
-    ("payload", "path", "values"),
+@each(
+    "payload path values",
     [
         ([{"a": 1}, {"a": 2}], "[0].a", [1]),
         ([{"a": 1}, {"a": 2}], "[*].a", [1, 2]),
@@ -88,7 +87,7 @@ def test_other_payloads(payload, path, values):
     assert find(payload, path) == values
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         "",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from sigservice.services.problems import Problems
 from sigservice.services.signals.signature_schemes import SignatureSettings
 from sigservice.services.signals.signature_settings import check_settings, find_sns_host
 from sigservice.services.signals.signatures import generate_secret
+from tests.table_tests import each
 
 TOPIC = "arn:aws:sns:us-east-2:123456789012:alarms"
 GENERIC = {"scheme": "generic", "header": "X-Signature"}
@@ -31,13 +30,13 @@ VALID = [
 ]
 
 
-@pytest.mark.parametrize("settings", VALID, ids=str)
+@each("settings", VALID)
 def test_valid_settings_with_their_own_secret(settings):
     assert find_paths(settings, generate_secret(SignatureSettings(**settings))) == []
 
 
-@pytest.mark.parametrize(
-    ("settings", "path"),
+@each(
+    "settings path",
     [
         ({"scheme": "github", "header": "X-Mine"}, "header"),
         ({"scheme": "slack", "content": "{body}!"}, "content"),
@@ -52,8 +51,10 @@ def test_valid_settings_with_their_own_secret(settings):
         ({"scheme": "aws-sns", "topics": [TOPIC, "alarms"]}, "topics[1]"),
         ({"scheme": "stripe", "timestampHeader": "X-Time"}, "timestampHeader"),
         ({"scheme": "generic"}, "header"),
-        (GENERIC | {"timestampHeader": "x-signature", "content": "{timestamp}{body}"},
-         "timestampHeader"),
+        (
+            GENERIC | {"timestampHeader": "x-signature", "content": "{timestamp}{body}"},
+            "timestampHeader",
+        ),
         (GENERIC | {"prefix": "é"}, "prefix"),
         (GENERIC | {"prefix": "x" * 51}, "prefix"),
         (GENERIC | {"content": "{timestamp}"}, "content"),
@@ -63,14 +64,13 @@ def test_valid_settings_with_their_own_secret(settings):
         (GENERIC | {"timestampHeader": "X-Time"}, "content"),
         (GENERIC | {"content": "{body}" + "x" * 200}, "content"),
     ],
-    ids=str,
-)  # fmt: skip
+)
 def test_a_mistake_is_named_at_its_field(settings, path):
     assert find_paths(settings) == [path]
 
 
-@pytest.mark.parametrize(
-    ("scheme", "secret"),
+@each(
+    "scheme secret",
     [
         ("github", "short"),
         ("github", "x" * 501),
@@ -88,8 +88,8 @@ def test_sns_has_no_secret():
     assert find_paths({"scheme": "aws-sns", "topics": [TOPIC]}, "a secret") == ["secret"]
 
 
-@pytest.mark.parametrize(
-    ("topic", "host"),
+@each(
+    "topic host",
     [
         (TOPIC, "sns.us-east-2.amazonaws.com"),
         ("arn:aws-us-gov:sns:us-gov-west-1:123456789012:a", "sns.us-gov-west-1.amazonaws.com"),

@@ -21,6 +21,7 @@ from sigservice.services.signals.signatures import (
     verify,
 )
 from tests.senders.kit import read_test
+from tests.table_tests import each
 
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 SECONDS = str(int(NOW.timestamp()))
@@ -198,8 +199,8 @@ def test_a_replay_outside_of_the_tolerance_is_refused(call):
     assert call.verify(settings=settings, now=call.now + timedelta(minutes=12)) == ""
 
 
-@pytest.mark.parametrize("call", TIMED.values(), ids=TIMED)
-@pytest.mark.parametrize("text", ["x", "-1", "1.5", " 1", "1" * 14, "١٢٣", "1\n", "{body}"])
+@each("call", TIMED.values())
+@each("text", ["x", "-1", "1.5", " 1", "1" * 14, "١٢٣", "1\n", "{body}"])
 def test_a_timestamp_that_is_none_is_refused(call, text):
     name = next(name for name in call.headers if "time" in name)
     assert call.verify(headers=call.headers | {name: text}).endswith("is not a Unix timestamp.")
@@ -222,8 +223,8 @@ def test_one_of_several_signatures_is_enough(call, separator):
     assert call.verify(headers=call.headers | {name: flood}) == WRONG_SIGNATURE
 
 
-@pytest.mark.parametrize("separator", [",", " ", ", "])
-@pytest.mark.parametrize("prefix", ["", "v1=", "v1,", "sha256="])
+@each("separator", [",", " ", ", "])
+@each("prefix", ["", "v1=", "v1,", "sha256="])
 def test_a_generic_header_can_have_several_signatures(prefix, separator):
     settings = SignatureSettings("generic", header="S", prefix=prefix)
     valid = prefix + sign("generic-secret", b"{}")

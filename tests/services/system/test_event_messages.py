@@ -141,8 +141,8 @@ def test_flag_and_project_are_links_below_the_public_url():
     assert find_page(deleted, URL) == f"{URL}/admin/projects/web/overview"
 
 
-@pytest.mark.parametrize("style", [SLACK, MARKDOWN])
-@pytest.mark.parametrize("letter", ["f", "<", "&", "_", "😀"])
+@each("style", [SLACK, MARKDOWN])
+@each("letter", ["f", "<", "&", "_", "😀"])
 def test_long_texts_are_cut_before_they_are_escaped(letter, style):
     reason = letter * 9000
     row = make_row("feature-environment-disabled", data={"reason": reason}, **PLACE)
@@ -154,8 +154,8 @@ def test_long_texts_are_cut_before_they_are_escaped(letter, style):
     assert text.endswith(")"), "what follows the text is complete"
 
 
-@pytest.mark.parametrize("style", [SLACK, MARKDOWN])
-@pytest.mark.parametrize("name", ["@all", "@here", "<@U123>", "mail (@channel)"])
+@each("style", [SLACK, MARKDOWN])
+@each("name", ["@all", "@here", "<@U123>", "mail (@channel)"])
 def test_no_text_of_a_user_mentions_anyone(name, style):
     place = PLACE | {"feature_name": name, "project": name, "environment": name, "created_by": name}
     row = make_row("feature-environment-disabled", data={"reason": name}, **place)

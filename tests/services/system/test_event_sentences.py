@@ -4,14 +4,13 @@ import json
 import re
 import time
 
-import pytest
-
 from sigservice.services.integrations.integration_events import RECORDED
 from sigservice.services.system.event_sentences import (
     compare_lines,
     describe_event,
     has_subject,
 )
+from tests.table_tests import each
 
 VERBS = {
     *("added", "archived", "cancelled", "changed", "created", "deleted", "deprecated", "disabled"),
@@ -120,7 +119,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("sentence", CHANGES)
+@each("sentence", CHANGES)
 def test_event_is_a_sentence(sentence):
     assert describe_event(CHANGES[sentence]) == sentence
 

@@ -163,8 +163,8 @@ def test_a_metric_with_too_many_samples_is_dropped_and_the_others_stay():
     assert ([sample.name for sample in parsed.samples], parsed.dropped) == (["good", "good"], 1)
 
 
-@pytest.mark.parametrize(
-    ("limits", "minutes", "bounds", "count"),
+@each(
+    "limits minutes bounds count",
     [
         (FRONTEND_LIMITS, 1, 0, 200),
         (FRONTEND_LIMITS, 1, 50, 5000 // (2 * 51)),
