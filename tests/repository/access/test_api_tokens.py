@@ -6,10 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sigservice.db.errors import UniqueViolation
-from sigservice.errors import ConflictError
 from sigservice.repository.access import api_tokens
-from tests.repository.kit import attempt, ids, is_locked_out, run
+from tests.repository.kit import ids, is_locked_out, run
 
 
 def add(conn, secret_hash=b"hash", **more):
@@ -29,53 +27,10 @@ def find(conn, secret_hash):
     return api_tokens.find(conn, secret_hash, datetime.now(UTC))
 
 
-def test_an_empty_table_has_no_token(conn):
-    assert api_tokens.count(conn) == 0
-    assert find(conn, b"hash") is None
-
-
-@pytest.mark.parametrize("projects", [["*"], ["a", "b"], ['q"uote', "com, ma", "{}"], []])
-def test_a_token_is_found_by_its_hash_with_its_scope(conn, projects):
-    id = add(conn, type="client", environment="production", projects=projects, token_name="sdk")
-    assert find(conn, b"hash") == {
-        "id": id,
-        "token_name": "sdk",
-        "type": "client",
-        "environment": "production",
-        "projects": projects,
-        "expires_at": None,
-    }
-    assert api_tokens.count(conn) == 1
-
-
 @pytest.mark.parametrize("other", [b"", b"Hash", b"hash ", b"hash\x00", b"\xff"])
 def test_another_hash_finds_nothing(conn, other):
     add(conn)
     assert find(conn, other) is None
-
-
-@pytest.mark.parametrize(("expires", "is_found"), [("-1 second", False), ("1 minute", True)])
-def test_an_expired_token_is_not_found_but_counted(conn, expires, is_found):
-    add(conn)
-    run(conn, "UPDATE api_tokens SET expires_at = now() + %s::interval", expires)
-    assert (find(conn, b"hash") is not None) is is_found
-    assert api_tokens.count(conn) == 1
-
-
-def test_a_secret_is_stored_once(conn):
-    add(conn)
-    with pytest.raises(UniqueViolation) as caught, attempt(conn):
-        add(conn, token_name="other")
-    assert caught.value.constraint == "api_tokens_secret_hash_key"
-    add(conn, b"other")
-    assert api_tokens.count(conn) == 2
-
-
-def test_there_are_three_types(conn):
-    for type in ("admin", "client", "frontend"):
-        add(conn, type.encode(), type=type)
-    with pytest.raises(ConflictError), attempt(conn):
-        add(conn, type="backend")
 
 
 def test_a_locked_table_can_be_read_but_not_written_or_locked_again(pool):
@@ -107,16 +62,6 @@ def test_a_token_is_looked_up_by_secret_before_id(conn):
     assert api_tokens.find_to_change(conn, secret_hash=b"x", id=second)["id"] == second
     assert api_tokens.find_to_change(conn, secret_hash=b"x", id=None) is None
     assert api_tokens.find_to_change(conn, secret_hash=b"x", id=2**62) is None
-
-
-def test_update_and_delete_change_one_token(conn):
-    first, second = add(conn, b"1"), add(conn, b"2")
-    at = datetime(2030, 1, 2, tzinfo=UTC)
-    api_tokens.update(conn, first, expires_at=at)
-    assert [row["expires_at"] for row in api_tokens.list_all(conn)] == [at, None]
-    assert api_tokens.delete(conn, first) is True
-    assert api_tokens.delete(conn, first) is False
-    assert ids(api_tokens.list_all(conn)) == [second]
 
 
 def test_removing_a_project_deletes_tokens_without_another_project(conn):

@@ -25,24 +25,6 @@ def add(conn, user_id, description="ci", **more):
     return row and row["id"]
 
 
-def test_a_token_is_found_with_its_owner_until_it_expires(conn):
-    ada = add_user(conn, "ada", email="a@b", name="Ada")
-    id = add(conn, ada)
-    hash = f"{ada} ci".encode()
-    assert personal_tokens.find_owner(conn, hash, NOW) == {
-        "token_id": id,
-        "id": ada,
-        "username": "ada",
-        "email": "a@b",
-        "name": "Ada",
-        "role": "Admin",
-    }
-    assert personal_tokens.find_owner(conn, hash, NOW + timedelta(1)) is None
-    assert personal_tokens.find_owner(conn, b"x", NOW) is None
-    users.delete(conn, ada)
-    assert personal_tokens.find_owner(conn, hash, NOW) is None
-
-
 def test_tokens_are_listed_and_deleted_by_owner(conn):
     ada, robot = add_user(conn), add_service_account(conn)
     first, second, third = add(conn, ada), add(conn, robot), add(conn, robot, "b")
@@ -71,14 +53,6 @@ def test_last_use_only_moves_forward(conn):
     assert personal_tokens.mark_used(conn, {first: NOW, 2**31 - 1: NOW}) == 1
     assert personal_tokens.mark_used(conn, {first: NOW - timedelta(1), second: NOW}) == 1
     assert [row["seen_at"] for row in personal_tokens.list_of_users(conn, [ada])] == [NOW, NOW]
-
-
-def test_deleting_a_users_tokens_returns_their_ids(conn):
-    ada, bob = add_user(conn), add_user(conn, "bob")
-    first, second, other = add(conn, ada), add(conn, ada, "b"), add(conn, bob)
-    assert personal_tokens.delete_of_user(conn, ada) == [first, second]
-    assert personal_tokens.delete_of_user(conn, ada) == []
-    assert ids(personal_tokens.list_of_users(conn, [bob])) == [other]
 
 
 def test_locking_an_owner_locks_no_other_user(pool):

@@ -39,14 +39,6 @@ def test_a_token_is_found_until_it_expires(conn):
     assert reset_tokens.delete_expired(conn, END) == 1
 
 
-def test_a_token_is_used_once(conn):
-    insert(conn, add_user(conn, "bo"))
-    assert reset_tokens.use(conn, FIRST, NOW)
-    assert not reset_tokens.use(conn, FIRST, NOW)
-    assert not reset_tokens.use(conn, SECOND, NOW)
-    assert reset_tokens.find(conn, FIRST, NOW)["used_at"] == NOW
-
-
 def test_unused_ones_of_a_user_are_deleted(conn):
     bo, cy = add_user(conn, "bo"), add_user(conn, "cy")
     insert(conn, bo)

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
-from sigservice.db.errors import UniqueViolation
-from sigservice.errors import ConflictError
-from sigservice.repository.access import sessions, users
-from tests.repository.kit import EDITOR_ROLE, add_user, attempt, run
+from sigservice.repository.access import sessions
+from tests.repository.kit import EDITOR_ROLE, add_user, run
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -43,12 +39,6 @@ def test_a_session_finds_its_user(conn):
     }
 
 
-def test_an_unknown_session_finds_no_user(conn):
-    open_session(conn, add_user(conn))
-    for unknown in (b"", b"b", b"aa", b"\x00"):
-        assert sessions.find_user(conn, unknown, NOW) is None
-
-
 def test_a_session_ends_at_its_time_and_not_before(conn):
     open_session(conn, add_user(conn))
     assert sessions.find_user(conn, b"a", NOW + HOUR - timedelta(microseconds=1))
@@ -62,29 +52,6 @@ def test_the_callers_clock_decides_and_not_the_databases(conn):
     assert sessions.delete_expired(conn, datetime(1998, 1, 1, tzinfo=UTC)) == 0
 
 
-def test_a_default_password_is_reported_to_all_users(conn):
-    ada = add_user(conn, "ada", password_hash="h", has_default_password=True)
-    open_session(conn, add_user(conn, "bob"))
-    row = sessions.find_user(conn, b"a", NOW)
-    assert (row["has_built_in_password"], row["default_password_works"]) == (False, True)
-    users.update_password(conn, ada, password_hash="new")
-    assert sessions.find_user(conn, b"a", NOW)["default_password_works"] is False
-
-
-def test_a_session_id_is_unique(conn):
-    id = add_user(conn)
-    open_session(conn, id)
-    with pytest.raises(UniqueViolation) as caught, attempt(conn):
-        open_session(conn, id)
-    assert caught.value.constraint == "sessions_pkey"
-
-
-def test_a_session_needs_a_user(conn):
-    with pytest.raises(ConflictError), attempt(conn):
-        open_session(conn, 999)
-    assert read_hashes(conn) == []
-
-
 def test_deleting_a_session_tells_whether_there_was_one(conn):
     id = add_user(conn)
     open_session(conn, id, b"a")
@@ -92,26 +59,6 @@ def test_deleting_a_session_tells_whether_there_was_one(conn):
     assert sessions.delete(conn, b"a") is True
     assert sessions.delete(conn, b"a") is False
     assert read_hashes(conn) == [b"b"]
-
-
-def test_all_sessions_of_one_user_are_deleted(conn):
-    ada, bob = add_user(conn, "ada"), add_user(conn, "bob")
-    for id_hash in (b"a1", b"a2", b"a3"):
-        open_session(conn, ada, id_hash)
-    open_session(conn, bob, b"b1")
-    assert sessions.delete_of_user(conn, ada) == 3
-    assert sessions.delete_of_user(conn, ada) == 0
-    assert read_hashes(conn) == [b"b1"]
-
-
-@pytest.mark.parametrize(("except_hash", "expected"), [(b"a2", [b"a2", b"b1"]), (b"b1", [b"b1"])])
-def test_one_session_may_be_kept(conn, except_hash, expected):
-    ada, bob = add_user(conn, "ada"), add_user(conn, "bob")
-    for id_hash in (b"a1", b"a2"):
-        open_session(conn, ada, id_hash)
-    open_session(conn, bob, b"b1")
-    assert sessions.delete_of_user(conn, ada, except_hash) == 3 - len(expected)
-    assert read_hashes(conn) == expected
 
 
 def test_uses_are_written_and_never_set_back(conn):
@@ -142,15 +89,6 @@ def test_a_users_sessions_are_listed_the_current_one_first(conn):
     assert list_hashes(conn, ada, limit=2) == [("1", True), ("2", False)]
     assert list_hashes(conn, ada, now=NOW + HOUR) == [("1", True), ("2", False)]
     assert list_hashes(conn, ada, idle_before=NOW) == [("1", True), ("2", False)]
-
-
-def test_a_session_is_deleted_for_its_user_alone(conn):
-    ada, bob = add_user(conn, "ada"), add_user(conn, "bob")
-    open_session(conn, ada, b"a1")
-    ((id,),) = run(conn, "SELECT id FROM sessions")
-    assert sessions.delete_own(conn, bob, id, current_hash=b"a1") is None
-    assert sessions.delete_own(conn, ada, id, current_hash=b"a1") == {"is_current": True}
-    assert sessions.delete_own(conn, ada, id, current_hash=b"a1") is None
 
 
 def test_a_session_of_the_version_before_counts_as_used_when_it_was_opened(conn):

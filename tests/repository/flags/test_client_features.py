@@ -10,10 +10,8 @@ import pytest
 from sigservice.repository import revisions
 from sigservice.repository.flags import (
     client_features,
-    feature_dependencies,
     feature_environments,
     feature_tags,
-    features,
 )
 from sigservice.repository.revisions import RevisionBump
 from tests.repository.kit import (
@@ -42,25 +40,6 @@ def list_items(conn, environment="development", item_type="flag", since=None):
 
 def bodies(conn, environment="development", item_type="flag", since=None):
     return [json.loads(row["body"]) for row in list_items(conn, environment, item_type, since)]
-
-
-def test_a_flag_that_is_off_is_sent(conn):
-    assert bodies(conn) == [
-        {
-            "name": "a",
-            "type": "release",
-            "enabled": False,
-            "project": "default",
-            "stale": False,
-            "description": None,
-            "impressionData": False,
-            "strategies": [],
-            "variants": [],
-        }
-    ]
-    assert bodies(conn, "none") == bodies(conn)
-    features.archive(conn, ["a"])
-    assert bodies(conn) == []
 
 
 def test_state_and_strategies_are_those_of_the_environment(conn):
@@ -97,20 +76,6 @@ def test_segments_of_flags_are_listed(conn):
     ]
     (row,) = list_items(conn)
     assert sorted(row["segment_ids"]) == sorted([one, two, empty])
-
-
-def test_dependencies(conn):
-    for name in ("b", "c", "d"):
-        add_flag(conn, name)
-    feature_dependencies.upsert(conn, "a", "d", enabled=True, variants='["red"]')
-    feature_dependencies.upsert(conn, "b", "d", enabled=False, variants='["red"]')
-    feature_dependencies.upsert(conn, "c", "d", enabled=True, variants="[]")
-    assert [body.get("dependencies") for body in bodies(conn)] == [
-        [{"feature": "d", "enabled": True, "variants": ["red"]}],
-        [{"feature": "d", "enabled": False}],
-        [{"feature": "d", "enabled": True}],
-        None,
-    ]
 
 
 def test_a_flag_has_its_project_and_tags(conn):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sigservice.errors import ConflictError
 from sigservice.repository.flags import feature_dependencies, features
-from tests.repository.kit import add_built_ins, add_flag, add_project, attempt
+from tests.repository.kit import add_built_ins, add_flag
 
 
 @pytest.fixture
@@ -45,15 +44,6 @@ def test_dependencies_are_listed_by_child_and_parent(conn):
     assert around(conn) == []
 
 
-def test_possible_parents_live_in_the_project_without_a_parent(conn):
-    add_project(conn)
-    add_flag(conn, "o", "other")
-    set_parent(conn, "b", "c")
-    features.archive(conn, ["d"])
-    assert feature_dependencies.list_possible_parents(conn, "default", "a") == ["c"]
-    assert feature_dependencies.list_possible_parents(conn, "other", "o") == []
-
-
 def test_dependencies_are_deleted_by_child_and_parent(conn):
     set_parent(conn, "a", "c")
     set_parent(conn, "b", "c")
@@ -65,12 +55,3 @@ def test_dependencies_are_deleted_by_child_and_parent(conn):
     set_parent(conn, "d", "c")
     assert feature_dependencies.delete_by_children(conn, ["c", "a"]) == 1
     assert around(conn, "a", "c", "d") == [("d", "c")]
-
-
-def test_a_parent_is_not_deleted_under_its_child(conn):
-    set_parent(conn, "a", "b")
-    features.archive(conn, ["a", "b"])
-    with pytest.raises(ConflictError), attempt(conn):
-        features.delete(conn, ["b"])
-    features.delete(conn, ["a"])
-    assert around(conn, "b") == []

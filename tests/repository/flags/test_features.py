@@ -5,15 +5,12 @@ from __future__ import annotations
 import pytest
 
 from sigservice.db import queries
-from sigservice.errors import ConflictError
 from sigservice.repository.flags import feature_environments, feature_tags, features
 from sigservice.repository.flags.features import FeatureFilter
-from sigservice.services.flags import feature_view
 from tests.repository.kit import (
     add_built_ins,
     add_flag,
     add_project,
-    attempt,
     find_state,
     named,
     run,
@@ -34,15 +31,6 @@ def result(conn, **expected):
     return named(rows)
 
 
-def test_an_empty_table_has_none(conn):
-    assert features.find(conn, "a") is None
-    assert features.list_by_name(conn, ["a"]) == features.list_by_name(conn, []) == []
-    assert features.count(conn) == 0
-    assert result(conn) == []
-    features.archive(conn, ["a"])
-    features.delete(conn, ["a"])
-
-
 def test_a_new_flag_is_found_by_its_name(conn):
     values = {"type": "permission", "description": "d", "impressionData": True, "stale": True}
     add_flag(conn, "a.b_c~d-9", **values)
@@ -51,43 +39,6 @@ def test_a_new_flag_is_found_by_its_name(conn):
     assert (row["created_by"], row["created_by_user_id"]) == ("ada", 1)
     assert (row["stale"], row["archived_at"], row["last_seen_at"]) == (True, None, None)
     assert features.find(conn, "A.b_c~d-9") is None
-
-
-def test_a_flag_in_the_archive_is_found(conn):
-    add_flag(conn)
-    features.archive(conn, ["a"])
-    assert named(features.list_by_name(conn, ["b", "a", "a"])) == ["a"]
-
-
-@pytest.mark.parametrize(
-    "invalid",
-    [
-        {"name": ""},
-        {"name": "a b"},
-        {"name": "a\n"},
-        {"name": "é"},
-        {"name": "x" * 101},
-        {"project": "none"},
-        {"type": "none"},
-        {"description": "x" * 5001},
-    ],
-)
-def test_table_rejects_invalid_rows(conn, invalid):
-    with pytest.raises(ConflictError), attempt(conn):
-        add_flag(conn, **{"name": "a"} | invalid)
-
-
-def test_update_and_stale(conn):
-    for name in ("a", "b", "c"):
-        add_flag(conn, name)
-    before = features.find(conn, "a")
-    values = {"type": "experiment", "description": "d", "stale": True}
-    add_flag(conn, "a", **values, impressionData=True)
-    assert features.find(conn, "a") == before | values | {"impression_data": True}
-    features.set_stale(conn, ["a", "b", "none"], False)
-    features.set_stale(conn, ["c"], True)
-    assert result(conn, stale=True) == ["c"]
-    assert result(conn, stale=False) == ["a", "b"]
 
 
 def test_the_archive(conn):
@@ -136,26 +87,6 @@ def test_the_search_narrows(conn):
     assert result(conn, environment="production") == ["b"]
     assert result(conn, environment="production", enabled=False) == ["a_b", "axb"]
     assert result(conn, prefix="a", types=["release"]) == ["a_b"]
-
-
-@pytest.mark.parametrize(
-    ("limit", "offset", "names"),
-    [
-        (2, 0, ["f0", "f1"]),
-        (2, 3, ["f3", "f4"]),
-        (2, 4, ["f4"]),
-        (2, 5, []),
-        (5, 0, ["f0", "f1", "f2", "f3", "f4"]),
-        (6, 0, ["f0", "f1", "f2", "f3", "f4"]),
-        (None, 0, ["f0", "f1", "f2", "f3", "f4"]),
-    ],
-)
-def test_each_page_has_the_total(conn, limit, offset, names):
-    for n in range(5):
-        add_flag(conn, f"f{n}")
-    assert features.count_matches(conn, FeatureFilter(limit=limit, offset=offset)) == 5
-    rows, total = feature_view.search(conn, FeatureFilter(limit=limit, offset=offset), 1)
-    assert (named(rows), total) == (names, 5)
 
 
 @pytest.mark.parametrize("descending", [False, True])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sigservice.repository.flags import feature_tags
 from sigservice.repository.projects import feature_types, strategy_types, tag_types, tags
 from tests.repository.kit import run
 
@@ -58,3 +59,8 @@ def test_tags_are_deleted_with_their_type(conn):
     assert tags.delete(conn, "module", "web") is False
     tag_types.delete(conn, "team")
     assert tags.list_all(conn) == []
+
+
+def test_each_missing_type_of_tags_is_listed_once(conn):
+    tag_types.put(conn, [{"name": "team"}])
+    assert feature_tags.list_missing_types(conn, ["team", "x", "x"]) == ["x"]
