@@ -45,28 +45,6 @@ def limit_window(monkeypatch, **limits):
     monkeypatch.setattr(signals, "SEARCH_WINDOW", signals.SEARCH_WINDOW._replace(**limits))
 
 
-def test_pattern_is_a_like_pattern_and_case_insensitive(conn, world):
-    hit = world.send({"level": "Critical"})
-    assert search(conn, world.a, "%critical%") == [hit]
-    assert search(conn, world.a, "%CRIT_CAL%") == [hit]
-    assert search(conn, world.a, "critical") == []
-    assert search(conn, world.b, "%critical%") == []
-
-
-def test_search_is_limited_to_its_endpoint_token_and_ids(conn, world):
-    signal_ids = [world.send(n, token="other" if n % 2 else "ci") for n in range(6)]
-    world.send(1, "b")
-    assert search(conn, world.a, "%") == signal_ids[::-1]
-    assert search(conn, world.a, "%", token_id=world.other) == signal_ids[1::2][::-1]
-    assert search(conn, world.a, "%", before=signal_ids[4]) == signal_ids[:4][::-1]
-    assert search(conn, world.a, "%", oldest_id=signal_ids[3]) == signal_ids[3:][::-1]
-    assert search(conn, world.a, "%", before=signal_ids[4], oldest_id=signal_ids[3], limit=5) == [
-        signal_ids[3]
-    ]
-    assert search(conn, world.a, "%", limit=2) == signal_ids[-2:][::-1]
-    assert search(conn, world.b, "%", token_id=world.ci) == []
-
-
 def test_window_ends_at_the_oldest_signal_if_all_fit(conn, world):
     assert search_end(conn, world.a) == (0, False)
     signal_ids = [world.send(n, token="other" if n else "ci") for n in range(4)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sigservice.repository.access import api_tokens
-from sigservice.repository.usage import client_applications, statistics
+from sigservice.repository.usage import client_applications
 from tests.repository.kit import run
 
 
@@ -85,13 +85,6 @@ def test_valid_tokens_are_found_together(conn):
     assert sorted(bytes(row["secret_hash"]) for row in rows) == [b"a", b"b"]
     assert rows[0]["projects"] == ["p", "q"]
     assert api_tokens.list_valid(conn, []) == []
-
-
-def test_statistics_of_an_empty_database_are_zero(conn):
-    row = statistics.count_everything(conn)
-    assert row.pop("instance_id") is None
-    assert row.pop("roles") == 3
-    assert set(row.values()) == {0}
 
 
 def test_old_applications_without_instances_are_deleted(conn):

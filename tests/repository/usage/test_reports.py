@@ -6,7 +6,7 @@ import pytest
 
 from sigservice.db.errors import DatabaseUnavailable
 from sigservice.repository.usage import client_applications
-from tests.repository.kit import add_strategy, run, set_variants, store_reports
+from tests.repository.kit import run, set_variants, store_reports
 from tests.waiting import DEADLINE_SECONDS
 
 
@@ -75,46 +75,6 @@ def test_counts_of_one_key_are_summed_in_a_statement_and_across_statements(conn,
     assert run(conn, "SELECT variant, count FROM client_metrics_variants") == [("blue", 10)]
 
 
-def test_only_variants_that_the_flag_has_in_the_environment_are_stored(conn, flags):
-    set_variants(conn, "one", "dev", '[{"name": "old"}]')
-    add_strategy(conn, "1", "one", "dev", variants='[{"name": "blue"}, {"name": "red"}]')
-    add_strategy(conn, "2", "one", "prod", variants='[{"name": "green"}]')
-    add_strategy(conn, "3", "two", "dev", variants='[{"name": "two"}]')
-    names = ("old", "blue", "red", "disabled", "green", "two", "invented", "")
-    variants = [("one", "shop", "dev", 0, name, 1) for name in names]
-    variants += [("none", "shop", "dev", 0, "x", 1), ("one", "shop", "nowhere", 0, "x", 1)]
-    result = store_reports(conn, variants=variants)
-    dropped = {("one", "dev", name) for name in ("green", "two", "invented", "")}
-    assert result.dropped_variants == dropped
-    rows = run(conn, "SELECT variant FROM client_metrics_variants ORDER BY 1")
-    assert rows == [("blue",), ("disabled",), ("old",), ("red",)]
-
-
-@pytest.mark.parametrize("variants", [[], [("one", "shop", "dev", 0, "disabled", 1)]])
-def test_unknown_flags_and_environments_are_ignored(conn, flags, variants):
-    usages = [("none", "shop", "dev", 0, 1, 1), ("one", "shop", "nowhere", 0, 1, 1)]
-    usages.append(("two", "shop", "dev", 0, 1, 2))
-    result = store_reports(conn, usages=usages, variants=variants)
-    assert result.unknown_flags == {"none"}
-    assert result.names == {("dev", "backend", "shop")}
-    assert list_names(conn) == [("dev", "backend", "shop")]
-    assert list_sums(conn) == [("two", "shop", "dev", 1, 2)]
-
-
-def test_application_names_are_accepted_up_to_the_limit(conn, flags):
-    assert accept(conn, "b", "b") == ["b"]
-    assert accept(conn, "d", "c", "b") == ["b", "c"]
-    assert accept(conn, "d", "e") == []
-    assert accept(conn, "c") == ["c"]
-    assert run(conn, "SELECT DISTINCT app_name FROM client_instances ORDER BY 1") == [
-        ("b",),
-        ("c",),
-    ]
-    usages = [(name, app, "dev", 0, 1, 0) for name in ("one", "two") for app in ("b", "x")]
-    store_reports(conn, usages=usages, backend_limit=2)
-    assert list_sums(conn) == [("one", "b", "dev", 1, 0), ("two", "b", "dev", 1, 0)]
-
-
 def test_each_environment_and_sdk_type_has_its_own_names(conn, flags):
     assert accept(conn, "a", "b", "c") == ["a", "b"]
     assert accept(conn, "c", environment="prod") == ["c"]
@@ -149,20 +109,6 @@ def test_application_is_updated_once_a_minute_and_keeps_its_strategies(conn, fla
     assert store(59, strategies=["b"]) == (True, '["b"]')
     row = client_applications.find(conn, "shop")
     assert row["missing_strategies"] == ["b"]
-
-
-def test_last_report_of_an_instance_decides_and_keeps_its_sdk(conn, flags):
-    first = make_instance(version="py:1", ip="::1", strategies=["a"])
-    last = make_instance(version="py:2", ip="::2", strategies=["b"])
-    store_reports(conn, instances=[first, last, make_instance(name="b", ip="::3")])
-    query = "SELECT instance_id, sdk_version, sdk_type, client_ip FROM client_instances ORDER BY 1"
-    assert run(conn, query) == [("a", "py:2", "backend", "::2"), ("b", None, "backend", "::3")]
-    assert run(conn, "SELECT strategies FROM client_applications") == [('["b"]',)]
-    run(conn, "UPDATE client_instances SET last_seen = 'epoch'")
-    store_reports(conn, instances=[make_instance(kind=None)])
-    assert run(conn, query)[0] == ("a", "py:2", "backend", None)
-    ids = run(conn, "SELECT instance_id FROM client_instances WHERE last_seen = now()")
-    assert ids == [("a",)]
 
 
 def test_new_instances_beyond_the_limit_of_the_environment_are_dropped(conn, flags):
