@@ -46,26 +46,6 @@ def test_enabled_names_are_in_the_same_order(conn):
     assert environments.list_enabled_names(conn) == ["b", "a"]
 
 
-def test_environments_are_sorted(conn):
-    assert environments.list_all(conn) == []
-    add(conn, "b", "a")
-    assert names(conn) == ["b", "a"]
-    assert environments.update_sort_orders(conn, {"a": 0, "nowhere": 1}) == 1
-    assert names(conn) == ["a", "b"]
-    assert environments.find(conn, "b")["name"] == "b"
-    assert environments.find(conn, "nowhere") is None
-
-
-def test_an_environment_is_updated_and_deleted(conn):
-    add(conn, "a")
-    changed = {"type": "production", "sortOrder": 9, "enabled": False, "protected": False}
-    environments.put(conn, [{"name": "a"} | changed])
-    (row,) = environments.list_all(conn)
-    assert (row["type"], row["sort_order"], row["enabled"]) == ("production", 9, False)
-    environments.delete(conn, "a")
-    assert names(conn) == []
-
-
 def test_enable_only_returns_the_changes(conn):
     add(conn, "a", "b")
     add(conn, "c", "d", enabled=False)
@@ -104,21 +84,3 @@ def test_new_links_are_returned(conn):
     assert project_environments.update_default_strategy(conn, "p", "a", '{"name": "x"}')
     assert not project_environments.update_default_strategy(conn, "q", "b", "{}")
     assert project_environments.list_by_project(conn, "p")[1]["default_strategy"] == '{"name": "x"}'
-
-
-def test_unlinking_disables_the_flags_of_the_project(conn):
-    add(conn, "a", "b")
-    add_project(conn, "p", "q")
-    project_environments.link_all_projects(conn, ["a", "b"])
-    add_state(conn, "mine", "p", "a")
-    add_state(conn, "off", "p", "a", enabled=False)
-    add_state(conn, "gone", "p", "a", archived=True)
-    add_state(conn, "here", "p", "b")
-    add_state(conn, "theirs", "q", "a")
-    assert project_environments.unlink(conn, "p", "a") == {"flags": ["mine"]}
-    assert project_environments.unlink(conn, "p", "a") is None
-    assert run(conn, "SELECT feature FROM feature_environments ORDER BY 1") == [
-        ("here",),
-        ("theirs",),
-    ]
-    assert [r["environment"] for r in project_environments.list_by_project(conn, "p")] == ["b"]

@@ -27,11 +27,6 @@ def add_flag(conn, name, project, archived=False, stale=False, type="release"):
     )
 
 
-def test_an_empty_table_has_no_projects(conn):
-    assert (projects.list_all(conn), projects.list_ids(conn)) == ([], set())
-    assert projects.find(conn, "p") is None
-
-
 def test_projects_are_listed_by_name_with_counts(conn):
     add_user(conn)
     add(conn, "a", "Zoo")
@@ -50,17 +45,6 @@ def test_projects_are_listed_by_name_with_counts(conn):
         {"type": "release", "count": 1},
     ]
     assert projects.count_feature_types(conn, "b") == []
-
-
-def test_a_project_is_updated_and_deleted(conn):
-    add(conn, "a")
-    changed = {"name": "A", "description": "d", "mode": "private", "defaultStickiness": "userId"}
-    projects.put(conn, [{"id": "a"} | changed])
-    (row,) = projects.list_all(conn)
-    assert (row["name"], row["description"], row["mode"]) == ("A", "d", "private")
-    assert row["default_stickiness"] == "userId"
-    projects.delete(conn, "a")
-    assert projects.list_all(conn) == []
 
 
 def test_flags_and_segments_prevent_deletion(conn):

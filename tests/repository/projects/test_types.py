@@ -7,18 +7,6 @@ from sigservice.repository.projects import feature_types, strategy_types, tag_ty
 from tests.repository.kit import run
 
 
-def test_a_strategy_type_is_inserted_updated_and_deleted(conn):
-    assert strategy_types.list_all(conn) == []
-    new = {"parameters": [], "deprecated": False, "sortOrder": 1}
-    strategy_types.put(conn, [new | {"name": name} for name in ("b", "a")])
-    assert [row["name"] for row in strategy_types.list_all(conn)] == ["a", "b"]
-    strategy_types.put(conn, [new | {"name": "a", "title": "A", "deprecated": True}])
-    row = strategy_types.find(conn, "a")
-    assert (row["title"], row["deprecated"], row["built_in"]) == ("A", True, False)
-    strategy_types.delete(conn, "a")
-    assert strategy_types.find(conn, "a") is None
-
-
 def test_flags_and_projects_of_a_strategy_type_are_listed(conn):
     run(
         conn,
