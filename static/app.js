@@ -217,9 +217,8 @@ document.addEventListener("submit", (event) => {
 addEventListener("pageshow", () => { sending = new WeakSet(); }); // the page is back
 
 document.addEventListener("change", async (event) => {
-  if (event.target.matches("[data-select-all]")) {
-    for (const box of $$("tbody [type=checkbox]", event.target.form)) box.checked = event.target.checked;
-  }
+  const selected = event.target.matches("tbody [type=checkbox]") && $("[data-selected]", event.target.form);
+  if (selected) selected.textContent = `${$$("tbody :checked", event.target.form).length} selected:`;
   const [file] = event.target.files ?? [];
   if (file) document.getElementById(event.target.dataset.read).value = await file.text();
   const button = document.getElementById(event.target.dataset.press);

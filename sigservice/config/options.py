@@ -367,6 +367,8 @@ OPTIONS: tuple[Option, ...] = tuple(
          "for the list, validate and tags."),
         ("strategySegmentsLimit", "SERVICE_STRATEGY_SEGMENTS_LIMIT", number(0, 100_000), 5,
          "Maximum number of segments per strategy."),
+        ("staleFlagDays", "SERVICE_STALE_FLAG_DAYS", number(1, 36_500, "days"), 30,
+         "Days without a change or an evaluation after which a flag is ready to be removed."),
         ("segmentValuesLimit", "SERVICE_SEGMENT_VALUES_LIMIT", number(0, 10_000_000), 1000,
          "Maximum number of values in all constraints of a segment."),
         ("ui", "", parse.UI, {},

@@ -28,6 +28,28 @@ OPERATORS = {
     "SEMVER_LTE": ("≤ (semver)", "not ≤ (semver)"),
     "REGEX": ("matches regex", "doesn't match regex"),
 }
+# The same in sentences about who gets a flag.
+COMPARISONS = {
+    "IN": ("is one of", "is none of"),
+    "NOT_IN": ("is none of", "is one of"),
+    "STR_CONTAINS": ("contains", "doesn't contain"),
+    "STR_STARTS_WITH": ("starts with", "doesn't start with"),
+    "STR_ENDS_WITH": ("ends with", "doesn't end with"),
+    "IN_CIDR": ("in network", "not in network"),
+    "NUM_EQ": ("is", "is not"),
+    "NUM_GT": ("above", "not above"),
+    "NUM_GTE": ("at least", "not at least"),
+    "NUM_LT": ("below", "not below"),
+    "NUM_LTE": ("at most", "not at most"),
+    "DATE_AFTER": ("after", "not after"),
+    "DATE_BEFORE": ("before", "not before"),
+    "SEMVER_EQ": ("is", "is not"),
+    "SEMVER_GT": ("after", "not after"),
+    "SEMVER_GTE": ("at least", "not at least"),
+    "SEMVER_LT": ("before", "not before"),
+    "SEMVER_LTE": ("at most", "not at most"),
+    "REGEX": ("matches", "doesn't match"),
+}
 _ROLLOUTS = {
     "default": ("users", "sticky on userId or sessionId"),
     "random": ("requests", "random"),
@@ -54,20 +76,65 @@ def list_strategy_chips(strategy: Mapping[str, Any], segment_names: Mapping[int,
     return chips
 
 
-def summarize_rollouts(strategies: Sequence[Mapping[str, Any]]) -> str:
-    """The percentages of the enabled strategies of one environment, such as `25%` or `25–75%`; ""
-    if none of them has a percentage."""
-    if not strategies:
-        return "100%"
-    texts = [
-        _find_percentage(strategy["name"], strategy["parameters"])
-        for strategy in strategies
-        if not strategy["disabled"]
+def describe_strategy(strategy: Mapping[str, Any], segment_names: Mapping[int, str]) -> str:
+    """Who gets the flag by it, such as `60% of users with appVersion after 4.2.0, by userId`."""
+    name, parameters = strategy["name"], strategy["parameters"]
+    conditions = [describe_constraint(constraint) for constraint in strategy["constraints"]]
+    percentage, by = _find_percentage(name, parameters), ""
+    if percentage is not None:
+        kind = name.removeprefix("gradualRollout")
+        stickiness = kind[:1].lower() + kind[1:] if kind != name else parameters.get("stickiness")
+        noun = _ROLLOUTS.get(stickiness or "default", ("users", ""))[0]
+        is_whole = percentage == "100"
+        who = noun if is_whole else f"{percentage}% of {noun}"
+        if not is_whole and stickiness not in (None, "", "default", "random"):
+            by = f", by {stickiness}"
+        if is_whole and not (conditions or strategy["segments"]):
+            return "everyone"
+    elif name in _LISTS:
+        field, parameter = _LISTS[name]
+        values = [text.strip() for text in (parameters.get(parameter) or "").split(",")]
+        who = f"users with {field} {_join_words([text for text in values if text] or ['(none)'])}"
+    else:
+        who = ", ".join(_list_rollout_chips(name, parameters))
+    segments = [f"segment {segment_names.get(id, id)}" for id in strategy["segments"]]
+    place = f" in {' and '.join(segments)}" if segments else ""
+    condition = f" with {' and '.join(conditions)}" if conditions else ""
+    return f"{who}{place}{condition}{by}"
+
+
+def describe_constraint(constraint: Mapping[str, Any]) -> str:
+    """Such as `appVersion after 4.2.0`, or `country is one of DE, FR`."""
+    operator, value = constraint["operator"], constraint.get("value")
+    labels = COMPARISONS.get(operator, (operator, f"not {operator}"))
+    text = _join_words(constraint.get("values") or []) if value is None else str(value)
+    return f"{constraint['contextName']} {labels[bool(constraint.get('inverted'))]} {text}"
+
+
+def _join_words(values: Sequence[Any]) -> str:
+    more = len(values) - MAX_VALUES
+    texts = [str(value) for value in values[:MAX_VALUES]]
+    return ", ".join([*texts, f"{more} more"] if more > 0 else texts)
+
+
+def describe_reach(strategies: Sequence[Mapping[str, Any]]) -> str:
+    """Who gets a flag that is on in an environment with these strategies: a percentage of users, or
+    `some`."""
+    active = [strategy for strategy in strategies if not strategy["disabled"]]
+    if not active:
+        return "0%" if strategies else "100%"
+    reaches = [
+        f"{percentage}%"
+        if percentage == "0"
+        or (percentage and not (strategy["constraints"] or strategy["segments"]))
+        else "some"
+        for strategy in active
+        for percentage in [_find_percentage(strategy["name"], strategy["parameters"])]
     ]
-    percentages = sorted({int(text) for text in texts if text is not None and text.isdigit()})
-    if len(percentages) > 1:
-        return f"{percentages[0]}–{percentages[-1]}%"
-    return f"{percentages[0]}%" if percentages else ""
+    if "100%" in reaches:
+        return "100%"
+    others = [reach for reach in reaches if reach != "0%"] or ["0%"]
+    return others[0] if len(others) == 1 else "some"
 
 
 def summarize_segment(segment: Mapping[str, Any]) -> str:

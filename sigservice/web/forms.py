@@ -52,6 +52,7 @@ class Field:
     choice_hints: Mapping[str, str] = field(default_factory=dict)  # of a radio group
     attributes: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""  # for several fields of a page with one name
+    is_more: bool = False  # folded, below the other fields
 
     @property
     def element_id(self) -> str:
@@ -85,6 +86,10 @@ class Field:
         """The value of `aria-describedby`: the ids of the hint and of the error that are shown."""
         texts = {"hint": self.hint, "problem": self.find_errors(problems)}
         return " ".join(f"{self.element_id}-{part}" for part, text in texts.items() if text)
+
+
+def list_folded(fields: Iterable[Field]) -> list[Field]:
+    return [one for one in fields if one.is_more]
 
 
 def fill(fields: Iterable[Field], form: Form, at: str = "") -> list[Field]:

@@ -9,7 +9,7 @@ from sigservice.clock import Clock, format_iso, parse_iso
 from sigservice.paths import resource_dir
 from sigservice.services.identity import name_actor
 from sigservice.version import VERSION_WITH_COMMIT
-from sigservice.web.forms import find_errors
+from sigservice.web.forms import find_errors, list_folded
 from sigservice.web.links import find_web_url
 from sigservice.wording import plural
 
@@ -39,6 +39,7 @@ def template_helpers(prefix: str, clock: Clock) -> dict[str, Any]:
     return {
         "url": lambda path, *parts: prefix + join_path(path, *parts),
         "find_errors": find_errors,
+        "list_folded": list_folded,
         "static": lambda name: f"{prefix}/static/{name}?v={hashes[name]}",
         "version": lambda: VERSION_WITH_COMMIT,
         "format_iso": format_iso,

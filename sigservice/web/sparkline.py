@@ -1,13 +1,13 @@
 """The bars and lines of charts, for inline SVGs of 144 by 24 (24 hours) and other units, and as
 wide as the page."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 Chart = dict[str, Any]
 HOURS, STEP, HEIGHT = 24, 6, 24
-EXPOSURE_HEIGHT = 96  # pixels
+EXPOSURE_HEIGHT = 72  # pixels
 MARGIN = 2  # above and below a line
 
 
@@ -71,26 +71,21 @@ def build_exposure_bars(
     variants: Mapping[int, Mapping[str, int]],
     names: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """{x, y, width, height, kind} for each of `slots` with (yes, no) evaluations: yes above the
-    line of find_line, no below it, at the same scale. `x` and `width` are percentages, the others
-    pixels.
-    The newest slot is on the right. Yes is stacked by the variants of the slot, from the line
-    upwards in the order of `names`, whose kinds are v0, v1 …; "more" are other variants, "yes" is
-    without a variant."""
+    """{x, y, width, height, kind} for each of `slots` with (yes, no) evaluations, yes below no. `x`
+    and `width` are percentages, the others pixels; the newest slot is on the right. Yes is stacked
+    by the variants of the slot in the order of `names`, whose kinds are v0, v1 …; "more" are other
+    variants, "yes" is without a variant."""
     pairs = {ago: pair for ago, pair in by_slots_ago.items() if 0 <= ago < slots}
-    busiest = max((max(pair) for pair in pairs.values()), default=0)
-    line = find_line(pairs.values())
-    highest = max(line, EXPOSURE_HEIGHT - line)
+    busiest = max((sum(pair) for pair in pairs.values()), default=0)
     bars = []
     for ago, (yes, no) in sorted(pairs.items(), reverse=True):
-        x, bottom = place_slot(ago, slots), float(line)
-        for kind, part in _stack_variants(yes, variants.get(ago, {}), names):
-            height = highest * part / busiest
-            bottom -= height
-            bars.append({**x, "y": round(bottom, 1), "height": round(height, 1), "kind": kind})
-        if no:
-            height = max(1, round(highest * no / busiest, 1))
-            bars.append({**x, "y": line, "height": height, "kind": "no"})
+        x, bottom = place_slot(ago, slots), float(EXPOSURE_HEIGHT)
+        parts = [*_stack_variants(yes, variants.get(ago, {}), names), ("no", float(no))]
+        for kind, part in parts:
+            if part:
+                height = max(1, EXPOSURE_HEIGHT * part / busiest)
+                bottom -= height
+                bars.append({**x, "y": round(bottom, 1), "height": round(height, 1), "kind": kind})
     return bars
 
 
@@ -98,12 +93,6 @@ def place_slot(ago: int, slots: int) -> dict[str, float]:
     """{x, width} of a bar, as percentages; slot 0 is on the right."""
     step = 100 / slots
     return {"x": round(100 - (ago + 1) * step, 2), "width": round(step * 0.85, 2)}
-
-
-def find_line(pairs: Collection[tuple[int, int]]) -> int:
-    """The y of the line between yes and no: in the middle only if there are both."""
-    has_yes, has_no = any(yes for yes, _ in pairs), any(no for _, no in pairs)
-    return EXPOSURE_HEIGHT // 2 if has_yes and has_no else 0 if has_no else EXPOSURE_HEIGHT
 
 
 def _stack_variants(

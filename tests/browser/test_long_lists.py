@@ -36,14 +36,6 @@ def names(flags):
         flags.create_flag(f"checkout-of-the-shop-with-a-long-name-{number:02}")
 
 
-@pytest.mark.parametrize("width", [650, 768, 820, 1024, 1200, 1280])
-def test_names_in_the_list_of_flags_are_not_cut(tab, web, names, width):
-    page = tab("ada", viewport={"width": width, "height": 900})
-    page.goto("/admin/features")
-    assert page.evaluate(CUT_NAMES) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
 def test_each_line_of_a_difference_is_on_a_line_of_its_own(tab, web, flags):
     flags.create_flag()
     flags.add_strategy(title="x" * 100)
@@ -125,7 +117,7 @@ def full_lists(web, database, flags, names):
 @pytest.mark.parametrize(
     ("path", "rows"),
     [
-        ("/admin/features", 12),
+        ("/admin/features", 20),
         ("/admin/signals", 15),
         ("/admin/api-tokens", 15),
         ("/admin/projects/default/actions", 12),

@@ -352,6 +352,7 @@ OURS = (
     ),
     number("signals.maxPerSecond", "SIGNAL_ENDPOINT_RATE_LIMIT_PER_SECOND", 1, (-1,), code=0),
     number("signals.burst", "SIGNAL_ENDPOINT_RATE_LIMIT_BURST", None, (-1, 0)),
+    number("staleFlagDays", "SERVICE_STALE_FLAG_DAYS", 30, (-1, 0)),
     number("signals.alertRulesLimit", "SERVICE_ALERT_RULES_LIMIT", 50, (-1,), code=0, value=12),
     number("signals.endpointsLimit", "SERVICE_SIGNAL_ENDPOINTS_LIMIT", 5, (-1,), code=0),
     number(

@@ -80,6 +80,7 @@ def _list_flag_pages() -> Iterator[CaseTuple]:
         {"environment": "env-1", "enabled": True},
         {"environment": "env-1", "enabled": False},
         {"favorites_of": 1},
+        {"names": FLAGS},
         {"sort": "createdAt"},
         {"sort": "lastSeenAt"},
         {"sort": "state", "sort_environment": "env-1"},
@@ -90,6 +91,9 @@ def _list_flag_pages() -> Iterator[CaseTuple]:
         yield "flags/features", "search_features", page | values
         yield "flags/features", "count_matching_features", page | values
     yield "flags/features", "list_features_by_name", {"names": FLAGS}
+    yield "flags/features", "list_active_names", {"names": FLAGS}
+    yield "flags/features", "list_removable_features", {"names": FLAGS, "days": 30}
+    yield "flags/features", "list_removable_features", {"days": 30}
     yield "flags/feature_tags", "list_feature_tags", {"features": FLAGS}
     yield "flags/feature_dependencies", "list_dependencies", {"features": ["flag-7"]}
     project = {"project": "project-1"}
@@ -104,6 +108,8 @@ def _list_flag_pages() -> Iterator[CaseTuple]:
     yield "projects/context_fields", "list_context_fields_with_uses", {}
     yield "projects/context_fields", "list_strategies_of_context_field", {"name": "region"}
     yield "projects/favorites", "list_favorite_features", {"names": FLAGS, "user_id": 1}
+    yield "projects/favorites", "list_favorite_features", {"user_id": 1}
+    yield "releases/releases", "list_moving_states", {}
     yield "projects/projects", "count_for_status", project
     yield "projects/projects", "count_events_by_day", project
     yield "system/home", "find_first_steps", {}

@@ -206,9 +206,10 @@ EDIT_FORMS = {
     "/admin/features/{name}/parent": {"feature": "parent", "state": "off"},
     "/admin/features/{name}/parent/remove": {},
     "/admin/features/{name}/archive": {},
+    "/admin/features/{name}/environments/{environment}/start/{rollout}": {"confirmed": "on"},
     "/admin/features/{name}/revive": {},
     "/admin/features/{name}/delete": {},
-    "/admin/features": {"flag.parent": "on", "change": "stale"},
+    "/admin/features": {"flag.parent": "on", "change": "tag", "tag": "simple:other"},
     "/admin/features/{name}/environments/{environment}/on": {"confirmed": "on"},
     "/admin/features/{name}/environments/{environment}/off": {"back": "query=x", "confirmed": "on"},
     f"{STRATEGIES}/new": STRATEGY | {"confirmed": "on"},
@@ -400,6 +401,7 @@ def at(path, place, **other):
     here = {"environment": "production"} if in_production else {}
     if path.endswith(("/guards/edit", "/{command}")):
         here |= {"environment": "development", "release_id": place["running_id"]}
+    here |= {"rollout": "10"}
     here |= {"project": "default"} if "/actions" in path else {}
     here |= {"name": "quickstart"} if path.startswith("/docs/guide") else {}
     here |= {"name": "NewFeature"} if path.startswith("/docs/bodies") else {}

@@ -113,7 +113,7 @@ def test_a_flag_that_is_kept_off_stays_off_when_the_alert_resolves(
     form.submit(status=303)
     repeat("resolved")
     assert not flags.is_on()
-    assert "Kept off by ed" in main(ed.get(FLAG))
+    assert "Off: kept off by ed" in main(ed.get(FLAG))
     (row,) = web.get("/api/admin/alerts", headers=ADMIN).json["alerts"]
     assert (row["feature"], row["keptBy"], row["isFiring"]) == ("checkout", "ed", False)
     assert "ed kept checkout off in production" in main(ed.get("/admin/events"))

@@ -147,7 +147,7 @@ def test_users_without_admin_see_which_alert_keeps_a_flag_without_its_payload(
     for path, id in (("/", "alerts"), ("/admin/features/checkout", "in-production")):
         section = cast.signed_in("vera").get(path).html.find(id=id)
         text = " ".join(section.get_text(" ").split())
-        assert re.search("Disabled .* of kill|turned off .* kill", text), path
+        assert re.search("Off by .* kill|turned off .* kill", text), path
         assert "cpu" not in text, path
         assert section.find("a", href=re.compile("/runs/")), path
         assert not section.find("a", href=re.compile("/undo|/turn-on|/signals/")), path
@@ -163,22 +163,6 @@ def test_the_page_of_a_flag_says_that_an_alert_keeps_it_off(
     card = ada.get("/admin/features/checkout").html.find(id="in-production")
     assert card.find("a", href=f"/admin/projects/default/actions/{id}/runs/{run['id']}/undo")
     assert card.find("a", href=f"/admin/signals/{endpoint['id']}/log/{run['signalId']}")
-
-
-def test_flags_past_their_lifetime_are_counted_and_listed_apart(ada, web, flags, database):
-    for name in ("marked", "old", "new"):
-        flags.create_flag(name)
-    edit = "/api/admin/projects/default/stale"
-    web.post_json(edit, {"features": ["marked"], "stale": True}, headers=ADMIN)
-    with contextlib.closing(database.connect()) as conn, conn, conn.cursor() as cursor:
-        cursor.execute("UPDATE features SET created_at = '2020-01-01' WHERE name <> 'new'")
-    for path in ("/admin/projects/default/overview",):
-        page = ada.get(path)
-        for life, name in (("stale", "marked"), ("expired", "old")):
-            link = page.html.find("a", href=re.compile(f"life={life}"))
-            assert link.get_text().startswith("1 "), (path, life)
-            rows = page.goto(link["href"]).html.find(id="flag-table").tbody.find_all("tr")
-            assert [row["id"] for row in rows] == [f"flag-{name}"]
 
 
 def test_a_flag_that_was_switched_back_is_not_kept_by_its_alert(

@@ -207,17 +207,16 @@ def test_hostile_text_is_text(ada, add):
 def test_flag_and_playground_link_to_each_other(ada, vera, add):
     add("new")
     for person in (ada, vera):
-        flag = person.get("/admin/features/new/flag")
+        flag = person.get("/admin/features/new/flag?env=development")
         (why,) = [
             link
             for link in flag.html.find_all("a")
-            if link.get_text().startswith("Evaluate in playground")
-            and "new in development" in link.get_text()
+            if link.get_text().startswith("Playground") and "new in development" in link.get_text()
         ]
         answer = person.get(why["href"])
         assert state(answer, "new") == "on"
         back = answer.html.find(id="flag-new").find("a")
-        assert back["href"] == "/admin/features/new/flag#in-development"
+        assert back["href"] == "/admin/features/new/flag?env=development#in-development"
         assert person.get(back["href"]).html.find(id="in-development")
 
 

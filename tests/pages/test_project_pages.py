@@ -33,8 +33,7 @@ def test_a_project_has_its_numbers_environments_sets_and_tokens(ada, web, flags,
     numbers = [" ".join(dd.get_text(" ").split()) for dd in page.html.find(class_="numbers")("dd")]
     assert numbers == [
         "2 flags",
-        "1 flag marked as stale",
-        "0 flags past the expected lifetime",
+        "See them",
         "0",
         "0 under way",
         "1 user",

@@ -293,7 +293,7 @@ def test_strategy_is_changed(ada, flags):
     fill(form, title="", parameters__rollout="5", disabled=True, variant_stickiness="random")
     question = form.submit(status=200)
     page = form_to(question, f"{PRODUCTION}/{id}").submit(status=303).follow()
-    assert "Disabled" in page.html.find(id="in-production").get_text()
+    assert "disabled" in page.html.find(id="in-production").get_text()
     (strategy,) = flags.list_strategies()
     assert (strategy["title"], strategy["disabled"], strategy["parameters"]["rollout"]) == (
         "",

@@ -40,7 +40,8 @@ def list_changes(question):
 
 def press(browser, path, name=None, value=None):
     """The page after the button of a strategy's form."""
-    form = form_to(browser.get(PATH), path)
+    environment = path.split("/environments/")[1].partition("/")[0]
+    form = form_to(browser.get(f"{PATH}?env={environment}"), path)
     return form.submit(name, value=value, status=303).follow()
 
 
@@ -106,7 +107,7 @@ def test_a_copy_to_production_asks_first_if_the_flag_is_on_there(ed, flags, path
     id = flags.add_strategy(environment="development", parameters={"rollout": "25"})
     flags.switch(environment="production")
     before = len(flags.list_strategies())
-    form = form_to(ed.get(PATH), f"{path(id, 'development')}/copy")
+    form = form_to(ed.get(f"{PATH}?env=development"), f"{path(id, 'development')}/copy")
     question = form.submit("environment", value="production")
     assert heading(question) == "Change who gets checkout in production?"
     assert list_changes(question) == [
@@ -171,7 +172,8 @@ def test_a_switch_to_on_names_the_default_strategy_of_the_project(ed, web, flags
     default = "5% of users · sticky on userId or sessionId · segment volunteers"
     page = ed.get("/admin/features/other")
     card = page.html.find(id="in-production").get_text()
-    assert f"No active strategy. Enabling adds the default strategy ({default})." in card
+    assert "No strategy is active." in card
+    assert f"Turning it on adds the default strategy: {default}" in card
     question = form_to(page, "/admin/features/other/environments/production/on").submit()
     text = f"It has no active strategy, so it gets the default strategy of the project: {default}."
     assert text in question

@@ -122,19 +122,30 @@ def test_strategy_summary_joins_rollout_constraints_segments_and_variants():
 
 
 @pytest.mark.parametrize(
-    ("rollouts", "summary"), [((), "100%"), ((25,), "25%"), ((75, 25, 50), "25–75%"), ((0,), "0%")]
+    ("rollouts", "reach"),
+    [
+        ((), "100%"),
+        ((25,), "25%"),
+        ((75, 25), "some"),
+        ((0,), "0%"),
+        ((0, 25), "25%"),
+        ((5, 100), "100%"),
+    ],
 )
-def test_rollouts_are_a_percentage_or_a_range(rollouts, summary):
+def test_reach_is_a_percentage_or_some(rollouts, reach):
     rows = [strategy(parameters={"rollout": str(rollout)}, disabled=False) for rollout in rollouts]
-    assert strategy_summaries.summarize_rollouts(rows) == summary
+    assert strategy_summaries.describe_reach(rows) == reach
 
 
-def test_disabled_strategies_and_lists_of_users_have_no_percentage():
-    rows = [
-        strategy(parameters={"rollout": "10"}, disabled=True),
-        strategy("userWithId", parameters={"userIds": "ada"}, disabled=False),
-    ]
-    assert strategy_summaries.summarize_rollouts(rows) == ""
+def test_reach_of_a_restricted_strategy_is_some_and_of_a_disabled_one_nobody():
+    disabled = strategy(parameters={"rollout": "10"}, disabled=True)
+    by_list = strategy("userWithId", parameters={"userIds": "ada"}, disabled=False)
+    limited = strategy(
+        parameters={"rollout": "100"}, constraints=[constraint("IN", ["DE"])], disabled=False
+    )
+    assert strategy_summaries.describe_reach([disabled]) == "0%"
+    assert strategy_summaries.describe_reach([disabled, by_list]) == "some"
+    assert strategy_summaries.describe_reach([limited]) == "some"
 
 
 def test_segment_summary_joins_its_constraints():

@@ -1,6 +1,6 @@
 """Flags: one function for each SQL statement."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,15 +25,15 @@ SORTS = ("name", "createdAt", "lastSeenAt", "state")
 @dataclass(frozen=True)
 class FeatureFilter:
     """Filters of a list of flags; None doesn't filter. `tags` are `type:value`; each word of `text`
-    must be in the name, the description or a tag. Flags are `expired` when they are older than the
-    lifetime of their type. `sort` is one of `SORTS`; `state` sorts by the
-    state in `sort_environment`. The favorites of the user `favorites_of` come first."""
+    must be in the name, the description, the name of the creator or a tag. `sort` is one of
+    `SORTS`; `state` sorts by the state in `sort_environment`. The favorites of the user
+    `favorites_of` come first."""
 
     archived: bool = False
     projects: list[str] | None = None
     types: list[str] | None = None
     stale: bool | None = None
-    expired: bool = False
+    names: list[str] | None = None
     prefix: str | None = None
     tags: list[str] | None = None
     text: str | None = None
@@ -82,6 +82,18 @@ def count_matches(conn: Connection, filter: FeatureFilter) -> int:
 def _to_parameters(filter: FeatureFilter) -> dict[str, Any]:
     words = [build_like_pattern(word) for word in (filter.text or "").split()]
     return vars(filter) | {"words": words or None}
+
+
+def list_active_names(conn: Connection, names: Iterable[str], project: str | None) -> set[str]:
+    """The flags among `names` that aren't archived, in this project or in all."""
+    rows = fetch_all(conn, _SQL["list_active_names"], names=[*names], project=project)
+    return {row["name"] for row in rows}
+
+
+def list_removable(conn: Connection, days: int, names: Sequence[str] | None = None) -> list[Row]:
+    """The flags, all or some, that have a reason to be removed; see the statement."""
+    parameters = {"names": None if names is None else [*names], "days": days}
+    return fetch_all(conn, _SQL["list_removable_features"], **parameters)
 
 
 def set_stale(conn: Connection, names: list[str], stale: bool) -> None:

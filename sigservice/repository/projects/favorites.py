@@ -15,8 +15,8 @@ def remove_feature(conn: Connection, user_id: int, feature: str) -> bool:
     return bool(execute(conn, _SQL["remove_favorite_feature"], user_id=user_id, feature=feature))
 
 
-def list_features(conn: Connection, user_id: int, names: list[str]) -> set[str]:
-    """The favorites among `names`."""
+def list_features(conn: Connection, user_id: int, names: list[str] | None = None) -> set[str]:
+    """The favorites, all or those among `names`."""
     rows = fetch_all(conn, _SQL["list_favorite_features"], user_id=user_id, names=names)
     return {row["feature"] for row in rows}
 

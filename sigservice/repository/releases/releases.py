@@ -54,6 +54,11 @@ def list_newest(
     )
 
 
+def list_moving_states(conn: Connection) -> list[Row]:
+    """{feature, environment, state, rollout} of all releases that are running or held."""
+    return fetch_all(conn, _SQL["list_moving_states"])
+
+
 def count_by_state(conn: Connection, project: str | None = None) -> dict[str, int]:
     rows = fetch_all(conn, _SQL["count_releases"], project=project)
     return {row["state"]: row["count"] for row in rows}

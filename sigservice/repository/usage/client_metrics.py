@@ -15,8 +15,8 @@ class UsageFilter:
     feature: str
     hours: int
     slot_hours: int
-    app_name: str | None
-    sdk_type: str | None
+    app_name: str | None = None
+    sdk_type: str | None = None
 
 
 def list_for_feature(conn: Connection, feature: str, hours: int) -> list[Row]:

@@ -39,14 +39,13 @@ WHERE (f.archived_at IS NOT NULL) = %(archived)s
   AND (%(projects)s::text[] IS NULL OR f.project = ANY(%(projects)s))
   AND (%(types)s::text[] IS NULL OR f.type = ANY(%(types)s))
   AND (%(stale)s::boolean IS NULL OR f.stale = %(stale)s)
-  AND (NOT %(expired)s OR f.created_at < now() - make_interval(days => (
-        SELECT lifetime_days FROM feature_types WHERE id = f.type)))
+  AND (%(names)s::text[] IS NULL OR f.name = ANY(%(names)s))
   AND (%(prefix)s::text IS NULL OR starts_with(f.name, %(prefix)s))
   AND (%(tags)s::text[] IS NULL OR f.name IN (
         SELECT t.feature FROM tags g JOIN feature_tags t USING (type, value)
         WHERE g.type || ':' || g.value = ANY(%(tags)s)))
   AND (%(words)s::text[] IS NULL
-       OR lower(f.name || E'\n' || coalesce(f.description, '')) LIKE ALL(
+       OR lower(f.name || E'\n' || coalesce(f.description, '') || E'\n' || f.created_by) LIKE ALL(
            ARRAY(SELECT lower(w) FROM unnest(%(words)s::text[]) AS w))
        OR f.name IN (
             SELECT feature FROM feature_tags
@@ -54,7 +53,7 @@ WHERE (f.archived_at IS NOT NULL) = %(archived)s
                 ARRAY(SELECT lower(w) FROM unnest(%(words)s::text[]) AS w)))
           AND NOT EXISTS (
               SELECT 1 FROM (SELECT lower(unnest(%(words)s::text[])) AS word) words
-              WHERE lower(f.name || E'\n' || coalesce(f.description, '')) NOT LIKE word
+              WHERE lower(f.name || E'\n' || coalesce(f.description, '') || E'\n' || f.created_by) NOT LIKE word
                 AND NOT EXISTS (
                   SELECT 1 FROM feature_tags t
                   WHERE t.feature = f.name AND lower(t.type || ':' || t.value) LIKE word)))
@@ -96,6 +95,69 @@ FROM (
 -- name: count_matching_features
 SELECT count(*)
 {{matching_features}};
+
+-- name: list_active_names
+-- Of flags that aren't archived, in one project or in all (NULL): those of `names`.
+SELECT name FROM features
+WHERE archived_at IS NULL AND name = ANY(%(names)s) AND (%(project)s::text IS NULL OR project = %(project)s);
+
+-- name: list_removable_features
+-- Flags that have a reason to be removed, all or some. `value` is what all production environments serve to
+-- everyone, `on` or `off`, NULL if there is no such value. The environment `default`, which every project has,
+-- counts where the flag is used in it.
+WITH strategies AS MATERIALIZED (
+    SELECT feature, environment, bool_or(NOT disabled) AS is_active,
+           bool_or(NOT disabled AND constraints = '[]'
+                   AND (name = 'default' OR name = 'flexibleRollout' AND parameters ->> 'rollout' = '100')
+                   AND NOT EXISTS (SELECT FROM strategy_segments g WHERE g.strategy_id = s.id))
+           AND bool_and(disabled OR variants = '[]') AS reaches_everyone
+    FROM feature_strategies s
+    WHERE %(names)s::text[] IS NULL OR feature = ANY(%(names)s)
+    GROUP BY feature, environment
+), served AS MATERIALIZED (
+    SELECT f.name, array_agg(e.name) AS environments,
+           CASE WHEN bool_and(v.value IS NOT NULL) AND min(v.value) = max(v.value) THEN min(v.value) END AS value
+    FROM features f
+    JOIN project_environments p ON p.project = f.project
+    JOIN environments e ON e.name = p.environment AND e.type = 'production' AND e.enabled
+    LEFT JOIN feature_environments s ON s.feature = f.name AND s.environment = e.name
+    LEFT JOIN strategies c ON c.feature = f.name AND c.environment = e.name
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN NOT coalesce(s.enabled, false) OR NOT c.is_active THEN 'off'
+                    WHEN s.variants = '[]' AND coalesce(c.reaches_everyone, true) THEN 'on' END AS value
+    ) v
+    WHERE f.archived_at IS NULL AND (%(names)s::text[] IS NULL OR f.name = ANY(%(names)s))
+      AND (e.name <> 'default' OR s.enabled OR EXISTS (
+          SELECT FROM feature_last_seen WHERE feature = f.name AND environment = 'default'))
+    GROUP BY f.name
+)
+SELECT f.name, f.stale, d.value, lower(t.name) AS type_name, t.lifetime_days, changed.at AS changed_at,
+       d.value IS NOT NULL AND changed.at < now() - make_interval(days => %(days)s) AS is_unchanged,
+       seen.at AS seen_at, seen.at < now() - make_interval(days => %(days)s) AS is_unseen,
+       marked.created_at AS marked_at, marked.created_by AS marked_by, marked.created_by_user_id AS marked_by_id
+FROM features f
+JOIN feature_types t ON t.id = f.type
+LEFT JOIN served d ON d.name = f.name
+CROSS JOIN LATERAL (
+    SELECT coalesce((SELECT created_at FROM events
+                     WHERE feature_name = f.name AND environment = ANY(d.environments) AND d.value IS NOT NULL
+                     ORDER BY id DESC LIMIT 1), f.created_at) AS at
+) changed
+CROSS JOIN LATERAL (
+    SELECT greatest(f.created_at, f.last_seen_at, (
+        SELECT max(seen_at) FROM feature_last_seen WHERE feature = f.name AND seen_at >= f.created_at)) AS at
+) seen
+LEFT JOIN LATERAL (
+    SELECT created_at, created_by, created_by_user_id FROM events
+    WHERE f.stale AND feature_name = f.name AND type = 'feature-stale-on'
+    ORDER BY id DESC LIMIT 1
+) marked ON true
+WHERE f.archived_at IS NULL AND (%(names)s::text[] IS NULL OR f.name = ANY(%(names)s))
+  AND (f.stale
+       OR f.created_at < now() - make_interval(days => t.lifetime_days)
+       OR seen.at < now() - make_interval(days => %(days)s)
+       OR d.value IS NOT NULL AND changed.at < now() - make_interval(days => %(days)s))
+ORDER BY f.name;
 
 -- name: set_stale
 UPDATE features SET stale = %(stale)s WHERE name = ANY(%(names)s);

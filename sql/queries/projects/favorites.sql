@@ -9,7 +9,9 @@ ON CONFLICT (feature, user_id) DO NOTHING;
 DELETE FROM favorite_features WHERE feature = %(feature)s AND user_id = %(user_id)s;
 
 -- name: list_favorite_features
-SELECT feature FROM favorite_features WHERE feature = ANY(%(names)s) AND user_id = %(user_id)s;
+-- All of the user, or those among `names`.
+SELECT feature FROM favorite_features
+WHERE (%(names)s::text[] IS NULL OR feature = ANY(%(names)s)) AND user_id = %(user_id)s;
 
 -- name: add_favorite_project
 INSERT INTO favorite_projects (user_id, project)

@@ -73,6 +73,10 @@ WHERE (%(id)s::bigint IS NULL OR r.id = %(id)s)
 ORDER BY r.id DESC
 LIMIT %(limit)s;
 
+-- name: list_moving_states
+-- Where releases are running or on hold.
+SELECT feature, environment, state, rollout FROM releases WHERE state IN ('running', 'held');
+
 -- name: count_releases
 -- Of a project, or of all.
 SELECT r.state, count(*) AS count

@@ -1,35 +1,59 @@
 % rebase("layout.tpl", title=title, live=False)
 <div class="heading">
 <h1>{{title}}</h1>
-% if can_edit:
+% if can_edit and not is_empty:
 <a class="button" href="{{url('/admin/features/new')}}">New flag</a>
 % end
 </div>
+% include("partials/problems.tpl")
 % if is_empty:
 <section class="empty">
-<h2>No feature flags yet</h2>
-<p>Turn features on or off at runtime – per environment, user or percentage – without deploying.</p>
+<p>No flags yet. A flag is a name that your application asks about while it runs.</p>
 % if can_edit:
-<p><a class="button" href="{{url('/admin/features/new')}}">Create flag</a></p>
-% else:
-<p>Ask an editor to create one.</p>
+<p><a class="button" href="{{url('/admin/features/new')}}">New flag</a></p>
 % end
 </section>
 % else:
-<form method="get" class="inline filter" role="search">
-% for field in fields:
-% include("partials/filter_field.tpl", field=field)
-% end
-% for name, value in sorting.items():
+<div class="filters">
+<strong>{{count}}</strong>
+<form method="get" role="search">
+<input type="search" id="query" name="query" value="{{query}}" maxlength="500" placeholder="Search name, tag, owner" aria-label="Search name, tag, owner">
+<button class="hidden">Search</button>
+% for name, value in hidden.items():
 <input type="hidden" name="{{name}}" value="{{value}}">
 % end
-<button class="quiet">Filter</button>
 </form>
+% for filter in filters:
+<a href="?{{filter['link']}}">{{filter["label"]}} {{filter["count"]}}</a>
 % end
-% include("partials/chips.tpl")
-% include("partials/problems.tpl")
-% if not features and not is_empty:
-<p class="empty">No flags match your filters.</p>
+% for label, links in menus:
+<details class="menu">
+<summary>{{label}} <span aria-hidden="true">▾</span></summary>
+<div>
+% for text, link in links:
+<a href="?{{link}}"><bdi>{{text}}</bdi></a>
+% end
+</div>
+</details>
+% end
+% if not is_archive:
+<a href="?{{archive}}">Archived</a>
+% end
+</div>
+% if active:
+<p class="filters">
+% for filter in active:
+<a href="?{{filter['link']}}"><bdi>{{filter["label"]}}</bdi> <span aria-hidden="true">✕</span><span class="hidden">: remove this filter</span></a>
+% end
+<a href="?">Clear</a>
+</p>
+% end
+% if is_removal:
+<p class="hint">These flags have one answer for everyone, or nobody asks. Remove the check from the code, then archive the flag.</p>
+% end
+% if not features:
+<p>No flag matches. <a href="?">Clear</a></p>
+% end
 % end
 % if features:
 % if can_edit:
@@ -37,26 +61,18 @@
 % include("partials/csrf.tpl")
 <input type="hidden" name="back" value="{{here}}">
 % end
-<div class="bulk">
-<p class="hint">{{count}}</p>
-% if can_edit:
-<details {{"open" if problems else ""}}>
-<summary>Change selected flags</summary>
-<div class="inline">
-% for field in changes:
-% include("partials/filter_field.tpl", field=field)
-% end
-<label class="check needs-script"><input type="checkbox" data-select-all> Select all</label>
-<button class="quiet" data-swap="">Apply</button>
-</div>
-</details>
-% end
-</div>
+<div class="wide">
 <table class="flags" id="flag-table">
 <thead>
 <tr>
 % for head in heads:
-<th scope="col" class="{{head['class']}}" {{"aria-sort=" + head["order"] if head["order"] else ""}}><a href="?{{head['link']}}" aria-label="Sort by {{head['label']}}">{{head["label"]}}</a></th>
+% if head.get("link"):
+<th scope="col" {{"aria-sort=" + head["order"] if head["order"] else ""}}><a href="?{{head['link']}}" aria-label="Sort by {{head['label']}}">{{head["label"]}}</a></th>
+% elif head["label"]:
+<th scope="col">{{head["label"]}}</th>
+% else:
+<td></td>
+% end
 % end
 </tr>
 </thead>
@@ -66,18 +82,20 @@
 % end
 </tbody>
 </table>
+</div>
 % if can_edit:
+% include("flags/features/bulk.tpl")
 </form>
 % end
 % end
-<p><a href="{{url('/admin/features')}}{{"" if is_archive else "?life=archived"}}">{{"Active flags" if is_archive else "Archived flags"}}</a></p>
-% if previous or next:
+% if place:
 <nav class="pager" aria-label="Pages">
+<span class="muted">{{place}}</span>
 % if previous:
-<a href="?{{previous}}" rel="prev">← Previous</a>
+<a href="?{{previous}}" rel="prev">Previous</a>
 % end
 % if next:
-<a href="?{{next}}" rel="next">Next →</a>
+<a href="?{{next}}" rel="next">Next</a>
 % end
 </nav>
 % end

@@ -1,104 +1,61 @@
-% rebase("layout.tpl", title=title, live=is_live and not can_edit)  # a reload loses what was typed
-<div class="heading">
+% rebase("layout.tpl", title=title, live=False)
+<div class="heading titled">
 <h1>{{row["name"]}}</h1>
 % if not row["archived_at"]:
-<form method="post" action="{{url(path, 'favorite', 'remove') if feature['favorite'] else url(path, 'favorite')}}" class="inline">
+<form class="star" method="post" action="{{url(path, 'favorite', 'remove') if feature['favorite'] else url(path, 'favorite')}}">
 % include("partials/csrf.tpl")
-<button class="quiet" aria-pressed="{{'true' if feature['favorite'] else 'false'}}">{{"★" if feature["favorite"] else "☆"}} Favorite</button>
+<button class="quiet" aria-pressed="{{'true' if feature['favorite'] else 'false'}}" aria-label="Favorite">{{"★" if feature["favorite"] else "☆"}}</button>
 </form>
+% end
+% if can_edit:
+% if identity.has_permission("ADMIN"):
+<a class="button quiet" href="{{url('/admin/projects', row['project'], 'actions', 'new')}}">Protect this flag</a>
+% end
+<details class="menu">
+<summary aria-label="More for {{row["name"]}}" title="More"><span aria-hidden="true">⋯</span></summary>
+<div><a href="?clone=on#clone">Clone</a>
+<a href="{{url(path, 'archive')}}">Archive …</a></div>
+</details>
 % end
 </div>
 % include("partials/problems.tpl")
-% if row["archived_at"]:
-<p class="problem">Archived. SDKs no longer receive this flag.</p>
-% if identity.has_permission("EDIT"):
-<form method="post" action="{{url(path, 'revive')}}" class="actions">
-% include("partials/csrf.tpl")
-<button>Revive</button>
-<a href="{{url(path, 'delete')}}">Delete permanently…</a>
-</form>
-% end
-% end
 % if row["description"]:
-<p class="text">{{row["description"]}}</p>
+<p class="text description">{{row["description"]}}</p>
 % end
-<div class="columns">
-<div id="environments">
-<h2 class="hidden">Environments</h2>
-% if usage_fields:
-<form method="get" action="{{url(flag_path(row['name']))}}" class="inline filter">
-% for field in usage_fields:
-% include("partials/filter_field.tpl", field=field)
+% include("flags/features/details.tpl")
+% if strip:
+<nav class="strip" aria-label="Environments">
+% for cell in strip:
+<a href="?env={{cell["environment"]}}" {{"aria-current=page" if cell["environment"] == environment["name"] else ""}}>{{cell["environment"]}} <span class="tag {{cell["state"]}}">{{cell["text"]}}</span></a>
 % end
-<button class="quiet">Show</button>
-</form>
+</nav>
 % end
-% for environment in environments:
+% if environment:
 % include("flags/features/environment.tpl", environment=environment)
-% end
-% if not environments:
+% else:
 <p class="empty">No active environments in this project.\\
 % if can_edit:
- <a href="{{url('/admin/projects', row['project'], 'edit')}}">Project settings →</a>\\
+ <a href="{{url('/admin/projects', row['project'], 'edit')}}">Project settings</a>\\
 % end
 </p>
 % end
-</div>
-<div class="side">
-<dl>
-<div><dt>Project</dt><dd><a href="{{url('/admin/projects', row['project'], 'overview')}}">{{row["project"]}}</a></dd></div>
-<div><dt>Type</dt><dd>{{type_name}}</dd></div>
-% if row["stale"]:
-<div><dt>Lifecycle</dt><dd>Stale: ready to be removed from code</dd></div>
-% end
-<div><dt>Impression data</dt><dd>{{"yes" if row["impression_data"] else "no"}}</dd></div>
-<div><dt>Created</dt><dd>
-% include("partials/time.tpl", at=row["created_at"])
-by <bdi>{{name_actor(row["created_by"], row["created_by_user_id"])}}</bdi></dd></div>
-<div><dt>Last evaluated</dt><dd>
-% if row["last_seen_at"]:
-% include("partials/time.tpl", at=row["last_seen_at"])
-% else:
-never
-% end
-</dd></div>
-</dl>
-% include("flags/features/tags.tpl")
-% include("flags/features/parent.tpl")
 <section id="events">
-<h2>Recent changes</h2>
-<ul class="rows">
+<h2>History</h2>
+<ul class="history">
 % for event in events:
 <li>
 % include("partials/time.tpl", at=event["created_at"])
+<span class="change">\\
 % include("system/events/sentence.tpl", event=event)
+</span>
 % include("system/events/origin.tpl", event=event)
+% if can_edit and event["undone_by"] == "run":
+<a href="{{url('/admin/projects', environment['alert']['project'], 'actions', environment['alert']['action_set_id'], 'runs', environment['alert']['id'], 'undo')}}" data-dialog>Undo …</a>
+% elif can_edit and event["undone_by"]:
+<button class="quiet" form="switch" name="undone" value="yes">Undo …</button>
+% end
 </li>
 % end
 </ul>
-<p><a href="{{url('/admin/events?feature=' + row['name'])}}">View full audit log</a></p>
+<p><a href="{{url('/admin/events?feature=' + row['name'])}}">Audit log of this flag</a></p>
 </section>
-% if can_edit:
-<section>
-<h2>Settings</h2>
-<details {{"open" if open_form == "Edit" else ""}}>
-<summary>Edit details</summary>
-<form method="post" action="{{url(path, 'edit')}}">
-% include("partials/csrf.tpl")
-% include("partials/form_fields.tpl", fields=edit_fields)
-<button>Save flag</button>
-</form>
-</details>
-<details {{"open" if open_form == "Clone" else ""}}>
-<summary>Clone</summary>
-<form method="post" action="{{url(path, 'clone')}}">
-% include("partials/csrf.tpl")
-% include("partials/form_fields.tpl", fields=clone_fields)
-<button class="quiet">Clone flag</button>
-</form>
-</details>
-<p class="actions"><a href="{{url(path, 'archive')}}">Archive flag…</a></p>
-</section>
-% end
-</div>
-</div>

@@ -4,24 +4,23 @@
 <strong><bdi>{{strategy["title"]}}</bdi></strong>
 % end
 % if strategy["disabled"]:
-<span class="tag">Disabled</span>
+<span class="tag off">disabled</span>
 % end
-% for index, chip in enumerate(strategy["chips"]):
-<span class="hidden">{{"· " if index else ""}}</span><bdi class="tag">{{chip}}</bdi>
+<bdi class="users">{{strategy["sentence"]}}</bdi>
+% if strategy["variant_text"]:
+<span class="muted"><bdi>{{strategy["variant_text"]}}</bdi></span>
 % end
 </div>
 % if can_edit:
 <div class="actions">
-% if strategy["release"]:
-<a href="{{url(strategy['release']['path'])}}">moved by release {{strategy["release"]["id"]}}</a>
-% else:
+% if not strategy["is_moving"]:
 <a href="{{url(strategy['path'])}}">Edit<span class="hidden"> {{strategy["label"]}}</span></a>
 % end
 <details class="menu">
 <summary aria-label="More for {{strategy['label']}}" title="More"><span aria-hidden="true">⋯</span></summary>
 <div>
 % if not (strategy["is_first"] and strategy["is_last"]):
-<form method="post" action="{{url(strategy['path'], 'move')}}" data-swap="environments events">
+<form method="post" action="{{url(strategy['path'], 'move')}}" data-swap="in-{{environment["name"]}} events">
 % include("partials/csrf.tpl")
 <input type="hidden" name="usage" value="{{usage_query}}">
 % if not strategy["is_first"]:
@@ -32,13 +31,13 @@
 % end
 </form>
 % end
-<form method="post" action="{{url(strategy['path'], 'on' if strategy['disabled'] else 'off')}}" data-swap="environments events">
+<form method="post" action="{{url(strategy['path'], 'on' if strategy['disabled'] else 'off')}}" data-swap="in-{{environment["name"]}} events">
 % include("partials/csrf.tpl")
 <input type="hidden" name="usage" value="{{usage_query}}">
 <button>{{"Enable" if strategy["disabled"] else "Disable"}}<span class="hidden"> {{strategy["label"]}}</span></button>
 </form>
 % if strategy["copies"]:
-<form method="post" action="{{url(strategy['path'], 'copy')}}" data-swap="environments events">
+<form method="post" action="{{url(strategy['path'], 'copy')}}" data-swap="in-{{environment["name"]}} events">
 % include("partials/csrf.tpl")
 <input type="hidden" name="usage" value="{{usage_query}}">
 % for other in strategy["copies"]:

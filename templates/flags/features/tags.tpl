@@ -8,10 +8,10 @@
 <form method="post" action="{{url(path, 'tags', 'remove')}}" class="inline">
 % include("partials/csrf.tpl")
 <input type="hidden" name="tag" value="{{tag}}">
-<span class="tag"><bdi>{{tag}}</bdi></span> <button class="quiet" aria-label="Remove tag {{tag}}">Remove</button>
+<bdi>{{tag}}</bdi> <button class="quiet" aria-label="Remove tag {{tag}}">✕</button>
 </form>
 % else:
-<span class="tag"><bdi>{{tag}}</bdi></span>
+<bdi>{{tag}}</bdi>
 % end
 </li>
 % end

@@ -31,7 +31,7 @@
 <span class="muted">{{flag.project}}</span>
 </summary>
 % include("flags/playground/reasons.tpl", flag=flag)
-<p><a href="{{url(flag_path(flag.name))}}#in-{{values["environment"]}}">Open <bdi>{{flag.name}}</bdi></a></p>
+<p><a href="{{url(flag_path(flag.name))}}?env={{values["environment"]}}#in-{{values["environment"]}}">Open <bdi>{{flag.name}}</bdi></a></p>
 </details>
 </li>
 % end

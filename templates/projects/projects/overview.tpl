@@ -11,8 +11,7 @@
 % end
 <dl class="numbers">
 <div><dt>Flags</dt><dd><a href="{{url('/admin/features')}}?project={{project['id']}}">{{plural(counts["features"], "flag")}}</a></dd></div>
-<div><dt>Marked as stale</dt><dd><a href="{{url('/admin/features')}}?project={{project['id']}}&amp;life=stale">{{plural(counts["stale"], "flag")}}<span class="hidden"> marked as stale</span></a></dd></div>
-<div><dt>Past the expected lifetime</dt><dd><a href="{{url('/admin/features')}}?project={{project['id']}}&amp;life=expired">{{plural(counts["potentially_stale"], "flag")}}<span class="hidden"> past the expected lifetime</span></a></dd></div>
+<div><dt>Ready to be removed</dt><dd><a href="{{url('/admin/features')}}?project={{project['id']}}&amp;state=remove">See them</a></dd></div>
 <div><dt>Segments</dt><dd>{{number(counts["segments"])}}</dd></div>
 <div><dt>Releases</dt><dd><a href="{{url('/admin/releases')}}?project={{project['id']}}">{{release_counts["running"] + release_counts["held"]}} under way{{", " + str(release_counts["held"]) + " on hold" if release_counts["held"] else ""}}</a></dd></div>
 <div><dt>Members</dt><dd>\\

@@ -7,12 +7,6 @@
 <button class="quiet">Filter</button>
 </form>
 % include("partials/chips.tpl")
-% for chart in timelines:
-<section class="card">
-<h2><bdi>{{flag}}</bdi> in {{chart["environment"]}}</h2>
-% include("flags/features/timeline.tpl", chart=chart)
-</section>
-% end
 % if not events:
 <p class="empty">{{"No events match." if is_filtered else "No events yet."}}</p>
 % else:

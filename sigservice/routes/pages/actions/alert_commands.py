@@ -1,6 +1,7 @@
 """What people on call do about an alert that holds flags: turn them back on, keep them off."""
 
 from dataclasses import replace
+from urllib.parse import urlencode
 
 from sigservice.db import Connection
 from sigservice.routes.pages.flag_questions import (
@@ -93,7 +94,7 @@ def keep_flags_off(
     feature, environment = form.get("feature"), form.get("environment")
     held_flags.keep_off(conn, run, identity, feature=feature, environment=environment)
     if feature:
-        return f"{flag_path(feature)}?done=kept-off"
+        return f"{flag_path(feature)}?{urlencode({'env': environment or '', 'done': 'kept-off'})}"
     return "/?done=kept-off"
 
 

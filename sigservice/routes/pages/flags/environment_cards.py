@@ -1,87 +1,87 @@
-"""What the page of a flag shows for each environment: strategies, variants and usage."""
+"""What the page of a flag shows of an environment: the answer, strategies, what is planned."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 import msgspec
 
 from sigservice.db import Connection, Row
 from sigservice.repository.flags import segments
 from sigservice.repository.projects import project_environments
+from sigservice.routes.pages.flags.flag_answers import make_answer, name_alert
 from sigservice.routes.pages.release_sentences import find_end
 from sigservice.services import strategy_summaries
 from sigservice.web.helpers import join_path
-from sigservice.web.usage_charts import Mark, Usage
 
 ROLLOUT_TYPE = "flexibleRollout"
 EVERYONE = "100% of users"
 
 
-def make_cards(
+def make_card(
     feature: dict[str, Any],
+    environment: dict[str, Any],
     segment_names: Mapping[int, str],
-    usage: Usage,
     now: datetime,
     *,
     alerts: Sequence[Row],
     switches: Sequence[Row],
-    marks: Sequence[Mark],
-    newest_releases: Mapping[str, dict[str, Any]],
+    release: Mapping[str, Any] | None,
     scheduled: Sequence[Row],
-    defaults: Mapping[str, str],
-) -> list[dict[str, Any]]:
-    """`alerts` are the runs that keep the flag on or off for an alert; `switches` are the newest
-    events that switched it, newest first; `newest_releases` are the views of releases by
-    environment, `scheduled` the views of what is due, `defaults` what
-    `summarize_defaults` returns."""
-    cards = []
-    path = join_path("/admin/features", feature["name"], "environments")
-    for environment in feature["environments"]:
-        name = environment["name"]
-        release = newest_releases.get(name)
-        is_moving = release and release["state"] == "running"
-        mover = release if is_moving else None
-        moved_id = mover["strategyId"] if mover else None
-        query = urlencode({"flag": feature["name"], "environment": name})
-        cards.append(
-            environment
+    parents: Sequence[str],
+    default: str,
+) -> dict[str, Any]:
+    """`alerts` are the runs that keep the flag on or off for an alert, newest first; `switches` the
+    newest events that switched it; `scheduled` are the views of what is due,
+    `parents` those that keep the flag from its users, and `default` who gets a flag that is turned
+    on without an active strategy."""
+    path, name = join_path("/admin/features", feature["name"], "environments"), environment["name"]
+    moved_id = release["strategyId"] if release and release["state"] == "running" else None
+    alert = next((row for row in alerts if row["environment"] == name), None)
+    card = environment | {
+        "strategies": [
+            strategy
             | {
-                "strategies": [
-                    strategy
-                    | {
-                        "chips": strategy_summaries.list_strategy_chips(strategy, segment_names),
-                        "label": f"strategy {number} in {name}",
-                        "copies": [
-                            other["name"]
-                            for other in feature["environments"]
-                            if other["name"] != name
-                        ],
-                        "path": join_path(path, name, "strategies", strategy["id"]),
-                        "release": mover if strategy["id"] == moved_id else None,
-                        "is_first": number == 1,
-                        "is_last": number == len(environment["strategies"]),
-                    }
-                    for number, strategy in enumerate(environment["strategies"], 1)
+                "sentence": strategy_summaries.describe_strategy(strategy, segment_names),
+                "variant_text": " · ".join(
+                    f"{variant['weight'] / 10:.3g}% {variant['name']}"
+                    for variant in strategy["variants"]
+                ),
+                "label": f"strategy {number} in {name}",
+                "copies": [
+                    other["name"] for other in feature["environments"] if other["name"] != name
                 ],
-                "variants": strategy_summaries.summarize_variants(environment["variants"]),
-                "default": defaults.get(name, EVERYONE),
-                "scheduled": [
-                    item | {"conflict": _find_conflict(item, release, now)}
-                    for item in scheduled
-                    if name in item["environments"]
-                ],
-                "alerts": [alert for alert in alerts if alert["environment"] == name],
-                "release": release,
-                "rollouts": _list_rollouts(environment["strategies"]),
-                "change": _find_change(environment, switches),
-                "release_form": join_path(path, name, "releases", "new"),
-                "chart": usage.make_chart(name, now, [m for m in marks if m.environment == name]),
-                "playground": f"/admin/playground?{query}",
+                "path": join_path(path, name, "strategies", strategy["id"]),
+                "is_moving": strategy["id"] == moved_id,
+                "is_first": number == 1,
+                "is_last": number == len(environment["strategies"]),
             }
+            for number, strategy in enumerate(environment["strategies"], 1)
+        ],
+        "variants": strategy_summaries.summarize_variants(environment["variants"]),
+        "scheduled": [
+            item | {"conflict": _find_conflict(item, release, now)}
+            for item in scheduled
+            if name in item["environments"]
+        ],
+        "alert": alert,
+        "alert_name": name_alert(alert) if alert else "",
+        "release": release,
+        "default": "Everyone" if default == EVERYONE else default,
+        "change": _find_change(environment, switches),
+        "path": join_path(path, name),
+        "release_form": join_path(path, name, "releases", "new"),
+    }
+    return card | {
+        "answer": make_answer(
+            card,
+            alert=alert,
+            release=release,
+            parents=parents,
+            is_archived=feature["archived"],
+            now=now,
         )
-    return cards
+    }
 
 
 def summarize_defaults(conn: Connection, project: str) -> dict[str, str]:
@@ -126,13 +126,3 @@ def _find_conflict(
     if until is not None and until < item["due_at"]:
         return None
     return {"id": release["id"], "until": until}
-
-
-def _list_rollouts(strategies: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The percentages of the gradual rollouts, with those first that a release can raise."""
-    rollouts = [
-        f"{strategy['parameters'].get('rollout', 0)}%"
-        for strategy in strategies
-        if strategy["name"] == ROLLOUT_TYPE and not strategy["disabled"]
-    ]
-    return sorted(rollouts, key="100%".__eq__)

@@ -59,8 +59,6 @@ def change_features(context: Context, identity: Identity, form: Form) -> str:
                 features.archive(conn, project, group, identity)
             elif change == "revive":
                 features.revive(conn, group, identity)
-            elif change in ("stale", "active"):
-                features.set_stale(conn, project, group, change == "stale", identity)
             elif change != "tag":
                 is_on = change == "on"
                 feature_switches.switch_all(conn, project, environment, group, is_on, identity)

@@ -81,5 +81,5 @@ def _describe_effect(conn: Connection, target: FeatureEnvironment) -> str:
         return (
             f"It has no active strategy, so it gets the default strategy of the project: {default}."
         )
-    rollouts = strategy_summaries.summarize_rollouts(active)
-    return f"{rollouts} of users get it." if rollouts else "Some users get it."
+    reach = strategy_summaries.describe_reach(active)
+    return "Some users get it." if reach == "some" else f"{reach} of users get it."

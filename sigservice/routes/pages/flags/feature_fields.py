@@ -1,6 +1,7 @@
 """The fields of a flag's forms and of the filter of the flag list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from sigservice.db import Row
 from sigservice.errors import BadDataError
@@ -15,16 +16,9 @@ IMPRESSION_FIELD = Field(
     "impressionData", "Impression data: SDKs emit an event for every evaluation", type="checkbox"
 )
 STATES = [("on", "Enabled"), ("off", "Disabled")]
-LIFECYCLES = [
-    ("", "Active"),
-    ("stale", "Marked as stale"),
-    ("expired", "Past the expected lifetime"),
-    ("archived", "Archived"),
-]
-
-
 CLONE_FIELD = Field("name", "Name of the clone", hint=CLONE_HINT, is_required=True)
 TAG_FIELD = Field("tag", "New tag", hint="type:value, e.g. simple:checkout", is_required=True)
+BULK_TAG_FIELD = Field("tag", "Tag", id="bulk-tag", attributes={"placeholder": "type:value"})
 PARENT_FIELDS = [
     Field(
         "feature",
@@ -52,13 +46,20 @@ def parse_tag(text: str) -> Tag:
 
 
 def make_new_fields(projects: Sequence[Row], types: Sequence[Row]) -> list[Field]:
+    """The project is offered if there are several."""
+    project = Field("project", "Project", type="select", choices=_name_rows(projects))
     return [
         Field("name", "Name", hint=NAME_HINT, is_required=True),
-        Field("project", "Project", type="select", choices=_name_rows(projects)),
         _make_type_field(types),
-        Field("description", "Description", type="textarea", hint=DESCRIPTION_HINT),
-        Field("tags", "Tags", type="textarea", hint=TAGS_HINT),
-        IMPRESSION_FIELD,
+        replace(project, type="select" if len(projects) > 1 else "hidden"),
+        *(
+            replace(field, is_more=True)
+            for field in (
+                Field("description", "Description", type="textarea", hint=DESCRIPTION_HINT),
+                Field("tags", "Tags", type="textarea", hint=TAGS_HINT),
+                IMPRESSION_FIELD,
+            )
+        ),
     ]
 
 
@@ -68,50 +69,6 @@ def make_edit_fields(types: Sequence[Row]) -> list[Field]:
         Field("description", "Description", type="textarea"),
         IMPRESSION_FIELD,
         Field("stale", "Stale: ready to be removed from code", type="checkbox"),
-    ]
-
-
-def make_filter_fields(
-    filters: Mapping[str, str],
-    projects: Sequence[Row],
-    types: Sequence[Row],
-    environments: Sequence[str],
-) -> list[Field]:
-    """The project is offered if there are several, or if the list is filtered by one."""
-    states = [
-        (f"{state}:{environment}", f"{label} in {environment}")
-        for environment in environments
-        for state, label in STATES
-    ]
-    choices = {"project": _name_rows(projects), "state": states, "type": _name_rows(types)}
-    project, state, type = (
-        Field(name, label, filters[name], "select", choices=[("", "Any"), *choices[name]])
-        for name, label in (("project", "Project"), ("state", "Status"), ("type", "Type"))
-    )
-    return [
-        Field("query", "Search", filters["query"], "search"),
-        *([project] if len(projects) > 1 or filters["project"] else []),
-        state,
-        type,
-        Field("tag", "Tag", filters["tag"], attributes={"placeholder": "type:value", "size": 14}),
-        Field("life", "Lifecycle", filters["life"], "select", choices=LIFECYCLES),
-    ]
-
-
-def make_bulk_fields(environments: Sequence[str], *, is_archive: bool) -> list[Field]:
-    """What to change of the selected flags, and the tag to add."""
-    if is_archive:
-        return [Field("change", "Selected flags", "", "select", choices=[("revive", "Revive")])]
-    choices = [("stale", "Mark as stale"), ("active", "Mark as active"), ("archive", "Archive")]
-    choices += [
-        (f"{state}:{name}", f"{verb} in {name}")
-        for name in environments
-        for state, verb in (("on", "Enable"), ("off", "Disable"))
-    ]
-    choices.append(("tag", "Add tag"))
-    return [
-        Field("change", "Selected flags", "", "select", choices=choices),
-        Field("tag", "Tag", id="bulk-tag", attributes={"placeholder": "type:value", "size": 14}),
     ]
 
 

@@ -119,7 +119,7 @@ def save_strategy(
             strategies.add(conn, target, new, by, max_segments=limit)
         else:
             strategies.replace(conn, target, strategy_id, new, by, max_segments=limit)
-    return f"{flag_path(name)}?done=strategy-saved#in-{environment}"
+    return f"{flag_path(name)}?env={environment}&done=strategy-saved#in-{environment}"
 
 
 @confirms(router, f"{ONE}/delete", needs=EDIT, has_form=True)
@@ -138,7 +138,7 @@ def remove_strategy(
     after = [one for one in before if one["id"] != strategy_id]
     by, done = (
         add_reason(identity, form),
-        f"{flag_path(name)}?done=strategy-removed#in-{environment}",
+        f"{flag_path(name)}?env={environment}&done=strategy-removed#in-{environment}",
     )
     question = make_change_question(
         name, environment, f"Strategy {number} is removed.", compare_strategies(conn, before, after)

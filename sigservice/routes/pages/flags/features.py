@@ -1,5 +1,6 @@
 """Flags, pages: list with a switch for each environment, new, one flag, edit, clone."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -7,7 +8,7 @@ from urllib.parse import urlencode
 from sigservice.errors import AppError, BadDataError
 from sigservice.repository.flags import features as feature_rows
 from sigservice.repository.flags.features import SORTS, FeatureFilter
-from sigservice.repository.projects import environments, projects
+from sigservice.repository.projects import projects, tags
 from sigservice.routes.admin.flags.features import CloneBody, NewFeature
 from sigservice.routes.pages.flags import feature_fields, feature_table
 from sigservice.routes.pages.flags.feature_page import (
@@ -22,57 +23,81 @@ from sigservice.services.definitions import merge
 from sigservice.services.flags import feature_tags, feature_view, features
 from sigservice.services.flags.feature_tags import Tag
 from sigservice.services.flags.features import Metadata
+from sigservice.services.flags.removal import list_removals
 from sigservice.services.identity import EDIT, VIEW, Identity
 from sigservice.web import Connection, Context, Page, PageGuard, Router, read_query, request
 from sigservice.web.body import read_number
 from sigservice.web.form_pages import make_form_page, shows_errors_in
 from sigservice.web.forms import NO_ENTRY, Entry, Form, fill, read, report_at, split_lines
 from sigservice.web.links import flag_path
-from sigservice.web.list_filters import make_chips
 from sigservice.web.resource_limits import explain_limit, make_limit_page
 from sigservice.wording import plural
 
-PAGE_SIZE = 30  # with long names and tags, 120 kB
+PAGE_SIZE = 50
+MAX_TAGS = 100  # in the menu that filters by one
 
 router = Router(PageGuard)
 
 
 @router.get("/admin/features", needs=VIEW)
-def list_features(conn: Connection, identity: Identity, entry: Entry = NO_ENTRY) -> Page:
+def list_features(context: Context, identity: Identity, entry: Entry = NO_ENTRY) -> Page:
     """`entry` is a change of several flags; its `back` is the query of the list."""
     place = {"QUERY_STRING": entry.form.get("back", "")} if entry.form else {}
     query = read_query(request.environ | place)
     filters = {name: query.get(name, "").strip() for name in feature_table.FILTERS}
     sort, is_descending = query.get("sort") or "name", query.get("order") == "desc"
     offset = read_number(query, "offset", 0, 0, 10**9) or 0
-    filter = _to_filter(filters, offset, sort, is_descending, identity.user_id)
-    rows, total, offset = _find_page(conn, filter, identity.user_id)
-    environment_names = environments.list_enabled_names(conn)
-    reasons = feature_table.read_reasons(conn, identity, [row["name"] for row in rows])
-    fields = feature_fields.make_filter_fields(
-        filters, projects.list_names(conn), feature_rows.list_types(conn), environment_names
-    )
-    applied = {name: value for name, value in filters.items() if value}
-    page = applied | ({"sort": sort, "order": query.get("order", "")} if "sort" in query else {})
-    can_edit, is_archive = identity.has_permission("EDIT"), filters["life"] == "archived"
-    columns = feature_table.order_environments(rows)
+    page = {name: value for name, value in filters.items() if value}
+    page |= {name: query[name] for name in ("sort", "order", "cols") if query.get(name)}
+    days, user_id = context.config["staleFlagDays"], identity.user_id
+    with context.database.transaction() as conn:
+        causes = feature_table.read_causes(conn)
+        removals = list_removals(conn, days, context.clock.now())
+        names = feature_table.list_names_by_state(
+            conn, causes, removals, filters["project"], user_id
+        )
+        filter = _to_filter(filters, names, offset, sort, is_descending, user_id)
+        rows, total, offset = _find_page(conn, filter, user_id)
+        environments = feature_table.order_environments(rows)
+        titles = {row["id"]: row["name"] for row in projects.list_names(conn)}
+        features = feature_table.make_rows(conn, rows, environments, causes, removals, titles)
+        types = {row["id"]: row["name"] for row in feature_rows.list_types(conn)}
+        tag_rows = tags.list_all(conn)[:MAX_TAGS]
+    is_archive, is_removal = filters["life"] == "archived", filters["state"] == "remove"
+    columns, column_links = feature_table.make_columns(page)
     here = urlencode(page | ({"offset": offset} if offset else {}))
+    active = feature_table.make_active_filters(page, types)
+    tag_texts = [f"{row['type']}:{row['value']}" for row in tag_rows]
+    choices = {"Type": types, "Tag": {text: text for text in tag_texts}}
+    menus = [
+        (label, [(text, urlencode({**page, label.lower(): id})) for id, text in items.items()])
+        for label, items in choices.items()
+        if items and not filters[label.lower()]
+    ]
     return Page(
         "flags/features/list",
         title="Archived flags" if is_archive else "Flags",
-        fields=fields,
-        sorting={name: page[name] for name in ("sort", "order") if name in page},
-        chips=make_chips(fields, page),
-        environments=columns,
-        heads=feature_table.make_heads(columns, sort, is_descending, page),
-        features=[feature_table.make_row(row, columns, page, reasons) for row in rows],
-        changes=fill(feature_fields.make_bulk_fields(columns, is_archive=is_archive), entry.form),
-        selected=entry.form,
-        count=_count(offset, len(rows), total),
-        is_empty=not (rows or applied or offset),
+        count=plural(total, "flag"),
+        query=filters["query"],
+        hidden={name: value for name, value in page.items() if name != "query"},
+        filters=feature_table.make_filters(names, page),
+        menus=[*menus, ("Columns", column_links)],
+        archive=urlencode(page | {"life": "archived"}),
+        active=active,
+        environments=environments,
+        columns=columns,
+        heads=feature_table.make_heads(
+            environments, columns, sort, is_descending, page, shows_reasons=is_removal
+        ),
+        features=features,
+        is_empty=not (rows or active or offset),
         is_archive=is_archive,
-        can_edit=can_edit,
+        is_removal=is_removal,
+        can_edit=identity.has_permission("EDIT"),
+        entry_form=entry.form,
+        tag_field=fill([feature_fields.BULK_TAG_FIELD], entry.form)[0],
         here=here,
+        place=f"{offset + 1:,}–{offset + len(rows):,} of {total:,}" if total > len(rows) else "",
         previous=urlencode(page | {"offset": max(0, offset - PAGE_SIZE)}) if offset else "",
         next=urlencode(page | {"offset": offset + PAGE_SIZE}) if offset + PAGE_SIZE < total else "",
         notice=find_notice(),
@@ -90,12 +115,6 @@ def _find_page(
         filter = replace(filter, offset=max(0, total - 1) // PAGE_SIZE * PAGE_SIZE)
         rows, total = feature_view.search(conn, filter, user_id)
     return rows, total, filter.offset
-
-
-def _count(offset: int, rows: int, total: int) -> str:
-    if total > rows:
-        return f"{offset + 1:,}–{offset + rows:,} of {total:,} flags"
-    return plural(total, "flag")
 
 
 @router.get("/admin/features/new", needs=EDIT)
@@ -143,23 +162,24 @@ def clone_feature(context: Context, identity: Identity, name: str, form: Form) -
 
 
 def _to_filter(
-    filters: dict[str, str], offset: int, sort: str, is_descending: bool, user_id: int
+    filters: Mapping[str, str],
+    names: Mapping[str, list[str]],
+    offset: int,
+    sort: str,
+    is_descending: bool,
+    user_id: int,
 ) -> FeatureFilter:
-    """Raises BadDataError."""
+    """`names` are the flags of each state. Raises BadDataError."""
     key, _, sort_environment = sort.partition(":")
     if key not in SORTS:
         raise BadDataError(f"sort must be one of {', '.join(SORTS)}.", path="sort")
-    state, _, environment = filters["state"].partition(":")
     return FeatureFilter(
         archived=filters["life"] == "archived",
-        stale={"stale": True, "expired": False}.get(filters["life"]),
-        expired=filters["life"] == "expired",
+        names=names.get(filters["state"], []) if filters["state"] else None,
         projects=[filters["project"]] if filters["project"] else None,
         types=[filters["type"]] if filters["type"] else None,
         tags=[filters["tag"]] if filters["tag"] else None,
         text=filters["query"] or None,
-        environment=environment or None,
-        enabled=state == "on",
         sort=key,
         sort_environment=sort_environment or None,
         descending=is_descending,

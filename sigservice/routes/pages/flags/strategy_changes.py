@@ -1,18 +1,61 @@
 """Strategies of a flag, on its page: order, disable, copy to another environment."""
 
-from sigservice.errors import BadDataError
-from sigservice.routes.pages.flag_questions import add_reason, ask_about_strategies
+from typing import Any
+
+from sigservice.errors import BadDataError, NotFoundError
+from sigservice.routes.pages.flag_questions import (
+    BREADCRUMBS,
+    REASON_FIELD,
+    add_reason,
+    ask_about_strategies,
+    settle_alerts,
+)
 from sigservice.routes.pages.flags.feature_page import card_path, find_target
 from sigservice.services import revisions
-from sigservice.services.flags import strategies
+from sigservice.services.flags import feature_switches, strategies
 from sigservice.services.identity import EDIT, Identity
 from sigservice.web import Context, PageGuard, Router
+from sigservice.web.form_pages import Confirmation, ask_first
 from sigservice.web.forms import Form
+from sigservice.web.links import flag_path
 
-STRATEGY = "/admin/features/<name>/environments/<environment>/strategies/<strategy_id>"
+ENVIRONMENT = "/admin/features/<name>/environments/<environment>"
+STRATEGY = f"{ENVIRONMENT}/strategies/<strategy_id>"
 STEPS = {"up": -1, "down": 1}
 
 router = Router(PageGuard)
+
+
+@router.post(f"{ENVIRONMENT}/start/<rollout>", needs=EDIT)
+def start_with_strategy(
+    context: Context, identity: Identity, name: str, environment: str, rollout: str, form: Form
+) -> str:
+    """Gives a flag its first strategy in the environment, and turns it on."""
+    limit, now = context.config["strategySegmentsLimit"], context.clock.now()
+    if rollout not in ("10", "100"):
+        raise NotFoundError("A flag starts with 10 or 100%.")
+    users = "Everyone gets" if rollout == "100" else f"{rollout}% of users get"
+    by, cancel_path = add_reason(identity, form), card_path(name, environment, form)
+    parameters: dict[str, Any] = {"rollout": rollout, "stickiness": "default", "groupId": name}
+    first = strategies.Strategy(name="flexibleRollout", parameters=parameters)
+    question = Confirmation(
+        f"Turn on {name} in {environment}?",
+        [f"{users} it at once."],
+        f"Turn on in {environment}",
+        cancel_path,
+        fields=[REASON_FIELD],
+        is_dangerous=False,
+        breadcrumbs=[*BREADCRUMBS, (name, flag_path(name))],
+    )
+    with context.database.transaction() as conn:
+        target = find_target(conn, name, environment)
+        if not settle_alerts(conn, by, form, [target], now, cancel_path):
+            return cancel_path
+        ask_first(form, question)
+        revisions.lock(conn)
+        strategies.add(conn, target, first, by, max_segments=limit)
+        feature_switches.switch(conn, target, True, by)
+    return card_path(name, environment, form, done="on")
 
 
 @router.post(f"{STRATEGY}/move", needs=EDIT)

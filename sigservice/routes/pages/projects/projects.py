@@ -55,7 +55,7 @@ COLUMNS = (
     Column(
         "Marked as stale",
         lambda row: Cell(
-            str(row["stale_feature_count"]), f"/admin/features?project={row['id']}&life=stale"
+            str(row["stale_feature_count"]), f"/admin/features?project={row['id']}&state=remove"
         ),
     ),
     Column("Created", lambda row: Cell(at=row["created_at"])),

@@ -91,9 +91,10 @@ def find_back(name: str, environment: str, release_id: int, back: str, **query: 
     """The path of the page that asked, with its filters and place; by default the page of the
     release."""
     page, _, filters = back.partition("?")
-    place = ("/admin/features", name, "environments", environment, "releases", release_id)
-    path = flag_path(name) if page == "flag" else BACK.get(page, join_path(*place))
-    text = urlencode(dict(parse_qsl(filters[:2000])) | query)
+    own = ("/admin/features", name, "environments", environment, "releases", release_id)
+    path = flag_path(name) if page == "flag" else BACK.get(page, join_path(*own))
+    place = {"env": environment} if page == "flag" else {}
+    text = urlencode(dict(parse_qsl(filters[:2000])) | place | query)
     return path + (f"?{text}" if text else "") + (f"#in-{environment}" if page == "flag" else "")
 
 

@@ -12,8 +12,6 @@ from sigservice.web.event_views import format_event_type, list_event_views
 from sigservice.web.forms import Field, make_choices
 from sigservice.web.list_filters import make_chips, read_event_filter
 from sigservice.web.paging import read_paging
-from sigservice.web.timeline_marks import read_timelines
-from sigservice.web.usage_charts import SHAPES
 
 PAGE_SIZE = 30
 FILTERS = ("query", "type", "project", "environment", "user", "feature", "from", "to")
@@ -36,9 +34,6 @@ def list_events(context: Context, identity: Identity) -> Page:
         types = events.list_readable_types(conn, identity)
         project_rows = projects.list_names(conn)
         environment_names = environments.list_enabled_names(conn)
-        flag = filters["feature"]
-        now = context.clock.now()
-        timelines = read_timelines(conn, identity, flag, "7d", now) if flag else []
     fields = _make_fields(filters, types, project_rows, environment_names)
     return Page(
         "system/events/list",
@@ -47,11 +42,6 @@ def list_events(context: Context, identity: Identity) -> Page:
         fields=fields,
         chips=make_chips(fields, applied),
         is_filtered=bool(applied),
-        timelines=[
-            chart for chart in timelines if filters["environment"] in ("", chart["environment"])
-        ],
-        shapes=SHAPES,
-        flag=flag,
         older=urlencode(applied | {"before": page.next_before}) if page.next_before else "",
         newest=urlencode(applied),
         at_newest=before is None,

@@ -1,0 +1,107 @@
+"""Reasons to remove a flag."""
+
+from __future__ import annotations
+
+import pytest
+
+from sigservice.services.flags import removal
+from tests.conftest import ADMIN
+from tests.pages.flags import FEATURES, Flags
+
+
+@pytest.fixture
+def flags(web):
+    return Flags(web)
+
+
+@pytest.fixture
+def read(service):
+    """`read()`: {flag: (reason, value to keep)}."""
+
+    def read():
+        with service.context.database.transaction() as conn:
+            removals = removal.list_removals(conn, 30, service.context.clock.now())
+        return {name: (one.reason, one.keep) for name, one in removals.items()}
+
+    return read
+
+
+@pytest.fixture
+def age(rows):
+    """`age(days)`: everything that exists is older by so many days."""
+
+    def age(days):
+        past = f"interval '{days} days 1 hour'"
+        rows(f"UPDATE features SET created_at = created_at - {past}, last_seen_at = now()")
+        rows(f"UPDATE events SET created_at = created_at - {past}")
+
+    return age
+
+
+def test_a_new_flag_has_no_reason(flags, read):
+    flags.create_flag()
+    assert read() == {}
+
+
+def test_one_answer_for_everyone_is_a_reason_when_nothing_changes(flags, read, age):
+    flags.create_flag("on")
+    flags.switch("on")
+    flags.create_flag("off")
+    flags.create_flag("part")
+    flags.add_strategy("part", parameters={"rollout": "50"})
+    flags.switch("part")
+    age(31)
+    flags.create_flag("changed")
+    flags.switch("changed")
+    assert read() == {
+        "on": ("on for everyone, unchanged for 31 d", "on"),
+        "off": ("off for everyone, unchanged for 31 d", "off"),
+    }
+    flags.switch("on", to="off")
+    assert "on" not in read()
+
+
+def test_variants_and_several_production_environments_have_no_one_answer(flags, read, age):
+    flags.create_flag("variants")
+    variants = [{"name": "a", "weight": 1000, "weightType": "variable", "stickiness": "default"}]
+    flags.add_strategy("variants", parameters={"rollout": "100"}, variants=variants)
+    flags.switch("variants")
+    flags.create_flag("differs")
+    flags.add_strategy("differs", "default", parameters={"rollout": "50"})
+    for environment in ("production", "default"):
+        flags.switch("differs", environment)
+    age(31)
+    assert read() == {}
+
+
+def test_a_flag_that_nobody_evaluates_has_a_reason(flags, read, age, rows):
+    flags.create_flag("part")
+    flags.add_strategy("part", parameters={"rollout": "50"})
+    flags.switch("part")
+    age(35)
+    assert read() == {}
+    rows("UPDATE features SET last_seen_at = NULL")
+    assert read() == {"part": ("not evaluated for 35 d", "?")}
+
+
+def test_a_flag_older_than_its_type_lives_has_a_reason(flags, read, age):
+    flags.create_flag()
+    flags.add_strategy(parameters={"rollout": "50"})
+    flags.switch()
+    age(41)
+    assert read() == {"checkout": ("older than release flags live (40 d)", "?")}
+
+
+def test_a_marked_flag_has_a_reason(web, flags, read):
+    flags.create_flag()
+    body = {"features": ["checkout"], "stale": True}
+    web.post_json("/api/admin/projects/default/stale", body, headers=ADMIN, status=202)
+    assert read() == {"checkout": ("marked by API token admin 0 d ago", "off")}
+
+
+def test_an_archived_flag_has_no_reason(web, flags, read):
+    flags.create_flag()
+    web.put_json(f"{FEATURES}/checkout", {"stale": True}, headers=ADMIN)
+    assert read() == {"checkout": ("marked", "off")}
+    flags.archive("checkout")
+    assert read() == {}
