@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import itertools
 import os
 import random
 import signal
@@ -39,20 +40,24 @@ def count_kills(usual: int) -> int:
     return int(os.environ.get("KILLS", usual))
 
 
-class Load:
-    """Senders that retry forever. `acked` are the numbers with a 200."""
+def await_more(read_count: Callable[[], int], count: int, what: str) -> None:
+    """As long as the next one comes: a busy machine may need minutes for all."""
+    before = read_count()
+    for goal in range(before + 1, before + count + 1):
+        until(lambda goal=goal: read_count() >= goal, f"the next {what}")
 
-    def __init__(self, process: Process, secret: str, threads: int = 6) -> None:
-        self.process, self._secret = process, secret
-        self.acked: set[int] = set()
-        self.answers: list[tuple[float, float, int]] = []  # when, seconds, status (0: cut)
-        self.last_ack = 0.0
-        self._stop = threading.Event()
-        self._lock = threading.Lock()
-        self._next = 0
-        self._threads = [threading.Thread(target=self._send, daemon=True) for _ in range(threads)]
 
-    def __enter__(self) -> Load:
+class Senders:
+    """Threads that repeat a piece of work, which returns whether it was acknowledged."""
+
+    def __init__(self, process: Process, works: list[Callable[[], bool]]) -> None:
+        self.process = process
+        self._stop, self._lock = threading.Event(), threading.Lock()
+        self._threads = [
+            threading.Thread(target=self._run, args=(work,), daemon=True) for work in works
+        ]
+
+    def __enter__(self) -> Any:
         for thread in self._threads:
             thread.start()
         return self
@@ -63,30 +68,43 @@ class Load:
             thread.join(DEADLINE_SECONDS)
         assert not any(thread.is_alive() for thread in self._threads), "a request hangs"
 
-    def _send(self) -> None:
+    def _run(self, work: Callable[[], bool]) -> None:
         while not self._stop.is_set():
-            with self._lock:
-                number, self._next = self._next, self._next + 1
-            started_at = time.monotonic()
-            try:
-                status, _ = self.process.request(
-                    "POST", "/api/signal-endpoint/deploys", {"n": number}, secret=self._secret
-                )
-            except (OSError, http.client.HTTPException):
-                status = 0
-            ended_at = time.monotonic()
-            with self._lock:
-                self.answers.append((ended_at, ended_at - started_at, status))
-                if status == 200:
-                    self.acked.add(number)
-                    self.last_ack = ended_at
-            if status != 200:
+            if not work():
                 self._stop.wait(0.02)
+
+
+class Load(Senders):
+    """Senders of signals with numbers. `acked` are the numbers with a 200."""
+
+    def __init__(self, process: Process, secret: str, threads: int = 6) -> None:
+        self._secret = secret
+        self.acked: set[int] = set()
+        self.answers: list[tuple[float, float, int]] = []  # when, seconds, status (0: cut)
+        self.last_ack = 0.0
+        self._numbers = itertools.count()
+        super().__init__(process, [self._send] * threads)
+
+    def _send(self) -> bool:
+        number = next(self._numbers)
+        started_at = time.monotonic()
+        try:
+            status, _ = self.process.request(
+                "POST", "/api/signal-endpoint/deploys", {"n": number}, secret=self._secret
+            )
+        except (OSError, http.client.HTTPException):
+            status = 0
+        ended_at = time.monotonic()
+        with self._lock:
+            self.answers.append((ended_at, ended_at - started_at, status))
+            if status == 200:
+                self.acked.add(number)
+                self.last_ack = ended_at
+        return status == 200
 
     def wait_for_acks(self, count: int) -> None:
         """Waits until `count` more are acknowledged."""
-        enough = len(self.acked) + count
-        until(lambda: len(self.acked) >= enough, f"{count} acknowledged signals")
+        await_more(lambda: len(self.acked), count, "signal acknowledged")
 
     def statuses(self) -> Counter[int]:
         return Counter(status for _, _, status in self.answers)

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.server.process import OPEN_LIMITS, run_service
 from tests.waiting import take_time
 
-WINDOW_SECONDS = 20
+WINDOW_SECONDS = 10
 MAX_WAKES_PER_SECOND = 5
 
 
@@ -25,7 +25,7 @@ def count_wakes(pid: int) -> int:
 def test_an_idle_process_wakes_at_most_five_times_a_second(data: Path):
     environ = OPEN_LIMITS | {"SERVICE_DATA_DIR": str(data)}
     with run_service(environ) as process:
-        take_time(5)  # the first runs of the jobs
+        take_time(3)  # the first runs of the jobs
         before = count_wakes(process.pid)
         take_time(WINDOW_SECONDS)
         wakes = count_wakes(process.pid) - before

@@ -14,7 +14,7 @@ from sigservice.outgoing.post import TOTAL_SECONDS
 from tests.integrations_kit import ADDONS, FEATURES, make_body
 from tests.receiver import receiving
 from tests.repository.kit import run
-from tests.server.kills import Pair, connect, count_kills, embedded
+from tests.server.kills import Pair, await_more, connect, count_kills, embedded
 from tests.server.process import run_service, until
 from tests.waiting import DEADLINE_SECONDS
 
@@ -47,7 +47,7 @@ def test_kills_lose_no_event_and_keep_the_order(data: Path):
         thread.start()
         try:
             for _ in range(kills):
-                await_more(created, pair.chance.randrange(20, 60))
+                await_more(lambda: len(created), pair.chance.randrange(20, 60), "change")
                 pair.kill_one()
         finally:
             stop.set()
@@ -78,12 +78,6 @@ def test_a_stop_does_not_wait_for_a_receiver_and_the_event_is_sent_after_the_sta
             until(lambda: len(receiver.requests) == 2, "the second attempt")
         first, second = (one.headers["webhook-id"] for one in receiver.requests)
         assert first == second
-
-
-def await_more(items, count):
-    """As long as the next one comes: a slow machine may need minutes for all."""
-    for goal in range(len(items) + 1, len(items) + count + 1):
-        until(lambda goal=goal: len(items) >= goal, "the next change")
 
 
 def await_names(receiver, names, conn):

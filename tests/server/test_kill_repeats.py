@@ -18,18 +18,17 @@ ENDPOINT = "/api/admin/signal-endpoints/1"
 class RepeatingLoad(Load):
     """Each sender repeats a number until it gets a 200."""
 
-    def _send(self) -> None:
-        while not self._stop.is_set():
-            with self._lock:
-                number, self._next = self._next, self._next + 1
-            while number not in self.acked:
-                with contextlib.suppress(OSError, http.client.HTTPException):
-                    status, _ = self.process.request(
-                        "POST", "/api/signal-endpoint/deploys", {"n": number}, secret=self._secret
-                    )
-                    if status == 200:
-                        self.acked.add(number)
-                self._stop.wait(0.002)
+    def _send(self) -> bool:
+        number = next(self._numbers)
+        while number not in self.acked:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                status, _ = self.process.request(
+                    "POST", "/api/signal-endpoint/deploys", {"n": number}, secret=self._secret
+                )
+                if status == 200:
+                    self.acked.add(number)
+            self._stop.wait(0.002)
+        return True
 
 
 def start_load(process: Process) -> tuple[Load]:

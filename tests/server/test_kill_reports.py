@@ -4,7 +4,6 @@ one is stored, signals once, and no counts that nobody sent."""
 import http.client
 import itertools
 import signal
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,14 @@ from tests.repository.kit import run
 from tests.server.kills import (
     VICTIMS,
     Load,
+    Senders,
     assert_exactly_once,
+    await_more,
     connect,
     embedded,
     run_with_kills,
 )
-from tests.server.process import Process, run_service, until
-from tests.waiting import DEADLINE_SECONDS
+from tests.server.process import Process, run_service
 
 TOKEN = "*:development.reports"
 FLAGS = ("one", "two", "three")
@@ -32,33 +32,14 @@ OPEN = {
 }
 
 
-class Reports:
+class Reports(Senders):
     """SDKs that report metrics, and others that register instances, each once."""
 
     def __init__(self, process: Process) -> None:
-        self.process = process
         self.requests, self.acked, self.registered = 0, 0, set[str]()
         self._statuses = set[int]()
-        self._stop, self._lock = threading.Event(), threading.Lock()
         self._numbers = itertools.count()
-        works = [self._report] * 4 + [self._register] * 4
-        self._threads = [threading.Thread(target=self._run, args=(work,)) for work in works]
-
-    def __enter__(self) -> "Reports":
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        for thread in self._threads:
-            thread.join(DEADLINE_SECONDS)
-        assert not any(thread.is_alive() for thread in self._threads), "a request hangs"
-
-    def _run(self, work: Any) -> None:
-        while not self._stop.is_set():
-            if not work():
-                self._stop.wait(0.02)
+        super().__init__(process, [self._report] * 4 + [self._register] * 4)
 
     def _report(self) -> bool:
         bucket = {"start": 0, "stop": 0, "toggles": {name: {"yes": 1} for name in FLAGS}}
@@ -90,9 +71,8 @@ class Reports:
 
     def wait_for_acks(self, count: int) -> None:
         """Waits until `count` more of each kind are acknowledged."""
-        reports, instances = self.acked + count, len(self.registered) + count
-        until(lambda: self.acked >= reports, f"{count} acknowledged reports")
-        until(lambda: len(self.registered) >= instances, f"{count} acknowledged registrations")
+        await_more(lambda: self.acked, count, "report acknowledged")
+        await_more(lambda: len(self.registered), count, "registration acknowledged")
 
     def assert_stored(self, conn: Any) -> None:
         sums = run(conn, "SELECT feature, sum(yes)::int FROM client_metrics GROUP BY 1")
