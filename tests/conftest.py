@@ -24,6 +24,7 @@ from sigservice.errors import UnavailableError
 from sigservice.testing import FakeClock, QuickPasswords, TemporaryDatabase
 from tests.repository.kit import run
 from tests.saved_rows import SavedRows
+from tests.waiting import DEADLINE_SECONDS
 
 pytest.register_assert_rewrite("tests.senders.kit")
 pytest_plugins = ["tests.external", "tests.repeated", "tests.soup"]
@@ -105,7 +106,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def temporary_database() -> Iterator[TemporaryDatabase]:
     with TemporaryDatabase() as database:
+        supervisor = database._server._supervisor
         yield database
+    if supervisor:  # it may delete files for longer than a service waits for its end
+        supervisor.wait(DEADLINE_SECONDS)
 
 
 @pytest.fixture
