@@ -622,6 +622,18 @@ def test_a_form_of_guards_that_changes_nothing_keeps_all_they_have(kit, ed):
     assert len(kit.events(release)) == count
 
 
+def test_a_form_keeps_the_alert_rule_that_a_guard_watches(kit, ed):
+    source = {"kind": "impactMetric", "metric": "m", "measure": "p99", "environment": "production"}
+    rule = {"name": "slow", "endpointId": kit.endpoint()["id"], "source": source, "above": 9}
+    id = kit.post("/api/admin/alert-rules", rule, 201)["id"]
+    release = kit.create(guards=[{"kind": "rule", "ruleId": id, "effect": "hold"}])
+    form = ed.get(f"{PLACE}/{release['id']}/guards/edit").forms["editor"]
+    form["guards.0.effect"] = "rollBack"
+    form.submit().follow()
+    (guard,) = kit.read(release)["guards"]
+    assert (guard["ruleId"], guard["effect"]) == (id, "rollBack")
+
+
 def test_guards_that_another_user_changed_are_not_overwritten(kit, ed):
     release = kit.create(guards=[kit.guard(kit.endpoint())])
     form = ed.get(f"{PLACE}/{release['id']}/guards/edit").forms["editor"]

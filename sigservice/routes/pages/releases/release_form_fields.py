@@ -127,13 +127,15 @@ def make_guards_section(form: Form, choices: GuardChoices) -> GrowingSection:
 
 
 def _make_guard_row(form: Form, at: str, row: Form, choices: GuardChoices) -> FieldRow:
-    kind = find_kind(row)
+    kind, rule_id = find_kind(row), row.get("ruleId")
     fields, sections = _list_kind_fields(form, at, kind, choices)
+    if rule_id:  # the limits are those of the alert rule
+        fields = [Field(name, "", type="hidden") for name in ("kind", "ruleId")]
     texts = {f"{at}.{name}": text for name, text in row.items()}
     return FieldRow(
         fill([*fields, _EFFECT_FIELD], texts, f"{at}."),
         fill(_BOXES, texts, f"{at}."),
-        title=KINDS[kind][0],
+        title=f"Alert rule {rule_id}" if rule_id else KINDS[kind][0],
         sections=sections,
     )
 

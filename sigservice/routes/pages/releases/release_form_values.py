@@ -74,7 +74,9 @@ _DEFAULTS = {
     "zone": "UTC",
     "when": "now",
 }
-_MEMBERS = ("kind", "endpointId", "effect", "filters", "resolved", "rule", "dryRun", "autoResume")
+_MEMBERS = (
+    "kind", "endpointId", "effect", "filters", "resolved", "rule", "ruleId", "dryRun", "autoResume",
+)  # fmt: skip
 _LABELS = "rule.source.labels"
 _OTHERS = re.compile(r"^guards\.\d+\.(filters\.|rule\.source\.labels$)")
 Body = TypeVar("Body", NewRelease, GuardChanges)
