@@ -1,4 +1,4 @@
-"""Takes the pictures of README.md: starts a service, sends it an alert and photographs the pages.
+"""Takes the picture of README.md: starts a service, sends it an alert and photographs the flag.
 
     .venv/bin/pip install -e '.[dev]' && .venv/bin/python docs/images/take.py
 
@@ -69,6 +69,9 @@ def create_action_set(web: webtest.TestApp) -> str:
         "actions": [
             {"action": "TOGGLE_FEATURE_OFF", "sortOrder": 1, "executionParams": flag},
         ],
+        "options": {
+            "restoreWhenResolved": {"path": "status", "values": ["resolved"], "key": "groupKey"}
+        },
     }
     web.post_json(f"{PROJECT}/actions", action_set)
     path = f"/api/admin/signal-endpoints/{endpoint}/tokens"
@@ -76,7 +79,7 @@ def create_action_set(web: webtest.TestApp) -> str:
 
 
 def take_pictures(url: str) -> None:
-    pages = {"run": "/admin/projects/default/actions/1/runs/1"}
+    pages = {"flag": "/admin/features/checkout"}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM)
         for scheme in ("light", "dark"):
