@@ -8,9 +8,9 @@
 % end
 </p>
 % if alert["is_firing"] and not alert["kept_by"]:
-<p class="muted">Last signal about it:
+<p class="muted">If it has resolved, its end was lost or arrived too early: turn the flag back on. Last signal about it:
 % include("partials/time.tpl", at=alert["reported_at"])
-. If it has resolved, its end was lost or arrived too early: turn the flag back on.</p>
+</p>
 % end
 % if can_edit:
 <div class="actions"><a class="button" href="{{url('/admin/projects', alert['project'], 'actions', alert['action_set_id'], 'runs', alert['id'], 'undo')}}" data-dialog>Turn back on …</a>
