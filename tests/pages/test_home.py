@@ -176,7 +176,8 @@ def test_a_flag_that_was_switched_back_is_not_kept_by_its_alert(
     assert texts(page, "alerts") == []
 
 
-def test_a_silent_endpoint_is_listed_once(ada, database, endpoint):
+def test_a_silent_endpoint_is_listed_once(ada, database, endpoint, flags):
+    flags.create_flag()
     with contextlib.closing(database.connect()) as conn, conn, conn.cursor() as cursor:
         condition = f'{{"source": {{"kind": "silence", "endpointId": {endpoint["id"]}}}}}'
         statement = """INSERT INTO alert_rules (name, endpoint_id, enabled, condition, state)
