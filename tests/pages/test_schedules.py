@@ -209,6 +209,12 @@ def test_a_scheduled_change_reverts_after_a_time(ada, sets, web):
     assert one["options"] == {"restoreAfterMinutes": 120}
 
 
+def test_a_scheduled_change_leads_to_its_environment(ada, sets):
+    form = schedule(ada)
+    form["actions.0.executionParams.environment"] = "development"
+    assert form.submit().follow().html.find(id="in-development")
+
+
 def test_problems_of_a_scheduled_change_are_beside_their_fields(ada, sets, web):
     form = schedule(ada, change="SET_FEATURE_ROLLOUT", to="")
     form["match.at"] = "2020-12-01T08:00"

@@ -3,7 +3,7 @@
 from sigservice.repository.projects import environments
 from sigservice.routes.pages.actions.action_form_fields import make_actor_field
 from sigservice.routes.pages.flag_questions import REASON_FIELD
-from sigservice.routes.pages.flags.feature_page import find_feature
+from sigservice.routes.pages.flags.feature_page import card_path, find_feature
 from sigservice.routes.pages.flags.plan_fields import (
     AT_FIELD,
     DEFAULTS,
@@ -88,7 +88,7 @@ def schedule_change(context: Context, identity: Identity, name: str, form: Form)
         revert_after = read(form, ActionSetOptions, "options.").restoreAfterMinutes
         settings = ActionSetOptions(restoreAfterMinutes=revert_after)  # only admins set others
         plan(context, conn, identity, project, form, action, text, settings)
-    return f"{flag_path(name)}?done=scheduled"
+    return card_path(name, action.executionParams.get("environment", ""), form, done="scheduled")
 
 
 def _read_action(form: Form, project: str, name: str) -> Action:
