@@ -1,19 +1,14 @@
 """Action sets, changes and results in plain English."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
-
-import msgspec
 
 from sigservice.db import Row
 from sigservice.services import strategy_summaries
 from sigservice.services.actions.action_filters import LIST_OPERATORS, Filter
 from sigservice.services.actions.action_kinds.table import KINDS
 from sigservice.services.actions.action_reverts import REVERT
-from sigservice.services.actions.action_set_options import ActionSetOptions
-from sigservice.services.actions.action_sets import Action
 from sigservice.services.actions.schedules import read_schedule
-from sigservice.wording import plural
 
 REVERT_RUN = "Revert the changes of the run"
 
@@ -52,19 +47,6 @@ def describe_action(item: Mapping[str, Any]) -> str:
     return kind.describe(params)
 
 
-def describe_actions(actions: Iterable[Action]) -> str:
-    """Such as `disable checkout in production, then enable banner in production`; "" if one is not
-    complete."""
-    texts = []
-    for action in actions:
-        kind, params = KINDS.get(action.action), action.executionParams
-        if kind is None or not all(params.get(one.name) for one in kind.parameters):
-            return ""
-        text = describe_action(msgspec.structs.asdict(action))
-        texts.append(text[:1].lower() + text[1:])
-    return ", then ".join(texts)
-
-
 def describe_schedule(row: Row) -> str:
     """Such as `0 22 * * FRI (Europe/Berlin)`; "" if an endpoint triggers the set."""
     schedule = read_schedule(row)
@@ -74,30 +56,6 @@ def describe_schedule(row: Row) -> str:
         zone = f" ({schedule.timezone})" if schedule.timezone else ""
         return f"Once at {schedule.at}{zone}"
     return f"{schedule.cron} ({schedule.zone})"
-
-
-def describe_options(options: ActionSetOptions) -> list[str]:
-    """The options that are on."""
-    texts = []
-    if options.dryRun:
-        texts.append("Dry run: changes nothing")
-    if options.cooldownSeconds:
-        texts.append(f"Cooldown {options.cooldownSeconds} s")
-    if options.maxRunsPerHour is not None:
-        texts.append(f"At most {plural(options.maxRunsPerHour, 'run')} per hour")
-    if options.latch:
-        texts.append("Runs once, then waits until re-enabled")
-    if options.continueOnFailure:
-        texts.append("Continues after a failed action")
-    if options.restoreAfterMinutes is not None:
-        texts.append(f"Auto-revert after {options.restoreAfterMinutes} min")
-    if options.restoreWhenResolved is not None:
-        resolved = options.restoreWhenResolved
-        values = " or ".join(resolved.values)
-        texts.append(f"Auto-revert when {resolved.path} is {values}")
-    if options.skipIfLateMinutes is not None:
-        texts.append(f"Skipped if more than {options.skipIfLateMinutes} min late")
-    return texts
 
 
 def describe_change(item: Mapping[str, Any]) -> str:
@@ -126,11 +84,6 @@ def explain_result(result: Mapping[str, Any]) -> str:
         return "No filter of an OR group matched."
     words = OPERATORS.get(reason["operator"], (reason["operator"], ""))[0]
     return f"Filter “{reason['path']} {words} …” did not match."
-
-
-def describe_filters(text: str) -> list[str]:
-    """The descriptions of the stored filters of a set."""
-    return [describe_filter(item) for item in msgspec.json.decode(text, type=list[Filter])]
 
 
 def _format_value(what: str, value: Any) -> str:

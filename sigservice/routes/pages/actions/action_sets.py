@@ -51,11 +51,6 @@ COLUMNS = (
     Column("Last", lambda row: Cell(row["last_text"], at=row["last_at"], missing="never")),
     Column("State", lambda _: Cell(template="actions/action_sets/switch_cell.tpl")),
 )
-READ_COLUMNS = (
-    Column("Automation", lambda row: Cell(row["name"], hint=", then ".join(row["action_texts"]))),
-    Column("Last", lambda row: Cell(at=row["last_run"] and row["last_run"]["created_at"])),
-    Column("State", lambda row: Cell("on" if row["enabled"] else "off")),
-)
 
 router = Router(PageGuard, notices=NOTICES)
 
