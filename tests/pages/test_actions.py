@@ -234,6 +234,11 @@ def test_odd_forms_are_no_error_of_ours(ada, sets, name, value):
     assert ada.get(f"{PATH}/new", {name: value}, status=200)
 
 
+def test_the_page_of_a_flag_leads_to_its_protection(ada, sets):
+    page = ada.get("/admin/features/checkout").click("Protect this flag")
+    assert heading(page) == "Protect checkout"
+
+
 def test_a_flag_is_protected_in_words(ada, web, sets, make, send):
     alertmanager = make.endpoint("alertmanager", template="alertmanager")
     token = make.token(alertmanager)

@@ -9,7 +9,7 @@
 % end
 % if can_edit:
 % if identity.has_permission("ADMIN"):
-<a class="button quiet" href="{{url('/admin/projects', row['project'], 'actions', 'new')}}">Protect this flag</a>
+<a class="button quiet" href="{{url('/admin/automation/new')}}?flag={{row["name"]}}">Protect this flag</a>
 % end
 <details class="menu">
 <summary aria-label="More for {{row["name"]}}" title="More"><span aria-hidden="true">⋯</span></summary>

@@ -59,7 +59,7 @@ STEPS = (
     ),
     (
         "action", "Protect the flag", "when the alert fires, off; when it resolves, on",
-        "Protect", "/admin/projects/default/actions/new", ADMIN,
+        "Protect", "/admin/automation/new", ADMIN,
     ),
     ("colleague", "Invite a colleague", "", "Invite", "/admin/users/new", ADMIN),
 )  # fmt: skip
