@@ -1,5 +1,5 @@
 <details id="details" {{"open" if open_form else ""}}>
-<summary><span class="muted">{{type_name}} · <a href="{{url('/admin/projects', row['project'], 'overview')}}">{{project_name}}</a>\\
+<summary><span class="muted">{{type_name}} · <bdi>{{project_name}}</bdi>\\
 % for tag in tags:
  · <bdi>{{tag}}</bdi>\\
 % end
@@ -14,6 +14,7 @@ never evaluated\\
 <div class="fields">
 <div>
 <dl>
+<div><dt>Project</dt><dd><a href="{{url('/admin/projects', row['project'], 'overview')}}">{{project_name}}</a></dd></div>
 <div><dt>Created</dt><dd>
 % include("partials/time.tpl", at=row["created_at"])
 by <bdi>{{name_actor(row["created_by"], row["created_by_user_id"])}}</bdi></dd></div>

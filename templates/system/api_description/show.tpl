@@ -5,15 +5,11 @@
 <h2>{{group}}</h2>
 <ul class="rows">
 % for operation in operations:
-<li>
-<span class="tag">{{operation["method"]}}</span>
-<code>{{operation["path"]}}</code>
-<span>{{operation["summary"]}}</span>
+<li><span class="tag">{{operation["method"]}}</span><code>{{operation["path"]}}</code><span>{{operation["summary"]}}</span>\\
 % if operation["body"]:
-<span>{{"list of " if operation["is_list"] else ""}}<a href="{{url('/docs/bodies', operation['body'])}}">{{operation["body"]}}</a></span>
+<span>{{"list of " if operation["is_list"] else ""}}<a href="{{url('/docs/bodies', operation['body'])}}">{{operation["body"]}}</a></span>\\
 % end
-<span class="muted">{{operation["role"]}}</span>
-</li>
+<span class="muted">{{operation["role"]}}</span></li>
 % end
 </ul>
 % end
