@@ -11,7 +11,6 @@
 <a href="?{{link}}" {{"aria-current=page" if is_current else ""}}>{{label}} {{number(count)}}</a>
 % end
 <form method="get" role="search">
-<button class="hidden">Search</button>
 <input type="search" name="flag" value="{{filters["flag"]}}" maxlength="100" placeholder="Search flag, environment" aria-label="Search flag, environment">
 % for name in ("state", "project"):
 % if filters[name]:

@@ -83,7 +83,6 @@ NEEDED = {
     ".danger",
     ".button",
     ".wrong",
-    ".preview",
     ".brand",
     "a",
     "button",

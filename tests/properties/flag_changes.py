@@ -9,7 +9,8 @@ from typing import Any
 import webtest
 
 from sigservice.application.service import Service
-from sigservice.services.flags import feature_switches
+from sigservice.services import revisions
+from sigservice.services.flags import feature_switches, strategies
 from sigservice.services.flags.feature_states import FeatureEnvironment
 from sigservice.services.identity import SYSTEM
 from sigservice.services.projects import environments
@@ -134,14 +135,14 @@ class Changes:
     def change_activate(self) -> None:
         name, path, environment = self._pick()
         self._send("POST", f"{path}/environments/{environment}/off")
-        strategies = self._list_strategies(path, environment)
-        for strategy in strategies:
+        existing = self._list_strategies(path, environment)
+        for strategy in existing:
             patch = [{"op": "replace", "path": "/disabled", "value": True}]
             self._send(
                 "PATCH", f"{path}/environments/{environment}/strategies/{strategy['id']}", patch
             )
         target = FeatureEnvironment(self._find_project(name), name, environment)
-        if strategies:
+        if existing:
             with self._services[0].context.database.transaction() as conn:
                 feature_switches.switch(conn, target, True, SYSTEM, activate_disabled=True)
 
@@ -154,6 +155,17 @@ class Changes:
         for strategy in self._list_strategies(path, environment)[:1]:
             one = f"{path}/environments/{environment}/strategies/{strategy['id']}"
             self._send("PUT", one, self._build_strategy())
+
+    def change_parameters(self) -> None:
+        """As releases and actions do."""
+        name, path, environment = self._pick()
+        target = FeatureEnvironment(self._find_project(name), name, environment)
+        for strategy in self._list_strategies(path, environment)[:1]:
+            rollout = str(self.random.randrange(101))
+            with self._services[0].context.database.transaction() as conn:
+                revisions.lock(conn)
+                parameters = {"rollout": rollout}
+                strategies.set_parameters(conn, target, strategy["id"], parameters, SYSTEM)
 
     def change_remove_strategy(self) -> None:
         _, path, environment = self._pick()

@@ -18,7 +18,6 @@
 <strong>{{count}}</strong>
 <form method="get" role="search">
 <input type="search" id="query" name="query" value="{{query}}" maxlength="500" placeholder="Search name, tag, owner" aria-label="Search name, tag, owner">
-<button class="hidden">Search</button>
 % for name, value in hidden.items():
 <input type="hidden" name="{{name}}" value="{{value}}">
 % end
