@@ -38,7 +38,7 @@ USER = "sigservice"
 PORT = 5432
 START_SECONDS = 30
 STOP_SECONDS = 4
-WATCH_SECONDS = 1.0
+WATCH_SECONDS = 0.8  # a return may need two looks, and may take 2 s
 # The programs don't get the environment of the service, which has secrets and variables for other
 # databases.
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
