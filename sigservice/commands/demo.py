@@ -23,7 +23,7 @@ from sigservice.errors import StartError
 from sigservice.repository.access import users
 from sigservice.web import session
 
-ADMIN, FLAG = "demo", "new-checkout"
+HOST, ADMIN, FLAG = "127.0.0.1", "demo", "new-checkout"
 _PROJECT = "/api/admin/projects/default"
 _PLACE = f"{_PROJECT}/features/{FLAG}/environments/production"
 # Only what finds programs: the demo uses no configured database and calls nobody.
@@ -47,14 +47,14 @@ def add_arguments(commands: Any) -> None:
 
 def run_command(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Returns 0 when the service has stopped."""
-    admin_token = f"*:*.{secrets.token_urlsafe(32)}"
+    admin_token, key = f"*:*.{secrets.token_urlsafe(32)}", secrets.token_urlsafe(32)
     variables = {name: environ[name] for name in _VARIABLES if name in environ}
     service = start(_make_options(), variables | {"INIT_ADMIN_API_TOKENS": admin_token})
     try:
-        link = _run_shop(service, admin_token)
+        link = _run_shop(service, admin_token, key)
         print(
             f"A shop to break  {link}\n"
-            f"The service      {link}sign-in/{_make_key(admin_token)} signs you in\n"
+            f"The service      {link}sign-in/{key} signs you in\n"
             "Ctrl-C stops and deletes everything.",
             flush=True,
         )
@@ -70,7 +70,7 @@ def _make_options() -> dict[str, Any]:
     return {
         "dataDir": TEMPORARY,
         "logLevel": "error",
-        "server": {"host": "127.0.0.1", "port": 0},
+        "server": {"host": HOST, "port": 0},
         "versionCheck": {"enable": False},
         "authentication": {
             "initialAdminUser": {"username": ADMIN, "password": secrets.token_urlsafe(24)}
@@ -78,13 +78,9 @@ def _make_options() -> dict[str, Any]:
     }
 
 
-def _make_key(admin_token: str) -> str:
-    """The secret of the sign-in link."""
-    return hmac.digest(admin_token.encode(), b"sign-in", "sha256").hex()
-
-
-def _run_shop(service: Service, admin_token: str) -> str:
-    """Creates what the demo shows and serves the shop in a thread; returns its URL."""
+def _run_shop(service: Service, admin_token: str, key: str) -> str:
+    """Creates what the demo shows and serves the shop in a thread; returns its URL. `key` is the
+    secret of the link that signs in. Raises StartError."""
 
     def call(path: str, body: dict[str, Any]) -> Any:
         headers = {"Authorization": admin_token}
@@ -93,11 +89,10 @@ def _run_shop(service: Service, admin_token: str) -> str:
             raise StartError(f"The demo can't be set up: {answer.json()['message']}")
         return answer.json() if answer.data else None
 
-    frontend_token = create_rows(call)
-    app = _make_shop(service, frontend_token, _make_key(admin_token))
-    server = create_server(app, host="127.0.0.1", port=0, threads=2)
+    app = _make_shop(service, create_rows(call), key)
+    server = create_server(app, host=HOST, port=0, threads=2)
     threading.Thread(target=server.run, name="shop", daemon=True).start()
-    return f"http://127.0.0.1:{server.effective_port}/"
+    return f"http://{HOST}:{server.effective_port}/"
 
 
 def create_rows(call: Call) -> str:
@@ -140,6 +135,12 @@ def _make_shop(service: Service, frontend_token: str, key: str) -> Bottle:
     """The WSGI application of the shop. Its browser part calls the frontend API as the official SDK
     for browsers does."""
     app, context = Bottle(), service.context
+
+    @app.hook("before_request")
+    def check_host() -> None:
+        """The page has the key, which a site whose name leads to this machine mustn't read."""
+        if request.environ.get("HTTP_HOST", "").rpartition(":")[0] != HOST:
+            raise HTTPResponse("Open the printed link.", 421)
 
     @app.get("/")
     def show_shop() -> str:

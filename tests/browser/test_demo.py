@@ -59,6 +59,7 @@ def test_a_broken_checkout_goes_off_and_the_page_of_the_flag_says_why(
     page.goto(f"{sign_in_link}?flag")
     expect(page.get_by_text("orders-fail").first).to_be_visible()
     assert page.request.get(f"{shop_link}sign-in/guess").status == 404
+    assert page.request.get(shop_link, headers={"Host": "rebound.example"}).status == 421
     context.close()
 
     demo.send_signal(signal.SIGINT)

@@ -42,10 +42,8 @@
 % include("partials/time.tpl", at=environment["change"]["created_at"])
 </p>
 % end
-% for parent in dependencies:
-% if parent["feature"] in answer.text:
-<p><a href="{{url(flag_path(parent["feature"]))}}">{{parent["feature"]}}</a></p>
-% end
+% if answer.parent:
+<p><a href="{{url(flag_path(answer.parent))}}">{{answer.parent}}</a></p>
 % end
 % if release:
 % include("releases/panel.tpl", release=release)

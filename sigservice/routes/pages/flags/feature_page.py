@@ -209,7 +209,9 @@ def show_feature(context: Context, identity: Identity, name: str, entry: Entry =
     texts, open_form = entry.form, _name_form(entry.form)
     details = texts if open_form == "Edit" else to_form(features.to_json(row))
     fields = {
-        key.removeprefix("context."): text for key, text in query.items() if "context." in key
+        key.removeprefix("context."): text
+        for key, text in query.items()
+        if key.startswith("context.")
     }
     user = query.get("user", "").strip()
     reason = (
@@ -277,8 +279,8 @@ def _list_off_parents(
 
 
 def _list_history(views: Sequence[Row], card: Mapping[str, Any] | None) -> list[Row]:
-    """The newest events of the environment and of the flag itself; `is_undone_by` is what takes
-    back a change that still is the state: `run` or `switch`."""
+    """The newest events of the environment and of the flag itself; `undone_by` is what takes back
+    a change that still is the state: `run` or `switch`, else ""."""
     place = card["name"] if card else None
     rows = [view for view in views if view["environment"] in (None, place)][:MAX_HISTORY]
     change = card["change"] if card else None

@@ -13,13 +13,15 @@ ROLLED_BACK_HOURS = 24
 
 class Answer(NamedTuple):
     """`style` is the class of its color; `offers_strategies` if nobody has said who should get
-    the flag, `reaches_nobody` if a release moves a flag that is off."""
+    the flag, `reaches_nobody` if a release moves a flag that is off. `parent` is the flag that
+    keeps it from users."""
 
     style: str
     glyph: str
     text: str
     offers_strategies: bool = False
     reaches_nobody: bool = False
+    parent: str = ""
 
 
 def make_answer(
@@ -47,7 +49,9 @@ def make_answer(
         is_new = not environment["strategies"] and not environment["change"]
         return Answer("off", "○", "Off", offers_strategies=is_new)
     if parents:
-        return Answer("waits", "▲", f"On, but nobody gets it: {parents[0]} is off")
+        return Answer(
+            "waits", "▲", f"On, but nobody gets it: {parents[0]} is off", parent=parents[0]
+        )
     reach = strategy_summaries.describe_reach(environment["strategies"])
     if reach == "0%":
         return Answer("waits", "▲", "On, but nobody gets it")
