@@ -209,13 +209,15 @@ def test_a_list_with_empty_filters_has_all_releases(kit):
     assert [row["id"] for row in rows] == [release["id"]]
 
 
-def test_ended_releases_are_deleted_after_their_time_and_their_log_after_its_own(kit, rows):
+def test_ended_releases_are_deleted_after_their_time_and_their_log_after_its_own(
+    kit, rows, monkeypatch
+):
     ended, active = kit.create(), None
     kit.command(ended, "rollback")
     active = kit.create()
     rows("UPDATE releases SET finished_at = now() - interval '91 days' WHERE id = %s", ended["id"])
     context = kit.services[0].context
-    context.config["events"]["retentionDays"] = 1
+    monkeypatch.setitem(context.config["events"], "retentionDays", 1)
     rows("UPDATE events SET created_at = now() - interval '2 days'")
     retention.run_once(context)
     assert [row["id"] for row in kit.get(f"{kit.place}/releases")["releases"]] == [active["id"]]

@@ -191,6 +191,9 @@ def posted_forms_have_a_csrf_field(soup: BeautifulSoup) -> Iterator[str]:
             fields = form.find_all("input", attrs={"type": "hidden", "name": "csrf"})
             if len(fields) != 1 or len(fields[0].get("value", "")) < 40:
                 yield str(form)[:120]
+        # A browser submits a search with Enter; a button that nobody sees would take the focus.
+        if form.get("role") == "search" and form.find("input", type="search"):
+            continue
         if not form.find("button") and not any(
             tag.get("form") == form.get("id", "-") for tag in tags_of(soup, "button")
         ):
