@@ -8,7 +8,6 @@ import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from psycopg2 import sql
 
@@ -19,16 +18,9 @@ from sigservice.paths import resource_dir
 
 MIN_POSTGRES = 140000
 # A function that makes the first connection to a database and returns the names of the migrations
-# that it applied, with their warnings.
-Prepare = Callable[[Database, str], list["Applied"]]
+# that it applied.
+Prepare = Callable[[Database, str], list[str]]
 LOCK = 0x5167  # first half of the advisory lock's key; the second is the schema's hash
-
-
-class Applied(NamedTuple):
-    """A migration, and what it warns of."""
-
-    name: str
-    warnings: list[str]
 
 
 @dataclass(frozen=True)
@@ -47,8 +39,8 @@ def read_migrations() -> list[Migration]:
     return [Migration(file.stem, file.read_text("utf-8")) for file in files]
 
 
-def migrate(database: Database, schema: str) -> list[Applied]:
-    """Migrates `schema`; returns the applied migrations.
+def migrate(database: Database, schema: str) -> list[str]:
+    """Migrates `schema`; returns the names of the applied migrations.
 
     Raises StartError for an old server, a connection pooler that shares sessions, a migration that
     was edited after it was applied, and a schema of a newer version; psycopg2.Error for a standby
@@ -58,7 +50,7 @@ def migrate(database: Database, schema: str) -> list[Applied]:
         return _apply_all(conn, schema)
 
 
-def migrate_existing(database: Database, schema: str) -> list[Applied]:
+def migrate_existing(database: Database, schema: str) -> list[str]:
     """Like `migrate`, but raises StartError too if the schema has no tables of the service."""
     with _open_checked(database) as conn:
         if not has_migrations(conn):
@@ -69,7 +61,7 @@ def migrate_existing(database: Database, schema: str) -> list[Applied]:
         return _apply_all(conn, schema)
 
 
-def connect(database: Database, schema: str) -> list[Applied]:
+def connect(database: Database, schema: str) -> list[str]:
     """Connects once and changes nothing; returns []. Raises like `migrate`, except for the
     migrations."""
     with _open_checked(database):
@@ -100,15 +92,15 @@ def _open_checked(database: Database) -> Iterator[Connection]:
     database.add_connection(conn)
 
 
-def _apply_all(conn: Connection, schema: str) -> list[Applied]:
+def _apply_all(conn: Connection, schema: str) -> list[str]:
     files, applied = read_migrations(), []
     while one := _apply_next(conn, schema, files):
         applied.append(one)
     return applied
 
 
-def _apply_next(conn: Connection, schema: str, files: list[Migration]) -> Applied | None:
-    """Applies one migration in a transaction; returns it, or None without one."""
+def _apply_next(conn: Connection, schema: str, files: list[Migration]) -> str | None:
+    """Applies one migration in a transaction; returns its name, or None without one."""
     with conn.cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
         cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", (LOCK, schema))
@@ -129,9 +121,8 @@ def _apply_next(conn: Connection, schema: str, files: list[Migration]) -> Applie
                 "INSERT INTO schema_migrations (name, checksum) VALUES (%s, %s)",
                 (pending.name, pending.checksum),
             )
-    warnings = [text.partition(":")[2].strip() for text in conn.notices]
     conn.commit()
-    return Applied(pending.name, warnings) if pending else None
+    return pending.name if pending else None
 
 
 def find_pending(

@@ -146,10 +146,8 @@ class OpenDatabase:
         is_logged = False
         while True:
             try:
-                for name, warnings in prepare(self.pool, schema):
+                for name in prepare(self.pool, schema):
                     logger.debug("migrated %s", name)
-                    for warning in warnings:
-                        logger.warn("migration %s: %s", name, warning)
                 return
             except (psycopg2.OperationalError, UnconfirmedCommit) as error:
                 reason = _summarize(error)

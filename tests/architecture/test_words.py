@@ -14,7 +14,7 @@ import re2
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("sigservice", "sql", "templates", "docs", "tests", "bench")
 LIST = ROOT / "docs" / "retired-words.txt"
-EXEMPT = {LIST, Path(__file__), ROOT / "sql" / "schema.snapshot.sql"}
+EXEMPT = {LIST, Path(__file__)}
 RETIRED = [
     line.split("\t") for line in LIST.read_text().splitlines() if line and not line.startswith("#")
 ]
@@ -39,10 +39,7 @@ def list_files(*suffixes: str) -> list[Path]:
     return [
         file
         for file in [*files, *top]
-        if file.suffix in suffixes
-        and file not in EXEMPT
-        and file.parent.name != "migrations"
-        and "node_modules" not in file.parts
+        if file.suffix in suffixes and file not in EXEMPT and "node_modules" not in file.parts
     ]
 
 

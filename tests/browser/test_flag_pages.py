@@ -10,8 +10,12 @@ DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 375, "height": 740}
 LONG_NAME = "black-friday-2026-countdown-and-banner-for-everyone-in-europe-2"
 FLAGS = """
-    INSERT INTO features (name, project, type, created_by, last_seen_at)
-    SELECT 'flag-' || n, 'default', 'release', 'ada', now() FROM generate_series(1, 60) AS n
+    WITH flags AS (
+        INSERT INTO features (name, project, type, created_by)
+        SELECT 'flag-' || n, 'default', 'release', 'ada' FROM generate_series(1, 60) AS n
+        RETURNING name
+    )
+    INSERT INTO feature_last_seen SELECT name, 'production', now() FROM flags
 """
 
 

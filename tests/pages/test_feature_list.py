@@ -8,6 +8,7 @@ from tests.pages.accessibility import RULES
 from tests.pages.page_reader import form_to, notice
 
 LIST = "/admin/features"
+SEE = "INSERT INTO feature_last_seen VALUES (%s, 'production', %s)"
 
 
 def names(page):
@@ -38,7 +39,8 @@ def test_row_shows_states_and_the_chosen_columns(vera, flags, rows):
     tags = [{"type": "simple", "value": "it"}, {"type": "simple", "value": "ml"}]
     flags.create_flag(type="experiment", tags=tags)
     flags.switch()
-    rows("UPDATE features SET last_seen_at = '2026-01-02 03:04:05Z', stale = true")
+    rows("UPDATE features SET created_at = '2026-01-01Z', stale = true")
+    rows(SEE, "checkout", "2026-01-02 03:04:05Z")
     page = vera.get(f"{LIST}?cols=type,owner,stale,none")
     row = page.html.find(id="flag-checkout")
     cells = [cell.get_text(" ", strip=True) for cell in row.find_all(["th", "td"])]
@@ -252,7 +254,7 @@ def test_archived_or_unknown_flag_can_not_be_switched(ada, flags):
 def test_columns_sort_the_list(ada, flags, rows):
     for name in ("b", "a", "c"):
         flags.create_flag(name)
-    rows("UPDATE features SET last_seen_at = '2026-01-02Z' WHERE name = 'b'")
+    rows(SEE, "b", "2100-01-02Z")
     rows("UPDATE features SET created_at = created_at - interval '1 day' WHERE name = 'c'")
     flags.switch("c", "production")
     for query, expected in (
@@ -376,7 +378,7 @@ def test_archiving_says_when_flags_were_evaluated_and_offers_to_revive_them(
 ):
     for name in ("a", "b", "c"):
         flags.create_flag(name)
-    rows("UPDATE features SET last_seen_at = now() WHERE name = 'a'")
+    rows(SEE, "a", "now")
     fields = {"csrf": ada.csrf, "flag.a": "on", "flag.b": "on", "change": "archive"}
     question = ada.post(LIST, fields)
     text = question.html.main.get_text()

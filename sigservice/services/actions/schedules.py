@@ -47,8 +47,8 @@ def describe_state(row: Row) -> dict[str, Any]:
 
 
 def read_cause(run: Row) -> str:
-    """The cause of the run. Scheduled runs are stored with the cause `signal` but no signal, so
-    that the previous version of the service reverts and undoes them."""
+    """The cause of the run. Scheduled runs are stored with the cause `signal` but no signal,
+    because they are counted, reverted and undone like those of signals."""
     is_scheduled = run["cause"] == "signal" and run["signal_id"] is None
     return "schedule" if is_scheduled else str(run["cause"])
 

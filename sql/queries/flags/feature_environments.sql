@@ -5,7 +5,7 @@
 -- joined tables let their indexes be used instead of scans.
 SELECT f.name AS feature, e.name AS environment, e.type, e.sort_order, e.enabled AS is_visible,
        coalesce(s.enabled, false) AS enabled, coalesce(s.variants, '[]') AS variants,
-       greatest(s.last_seen_at, l.seen_at) AS last_seen_at, coalesce(c.strategies, 0) AS strategies,
+       l.seen_at AS last_seen_at, coalesce(c.strategies, 0) AS strategies,
        coalesce(c.active, 0) AS active_strategies
 FROM features f
 JOIN project_environments p ON p.project = f.project

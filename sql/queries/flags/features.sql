@@ -1,6 +1,5 @@
 -- Flags. Written under lock_revisions. A user archives a flag, and deletes it from the archive.
--- `last_seen_at` is the later of feature_last_seen, which may have rows of a deleted flag with the same name,
--- and the column that the previous version writes.
+-- feature_last_seen may have rows of a deleted flag with the same name.
 
 -- name: put_features
 -- Project, creator and creation time of an existing flag don't change.
@@ -24,9 +23,8 @@ SELECT count(*) FROM features WHERE archived_at IS NULL;
 -- The flags with these names, in any project, archived or not.
 SELECT name, project, type, description, stale, impression_data, created_at, created_by,
        created_by_user_id, archived_at,
-       greatest(features.last_seen_at, (
-           SELECT max(seen_at) FROM feature_last_seen
-           WHERE feature = features.name AND seen_at >= features.created_at)) AS last_seen_at
+       (SELECT max(seen_at) FROM feature_last_seen
+        WHERE feature = features.name AND seen_at >= features.created_at) AS last_seen_at
 FROM features
 WHERE name = ANY(%(names)s)
 ORDER BY name;
@@ -67,21 +65,20 @@ WHERE (f.archived_at IS NOT NULL) = %(archived)s
 -- unless they are sorted by it; the outer query keeps their order.
 SELECT name, project, type, description, stale, impression_data, created_at, created_by,
        created_by_user_id, archived_at,
-       greatest(last_seen_at, (
-           SELECT max(seen_at) FROM feature_last_seen
-           WHERE feature = page.name AND seen_at >= page.created_at)) AS last_seen_at
+       (SELECT max(seen_at) FROM feature_last_seen
+        WHERE feature = page.name AND seen_at >= page.created_at) AS last_seen_at
 FROM (
     SELECT f.name, f.project, f.type, f.description, f.stale, f.impression_data, f.created_at,
-           f.created_by, f.created_by_user_id, f.archived_at, f.last_seen_at
+           f.created_by, f.created_by_user_id, f.archived_at
     {{matching_features}}
     ORDER BY CASE WHEN %(favorites_of)s::bigint IS NOT NULL THEN f.name IN (
                  SELECT feature FROM favorite_features WHERE user_id = %(favorites_of)s)
              END DESC,
              CASE WHEN %(descending)s::boolean THEN -1 ELSE 1 END * CASE %(sort)s::text
                  WHEN 'createdAt' THEN extract(epoch FROM f.created_at)
-                 WHEN 'lastSeenAt' THEN extract(epoch FROM coalesce(greatest(f.last_seen_at, (
+                 WHEN 'lastSeenAt' THEN extract(epoch FROM coalesce((
                      SELECT max(seen_at) FROM feature_last_seen
-                     WHERE feature = f.name AND seen_at >= f.created_at)), '-infinity'))
+                     WHERE feature = f.name AND seen_at >= f.created_at), '-infinity'))
                  WHEN 'state' THEN (
                      SELECT count(*) FROM feature_environments s
                      WHERE s.feature = f.name AND s.environment = %(sort_environment)s
@@ -144,7 +141,7 @@ CROSS JOIN LATERAL (
                      ORDER BY id DESC LIMIT 1), f.created_at) AS at
 ) changed
 CROSS JOIN LATERAL (
-    SELECT greatest(f.created_at, f.last_seen_at, (
+    SELECT greatest(f.created_at, (
         SELECT max(seen_at) FROM feature_last_seen WHERE feature = f.name AND seen_at >= f.created_at)) AS at
 ) seen
 LEFT JOIN LATERAL (

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 
 from sigservice.repository.system import defaults
 from tests.repository.kit import add_built_ins, run
 from tests.waiting import DEADLINE_SECONDS
-
-MIGRATION = Path(__file__).parents[3] / "sql/migrations/0017_descriptions.sql"
 
 
 def test_one_of_several_processes_writes_the_rows(pool):
@@ -69,15 +66,3 @@ def test_a_new_installation_has_the_built_in_rows(conn):
         ("permission",),
         ("release",),
     ]
-
-
-def test_descriptions_of_older_installations_are_updated_unless_edited(conn):
-    """Migration 0017 on the texts that earlier versions stored."""
-    add_built_ins(conn)
-    run(conn, "UPDATE roles SET description = 'May look.' WHERE name = 'Viewer'")
-    run(conn, "UPDATE strategy_types SET title = 'Hosts' WHERE name = 'applicationHostname'")
-    run(conn, "UPDATE strategy_types SET title = 'Mine' WHERE name = 'default'")
-    run(conn, MIGRATION.read_text())
-    assert run(conn, "SELECT description FROM roles WHERE name = 'Viewer'") == [("Read only.",)]
-    titles = dict(run(conn, "SELECT name, title FROM strategy_types"))
-    assert (titles["applicationHostname"], titles["default"]) == ("Hostnames", "Mine")

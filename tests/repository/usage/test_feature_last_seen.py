@@ -38,26 +38,6 @@ def test_times_are_updated_once_a_minute(conn):
     assert (by_environment[DEVELOPMENT], by_environment[PRODUCTION], anywhere) == (now, None, now)
 
 
-def test_time_of_the_previous_version_counts_if_it_is_later(conn):
-    add_built_ins(conn)
-    add_flag(conn, "a")
-    mark(conn, ("a", DEVELOPMENT))
-    ((later,),) = run(conn, "UPDATE features SET last_seen_at = now() + interval '1 hour' "
-                            "RETURNING last_seen_at")  # fmt: skip
-    run(
-        conn,
-        "INSERT INTO feature_environments (feature, environment, last_seen_at) "
-        "VALUES ('a', 'development', now() + interval '1 hour')",
-    )
-    by_environment, anywhere = read_times(conn)
-    assert (by_environment[DEVELOPMENT], anywhere) == (later, later)
-    for rows in (
-        features.list_by_name(conn, ["a"]),
-        features.search(conn, features.FeatureFilter()),
-    ):
-        assert [row["last_seen_at"] for row in rows] == [later]
-
-
 def test_new_flag_with_the_name_of_a_deleted_one_was_never_evaluated(conn):
     add_built_ins(conn)
     add_flag(conn, "a")

@@ -32,7 +32,11 @@ def age(rows):
 
     def age(days):
         past = f"interval '{days} days 1 hour'"
-        rows(f"UPDATE features SET created_at = created_at - {past}, last_seen_at = now()")
+        rows(f"UPDATE features SET created_at = created_at - {past}")
+        rows(
+            "INSERT INTO feature_last_seen SELECT name, 'production', now() FROM features "
+            "ON CONFLICT (feature, environment) DO UPDATE SET seen_at = now()"
+        )
         rows(f"UPDATE events SET created_at = created_at - {past}")
 
     return age
@@ -80,7 +84,7 @@ def test_a_flag_that_nobody_evaluates_has_a_reason(flags, read, age, rows):
     flags.switch("part")
     age(35)
     assert read() == {}
-    rows("UPDATE features SET last_seen_at = NULL")
+    rows("DELETE FROM feature_last_seen")
     assert read() == {"part": ("not evaluated for 35 d", "?")}
 
 

@@ -1,1 +1,0 @@
-DROP TABLE notifications, silence_notifications, mails;  -- their messages are in the outbox

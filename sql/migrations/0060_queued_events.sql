@@ -1,1 +1,0 @@
-DROP TABLE unqueued_events;  -- deliveries are stored with their events
