@@ -10,7 +10,7 @@ from sigservice.db import Connection, Row
 from sigservice.repository.system.link_targets import Target, list_existing
 from sigservice.services.identity import ADMIN_TOKEN_ID, name_actor
 from sigservice.services.system.event_sentences import describe_event, has_subject
-from sigservice.services.system.events import RELEASE_EVENTS
+from sigservice.services.system.events import RELEASE_EVENTS, RUN_EVENTS
 from sigservice.web.helpers import join_path
 from sigservice.web.links import flag_path
 
@@ -27,11 +27,11 @@ PATHS = {
 _ORIGINS = ("release_path", "run_path", "signal_path")
 # Event types whose own words would mislead.
 LABELS = {
-    "actions-created": "action-set-created",
-    "actions-deleted": "action-set-deleted",
-    "actions-updated": "action-set-updated",
-    "feature-environment-disabled": "flag-disabled",
-    "feature-environment-enabled": "flag-enabled",
+    "actions-created": "automation-created",
+    "actions-deleted": "automation-deleted",
+    "actions-updated": "automation-updated",
+    "feature-environment-disabled": "flag-turned-off",
+    "feature-environment-enabled": "flag-turned-on",
     "feature-environment-variants-updated": "variants-updated",
     "feature-metadata-updated": "flag-updated",
     "feature-strategy-add": "strategy-added",
@@ -75,12 +75,15 @@ def make_event_view(row: Row) -> Row:
     data = msgspec.json.decode(row["data"] or "{}")
     data = data if isinstance(data, dict) else {}
     parts, run = _split_sentence(row, data), data.get("actionRun")
+    if row["type"].startswith(RUN_EVENTS) and data.get("runId"):
+        run = {"id": data["runId"], "actionSetId": data["actionSetId"], "actionSet": ""}
     return row | {
         "label": format_event_type(row["type"]),
         "sentence": "".join(text for text, _ in parts),
         "parts": parts,
         "has_subject": has_subject(row),
         "run": run,
+        "is_of_run": "actionRun" in data,
         "release_path": _find_release(row, data),
         "run_path": _find_run(row, run) if run else _NO_LINK,
         "signal_path": _find_signal(run) if run and "signalId" in run else _NO_LINK,

@@ -38,7 +38,7 @@ def test_each_recipient_gets_a_mail(kit, mails):
     assert (message["From"], message["To"]) == ("Flags <flags@example.com>", "ada@example.com")
     assert message["Auto-Submitted"] == "auto-generated"
     assert message["Message-ID"] == mails.got[1].message["Message-ID"]
-    sentence = "API token admin enabled f1 in production (project default)"
+    sentence = "API token admin turned f1 on in production (project default)"
     assert message["Subject"] == f"sigservice: {sentence}"
     assert message.get_content_type() == "text/plain"
     assert mails.got[0].text.splitlines() == [
@@ -62,7 +62,7 @@ def test_a_subject_has_at_most_150_characters(kit, mails):
     (mail,) = mails.got
     assert len(mail.message["Subject"]) == 150
     assert mail.text.startswith(
-        f"API token admin enabled {'f' * 100} in production (project default)"
+        f"API token admin turned {'f' * 100} on in production (project default)"
     )
 
 

@@ -64,6 +64,7 @@ def test_an_alert_that_switches_a_flag_is_one_message(kit, alerts):
         "reason": None,
         "alert": {
             "key": "a",
+            "name": "Errors of a",
             "summary": "title: Errors of a · status: firing · alert: a",
             "signalId": run["signalId"],
             "endpoint": "alerts",

@@ -137,7 +137,7 @@ def test_a_filter_limits_the_list_and_its_chip_removes_it(ada, flags, name):
     form[name] = FILTERS[name]
     page = form.submit(status=200)
     matching = sentences(page)
-    assert "API token admin disabled checkout in production" in matching
+    assert "API token admin turned checkout off in production" in matching
     assert sentences(ada.get("/admin/events", {name: "2999-01-01"})) == []
     everything = ada.get("/admin/events" + page.html.select_one(".tags a")["href"])
     assert len(sentences(everything)) >= len(matching)
@@ -166,9 +166,9 @@ def test_an_event_links_to_its_object(ada, endpoint, sets, flags):
     page = ada.get("/admin/events")
     cases = {
         "created the signal endpoint deploys": f"/admin/signals/{endpoint['id']}/log",
-        "created the action set kill": f"/admin/projects/default/actions/{set_id}",
+        "created the automation kill": f"/admin/projects/default/actions/{set_id}",
         "created the segment beta": "/admin/segments",
-        "enabled checkout in production": "/admin/features/checkout",
+        "turned checkout on in production": "/admin/features/checkout",
         "created the flag checkout": "/admin/features/checkout",
     }
     for sentence, path in cases.items():

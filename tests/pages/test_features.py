@@ -238,7 +238,7 @@ def test_recent_changes_link_to_the_event_log_of_the_flag(ada, vera, flags):
     rows = page.html.find(id="events").find_all("li")
     assert len(rows) == 6
     assert " ".join(rows[0].get_text(" ").split()).endswith(
-        "admin disabled checkout in production Undo …"
+        "admin turned checkout off in production Undo …"
     )
     events = page.goto(page.html.find("a", string="Audit log of this flag")["href"])
     summaries = [row.span.get_text() for row in events.html.find("ol", class_="log").find_all("li")]
@@ -476,7 +476,7 @@ def test_recent_changes_name_the_run_but_not_the_payload(sets, endpoint, token, 
         text = " ".join(newest.get_text(" ").split())
         origin = f"run {run['id']} of kill <checkout>"
         signal = f" signal {run['signalId']}" if browser is ada else ""
-        assert text.endswith(f"switcher disabled checkout in production {origin}{signal} Undo …")
+        assert text.endswith(f"switcher turned checkout off in production {origin}{signal} Undo …")
         assert ("hunter2" in page.text) == (browser is ada)  # the name of the alert
         links = [link["href"] for link in newest.find_all("a")]
         path = f"/admin/projects/default/actions/{set_id}/runs/{run['id']}"

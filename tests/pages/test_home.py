@@ -60,7 +60,7 @@ def test_changes_are_listed_by_who_did_what(ada, vera, flags):
     flags.switch()
     for browser in (ada, vera):
         assert texts(browser.get("/"), "changes")[0].endswith(
-            "API token admin enabled checkout in production"
+            "API token admin turned checkout on in production"
         )
 
 

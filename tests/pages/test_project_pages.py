@@ -41,7 +41,7 @@ def test_a_project_has_its_numbers_environments_sets_and_tokens(ada, web, flags,
     assert "production 1 flag enabled" in texts(page, "environments")
     assert texts(page, "action-sets") == ["kill enabled"]
     assert texts(page, "tokens") == ["shop client production"]
-    assert "created the action set kill" in " ".join(texts(page, "changes"))
+    assert "created the automation kill" in " ".join(texts(page, "changes"))
 
 
 def test_a_viewer_sees_neither_sets_nor_tokens(vera, flags):

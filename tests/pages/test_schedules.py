@@ -328,7 +328,7 @@ def test_the_reason_of_a_change_is_in_the_audit_log(ada, ed, sets, flags):
     form = ask(ed)
     form["why"] = "<b>SHOP-7"
     form.submit(status=303)
-    assert "ed disabled checkout in production: “<b>SHOP-7”" in main(ada.get("/admin/events"))
+    assert "ed turned checkout off in production: “<b>SHOP-7”" in main(ada.get("/admin/events"))
 
 
 def test_a_scheduled_change_is_done_now(ada, sets, flags, web):

@@ -244,13 +244,19 @@ def test_a_viewer_opens_runs_without_payloads(incident, vera):
 
 def test_a_viewer_reads_the_audit_log_of_flags(incident, vera):
     page = vera.get("/admin/events")
-    assert "robot disabled banner in production" in read(page)
+    assert "robot turned banner off in production" in read(page)
     assert "action set" not in read(page)
     types = [option[0] for option in page.forms[1]["type"].options]
     assert "feature-environment-disabled" in types
     assert not [type for type in types if type.startswith(("actions", "signal", "user", "api"))]
     events = vera.get("/api/admin/events").json["events"]
     assert {event["ip"] for event in events} == {None}
+
+
+def test_home_tells_what_a_run_changed_once(incident, ada, vera):
+    for browser in (ada, vera):
+        lines = [item.get_text() for item in browser.get("/").html.select("#changes li")]
+        assert len([line for line in lines if "banner off in production" in line]) == 1
 
 
 def test_filters_of_the_audit_log_find_nothing_of_admins(incident, vera, ada):

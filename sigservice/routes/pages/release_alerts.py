@@ -8,7 +8,6 @@ import msgspec
 
 from sigservice.db import Connection, Row
 from sigservice.repository.signals import signal_endpoints, signals
-from sigservice.services.actions.held_flags import name_alert
 from sigservice.services.identity import ADMIN, EDIT, Identity
 from sigservice.services.signals.payload_paths import find_text
 from sigservice.services.signals.signal_summaries import make_summarizers, summarize_row
@@ -42,7 +41,7 @@ def find_alerts(conn: Connection, rows: Sequence[Row], by: Identity) -> dict[int
 
 def _describe(row: Row, summarizer: Any) -> dict[str, Any]:
     payload = msgspec.json.decode(row["payload"])
-    name, text = name_alert(summarize_row(summarizer, row))
+    name, text = summarize_row(summarizer, row).name_alert()
     urls = [find_text(payload, path) or "" for path in RUNBOOKS]
     return {
         "signal_id": row["id"],

@@ -19,8 +19,6 @@ from sigservice.services.signals.signal_summaries import (
 )
 from sigservice.services.system import events
 
-STATE_LABELS = ("status", "state", "severity")  # shown as words elsewhere
-
 
 def list_held_flags(
     conn: Connection, by: Identity, *, limit: int, features: list[str] | None = None
@@ -46,7 +44,7 @@ def list_held_flags(
     flags = []
     for row in rows:
         summary = summaries.get((row["action_set_id"], row["key"]))
-        alert, text = name_alert(summary)
+        alert, text = summary.name_alert() if summary else ("", "")
         more = {
             "endpoint": names.get(row["endpoint_id"]),
             "has_signal": _name_signal(row) in signals,
@@ -57,13 +55,6 @@ def list_held_flags(
         }
         flags.append(row | more)
     return flags
-
-
-def name_alert(summary: SignalSummary | None) -> tuple[str, str]:
-    """(name, text) of the alert: the first values of the summary, or ""."""
-    fields = summary.fields if summary else []
-    others = [field.text for field in fields[1:] if field.label.lower() not in STATE_LABELS]
-    return fields[0].text if fields else "", others[0] if others else ""
 
 
 def keep_off(

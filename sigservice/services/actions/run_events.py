@@ -154,6 +154,7 @@ def _describe_alert(row: Row) -> dict[str, Any] | None:
     summary = signal_summaries.summarize_row(summarizer, row)
     return {
         "key": row["alert_key"],
+        "name": summary.name_alert()[0],
         "summary": summary.text,
         "signalId": row["signal_id"],
         "endpoint": row["endpoint"],

@@ -21,6 +21,7 @@ MAX_TEXT_LENGTH = 200
 MAX_VALUES = 5
 MAX_VISITED = 50
 _CUT = "…"
+_STATE_LABELS = ("status", "state", "severity")  # shown as words elsewhere
 # Control characters, line breaks, and characters that are invisible or change the direction of the
 # text around them. Joiners stay: emojis and some scripts need them.
 _UNREADABLE = re.compile(
@@ -49,6 +50,11 @@ class SignalSummary:
         return " · ".join(
             f"{field.label}: {field.text}" if field.label else field.text for field in self.fields
         )
+
+    def name_alert(self) -> tuple[str, str]:
+        """(name, text) of the alert: the first values, or ""."""
+        others = [it.text for it in self.fields[1:] if it.label.lower() not in _STATE_LABELS]
+        return self.fields[0].text if self.fields else "", others[0] if others else ""
 
     def to_json(self) -> dict[str, Any]:
         return {"summary": self.fields, "status": self.status, "severity": self.severity}

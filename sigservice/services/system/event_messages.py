@@ -120,7 +120,7 @@ def _render(row: Row, style: Style, public_url: str) -> str:
     data = msgspec.json.decode(row["data"] or "{}")
     run = data.get("actionRun") if isinstance(data, dict) else None
     if isinstance(run, dict):
-        parts.append(f"because of the action set {style.format(str(run.get('actionSet', '')))}")
+        parts.append(f"because of the automation {style.format(str(run.get('actionSet', '')))}")
     return " ".join(part for part in parts if part)
 
 

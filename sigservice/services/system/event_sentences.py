@@ -1,12 +1,13 @@
 """The texts of an event: a sentence without its subject, and the lines that differ."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
 import msgspec
 
+from sigservice.clock import parse_iso
 from sigservice.db import Row
 from sigservice.services.strategy_summaries import list_strategy_chips
 from sigservice.services.system.events import RULE_EVENTS
@@ -15,8 +16,8 @@ MAX_NAME, MAX_LINES, MAX_CHANGE, MAX_FLAGS = 100, 200, 500, 10
 Mark = Callable[[str, str], str]
 # Types whose own words would mislead; the braces are filled from the event.
 SENTENCES = {
-    "feature-environment-enabled": "enabled {flag}{place}{reason}",
-    "feature-environment-disabled": "disabled {flag}{place}{reason}",
+    "feature-environment-enabled": "turned {flag} on{place}{reason}",
+    "feature-environment-disabled": "turned {flag} off{place}{reason}",
     "feature-kept-off": "kept {flag} off{place}{reason}",
     "feature-environment-variants-updated": "changed the variants of {flag}{place}",
     "feature-strategy-add": "added {strategy} to {flag}{place}{reason}",
@@ -88,17 +89,17 @@ _WITH_SUBJECT = (
     "release-edited", "safeguard-triggered", "user-sign-ins-failed",
 )  # fmt: skip
 _RUNS = {
-    "action-run-succeeded": "ran the action set {name}{flags}{alert}{until}",
-    "action-run-failed": "ran the action set {name}, which failed{reason}{flags}{alert}",
-    "action-run-reverted": "reverted what the action set {name} changed{flags}{why}",
-    "action-run-skipped": "did not run the action set {name}{reason}{alert}",
+    "action-run-succeeded": "{flags}{until}{alert} (automation {name})",
+    "action-run-failed": "failed to run the automation {name}{reason}{more}{alert}",
+    "action-run-reverted": "{flags}{why} (automation {name})",
+    "action-run-skipped": "did not run the automation {name}{reason}{alert}",
 }
 _REVERTS = {"resolved": ", because the alert resolved", "timer": " after the configured time"}
 _VERBS = {"created": "created", "updated": "changed", "deleted": "deleted"}
 _NOUNS = {
     "feature": "flag",
     "feature-type": "flag type",
-    "actions": "action set",
+    "actions": "automation",
     "pat": "personal token",
     "strategy": "strategy type",
     "api-token": "API token",
@@ -132,7 +133,7 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
         "original": mark("plain", str(values.get("replayOf", ""))),
         "count": mark("plain", str(values.get("count", ""))),
         "user": f" as {mark('name', name)}" if values.get("username") else "",
-        "run": f"run {mark('plain', str(values.get('runId')))} of the action set"
+        "run": f"run {mark('plain', str(values.get('runId')))} of the automation"
         f" {mark('name', name)}",
         "name": mark("flag" if row["feature_name"] else "name", name) if name else "",
         "strategy": _describe_strategy(values, mark),
@@ -147,7 +148,7 @@ def describe_event(row: Row, mark: Mark = lambda _part, text: text) -> str:
     elif row["type"] == "feature-project-change":
         parts["change"] = f" from {mark('project', str(before.get('project') or ''))}"
     elif row["type"] in _RUNS:
-        return _describe_run(row["type"], values, mark)
+        return _describe_run(row, values, mark)
     elif row["type"] in RULE_EVENTS:
         reason = f": {mark('plain', str(values['reason']))}" if values.get("reason") else ""
         state = row["type"].removeprefix("alert-rule-")
@@ -206,32 +207,50 @@ def _list_measures(values: Mapping[str, Any]) -> list[str]:
     return done + [ends[one] for one in ended if one in ends] if isinstance(ended, list) else done
 
 
-def _describe_run(type: str, values: Mapping[str, Any], mark: Mark) -> str:
-    """Such as "ran the action set Kill checkout: checkout in production on → off, because of
-    “HighErrorRate”"."""
-    changes = values.get("flags") or []
-    flags = [
-        f"{mark('flag', one['name'])} in {mark('environment', one['environment'])}"
-        f" {_format_state(one['before'])} → {_format_state(one['after'])}"
-        for one in changes[:MAX_FLAGS]
-    ]
-    if len(changes) > MAX_FLAGS:
-        flags.append(f"{len(changes) - MAX_FLAGS} more changes")
-    alert, reason = (values.get("alert") or {}).get("summary"), values.get("reason")
-    until = values.get("restoreDueAt")
+def _describe_run(row: Row, values: Mapping[str, Any], mark: Mark) -> str:
+    """Such as "turned checkout and search off in production: HighErrorRate (automation Kill
+    switch)"."""
+    is_revert = row["type"] == "action-run-reverted"
+    changes = _join_changes(values.get("flags") or [], mark, "back " if is_revert else "")
+    alert, reason = values.get("alert") or {}, values.get("reason")
+    name = alert.get("name") or (f"an alert of {alert['endpoint']}" if alert else "")
     parts = {
         "name": mark("name", str(values.get("actionSetName"))),
-        "flags": f": {', '.join(flags)}" if flags else "",
+        "flags": changes or ("reverted nothing" if is_revert else "changed no flag"),
+        "more": f", after it {changes}" if changes else "",
         "reason": f": {mark('plain', str(reason).removesuffix('.'))}" if reason else "",
-        "alert": f", because of “{mark('text', alert)}”" if alert else "",
-        "until": f", until {until}" if until else "",
+        "alert": f": {mark('text', name)}" if name else "",
+        "until": _describe_end(row, values.get("restoreDueAt")),
         "why": _REVERTS.get(str(values.get("cause")), ""),
     }
-    return _RUNS[type].format(**parts)
+    return _RUNS[row["type"]].format(**parts)
 
 
-def _format_state(value: Any) -> str:
-    return ("on" if value else "off") if isinstance(value, bool) else f"{value}%"
+def _join_changes(changes: Sequence[Mapping[str, Any]], mark: Mark, back: str) -> str:
+    """Such as "turned a and b off in production, set c to 25% in staging"."""
+    groups: dict[tuple[str, bool, Any], list[str]] = {}
+    for one in changes[:MAX_FLAGS]:
+        key = (one["environment"], isinstance(one["after"], bool), one["after"])
+        groups.setdefault(key, []).append(mark("flag", one["name"]))
+    texts = []
+    for (environment, is_switch, after), flags in groups.items():
+        names = " and ".join([", ".join(flags[:-1]), flags[-1]] if flags[1:] else flags)
+        place = f"in {mark('environment', environment)}"
+        if is_switch:
+            texts.append(f"turned {names} {back}{'on' if after else 'off'} {place}")
+        else:
+            texts.append(f"set {names} {back}to {after}% {place}")
+    if len(changes) > MAX_FLAGS:
+        texts.append(f"and made {len(changes) - MAX_FLAGS} more changes")
+    return ", ".join(texts)
+
+
+def _describe_end(row: Row, due_at: str | None) -> str:
+    """Such as " for 10 min", of a run that a timer reverts."""
+    end = parse_iso(due_at) if due_at else None
+    if end is None:
+        return ""
+    return f" for {max(1, round((end - row['created_at']).total_seconds() / 60))} min"
 
 
 def _describe_by_words(type: str, name: str) -> str:

@@ -3,9 +3,9 @@
 % end
 % run = event["run"]
 % if event["run_path"]:
-<a href="{{url(event['run_path'])}}">run {{run["id"]}} of <bdi>{{run["actionSet"]}}</bdi></a>
+<a href="{{url(event['run_path'])}}">run {{run["id"]}}{{" of " if run["actionSet"] else ""}}<bdi>{{run["actionSet"]}}</bdi></a>
 % elif run:
-<span class="muted">run {{run["id"]}} of <bdi>{{run["actionSet"]}}</bdi></span>
+<span class="muted">run {{run["id"]}}{{" of " if run["actionSet"] else ""}}<bdi>{{run["actionSet"]}}</bdi></span>
 % end
 % if event["signal_path"] and identity.has_permission("ADMIN"):
 <a href="{{url(event['signal_path'])}}">signal {{run["signalId"]}}</a>

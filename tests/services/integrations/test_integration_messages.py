@@ -15,7 +15,7 @@ NOW = datetime(2026, 11, 24, 5, 58, 52, tzinfo=UTC)
 URL = "https://flags.example"
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 SENTENCE = (
-    f"**ada** enabled **[checkout]({URL}/admin/features/checkout)** in **production** "
+    f"**ada** turned **[checkout]({URL}/admin/features/checkout)** on in **production** "
     f"(project **[web]({URL}/admin/projects/web/overview)**)"
 )
 
@@ -65,7 +65,7 @@ def test_a_template_escapes_for_json():
     body = json.loads(build_requests("webhook", message)[0].body)
     assert body["text"] == 'a"b\\c\n<d>'
     assert json.loads(body["json"])["id"] == 71
-    assert "enabled" in body["md"]
+    assert "turned" in body["md"]
 
 
 def test_a_template_of_another_type_escapes_html():

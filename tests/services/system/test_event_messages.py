@@ -72,7 +72,7 @@ def test_constraints_say_what_differs():
 def test_a_run_of_an_action_set_is_the_reason():
     data = {"actionRun": {"id": 1, "actionSetId": 2, "actionSet": "kill checkout"}}
     row = make_row("feature-environment-disabled", data=data, **PLACE)
-    assert render(row).endswith("because of the action set **kill checkout**")
+    assert render(row).endswith("because of the automation **kill checkout**")
 
 
 def test_texts_of_users_are_escaped():
@@ -133,7 +133,7 @@ def test_the_parts_of_a_sentence_are_bold_in_both_styles():
 def test_flag_and_project_are_links_below_the_public_url():
     row = make_row("feature-environment-enabled", **PLACE)
     assert render(row, SLACK, URL) == (
-        f"*ada* enabled *<{URL}/admin/features/f1|f1>* in *production* "
+        f"*ada* turned *<{URL}/admin/features/f1|f1>* on in *production* "
         f"(project *<{URL}/admin/projects/web/overview|web>*)"
     )
     assert find_page(row, URL) == f"{URL}/admin/features/f1"

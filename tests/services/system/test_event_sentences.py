@@ -3,7 +3,9 @@
 import json
 import re
 import time
+from datetime import UTC, datetime, timedelta
 
+from sigservice.clock import format_iso
 from sigservice.services.integrations.integration_events import RECORDED
 from sigservice.services.system.event_sentences import (
     compare_lines,
@@ -13,11 +15,11 @@ from sigservice.services.system.event_sentences import (
 from tests.table_tests import each
 
 VERBS = {
-    *("added", "archived", "cancelled", "changed", "created", "deleted", "deprecated", "disabled"),
-    *("enabled", "ended", "failed", "imported", "marked", "reactivated", "removed", "requested"),
+    *("added", "archived", "cancelled", "changed", "created", "deleted", "deprecated", "turned"),
+    *("ended", "failed", "imported", "marked", "reactivated", "removed", "requested"),
     *("connected", "disconnected", "retried", "revived", "sent", "signed", "undid", "moved"),
     *("ignored", "stopped", "ran", "did", "reverted", "held", "started", "advanced", "resumed"),
-    *("edited", "froze", "kept", "acted", "rolled", "finished", "would"),
+    *("edited", "froze", "kept", "acted", "rolled", "finished", "would", "set"),
 }
 # What names nothing: an end without a name, two spaces, an empty quotation, a missing value.
 FLAW = re.compile(r"\b(of|the|a|as|to|set|user|application|project)$|  |“”|None|^$")
@@ -35,6 +37,28 @@ def make_strategy(rollout, **more):
     return {"name": "flexibleRollout", "parameters": {"rollout": rollout, "groupId": "x"}} | more
 
 
+NOW = datetime(2026, 11, 29, 10, tzinfo=UTC)
+
+
+def make_run(*flags, due=None, alert="", reason=None, cause="signal"):
+    """The data of a run; without an `alert` it had none, None is one whose name is hidden."""
+    return {
+        "actionSetName": "k",
+        "cause": cause,
+        "reason": reason,
+        "alert": None if alert == "" else {"name": alert, "endpoint": "shop"},
+        "restoreDueAt": due and format_iso(NOW + timedelta(minutes=due)),
+        "flags": [
+            {
+                "name": name,
+                "environment": "staging" if after == 25 else "production",
+                "after": after,
+            }
+            for name, after in flags
+        ],
+    }
+
+
 CHANGES = {
     "changed the rollout of checkout from 25% to 50% in production": make_event(
         "feature-strategy-update", make_strategy("50"), make_strategy("25"), **CHECKOUT
@@ -45,12 +69,12 @@ CHANGES = {
         make_strategy("25", title="a"),
         **CHECKOUT,
     ),
-    "enabled checkout in production": make_event("feature-environment-enabled", **CHECKOUT),
+    "turned checkout on in production": make_event("feature-environment-enabled", **CHECKOUT),
     "created the flag checkout": make_event("feature-created", **CHECKOUT),
     "added the tag simple:shop to checkout": make_event(
         "feature-tagged", {"type": "simple", "value": "shop"}, **CHECKOUT
     ),
-    "changed the action set kill": make_event("actions-updated", {"name": "kill"}),
+    "changed the automation kill": make_event("actions-updated", {"name": "kill"}),
     "deleted the API token shop": make_event("api-token-deleted", None, {"tokenName": "shop"}),
     "sent the test signal 7 to deploys": make_event(
         "signal-sent", {"id": 7, "signalEndpointId": 2, "signalEndpoint": "deploys"}
@@ -105,14 +129,27 @@ CHANGES = {
     "added the parent flag shop to checkout": make_event(
         "feature-dependency-added", {"feature": "shop", "enabled": True}, **CHECKOUT
     ),
-    "undid run 3 of the action set kill": make_event("actions-undone", RUN),
-    "cancelled the auto-revert of run 3 of the action set kill": make_event(
+    "turned a, b and c off in production, set d to 25% in staging for 9 min: E (automation k)": (
+        make_event(
+            "action-run-succeeded",
+            make_run(("a", False), ("b", False), ("c", False), ("d", 25), due=9, alert="E"),
+            created_at=NOW,
+        )
+    ),
+    "turned a back on in production, because the alert resolved (automation k)": make_event(
+        "action-run-reverted", make_run(("a", True), cause="resolved")
+    ),
+    "failed to run the automation k: it is archived: an alert of shop": make_event(
+        "action-run-failed", make_run(alert=None, reason="it is archived.")
+    ),
+    "undid run 3 of the automation kill": make_event("actions-undone", RUN),
+    "cancelled the auto-revert of run 3 of the automation kill": make_event(
         "actions-restore-cancelled", RUN
     ),
-    "ignored the alert of run 3 of the action set kill until it resolves": make_event(
+    "ignored the alert of run 3 of the automation kill until it resolves": make_event(
         "actions-alert-ignored", RUN
     ),
-    "stopped ignoring the alert of run 3 of the action set kill": make_event(
+    "stopped ignoring the alert of run 3 of the automation kill": make_event(
         "actions-alert-watched", RUN
     ),
     "something new x": make_event("something-new", {"name": "x"}),

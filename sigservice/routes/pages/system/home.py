@@ -190,12 +190,17 @@ def _make_alert_card(rows: Sequence[Row], by: Identity, now: datetime) -> dict[s
 
 
 def _list_changes(conn: Connection, by: Identity) -> list[Row]:
-    """The newest changes of flags in production."""
+    """The newest changes of flags in production. Only admins read the event of a run, which says
+    what it changed."""
     names = [row["name"] for row in environments.list_all(conn) if row["type"] == "production"]
     families = ["feature", "release", "action"]
     filter = EventFilter(environments=names, families=families)
     readable = events.restrict_to_readable(by, filter)
-    return list_event_views(conn, event_rows.list_newest(conn, readable, limit=MAX_CHANGES))
+    rows = event_rows.list_newest(conn, readable, limit=4 * MAX_CHANGES)
+    views = list_event_views(conn, rows)
+    if by.has_permission(ADMIN):
+        views = [view for view in views if not view["is_of_run"]]
+    return views[:MAX_CHANGES]
 
 
 def _find_off(conn: Connection, rows: Sequence[Row]) -> set[int]:

@@ -169,7 +169,7 @@ def test_an_export_has_every_part_and_all_that_match(web, monkeypatch, format):
 @pytest.mark.usefixtures("history")
 def test_an_export_as_csv_has_a_sentence(web):
     row = export(web, "format=csv&type=IS:feature-environment-enabled", headers=ADMIN)[0]
-    expected = ("API token admin", "enabled checkout in production")
+    expected = ("API token admin", "turned checkout on in production")
     assert (row["createdBy"], row["summary"]) == expected
 
 
