@@ -35,6 +35,16 @@ def format_measure(value: float, source: Mapping[str, Any]) -> str:
     return (text.rstrip("0").rstrip(".") if "." in text else text) + unit
 
 
+def compare_with_limit(value: float | None, rule: Mapping[str, Any]) -> str:
+    """Such as `0.9% of 5%`, `60.3, at least 62`, or `at most 5%` without a value. `rule` has the
+    members `source`, `above` and `below` of a rule's JSON."""
+    is_upper = rule.get("above") is not None
+    limit = format_measure(rule["above" if is_upper else "below"] or 0, rule["source"])
+    if value is None:
+        return f"{'at most' if is_upper else 'at least'} {limit}"
+    return format_measure(value, rule["source"]) + (" of " if is_upper else ", at least ") + limit
+
+
 def spell_duration(duration: timedelta) -> str:
     """In its two largest units, such as `2 h 10 min`; seconds only below a minute."""
     seconds = max(0, int(duration.total_seconds()))

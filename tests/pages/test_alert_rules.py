@@ -9,6 +9,8 @@ from sigservice.clock import parse_iso
 from tests.conftest import ADMIN, Cast, Make, sign_in_by_json
 from tests.jobs.rules_kit import PATH as API
 from tests.jobs.rules_kit import RATIO, Rules
+from tests.pages.actions import Actions
+from tests.pages.flags import Flags
 from tests.pages.page_reader import alert, find_error, follow, form_to, heading, notice, read_table
 from tests.prometheus_script import serve_prometheus, success, vector
 from tests.routes.sdk import Sdk
@@ -217,7 +219,7 @@ def test_a_rule_whose_environment_was_deleted_can_be_opened(rules, page):
 
 def test_a_preview_without_reports_says_so(new_form):
     preview = new_form.submit("do", value="preview", status=200).html.find(id="preview")
-    assert "unknown now: No reports of requests in development" in read_text(preview)
+    assert "▲ no data now: No reports of requests in development" in read_text(preview)
     assert preview.find("svg") is None
 
 
@@ -255,15 +257,26 @@ def test_the_list_shows_state_value_limit_and_chart(rules, page):
         rules.minute(errors=9, requests=100)
     table = read_table(page.get(PATH), "alert-rules")
     row = table["checkout-errors"]
-    assert "✕ firing" in read_text(row["State"])
-    assert "errors per requests was 0.09" in read_text(row["State"])
-    assert read_text(row["Value"]) == "0.09 fires above 0.05"
-    assert read_text(row["Name"]) == "checkout-errors errors per requests in development"
-    assert row["Last 2 hours"].find("polyline") is not None
-    assert "unknown" in read_text(table["quiet"]["State"])
+    assert read_text(row["State"]) == "✕ firing for 9 min"
+    assert read_text(row["Now and limit"]) == "9% of 5%"
+    assert read_text(row["Measures"]) == "errors per requests in development"
+    assert row["Last 2 h"].find("polyline") is not None
+    assert "▲ no data" in read_text(table["quiet"]["State"])
     assert "No reports of nothing" in read_text(table["quiet"]["State"])
-    assert read_text(table["quiet"]["Value"]) == "no value fires below 1"
-    assert table["quiet"]["Last 2 hours"].find("svg") is None
+    assert read_text(table["quiet"]["Now and limit"]) == "at least 100%"
+    assert table["quiet"]["Last 2 h"].find("svg") is None
+
+
+def test_the_list_says_what_happens_when_a_rule_fires(rules, page):
+    rules.create()
+    rules.create(name="other")
+    sets = Actions(rules.sdk.service, rules.web, Flags(rules.web), rules.endpoint)
+    sets.set(filters=[{"path": "data.rule", "operator": "IN", "values": ["checkout-errors"]}])
+    table = read_table(page.get(PATH), "alert-rules")
+    effects = {rule: table[rule]["What happens then"] for rule in ("checkout-errors", "other")}
+    assert effects["checkout-errors"].bdi.get_text() == "turns checkout off in production"
+    assert effects["other"].bdi.get_text() == "nothing yet: Protect a flag"
+    assert effects["other"].a["href"] == f"/admin/automation/new?endpoint={rules.endpoint['id']}"
 
 
 def test_a_rule_is_disabled_and_enabled_in_the_list(rules, page):
@@ -354,7 +367,7 @@ def test_the_page_of_an_endpoint_opens_the_form_of_a_rule_on_its_silence(rules, 
     form = form_to(page, f"{PATH}/{rule['id']}")
     units = ("source.everySeconds", "source.everyUnit", "source.graceSeconds", "source.graceUnit")
     assert [form[name].value for name in units] == ["26", "hours", "10", "minutes"]
-    assert "no signal for 26 h, 10 min grace" in page.goto(PATH).text
+    assert "nothing from backup for 26 h, 10 min grace" in page.goto(PATH).text
 
 
 def test_a_rule_on_silence_can_have_times(rules, silence_form):

@@ -26,10 +26,9 @@ def replace(conn: Connection, release_id: int, positions: Mapping[int, int]) -> 
     execute(conn, _SQL["replace_guards"], release_id=release_id, positions=text)
 
 
-def list_releases_of_rules(conn: Connection, rule_ids: Sequence[int]) -> list[int]:
-    """The IDs of the releases whose guards have these rules."""
-    rows = fetch_all(conn, _SQL["list_releases_of_rules"], rule_ids=list(rule_ids))
-    return [row["release_id"] for row in rows]
+def list_releases_of_rules(conn: Connection, rule_ids: Sequence[int]) -> list[Row]:
+    """{rule_id, release_id} of the releases whose guards have these rules."""
+    return fetch_all(conn, _SQL["list_releases_of_rules"], rule_ids=list(rule_ids))
 
 
 def list_of_endpoints(conn: Connection, endpoint_ids: Sequence[int]) -> list[Row]:

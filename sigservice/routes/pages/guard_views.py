@@ -6,7 +6,7 @@ from typing import Any
 from sigservice.db import Row
 from sigservice.services.releases import releases
 from sigservice.services.releases.guard_texts import name_guard
-from sigservice.wording import format_measure
+from sigservice.wording import compare_with_limit, format_measure
 
 # Glyph, word and class of a result.
 RESULTS = {
@@ -56,15 +56,5 @@ def _describe_now(guard: Mapping[str, Any]) -> str:
     rule = guard["rule"]
     if rule["source"]["kind"] == "silence":
         return "silent" if is_broken else "not silent" if is_ok else ""
-    limit = rule["above"] if rule.get("above") is not None else rule.get("below") or 0
-    limit_text = format_measure(limit, rule["source"])
-    if guard["value"] is None:
-        return (
-            f"at most {limit_text}" if rule.get("above") is not None else f"at least {limit_text}"
-        )
-    now = format_measure(guard["value"], rule["source"])
-    return (
-        f"now {now} of {limit_text}"
-        if rule.get("above") is not None
-        else f"now {now}, at least {limit_text}"
-    )
+    text = compare_with_limit(guard["value"], rule)
+    return text if guard["value"] is None else f"now {text}"

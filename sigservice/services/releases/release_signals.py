@@ -44,7 +44,8 @@ def decide_for_rules(
     conn: Connection, logger: Logger, clock: Clock, rule_ids: Sequence[int]
 ) -> None:
     """Decides about the releases whose guards have these alert rules."""
-    ids = release_guards.list_releases_of_rules(conn, rule_ids)
+    rows = release_guards.list_releases_of_rules(conn, rule_ids)
+    ids = {row["release_id"] for row in rows}
     release_progress.progress_safely(conn, read_active(conn, sorted(ids), clock, logger), logger)
 
 

@@ -19,23 +19,20 @@ class StateSignal(NamedTuple):
     state: str
     data: Mapping[str, Any]
 
+    @property
+    def payload(self) -> dict[str, Any]:
+        """As it is stored, and as filters read it."""
+        return {
+            "type": self.type,
+            "status": self.status,
+            "state": self.state,
+            "data": self.data,
+        }
+
 
 def store(conn: Connection, changes: Sequence[StateSignal]) -> dict[int, int]:
     """Stores the signals in their order. Returns the ID of the newest signal of each endpoint."""
     if not changes:
         return {}
-    payloads = [
-        (
-            change.endpoint_id,
-            msgspec.json.encode(
-                {
-                    "type": change.type,
-                    "status": change.status,
-                    "state": change.state,
-                    "data": change.data,
-                }
-            ),
-        )
-        for change in changes
-    ]
+    payloads = [(change.endpoint_id, msgspec.json.encode(change.payload)) for change in changes]
     return signals.insert_own(conn, payloads)

@@ -57,7 +57,7 @@ FROM kept
 WHERE g.release_id = %(release_id)s AND g.id = kept.id;
 
 -- name: list_releases_of_rules
-SELECT DISTINCT g.release_id
+SELECT DISTINCT r.id AS rule_id, g.release_id
 FROM alert_rules r
 JOIN release_guards g ON g.id = r.guard_id OR g.rule_id = r.id
 WHERE r.id = ANY(%(rule_ids)s) AND g.is_watching;

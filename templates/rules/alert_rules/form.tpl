@@ -6,7 +6,7 @@
 % end
 </div>
 % if row:
-<p><span class="tag {{badge['style']}}"><span aria-hidden="true">{{badge["icon"]}}</span> {{badge["word"]}}</span>
+<p><span class="tag {{badge[1]}}">{{badge[0]}}</span>
 % if row["enabled"]:
 % include("partials/time.tpl", at=row["since"], time_form="for")
 <bdi>{{row["reason"]}}</bdi>

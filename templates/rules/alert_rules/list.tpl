@@ -1,20 +1,20 @@
 % rebase("layout.tpl", title=title, live=False)
 <div class="heading">
-<h1>Alert rules</h1>
-% if can_edit and len(table.rows) < limit:
+<h1>Rules</h1>
+% if can_edit and not limit_text:
 <a class="button" href="{{url('/admin/alert-rules/new')}}">New alert rule</a>
 % end
 </div>
-<p class="hint">{{len(table.rows)}} of {{plural(limit, "rule")}}. The service compares impact metrics and Prometheus queries with a limit, and stores a signal when a rule fires or resolves. <a href="{{url('/docs/guide/alert-rules')}}">Guide to alert rules</a></p>
+% if limit_text:
+<p class="hint">{{limit_text}}</p>
+% end
 % if table.rows:
 % include("partials/table.tpl")
 % else:
 <section class="empty">
-<h2>No alert rules yet</h2>
+<p>No alert rules yet. A rule fires when a number that applications report, or a Prometheus query, passes a limit, or when an endpoint is silent. <a href="{{url('/docs/guide/alert-rules')}}">Guide</a></p>
 % if can_edit and not has_endpoints:
 <p>The signals of a rule are stored at a signal endpoint. <a href="{{url('/admin/signals/new')}}">Create one</a> first.</p>
-% else:
-<p>A rule needs a number that SDKs report, such as errors and requests, and a signal endpoint for its signals. An action set of the endpoint switches flags.</p>
 % end
 </section>
 % end

@@ -3,7 +3,7 @@
 % if not preview:
 <p class="hint">“Preview” evaluates the rule over the last 48 hours: an impact metric by minute for two hours and by hour before, a query every ten minutes.</p>
 % else:
-<p><strong><span aria-hidden="true">{{preview["icon"]}}</span> {{preview["state"]}}</strong> now: <bdi>{{preview["reason"]}}</bdi></p>
+<p><strong>{{preview["state_text"]}}</strong> now: <bdi>{{preview["reason"]}}</bdi></p>
 % if preview["has_values"]:
 % include("partials/line_chart.tpl", chart=preview["chart"])
 <p class="axis"><span>48 h ago</span><span>limit {{preview["limit"] or 0}} dashed</span><span>now</span></p>

@@ -14,10 +14,10 @@ from sigservice.repository.usage import impact_metrics
 from sigservice.routes.admin.rules.alert_rules import check_query, preview_condition
 from sigservice.routes.pages.rules.alert_rules import (
     BREADCRUMBS,
-    ICONS,
     NOTICES,
     ONE,
     PATH,
+    STATES,
     describe_state,
 )
 from sigservice.routes.pages.rules.rule_fields import (
@@ -240,7 +240,7 @@ def _describe_preview(preview: Mapping[str, Any], now: datetime) -> dict[str, An
     count = sum(point["value"] is not None for point in points)
     return {
         **preview,
-        "icon": ICONS[preview["state"]],
+        "state_text": STATES[preview["state"]][0],
         "points": points[::-1],
         "period_count": len(periods),
         "periods": periods[: -MAX_PERIODS - 1 : -1],
